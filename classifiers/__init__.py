@@ -1,0 +1,1 @@
+"""Language identification of URLs and pages; knows neither Scrapy nor the crawl."""

@@ -1,0 +1,1 @@
+"""The crawl: what is fetched next, and what came back."""

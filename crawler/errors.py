@@ -1,0 +1,23 @@
+"""Errors of the crawl.
+
+CrawlError
+├── SettingError (ValueError)      a setting or argument that cannot be used
+├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
+└── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
+"""
+
+
+class CrawlError(Exception):
+    """Anything that stops a crawl; its message is one line that a person can act on."""
+
+
+class SettingError(CrawlError, ValueError):
+    """A setting or an argument that cannot be used."""
+
+
+class RunFolderError(CrawlError, ValueError):
+    """A run folder made for another crawl, by a newer version, or damaged."""
+
+
+class ArchiveError(CrawlError, OSError):
+    """An archive that is missing, truncated or not a WARC file."""

@@ -1,0 +1,1 @@
+"""What a crawl has to show: figures, tables, plots."""

@@ -1,0 +1,1 @@
+"""Strategies of a crawl: orderings, filters and the relevance they rest on."""

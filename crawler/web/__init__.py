@@ -1,0 +1,1 @@
+"""Where pages come from besides the live Web."""
