@@ -1,0 +1,134 @@
+"""The course of a run: its harvest rate, queue and hosts by the number of pages.
+
+SQLite numbers and groups the pages, so nothing is kept in memory per page.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from crawler.report.source import reading
+
+PORTION = 200
+"""Pages in one point of Baykan 2013, Fig. 7."""
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """A stretch of consecutive pages of a run."""
+
+    pages: int
+    labelled: int
+    relevant: int
+
+    @property
+    def harvest_rate(self) -> float | None:
+        """Relevant pages per page with a label, 0 to 1; `None` where no page has one."""
+        return self.relevant / self.labelled if self.labelled else None
+
+    def as_json(self) -> dict[str, int | float | None]:
+        """The three counts and their rate."""
+        return {**asdict(self), "harvest_rate": self.harvest_rate}
+
+
+@dataclass(frozen=True, slots=True)
+class CurvePoint:
+    """The state of a run right after its page number `pages`; all counts are totals."""
+
+    pages: int
+    labelled: int
+    relevant: int
+    hosts: int
+    """Distinct hosts with a page so far."""
+    queued: int
+    """URLs waiting at that moment."""
+
+    @property
+    def harvest_rate(self) -> float | None:
+        """Relevant pages per page with a label so far, 0 to 1; `None` before the first label."""
+        return self.relevant / self.labelled if self.labelled else None
+
+
+def curve(run: sqlite3.Connection | Path | str, *, points: int = 500) -> list[CurvePoint]:
+    """The course of a run at evenly spaced pages, at most `points` of them; the last is its end."""
+    with reading(run) as connection:
+        lang = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
+        pages = connection.execute("SELECT count(*) FROM pages WHERE outcome = 'page'").fetchone()
+        step = max(1, -(-pages[0] // points))
+        new_hosts = _new_hosts(connection, step)
+        rows = _grouped(connection, step, lang[0] if lang else "")
+        return list(_running_totals(rows, new_hosts))
+
+
+def last_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION) -> Portion:
+    """The last `size` pages of a run (fewer in a shorter one)."""
+    row = connection.execute(
+        """SELECT count(*), count(language), count(*) FILTER (WHERE language = ?)
+           FROM (SELECT language FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)""",
+        (lang, size),
+    ).fetchone()
+    return Portion(*row)
+
+
+def merged(portions: list[Portion], at_most: int) -> list[Portion]:
+    """The same pages in at most `at_most` portions, each made of equally many of the given."""
+    width = max(1, -(-len(portions) // at_most))
+    groups = (portions[start : start + width] for start in range(0, len(portions), width))
+    return [
+        Portion(
+            sum(portion.pages for portion in group),
+            sum(portion.labelled for portion in group),
+            sum(portion.relevant for portion in group),
+        )
+        for group in groups
+    ]
+
+
+_NUMBERED = """(SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, host, queued
+                FROM pages WHERE outcome = 'page')"""
+
+
+def _grouped(
+    connection: sqlite3.Connection, step: int, lang: str
+) -> Iterable[tuple[int, int, int, int]]:
+    """For every `step` pages: pages, labelled, relevant, and the queue at the last of them."""
+    # A column beside max() is taken from the row of the maximum (SQLite, "bare columns").
+    return (
+        (pages, labelled, relevant, queued)
+        for pages, labelled, relevant, queued, _ in connection.execute(
+            f"""SELECT count(*), count(language), count(*) FILTER (WHERE language = ?), queued,
+                       max(number)
+                FROM {_NUMBERED} GROUP BY number / ? ORDER BY number / ?""",  # noqa: S608
+            (lang, step, step),
+        )
+    )
+
+
+def by_portion(connection: sqlite3.Connection, lang: str) -> list[Portion]:
+    """The first 200 pages, the next 200, and so on; the last portion may be shorter."""
+    return [Portion(*row[:3]) for row in _grouped(connection, PORTION, lang)]
+
+
+def _new_hosts(connection: sqlite3.Connection, step: int) -> dict[int, int]:
+    """How many hosts got their first page in each stretch of `step` pages."""
+    return dict(
+        connection.execute(
+            f"""SELECT first / ?, count(*)
+                FROM (SELECT min(number) AS first FROM {_NUMBERED} GROUP BY host)
+                GROUP BY 1""",  # noqa: S608
+            (step,),
+        )
+    )
+
+
+def _running_totals(
+    rows: Iterable[tuple[int, int, int, int]], new_hosts: dict[int, int]
+) -> Iterator[CurvePoint]:
+    pages = labelled = relevant = hosts = 0
+    for stretch, (more_pages, more_labelled, more_relevant, queued) in enumerate(rows):
+        pages += more_pages
+        labelled += more_labelled
+        relevant += more_relevant
+        hosts += new_hosts.get(stretch, 0)
+        yield CurvePoint(pages, labelled, relevant, hosts, queued)

@@ -1,0 +1,226 @@
+"""What a run has brought in, computed from its `run.db` and from nothing else.
+
+Every figure that a table, a report or a comparison shows comes from here. Nothing is kept in memory
+per page: SQLite aggregates the rows or they are streamed, so that a run of ten million pages can be
+summarised.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crawler.errors import RunFolderError
+from crawler.report.course import Portion, by_portion, last_portion
+from crawler.report.files import write_whole
+from crawler.report.source import reading
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """The figures of one run. Rates are fractions from 0 to 1, `None` where nothing can be divided.
+
+    A page counts when it was downloaded with a final status (outcome `page`); redirects, refusals
+    by robots.txt and failures stand in `outcomes` only. Pages without a label are left out of every
+    rate (Baykan 2013, Tables XVIII and XIX). All counters are in falling order of their counts.
+    """
+
+    lang: str
+    strategy: str
+    filter: str
+    tolerance: int | None
+    host_cap: int | None
+    web: str
+    pages: int
+    labelled: int
+    relevant: int
+    harvest_rate: float | None
+    unlabelled: int
+    hosts: int
+    max_pages_per_host: int
+    seconds: float
+    """Time at work over all sessions; one that was killed ends with the last page it settled."""
+    pages_per_second: float | None
+    sessions: int
+    finish_reason: str | None
+    """Why the last session ended; `None` while it runs and after a kill."""
+    bytes: int
+    harvest_by_200: list[Portion]
+    """The first 200 pages, the next 200, ... (Baykan 2013, Fig. 7); the last may be shorter."""
+    harvest_last_200: float | None
+    languages: dict[str, int]
+    outcomes: dict[str, int]
+    statuses: dict[str, int]
+    methods: dict[str, int]
+    """How the labelled pages were identified."""
+    charsets: dict[str, int]
+    countries: dict[str, int]
+    counts: dict[str, int]
+    """The frontier's own counters (stored, seen, host_full, ...)."""
+    coverage: float | None
+    """Relevant pages crawled / relevant pages there are (Tamura 2007, 5.2), if those are known."""
+    seeds: list[str]
+    settings: dict[str, str]
+
+    def as_json(self) -> dict[str, Any]:
+        """The figures as JSON types, under the names of the fields."""
+        figures = asdict(self)
+        figures["harvest_by_200"] = [portion.as_json() for portion in self.harvest_by_200]
+        return figures
+
+
+@dataclass(slots=True)
+class _Tallies:
+    outcomes: Counter[str] = field(default_factory=Counter)
+    languages: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
+    methods: Counter[str] = field(default_factory=Counter)
+    charsets: Counter[str] = field(default_factory=Counter)
+    countries: Counter[str] = field(default_factory=Counter)
+    bytes: int = 0
+
+
+def summarise(
+    run: sqlite3.Connection | Path | str, *, truth: Collection[str] | None = None
+) -> Summary:
+    """The figures of a run at this moment.
+
+    `truth` holds the URLs of all relevant pages there are, known for a recorded or generated web
+    only; with it the coverage is computed. Raises RunFolderError for what is no run. Cost: some
+    scans of the table of pages.
+    """
+    with reading(run) as connection:
+        return _summary(connection, truth)
+
+
+def write_summary(summary: Summary, folder: Path) -> Path:
+    """The path of `summary.json` in `folder`, which is replaced in one step or not at all."""
+    text = json.dumps(summary.as_json(), indent=2, ensure_ascii=False) + "\n"
+    return write_whole(folder / "summary.json", text)
+
+
+def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> Summary:
+    meta = dict(connection.execute("SELECT key, value FROM meta"))
+    if "lang" not in meta:
+        raise RunFolderError("run.db names no language: it was not made by a crawl of langfocus")
+    lang = str(meta["lang"])
+    tallies = _tallies(connection)
+    pages = tallies.outcomes["page"]
+    labelled = tallies.languages.total()
+    relevant = tallies.languages[lang]
+    hosts, most = _hosts(connection)
+    seconds = _seconds(connection)
+    sessions, finish_reason = _sessions(connection)
+    counts = {str(n): int(v) for n, v in connection.execute("SELECT name, value FROM counts")}
+    return Summary(
+        lang=lang,
+        strategy=str(meta.get("strategy", "")),
+        filter=str(meta.get("filter", "")),
+        tolerance=_whole(meta.get("tolerance")),
+        host_cap=_whole(meta.get("host_cap")),
+        web=str(meta.get("web", "")),
+        pages=pages,
+        labelled=labelled,
+        relevant=relevant,
+        harvest_rate=Portion(pages, labelled, relevant).harvest_rate,
+        unlabelled=pages - labelled,
+        hosts=hosts,
+        max_pages_per_host=most,
+        seconds=seconds,
+        pages_per_second=pages / seconds if seconds else None,
+        sessions=sessions,
+        finish_reason=finish_reason,
+        bytes=tallies.bytes,
+        harvest_by_200=by_portion(connection, lang),
+        harvest_last_200=last_portion(connection, lang).harvest_rate,
+        languages=_falling(tallies.languages),
+        outcomes=_falling(tallies.outcomes),
+        statuses=_falling(tallies.statuses),
+        methods=_falling(tallies.methods),
+        charsets=_falling(tallies.charsets),
+        countries=_falling(tallies.countries),
+        counts=_falling(Counter(counts)),
+        coverage=None if truth is None else _coverage(connection, truth),
+        seeds=_seeds(meta.get("seeds")),
+        settings={str(key): str(value) for key, value in meta.items() if key != "seeds"},
+    )
+
+
+def _tallies(connection: sqlite3.Connection) -> _Tallies:
+    """All counters from one scan: distinct combinations are few even where pages are many."""
+    tallies = _Tallies()
+    for outcome, language, status, method, charset, country, rows, size in connection.execute(
+        """SELECT outcome, language, status, method, charset, country, count(*), sum(bytes)
+           FROM pages GROUP BY 1, 2, 3, 4, 5, 6"""
+    ):
+        tallies.outcomes[outcome] += rows
+        tallies.bytes += size or 0
+        if outcome != "page":
+            continue
+        for counter, value in (
+            (tallies.languages, language),
+            (tallies.statuses, status),
+            (tallies.methods, method if language is not None else None),
+            (tallies.charsets, charset),
+            (tallies.countries, country),
+        ):
+            if value is not None:
+                counter[str(value)] += rows
+    return tallies
+
+
+def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
+    """How many hosts have a page, and how many pages the largest has."""
+    hosts, most = connection.execute(
+        """SELECT count(*), coalesce(max(pages), 0)
+           FROM (SELECT count(*) AS pages FROM pages WHERE outcome = 'page' GROUP BY host)"""
+    ).fetchone()
+    return hosts, most
+
+
+def _seconds(connection: sqlite3.Connection) -> float:
+    total = 0.0
+    for started, ended, next_started in connection.execute(
+        "SELECT started_at, ended_at, lead(started_at) OVER (ORDER BY id) FROM sessions"
+    ).fetchall():
+        end = _last_page(connection, started, next_started) if ended is None else ended
+        total += max(0.0, end - started)
+    return total
+
+
+def _last_page(connection: sqlite3.Connection, started: float, until: float | None) -> float:
+    """When the last page of a session that nobody closed was settled."""
+    before = float("inf") if until is None else until
+    row = connection.execute(
+        "SELECT max(fetched_at) FROM pages WHERE fetched_at >= ? AND fetched_at < ?",
+        (started, before),
+    ).fetchone()
+    return started if row[0] is None else float(row[0])
+
+
+def _sessions(connection: sqlite3.Connection) -> tuple[int, str | None]:
+    row = connection.execute(
+        """SELECT (SELECT count(*) FROM sessions),
+                  (SELECT finish_reason FROM sessions ORDER BY id DESC LIMIT 1)"""
+    ).fetchone()
+    return row[0], row[1]
+
+
+def _coverage(connection: sqlite3.Connection, truth: Collection[str]) -> float | None:
+    urls = connection.execute("SELECT url FROM pages WHERE outcome = 'page'")
+    return sum(url in truth for (url,) in urls) / len(truth) if truth else None
+
+
+def _falling(counter: Counter[str]) -> dict[str, int]:
+    return dict(sorted(counter.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _whole(value: str | None) -> int | None:
+    return int(value) if value else None
+
+
+def _seeds(value: str | None) -> list[str]:
+    return [str(url) for url in json.loads(value)] if value else []
