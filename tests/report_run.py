@@ -3,21 +3,15 @@
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import astuple, dataclass
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-SCHEMA = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);
-CREATE TABLE sessions(id INTEGER PRIMARY KEY, started_at REAL, ended_at REAL, finish_reason TEXT);
-CREATE TABLE pages(id INTEGER PRIMARY KEY, fingerprint INTEGER UNIQUE, url TEXT, host TEXT,
-    parent TEXT, depth INTEGER, status INTEGER, outcome TEXT, language TEXT, confidence REAL,
-    method TEXT, charset TEXT, country TEXT, bytes INTEGER, score REAL, queued INTEGER,
-    fetched_at REAL);
-CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER);
-"""
+from crawler.run import open_run
 
 META = {
-    "schema": "1",
     "lang": "de",
     "strategy": "svm",
     "ordering": "svm",
@@ -51,6 +45,17 @@ class Row:
     fetched_at: float = 1000.0
 
 
+@cache
+def _empty_run() -> bytes:
+    """The database of a new run, as the crawl makes it."""
+    with TemporaryDirectory() as folder:
+        run = open_run(Path(folder), META, now=0.0)
+        with closing(run.connection) as connection:
+            connection.execute("DELETE FROM sessions")
+            connection.execute("PRAGMA journal_mode = DELETE")
+            return connection.serialize()
+
+
 def make_run(
     where: Path | None,
     rows: Iterable[Row],
@@ -60,11 +65,15 @@ def make_run(
     **meta: str,
 ) -> sqlite3.Connection:
     """A connection to a run in the folder `where`, or in memory."""
+    database = ":memory:"
     if where is not None:
         where.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(":memory:" if where is None else where / "run.db")
-    connection.executescript(SCHEMA)
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", {**META, **meta}.items())
+        database = str(where / "run.db")
+        (where / "run.db").write_bytes(_empty_run())
+    connection = sqlite3.connect(database)
+    if where is None:
+        connection.deserialize(_empty_run())
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", meta.items())
     connection.executemany(
         "INSERT INTO sessions (started_at, ended_at, finish_reason) VALUES (?, ?, ?)", sessions
     )

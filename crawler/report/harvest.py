@@ -219,7 +219,7 @@ def _falling(counter: Counter[str]) -> dict[str, int]:
 
 
 def _whole(value: str | None) -> int | None:
-    return int(value) if value else None
+    return int(value) if value and value != "null" else None
 
 
 def _seeds(value: str | None) -> list[str]:

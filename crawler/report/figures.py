@@ -1,0 +1,58 @@
+"""How figures and names are written, the same in a terminal, a live line and a report."""
+
+import unicodedata
+
+from classifiers.errors import LanguageError
+from classifiers.languages import name
+
+NOTHING = "-"
+"""Stands where there is no figure."""
+
+
+def percent(fraction: float | None) -> str:
+    """`96.4 %` for 0.964."""
+    return NOTHING if fraction is None else f"{100 * fraction:.1f} %"
+
+
+def per_second(rate: float | None) -> str:
+    """`41.3 pages/s`."""
+    return NOTHING if rate is None else f"{rate:,.1f} pages/s"
+
+
+def duration(seconds: float) -> str:
+    """`8.2 s`, `12 min 5 s` or `3 h 20 min`."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60:,} h {minutes % 60} min"
+
+
+def size(count: int) -> str:
+    """`812 B`, `4.1 kB`, `3.0 GB`; powers of a thousand."""
+    amount = float(count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if amount < 1000:
+            return f"{amount:,.0f} B" if unit == "B" else f"{amount:,.1f} {unit}"
+        amount /= 1000
+    return f"{amount:,.1f} TB"
+
+
+def language_name(code: str) -> str:
+    """The English name of a language; the code itself where it has none."""
+    try:
+        return name(code)
+    except LanguageError:
+        return code
+
+
+def printable(text: str) -> str:
+    """`text` without what a terminal could take for a command; it may come from the Web."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def in_ascii(text: str) -> str:
+    """`text` in ASCII: accents are dropped, other letters become `?`."""
+    plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return plain.encode("ascii", "replace").decode("ascii")
