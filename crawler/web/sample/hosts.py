@@ -1,0 +1,166 @@
+"""The hosts of the sample web: their names, their languages and their habits."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+
+from crawler.web.base import Reason
+from crawler.web.sample.chance import dice, pick
+from crawler.web.sample.texts import Text
+
+MAX_PAGES = 80
+HUBS = 3  # the first hosts of a language are the seeds, and never tiny
+BRANCHES = 3  # same-language hosts that every host's home page must name
+DEAD_SHARE = 0.04  # names that are linked and do not answer, per living host
+SMALL = 10  # pages; a host that asks for a crawl delay has no more than these
+
+STYLES = {
+    "words": 30.0,
+    "native": 18.0,
+    "query": 14.0,
+    "cased": 8.0,
+    "dated": 12.0,
+    "numbered": 8.0,
+    "english": 10.0,
+}
+LAYOUTS = {"plain": 82.0, "split": 7.0, "deep": 3.0, "mixed": 8.0}
+ROBOTS = {"absent": 40.0, "open": 22.0, "parts": 28.0, "bom": 2.0, "delay": 4.0, "closed": 4.0}
+FAILURES: dict[Reason, float] = {"dns": 70.0, "timeout": 15.0, "refused": 15.0}
+NETWORKS = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
+
+
+@dataclass(frozen=True)
+class Host:
+    """One server; `languages` begins with the one of its home page."""
+
+    name: str
+    languages: tuple[str, ...]
+    rank: int
+    size: int
+    secure: bool
+    layout: str
+    style: str
+    robots: str
+    calendar: bool
+
+    @property
+    def language(self) -> str:
+        """The language of the home page."""
+        return self.languages[0]
+
+    @property
+    def root(self) -> str:
+        """Scheme and name, without a slash at the end."""
+        return f"{'https' if self.secure else 'http'}://{self.name}"
+
+    @property
+    def alias(self) -> str:
+        """The name that redirects here: with `www.` if this one has none, else without."""
+        return self.name[4:] if self.name.startswith("www.") else f"www.{self.name}"
+
+    @cached_property
+    def ip(self) -> str:
+        """A documentation address, shared by a few hosts as on a real hosting service."""
+        chance = dice("ip", self.name)
+        return f"{chance.choice(NETWORKS)}.{chance.randrange(1, 255)}"
+
+
+class Population:
+    """All hosts of a sample web, made at once; their pages are not.
+
+    `count` is met to within a few hosts: each language has at least `HUBS + 1` of them.
+    """
+
+    def __init__(self, texts: dict[str, Text], seed: int, count: int, secure: float) -> None:
+        self._texts, self._seed, self._secure = texts, seed, secure
+        self._taken: set[str] = set()
+        self.of_language: dict[str, list[Host]] = {}
+        total = sum(text.share for text in texts.values())
+        for language, text in texts.items():
+            quota = max(HUBS + 1, round(count * text.share / total))
+            self.of_language[language] = [self._host(text, n, quota) for n in range(quota)]
+        self.hosts = [host for hosts in self.of_language.values() for host in hosts]
+        self.dead = dict(self._dead_names(int(len(self.hosts) * DEAD_SHARE) + 1))
+        self.by_name = {host.name: host for host in self.hosts}
+        self.by_alias = {host.alias: host for host in self.hosts}
+        self._speaking = {language: self._speakers(language) for language in texts}
+
+    def named_by(self, host: Host) -> Iterator[Host]:
+        """Hosts that this one's home page must link to, so that every language is connected.
+
+        The hosts that have pages in a language form a tree in which host n is the parent of
+        hosts `BRANCHES * n + 1` and following; the hubs know each other.
+        """
+        for language in host.languages:
+            speakers, place = self._speaking[language], self._place[language, host.name]
+            first = BRANCHES * place + 1
+            yield from speakers[first : first + BRANCHES]
+            if place < HUBS:
+                yield from speakers[:HUBS]
+
+    @cached_property
+    def _place(self) -> dict[tuple[str, str], int]:
+        return {
+            (language, host.name): place
+            for language, hosts in self._speaking.items()
+            for place, host in enumerate(hosts)
+        }
+
+    def _speakers(self, language: str) -> list[Host]:
+        guests = [
+            host for host in self.hosts if language in host.languages and language != host.language
+        ]
+        return self.of_language[language] + guests
+
+    def _host(self, text: Text, rank: int, quota: int) -> Host:
+        chance = dice(self._seed, "host", text.language, rank)
+        size = _heavy_tailed(chance)
+        if rank < HUBS:
+            size = max(size, 4 * SMALL)
+        layout = pick(chance, LAYOUTS) if rank >= HUBS else "plain"
+        is_leaf = BRANCHES * rank + 1 >= quota
+        robots = pick(chance, ROBOTS)
+        if (robots == "closed" and not is_leaf) or (robots == "delay" and size > SMALL):
+            robots = "absent"
+        return Host(
+            name=self._name(chance, text),
+            languages=(text.language, *self._guest_languages(chance, text.language, layout)),
+            rank=rank,
+            size=max(size, SMALL) if layout in ("split", "deep") else size,
+            secure=chance.random() < self._secure,
+            layout=layout,
+            style=pick(chance, STYLES),
+            robots=robots,
+            calendar=chance.random() < 0.03,
+        )
+
+    def _guest_languages(self, chance: Random, own: str, layout: str) -> list[str]:
+        if layout == "plain" or (layout == "mixed" and own == "en"):
+            return []
+        if layout == "mixed":
+            return ["en"]
+        shares = {language: text.share for language, text in self._texts.items() if language != own}
+        drawn = {pick(chance, shares) for _ in range(chance.randrange(1, 4))}
+        return sorted(drawn | ({"en"} - {own}))
+
+    def _name(self, chance: Random, text: Text) -> str:
+        while True:
+            words = chance.sample(text.names, 2 if chance.random() < 0.8 else 1)
+            label = chance.choice(("-", "")).join(words)
+            if len(words) == 1 and chance.random() < 0.7:
+                label += str(chance.randrange(2, 999))
+            domain = f"{label}.{pick(chance, text.tlds)}"
+            if domain not in self._taken:
+                self._taken.add(domain)
+                return pick(chance, {"www.": 45, "": 43, "blog.": 6, "forum.": 6}) + domain
+
+    def _dead_names(self, count: int) -> Iterator[tuple[str, Reason]]:
+        chance = dice(self._seed, "dead")
+        shares = {language: text.share for language, text in self._texts.items()}
+        for _ in range(count):
+            yield self._name(chance, self._texts[pick(chance, shares)]), pick(chance, FAILURES)
+
+
+def _heavy_tailed(chance: Random) -> int:
+    return max(1, min(MAX_PAGES, int(2.5 * chance.paretovariate(1.0)) - 1))

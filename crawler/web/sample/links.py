@@ -1,0 +1,79 @@
+"""Which page of the sample web links to which."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+
+from crawler.web.sample.chance import dice, pick
+from crawler.web.sample.hosts import Host, Population
+from crawler.web.sample.sites import Entry, Site
+
+SAME = 0.62  # of the links to other hosts, those in the language of the page
+ENGLISH = 0.27  # and those to English hosts, from a page in another language
+ENGLISH_SAME = 0.93  # the same figure for English pages
+POPULARITY = 1.7  # exponent: the larger, the more links go to the first hosts of a language
+HOME = 0.6  # of the links to another host, those to its home page
+ALIAS = 0.04  # written with the name that only redirects
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to `path` at `root`; `language` is that of the words it is written with."""
+
+    root: str
+    path: str
+    language: str
+    is_internal: bool
+
+
+class Links:
+    """The link graph; a page's links depend on nothing but the seed and the page."""
+
+    def __init__(self, population: Population, site: Callable[[Host], Site], seed: int) -> None:
+        self._population, self._site, self._seed = population, site, seed
+        languages = population.of_language
+        self._shares = {language: float(len(hosts)) for language, hosts in languages.items()}
+
+    def of(self, host: Host, page: Entry) -> list[Link]:
+        """The links of a page, the indispensable ones first, each once."""
+        chance = dice(self._seed, "links", host.name, page.path)
+        links = [*self._inside(host, page, chance), *self._outside(host, page, chance)]
+        return list(dict.fromkeys(links))
+
+    def _inside(self, host: Host, page: Entry, chance: Random) -> Iterator[Link]:
+        site = self._site(host)
+        entries = [site.pages[0], *site.children(page.index)]
+        entries += site.directory_homes().values()
+        entries += chance.choices(site.pages, k=min(len(site.pages), chance.randrange(2, 9)))
+        if site.oddities and chance.random() < 0.6:
+            entries.append(chance.choice(site.oddities))
+        for entry in entries:
+            yield Link(host.root, entry.path, entry.language, is_internal=True)
+        if host.calendar:
+            yield Link(host.root, "/calendar/2024/01", host.language, is_internal=True)
+
+    def _outside(self, host: Host, page: Entry, chance: Random) -> Iterator[Link]:
+        if page.index == 0:
+            for named in self._population.named_by(host):
+                yield Link(named.root, "/", named.language, is_internal=False)
+        for _ in range(chance.randrange(0, 9)):
+            yield self._to_any(page.language, chance)
+        if chance.random() < 0.04:
+            name = chance.choice(list(self._population.dead))
+            yield Link(f"http://{name}", "/", page.language, is_internal=False)
+
+    def _to_any(self, language: str, chance: Random) -> Link:
+        hosts = self._population.of_language[self._other_end(language, chance)]
+        host = hosts[int(len(hosts) * chance.random() ** POPULARITY)]
+        is_home = chance.random() < HOME
+        entry = self._site(host).pages[0] if is_home else chance.choice(self._site(host).pages)
+        root = f"http://{host.alias}" if chance.random() < ALIAS else host.root
+        return Link(root, entry.path, entry.language, is_internal=False)
+
+    def _other_end(self, language: str, chance: Random) -> str:
+        roll = chance.random()
+        if roll < (ENGLISH_SAME if language == "en" else SAME):
+            return language
+        if roll < SAME + ENGLISH and "en" in self._shares:
+            return "en"
+        return pick(chance, self._shares)

@@ -1,0 +1,140 @@
+"""What a host of the sample web has under its paths, made when it is first asked for."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from urllib.parse import quote
+
+from crawler.web.sample.chance import dice, pick
+from crawler.web.sample.hosts import Host
+from crawler.web.sample.texts import Text
+
+FANOUT = 5  # pages that a page is the parent of
+LANGUAGELESS = {"empty", "binary", "pdf"}  # answered with 200, but not with text
+ODDITIES = {
+    "moved": 22.0,  # 301 to a page of this host
+    "found": 12.0,  # 302 to a page of this host
+    "chain": 5.0,  # two redirects in a row
+    "away": 8.0,  # 301 to another host
+    "loop": 3.0,  # two redirects that name each other
+    "missing": 20.0,
+    "gone": 5.0,
+    "broken": 5.0,
+    "busy": 4.0,
+    "empty": 5.0,
+    "binary": 3.0,
+    "pdf": 8.0,  # without an extension
+}
+ODD_SHARE = 0.22  # of a host's pages, at least for the larger hosts
+PRIVATE = "/private/"
+NUMBERED = {
+    "query": ("index.php?id=", "index.php?page=", "viewtopic.php?t=", "?p="),
+    "numbered": ("node/", "a/", "p", ""),
+}
+SECTIONS = ("news", "blog", "products", "category", "article", "page", "tag", "about")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something under a path: a page (`kind` "page"), or one of `ODDITIES`.
+
+    `index` is the page's number on its host (the home page is 0), or the oddity's number.
+    """
+
+    path: str
+    kind: str
+    language: str
+    index: int
+
+
+class Site:
+    """The pages and oddities of one host, by path; every path is already percent-encoded."""
+
+    def __init__(self, host: Host, texts: dict[str, Text], seed: int) -> None:
+        self.host = host
+        self._texts, self._chance = texts, dice(seed, "site", host.name)
+        self.entries: dict[str, Entry] = {}
+        self.pages = list(self._make_pages())
+        odd = round(host.size * ODD_SHARE + self._chance.random() - 0.5)
+        self.oddities = [self._odd(number) for number in range(odd)]
+
+    def children(self, index: int) -> list[Entry]:
+        """The pages below page `index`; following them from 0 leads to every page."""
+        first = FANOUT * index + 1
+        return self.pages[first : first + FANOUT]
+
+    def directory_homes(self) -> dict[str, Entry]:
+        """The first page of each language, where each has a directory of its own; else empty."""
+        if self.host.layout not in ("split", "deep"):
+            return {}
+        homes = {}
+        for page in self.pages[1 : len(self.host.languages) + 1]:
+            homes[page.language] = page
+        return homes
+
+    def _make_pages(self) -> Iterator[Entry]:
+        yield self._add("/", "page", self.host.language, 0)
+        for index in range(1, self.host.size):
+            language = self._language(index)
+            path = self._directory(index, language) or self._path(language)
+            yield self._add(path, "page", language, index)
+
+    def _language(self, index: int) -> str:
+        languages = self.host.languages
+        if self.host.layout in ("split", "deep") and index <= len(languages):
+            return languages[index - 1]
+        if len(languages) == 1 or self._chance.random() < 0.5:
+            return languages[0]
+        return self._chance.choice(languages[1:])
+
+    def _directory(self, index: int, language: str) -> str:
+        homes = self.host.layout in ("split", "deep") and index <= len(self.host.languages)
+        return self._prefix(language) if homes else ""
+
+    def _prefix(self, language: str) -> str:
+        if self.host.layout == "split":
+            return f"/{language}/"
+        return f"/docs/{language}/" if self.host.layout == "deep" else "/"
+
+    def _path(self, language: str) -> str:
+        prefix = self._prefix(language)
+        if self.host.robots == "parts" and self._chance.random() < 0.08:
+            prefix += PRIVATE[1:]
+        path = prefix + _tail(self._chance, self.host.style, self._texts, language)
+        while path in self.entries:
+            path = _numbered(self._chance, path)
+        return path
+
+    def _odd(self, number: int) -> Entry:
+        kind = pick(self._chance, ODDITIES)
+        path = self._path(self.host.language)
+        return self._add(path, kind, self.host.language, number)
+
+    def _add(self, path: str, kind: str, language: str, index: int) -> Entry:
+        entry = self.entries[path] = Entry(path, kind, language, index)
+        return entry
+
+
+def _tail(chance: Random, style: str, texts: dict[str, Text], language: str) -> str:
+    text = texts["en" if style == "english" else language]
+    names = chance.choices(text.names, k=3)
+    if style in ("query", "numbered"):
+        return f"{chance.choice(NUMBERED[style])}{chance.randrange(1, 2000)}"
+    if style == "native":
+        words = [quote(word) for word in chance.choices(text.words, k=3)]
+        return f"{words[0]}/{words[1]}-{words[2]}/"
+    if style == "cased":
+        return f"{names[0].title()}/{names[1].title()}_{names[2].title()}.htm"
+    if style == "dated":
+        return f"{chance.randrange(2008, 2025)}/{chance.randrange(1, 13):02}/{'-'.join(names[:2])}/"
+    folder = chance.choice(SECTIONS) if style == "english" else chance.choice(("", names[0]))
+    return f"{folder}/{'-'.join(names[chance.randrange(2) :])}.html".removeprefix("/")
+
+
+def _numbered(chance: Random, path: str) -> str:
+    """The path with a number in it, for a second page of the same words."""
+    number = chance.randrange(2, 9999)
+    if "?" in path:
+        return f"{path}{number}"
+    stem, dot, ending = path.rstrip("/").partition(".")
+    return f"{stem}-{number}{dot}{ending}{'/' if path.endswith('/') else ''}"

@@ -1,0 +1,60 @@
+"""The words and sentences that the sample web is written with, one file per language.
+
+A file opens with `key: value` lines, then a `[words]` and a `[sentences]` section. `share` is the
+language's weight among hosts, `tlds` the endings of its host names with their weights, `charset`
+the encoding that its pages used before UTF-8. A word that does not become ASCII by dropping its
+accents carries its host-name form after a colon.
+"""
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+UNDECOMPOSED = str.maketrans(
+    {"ß": "ss", "ø": "o", "ł": "l", "\N{LATIN SMALL LETTER DOTLESS I}": "i", "æ": "ae", "đ": "d"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What one language brings to the sample web; `words[i]` is `names[i]` in ASCII."""
+
+    language: str
+    share: float
+    charset: str
+    tlds: dict[str, float]
+    words: tuple[str, ...]
+    names: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+@cache
+def load_texts() -> dict[str, Text]:
+    """Every language of the sample web by its code, the most frequent first; read once."""
+    texts = [_read(path) for path in sorted(FOLDER.glob("*.txt"))]
+    return {text.language: text for text in sorted(texts, key=lambda text: -text.share)}
+
+
+def ascii_name(word: str) -> str:
+    """The word as a host name spells it: lower case, no accents; empty for another script."""
+    decomposed = unicodedata.normalize("NFKD", word.lower().translate(UNDECOMPOSED))
+    return decomposed.encode("ascii", "ignore").decode()
+
+
+def _read(path: Path) -> Text:
+    head, _, rest = path.read_text("utf-8").partition("[words]")
+    words, _, sentences = rest.partition("[sentences]")
+    fields = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
+    pairs = [word.partition(":")[::2] for word in words.split()]
+    tlds = fields["tlds"].split()
+    return Text(
+        language=path.stem,
+        share=float(fields["share"]),
+        charset=fields["charset"],
+        tlds=dict(zip(tlds[::2], map(float, tlds[1::2]), strict=True)),
+        words=tuple(word for word, _ in pairs),
+        names=tuple(name or ascii_name(word) for word, name in pairs),
+        sentences=tuple(line for line in sentences.splitlines() if line),
+    )

@@ -1,0 +1,202 @@
+"""The sample web as something that answers requests."""
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from crawler.errors import SettingError
+from crawler.web.base import NO_HEADERS, Answer, Unreachable
+from crawler.web.sample.chance import dice
+from crawler.web.sample.hosts import HUBS, Host, Population
+from crawler.web.sample.links import Links
+from crawler.web.sample.pages import Document, write_calendar, write_page
+from crawler.web.sample.robots import robots_txt
+from crawler.web.sample.sites import LANGUAGELESS, Entry, Site
+from crawler.web.sample.texts import load_texts
+
+CALENDAR = re.compile(r"/calendar/(\d{4,8})/(0[1-9]|1[0-2])")
+ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+FILES = {
+    "pdf": ("application/pdf", b"%PDF-1.4\n%%EOF\n"),
+    "jpg": ("image/jpeg", b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\xff\xd9"),
+    "css": ("text/css", b"body { margin: 2em auto; max-width: 40em }\n"),
+    "ico": ("image/x-icon", b"\x00\x00\x01\x00\x00\x00"),
+}
+PATHS_OF_FILES = re.compile(r"/(?:files/.+\.(pdf)|img/.+\.(jpg)|style\.(css)|favicon\.(ico))")
+ERRORS = {"missing": 404, "gone": 410, "broken": 500, "busy": 503}
+MOVES = {"moved": 301, "found": 302, "chain": 301, "away": 301, "loop": 302}
+STEP = "-2"  # ends the path of a redirect's second step
+
+
+class SampleWeb:
+    """A Web made of a seed: about ten pages a host, each made when it is asked for.
+
+    `hosts` is met to within a few. `secure` is the share of hosts that speak https only; give 0
+    where pages are to pass through a plain HTTP proxy. What a URL answers never changes, so a
+    5xx stays one. Raises `SettingError` for a number of hosts or a share that cannot be.
+    """
+
+    def __init__(self, seed: int = 1, hosts: int = 600, secure: float = 0.3) -> None:
+        if hosts < 1 or not 0 <= secure <= 1:
+            raise SettingError(
+                f"sample web of {hosts} hosts, {secure} of them https: "
+                "give at least 1 host and a share between 0 and 1"
+            )
+        self.seed = seed
+        self._texts = load_texts()
+        self._population = Population(self._texts, seed, hosts, secure)
+        self._sites: dict[str, Site] = {}
+        self._links = Links(self._population, self._site, seed)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages that pages are written in, the most frequent first."""
+        return tuple(self._texts)
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """All hosts that answer, grouped by the language of their home page."""
+        return tuple(self._population.hosts)
+
+    def seeds(self, language: str) -> list[str]:
+        """Three home pages in that language, from which all its pages can be reached.
+
+        Raises `SettingError` for a language that the sample web does not have.
+        """
+        hosts = self._population.of_language.get(language)
+        if hosts is None:
+            known = ", ".join(sorted(self._texts))
+            raise SettingError(f"no sample pages in {language!r}: choose one of {known}")
+        return [f"{host.root}/" for host in hosts[:HUBS]]
+
+    def truth(self) -> Iterator[tuple[str, str]]:
+        """Every HTML page that answers 200, with the language of its text.
+
+        Left out: the months of a calendar (they have no end), and what has no text. Kept in:
+        pages that robots.txt forbids.
+        """
+        for host in self._population.hosts:
+            for page in self._site(host).pages:
+                yield host.root + page.path, page.language
+
+    def language(self, url: str) -> str | None:
+        """The language of the page at this URL, a calendar's too; None if there is no page."""
+        scheme, name, path = _split(url)
+        host = self._population.by_name.get(name)
+        if host is None or not host.root.startswith(f"{scheme}:"):
+            return None
+        if host.calendar and CALENDAR.fullmatch(path):
+            return host.language
+        entry = self._site(host).entries.get(path)
+        return entry.language if entry and entry.kind == "page" else None
+
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        """The answer to a GET of the URL; `headers` change nothing. Raises `Unreachable`."""
+        scheme, name, path = _split(url)
+        host = self._population.by_name.get(name)
+        if host is None:
+            return self._of_other_name(name, path, url)
+        if scheme == "http" and host.secure:
+            return _redirect(host, 301, host.root + path)
+        if scheme != "http" and not host.secure:
+            raise Unreachable("refused", url)
+        return self._on_host(host, path)
+
+    def _of_other_name(self, name: str, path: str, url: str) -> Answer:
+        if host := self._population.by_alias.get(name):
+            return _redirect(host, 301, host.root + path)
+        raise Unreachable(self._population.dead.get(name, "dns"), url)
+
+    def _on_host(self, host: Host, path: str) -> Answer:
+        if path == "/robots.txt":
+            robots = robots_txt(host)
+            return _error(host, 404) if robots is None else _answer(host, "text/plain", robots)
+        if entry := self._site(host).entries.get(path):
+            return self._of_entry(host, entry)
+        if found := PATHS_OF_FILES.fullmatch(path):
+            return _answer(host, *FILES[found[found.lastindex or 1]])
+        if host.calendar and (found := CALENDAR.fullmatch(path)):
+            text = self._texts[host.language]
+            year, month = int(found[1]), int(found[2])
+            return _document(host, write_calendar(host, year, month, text, self.seed))
+        return self._of_near_path(host, path)
+
+    def _of_entry(self, host: Host, entry: Entry) -> Answer:
+        if entry.kind in ERRORS:
+            return _error(host, ERRORS[entry.kind])
+        if entry.kind in MOVES:
+            return _redirect(host, MOVES[entry.kind], self._target(host, entry))
+        if entry.kind in LANGUAGELESS:
+            return self._without_text(host, entry)
+        links = self._links.of(host, entry)
+        document = write_page(self._site(host), entry, links, self._texts, self.seed)
+        return _document(host, document)
+
+    def _of_near_path(self, host: Host, path: str) -> Answer:
+        """What a server makes of a slash too many or too few, or of a redirect's second step."""
+        entries = self._site(host).entries
+        for near in (f"{path}/", path.removesuffix("/")):
+            if near in entries:
+                return _redirect(host, 301, near)
+        entry = entries.get(path.removesuffix(STEP))
+        if entry and entry.kind == "loop":
+            return _redirect(host, 302, entry.path)
+        if entry and entry.kind == "chain":
+            return _redirect(host, 302, self._page_for(host, entry).path)
+        return _error(host, 404)
+
+    def _target(self, host: Host, entry: Entry) -> str:
+        if entry.kind in ("chain", "loop"):
+            return entry.path + STEP
+        if entry.kind == "away":
+            hosts = self._population.of_language[entry.language]
+            return f"{dice(self.seed, 'away', host.name, entry.path).choice(hosts).root}/"
+        path = self._page_for(host, entry).path
+        return path if entry.index % 2 else host.root + path
+
+    def _page_for(self, host: Host, entry: Entry) -> Entry:
+        return dice(self.seed, "to", host.name, entry.path).choice(self._site(host).pages)
+
+    def _without_text(self, host: Host, entry: Entry) -> Answer:
+        if entry.kind == "pdf":
+            return _answer(host, *FILES["pdf"])
+        chance = dice(self.seed, "bytes", host.name, entry.path)
+        body = chance.randbytes(2000) if entry.kind == "binary" else b""
+        return _answer(host, "text/html", body)
+
+    def _site(self, host: Host) -> Site:
+        site = self._sites.get(host.name)
+        if site is None:
+            site = self._sites[host.name] = Site(host, self._texts, self.seed)
+        return site
+
+
+def _split(url: str) -> tuple[str, str, str]:
+    """Scheme, host name, and the path with its query as the sample web writes it."""
+    parts = urlsplit(url)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return parts.scheme, parts.hostname or "", ESCAPE.sub(lambda found: found[0].upper(), path)
+
+
+def _answer(
+    host: Host, content_type: str, body: bytes, status: int = 200, location: str | None = None
+) -> Answer:
+    headers = [("Server", "nginx"), ("Content-Type", content_type)]
+    if location is not None:
+        headers.append(("Location", location))
+    headers.append(("Content-Length", str(len(body))))
+    return Answer(status, tuple(headers), body, host.ip)
+
+
+def _document(host: Host, document: Document) -> Answer:
+    return _answer(host, document.content_type, document.body)
+
+
+def _error(host: Host, status: int) -> Answer:
+    body = f"<html><head><title>{status}</title></head><body><h1>{status}</h1></body></html>\n"
+    return _answer(host, "text/html", body.encode(), status)
+
+
+def _redirect(host: Host, status: int, location: str) -> Answer:
+    body = f"<html><head><title>{status}</title></head><body>{status}</body></html>\n"
+    return _answer(host, "text/html", body.encode(), status, location)
