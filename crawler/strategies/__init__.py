@@ -1,1 +1,71 @@
-"""Strategies of a crawl: orderings, filters and the relevance they rest on."""
+"""Strategies of a crawl: orderings, filters and the relevance they rest on.
+
+Pure: no Scrapy, no clock, no disk. The live crawl and the simulator call the same code.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from crawler.strategies.filters import FILTERS, Filter, make_filter
+from crawler.strategies.orderings import (
+    BreadthFirst,
+    Confidence,
+    CountryDomain,
+    Draw,
+    Ordering,
+    Random,
+    Soft,
+    Source,
+)
+
+__all__ = [
+    "FILTERS",
+    "ORDERINGS",
+    "Draw",
+    "Filter",
+    "Ordering",
+    "Source",
+    "make_filter",
+    "make_ordering",
+]
+
+
+def _cctld(language: str, model: Path | None) -> Ordering:
+    from classifiers.urls.cctld import score
+
+    return CountryDomain(lambda urls: [float(x) for x in score(urls, language)])
+
+
+def _svm(language: str, model: Path | None) -> Ordering:
+    from classifiers.urls.model import UrlModel
+
+    url_model = UrlModel.load(model)
+
+    def score_urls(urls: Sequence[str]) -> Sequence[float]:
+        scores: list[float] = url_model.score(urls, language).tolist()
+        return scores
+
+    score_urls([])  # a language that the model lacks is told before the crawl begins
+    return Confidence(score_urls)
+
+
+_MAKERS: dict[str, Callable[[str, Path | None], Ordering]] = {
+    "random": lambda *_: Random(),
+    "bfs": lambda *_: BreadthFirst(),
+    "soft": lambda *_: Soft(),
+    "cctld": _cctld,
+    "svm": _svm,
+}
+
+ORDERINGS = tuple(_MAKERS)
+"""The names of the orderings."""
+
+
+def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:
+    """Return the ordering of that name for a target language.
+
+    `model` is the file of the URL model, None the one that ships. Raises KeyError for a name
+    not in `ORDERINGS`, `classifiers.errors.LanguageError` where the URL model lacks the
+    language and `classifiers.errors.ModelError` where it cannot be read.
+    """
+    return _MAKERS[name](language, model)

@@ -1,0 +1,78 @@
+"""Whether a link enters the queue at all (Tamura 2007, chapter 4)."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from crawler.strategies.relevance import Relevance, Tally
+from crawler.url import directory_of, host_of
+
+
+class Unit(Enum):
+    """What has a relevance of its own."""
+
+    SERVER = "server"
+    DIRECTORY = "directory"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A rule that accepts or rejects the links of a page, one by one.
+
+    `follows_irrelevant_pages` is False for hard focused crawling, which drops all links of
+    irrelevant pages. `uses_relevance` rejects links to irrelevant units and drops what is
+    queued of a unit that turns irrelevant (Tamura 2007, Fig. 3, step 5). `is_conservative`
+    keeps pages of units without a relevant page from opening new units (4.2, step 4.5).
+    `tolerance` is T; `directory_depth` is how many directories of a path make a unit.
+    """
+
+    name: str
+    unit: Unit = Unit.SERVER
+    follows_irrelevant_pages: bool = True
+    uses_relevance: bool = False
+    is_conservative: bool = False
+    tolerance: int = 10
+    directory_depth: int = 1
+
+    def unit_of(self, url: str) -> str:
+        """Return the server or directory that a URL belongs to."""
+        if self.unit is Unit.DIRECTORY:
+            return directory_of(url, self.directory_depth)
+        return host_of(url)
+
+    def accepts(self, *, page_is_relevant: bool, source: Tally, target: Tally) -> bool:
+        """Tell whether a link enters the queue.
+
+        `source` is the tally of the page's unit, with this page counted; `target` that of the
+        unit to which the link points.
+        """
+        if not (page_is_relevant or self.follows_irrelevant_pages):
+            return False
+        if self.is_conservative and source.relevant == 0 and target.downloaded == 0:
+            return False
+        return not self.drops(target)
+
+    def drops(self, tally: Tally) -> bool:
+        """Tell whether a unit is irrelevant, so that nothing of it stays in the queue."""
+        return self.uses_relevance and tally.relevance(self.tolerance) is Relevance.IRRELEVANT
+
+
+_RULES: dict[str, dict[str, object]] = {
+    "none": {},
+    "hard": {"follows_irrelevant_pages": False},
+    "server": {"uses_relevance": True},
+    "server-conservative": {"uses_relevance": True, "is_conservative": True},
+    "directory-conservative": {
+        "uses_relevance": True,
+        "is_conservative": True,
+        "unit": Unit.DIRECTORY,
+    },
+}
+
+FILTERS = tuple(_RULES)
+"""The names of the filters: none, hard focused, and Tamura's three (2007, 5.1)."""
+
+
+def make_filter(name: str, *, tolerance: int = 10, directory_depth: int = 1) -> Filter:
+    """Return the filter of that name; raises KeyError for a name not in `FILTERS`."""
+    rule = _RULES[name]
+    return Filter(name, tolerance=tolerance, directory_depth=directory_depth, **rule)  # type: ignore[arg-type]  # the rules above are fields of Filter

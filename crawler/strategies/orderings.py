@@ -1,0 +1,123 @@
+"""Which of the queue is fetched next: a score for each link.
+
+The frontier fetches the highest score first. Among equal scores an ordering wants either the
+URL discovered first, or one drawn uniformly from what is queued at that moment: a key drawn
+once at insertion would favour late links, which compete in fewer draws.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Protocol
+
+
+class Draw(Enum):
+    """Which of several URLs with the same score goes first."""
+
+    FIRST = "first"
+    UNIFORM = "uniform"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What an ordering may know of the page on which links were found."""
+
+    is_relevant: bool = True
+    depth: int = 0
+
+
+SEED = Source()
+"""Seeds come from nowhere and count as linked from a relevant page."""
+
+
+class Ordering(Protocol):
+    """A rule that scores links when they are found."""
+
+    @property
+    def name(self) -> str:
+        """The name of the strategy."""
+
+    @property
+    def draw(self) -> Draw:
+        """Which of several URLs with the same score goes first."""
+
+    @property
+    def lifts(self) -> bool:
+        """Whether a queued URL takes a higher score when a later page links to it."""
+
+    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+        """Return one score a URL, higher is fetched earlier."""
+
+
+ScoreUrls = Callable[[Sequence[str]], Sequence[float]]
+"""Confidence that URLs are in the target language; positive says Yes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """Uniform over what is queued now (Baykan 2013, 5.2, "Random")."""
+
+    name: str = "random"
+    draw: Draw = Draw.UNIFORM
+    lifts: bool = False
+
+    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+        """Return 0 for every URL."""
+        return [0.0] * len(urls)
+
+
+@dataclass(frozen=True, slots=True)
+class BreadthFirst:
+    """Nearest to the seeds first, in the order of discovery (Tamura 2007, 5.1, "BFS")."""
+
+    name: str = "bfs"
+    draw: Draw = Draw.FIRST
+    lifts: bool = False
+
+    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+        """Return minus the distance from the seeds."""
+        return [-float(source.depth + 1)] * len(urls)
+
+
+@dataclass(frozen=True, slots=True)
+class Soft:
+    """Links of relevant pages first (Tamura 2007, 5.1, "soft focused")."""
+
+    name: str = "soft"
+    draw: Draw = Draw.FIRST
+    lifts: bool = True
+
+    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+        """Return 1 for links of relevant pages, else 0."""
+        return [float(source.is_relevant)] * len(urls)
+
+
+@dataclass(frozen=True, slots=True)
+class CountryDomain:
+    """Uniform among URLs whose top-level domain has the language, then among the rest.
+
+    Baykan 2013, 5.2, "ccTLD"; the paper does not say what follows when nothing matches.
+    """
+
+    score_urls: ScoreUrls
+    name: str = "cctld"
+    draw: Draw = Draw.UNIFORM
+    lifts: bool = False
+
+    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+        """Return 1 for a matching top-level domain, else 0."""
+        return self.score_urls(urls)
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """Highest confidence of the URL model first (Baykan 2013, 5.2, "SVM allgrams")."""
+
+    score_urls: ScoreUrls = field(repr=False)
+    name: str = "svm"
+    draw: Draw = Draw.FIRST
+    lifts: bool = False
+
+    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+        """Return the decision value of the target language's binary classifier."""
+        return self.score_urls(urls)

@@ -1,0 +1,42 @@
+"""Whether a server or a directory is worth more fetches (Tamura 2007, 4.1)."""
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Relevance(Enum):
+    """What is known of a server or directory from the pages it gave."""
+
+    RELEVANT = "relevant"
+    UNDECIDED = "undecided"
+    IRRELEVANT = "irrelevant"
+
+
+class Tally(NamedTuple):
+    """The pages that came from one server or directory.
+
+    `downloaded` is N_a, the pages downloaded; `relevant` is N_r, those of them written in the
+    target language (Tamura 2007, 4.1). Pages without a label count as downloaded: a frame set
+    or an empty page uses up tolerance, as in the paper.
+    """
+
+    downloaded: int = 0
+    relevant: int = 0
+
+    def plus(self, *, is_relevant: bool) -> "Tally":
+        """Return the tally after one more page."""
+        return Tally(self.downloaded + 1, self.relevant + is_relevant)
+
+    def relevance(self, tolerance: int) -> Relevance:
+        """Return the state of the server with tolerance T.
+
+        Relevant if N_r > 0, undecided if N_r = 0 and N_a <= T, irrelevant if N_r = 0 and
+        N_a > T.
+        """
+        if self.relevant > 0:
+            return Relevance.RELEVANT
+        return Relevance.UNDECIDED if self.downloaded <= tolerance else Relevance.IRRELEVANT
+
+
+NOTHING = Tally()
+"""A server or directory that gave no page yet."""
