@@ -1,0 +1,145 @@
+"""The frontier's contract: who is fetched next, and what a fetch changes.
+
+A URL is *queued*, then *leased* to one fetch, then *settled*. Settling is one transaction: the
+page's record, the counters of its server, its new links and the end of its lease happen
+together or not at all. A lease that no settlement ends (the process died) gives the URL back
+to the queue. All times are unix seconds and are passed in; the frontier has no clock.
+
+Every implementation passes the same test suite.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+PAGE = "page"
+"""The outcome of a page that was downloaded with a final status; all others count apart."""
+
+REDIRECT = "redirect"
+"""The outcome of a URL that points elsewhere; its slot of the host cap goes to its target."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A URL that was found, normalised, with the score of the crawl's ordering."""
+
+    url: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A URL handed out by `Frontier.next` that one fetch now works on.
+
+    `depth` is the distance from the seeds, `redirects` how many redirects led here in a row,
+    `retries` how often it was given back by `Frontier.retry`.
+    """
+
+    fingerprint: int
+    url: str
+    host: str
+    score: float
+    depth: int
+    redirects: int
+    retries: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a settled URL leaves behind: one row of the run.
+
+    `outcome` is `PAGE`, `REDIRECT` or the reason why nothing came ("robots", "timeout", ...).
+    `language` is None for a page without a label. `is_download` says whether the page tells
+    something of its server (2xx); only then does it count for N_a, and `is_relevant` for N_r.
+    `bytes` is the size of the body as received, `country` the server's, where known.
+    """
+
+    outcome: str
+    fetched_at: float
+    status: int | None = None
+    is_download: bool = False
+    is_relevant: bool = False
+    language: str | None = None
+    confidence: float | None = None
+    method: str | None = None
+    charset: str | None = None
+    country: str | None = None
+    bytes: int = 0
+
+
+class Admission(Enum):
+    """What became of a link."""
+
+    STORED = "stored"
+    SEEN = "seen"
+    HOST_FULL = "host_full"
+    REJECTED = "rejected"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Where the crawl stands. `hosts` are those that gave a page."""
+
+    queued: int
+    leased: int
+    hosts: int
+    pages: int
+    labelled: int
+    relevant: int
+
+
+class Frontier(Protocol):
+    """Who is fetched next, and what a fetch changes."""
+
+    def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
+        """Queue links that no page gave: no filter applies, the host cap does."""
+
+    def admit(
+        self,
+        lease: Lease,
+        record: Record,
+        links: Sequence[Link] = (),
+        *,
+        now: float,
+        was_contacted: bool = True,
+    ) -> list[Admission]:
+        """Settle a leased URL and return what became of its links, in their order.
+
+        The host may be contacted again after its delay, or at once if it was not contacted.
+        Raises `LeaseError` if the URL is not leased.
+        """
+
+    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
+        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+
+    def release(self, lease: Lease, *, now: float) -> None:
+        """Give a leased URL back unchanged; its host was contacted and rests for its delay."""
+
+    def next(self, now: float) -> Lease | None:
+        """Lease the best URL among the hosts that may be contacted now, or return None.
+
+        None also when as many pages are settled or leased as the crawl's budget allows.
+        """
+
+    def ready_at(self, now: float) -> float | None:
+        """Return when `next` will have something, or None until a lease ends."""
+
+    def set_delay(self, host: str, delay_s: float) -> None:
+        """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""
+
+    def robots(self, origin: str) -> str | None:
+        """Return the robots.txt kept for an origin, "" if it has none, None if not fetched."""
+
+    def set_robots(self, origin: str, text: str, now: float) -> None:
+        """Keep the robots.txt of an origin."""
+
+    def counts(self) -> Counts:
+        """Return where the crawl stands, in O(1)."""
+
+    def close(self) -> None:
+        """Let go of the storage; leases that are still held give their URLs back."""
+
+
+class LeaseError(KeyError):
+    """A URL was settled that nobody had leased, or that was settled before."""

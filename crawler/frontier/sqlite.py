@@ -1,0 +1,280 @@
+"""The embedded frontier: one process, one SQLite file in the run's folder.
+
+URLs, their order and all counters are on disk; in memory are only the hosts that have
+something queued or still rest (some hundred bytes each). Leases are not written down: a URL
+leaves the queue in the transaction that settles it, so after a kill whatever was leased is
+simply still queued.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from random import Random
+
+from crawler.frontier.admission import Admitter, Origin, Outcome
+from crawler.frontier.base import PAGE, REDIRECT, Admission, Counts, Lease, LeaseError, Link, Record
+from crawler.frontier.selection import BestFirst, Host, Pick, Selection, UniformDraw
+from crawler.frontier.tables import HostRow, Tables
+from crawler.strategies.filters import Filter, Unit
+from crawler.strategies.orderings import Draw
+from crawler.strategies.relevance import Tally
+
+_REDIRECT_SOURCE = Tally(1, 1)
+"""A redirect is as good as the link that led to it, which was accepted."""
+
+
+class SqliteFrontier:
+    """See `crawler.frontier.base.Frontier`."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        now: float,
+        filter: Filter,
+        draw: Draw = Draw.FIRST,
+        lifts: bool = False,
+        host_cap: int = 10,
+        delay_s: float = 0.0,
+        budget_pages: int | None = None,
+        random_state: int = 0,
+    ) -> None:
+        """Open the frontier on a run's database (`crawler.run.open_run`).
+
+        `host_cap` URLs of a host hold a slot at most, 0: any number. `delay_s` is the time
+        between two contacts of a host. `budget_pages` pages are settled or leased at most,
+        None: any number. What an earlier process left queued rests for its delay first, since
+        nobody knows when that process last contacted whom.
+        """
+        self._tables = Tables(connection)
+        self._filter = filter
+        self._admitter = Admitter(self._tables, filter, host_cap, lifts)
+        self._pages, self._labelled, self._relevant = self._tables.page_totals()
+        self._visited = self._tables.visited_hosts()
+        self._delay_s = delay_s
+        self._budget_pages = budget_pages
+        self._hosts: dict[int, Host] = {}
+        self._resting: list[tuple[float, int]] = []
+        self._leased: dict[int, Pick] = {}
+        self._counts_tiers = draw is Draw.UNIFORM
+        self._selection: Selection = (
+            UniformDraw(Random(random_state + self._pages))
+            if self._counts_tiers
+            else BestFirst(lambda host: self._tables.head(host.id))
+        )
+        self._ready = 0
+        self._queued = 0
+        self._take_over(now)
+
+    def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
+        """Queue links that no page gave: no filter applies, the host cap does."""
+        with self._tables.transaction() as counts:
+            outcome = self._admitter.admit(links, Origin(), counts)
+        self._take_in(outcome, now)
+        return outcome.admissions
+
+    def admit(
+        self,
+        lease: Lease,
+        record: Record,
+        links: Sequence[Link] = (),
+        *,
+        now: float,
+        was_contacted: bool = True,
+    ) -> list[Admission]:
+        """Settle a leased URL and return what became of its links, in their order."""
+        pick = self._pick(lease)
+        host = pick.host
+        unit = self._filter.unit_of(lease.url)
+        dropped: Counter[float] = Counter()
+        with self._tables.transaction() as counts:
+            self._tables.unqueue(pick.url_id)
+            if record.outcome == REDIRECT:
+                self._tables.free_slots(host.id, 1)
+            tally = self._tally(unit, record)
+            origin = self._origin(lease, pick, record, tally)
+            outcome = self._admitter.admit(links, origin, counts)
+            if record.is_download and self._filter.drops(tally):
+                dropped = self._tables.drop(host.id, self._part_of_host(unit))
+                counts["dropped_irrelevant"] += dropped.total()
+            is_new_host = record.outcome == PAGE and self._tables.count_page(host.id)
+            queued = self._queued - 1 + len(outcome.stored) - dropped.total()
+            self._tables.add_record(lease, pick.url_id, record, queued)
+        self._count(record, is_new_host=is_new_host)
+        self._take_out(host, Counter({pick.score: 1}) + dropped)
+        self._take_in(outcome, now)
+        self._end_lease(lease)
+        self._rest(host, now + host.delay_s if was_contacted else host.ready_at, now)
+        return outcome.admissions
+
+    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
+        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+        pick = self._pick(lease)
+        host = pick.host
+        not_before = max(not_before, now + host.delay_s)
+        with self._tables.transaction() as counts:
+            counts["retried"] += 1
+            self._tables.count_retry(pick.url_id)
+            self._tables.hold(host.id, not_before)
+        self._end_lease(lease)
+        self._rest(host, not_before, now)
+
+    def release(self, lease: Lease, *, now: float) -> None:
+        """Give a leased URL back unchanged; its host was contacted and rests for its delay."""
+        host = self._pick(lease).host
+        self._end_lease(lease)
+        self._rest(host, now + host.delay_s, now)
+
+    def next(self, now: float) -> Lease | None:
+        """Lease the best URL among the hosts that may be contacted now, or return None."""
+        self._wake_rested(now)
+        pick = None if self._is_budget_leased() else self._selection.take()
+        if pick is None:
+            return None
+        host = pick.host
+        self._ready -= 1
+        host.is_ready, host.is_leased = False, True
+        if self._counts_tiers:
+            url_id = self._tables.url_at(host.id, pick.score, pick.offset)
+            pick = Pick(host, pick.score, url_id)
+        lease = self._tables.lease(pick.url_id, host.key)
+        self._leased[lease.fingerprint] = pick
+        return lease
+
+    def ready_at(self, now: float) -> float | None:
+        """Return when `next` will have something, or None until a lease ends."""
+        if self._is_budget_leased():
+            return None
+        if self._ready:
+            return now
+        return self._resting[0][0] if self._resting else None
+
+    def set_delay(self, host: str, delay_s: float) -> None:
+        """Contact a host at most once in `delay_s` seconds, if that is longer."""
+        delay_s = max(delay_s, self._delay_s)
+        host_id = self._tables.set_delay(host, delay_s)
+        if host_id in self._hosts:
+            self._hosts[host_id].delay_s = delay_s
+
+    def robots(self, origin: str) -> str | None:
+        """Return the robots.txt kept for an origin, "" if it has none, None if not fetched."""
+        return self._tables.robots(origin)
+
+    def set_robots(self, origin: str, text: str, now: float) -> None:
+        """Keep the robots.txt of an origin."""
+        self._tables.set_robots(origin, text, now)
+
+    def counts(self) -> Counts:
+        """Return where the crawl stands."""
+        return Counts(
+            queued=self._queued - len(self._leased),
+            leased=len(self._leased),
+            hosts=self._visited,
+            pages=self._pages,
+            labelled=self._labelled,
+            relevant=self._relevant,
+        )
+
+    def close(self) -> None:
+        """Give the leases back; the connection stays with whoever opened it."""
+        self._leased.clear()
+
+    # Settling.
+
+    def _tally(self, unit: str, record: Record) -> Tally:
+        if record.is_download:
+            self._tables.count_download(unit, is_relevant=record.is_relevant)
+        return self._tables.tallies([unit])[unit]
+
+    def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
+        if record.outcome == REDIRECT:
+            return Origin(pick.url_id, lease.depth, lease.redirects + 1, source=_REDIRECT_SOURCE)
+        return Origin(
+            pick.url_id,
+            lease.depth + 1,
+            page_is_relevant=record.is_relevant,
+            source=tally,
+        )
+
+    def _part_of_host(self, unit: str) -> str | None:
+        return unit if self._filter.unit is Unit.DIRECTORY else None
+
+    def _count(self, record: Record, *, is_new_host: bool) -> None:
+        if record.outcome == PAGE:
+            self._pages += 1
+            self._labelled += record.language is not None
+            self._relevant += record.is_relevant
+            self._visited += is_new_host
+
+    # Leases.
+
+    def _pick(self, lease: Lease) -> Pick:
+        try:
+            return self._leased[lease.fingerprint]
+        except KeyError:
+            raise LeaseError(f"{lease.url} is not leased") from None
+
+    def _end_lease(self, lease: Lease) -> None:
+        self._leased.pop(lease.fingerprint).host.is_leased = False
+
+    def _is_budget_leased(self) -> bool:
+        return (
+            self._budget_pages is not None and self._pages + len(self._leased) >= self._budget_pages
+        )
+
+    # Hosts in memory: leased, resting or ready; without queue and rest they are forgotten.
+
+    def _take_over(self, now: float) -> None:
+        for row, score, number in self._tables.queues():
+            host = self._host(row)
+            host.ready_at = max(row.not_before, now + host.delay_s)
+            self._change_queue(host, score, number)
+        for host in list(self._hosts.values()):
+            self._rest(host, host.ready_at, now)
+
+    def _take_in(self, outcome: Outcome, now: float) -> None:
+        for row in outcome.stored:
+            host = self._host(row.host)
+            self._change_queue(host, row.score, 1, row.id)
+            if not (host.is_ready or host.is_leased or host.ready_at > now):
+                self._rest(host, host.ready_at, now)
+        for host_id in outcome.lifted:
+            lifted = self._hosts.get(host_id)
+            if lifted is not None and lifted.is_ready:
+                self._selection.refresh(lifted)
+
+    def _take_out(self, host: Host, by_score: Counter[float]) -> None:
+        for score, number in by_score.items():
+            self._change_queue(host, score, -number)
+
+    def _host(self, row: HostRow) -> Host:
+        host = self._hosts.get(row.id)
+        if host is None:
+            delay_s = self._delay_s if row.delay_s is None else max(row.delay_s, self._delay_s)
+            host = self._hosts[row.id] = Host(row.id, row.key, delay_s, row.not_before)
+        return host
+
+    def _change_queue(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
+        host.queued += by
+        self._queued += by
+        self._selection.change(host, score, by, url_id)
+
+    def _rest(self, host: Host, ready_at: float, now: float) -> None:
+        """Let a host that is not leased wait until `ready_at`, or take part at once."""
+        host.ready_at = ready_at
+        if ready_at > now:
+            heappush(self._resting, (ready_at, host.id))
+        elif host.queued:
+            host.is_ready = True
+            self._ready += 1
+            self._selection.put(host)
+        else:
+            del self._hosts[host.id]
+
+    def _wake_rested(self, now: float) -> None:
+        while self._resting and self._resting[0][0] <= now:
+            ready_at, host_id = heappop(self._resting)
+            host = self._hosts.get(host_id)
+            if host and not (host.is_leased or host.is_ready) and host.ready_at == ready_at:
+                self._rest(host, ready_at, now)

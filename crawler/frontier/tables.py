@@ -1,0 +1,278 @@
+"""The statements of the SQLite frontier, one method each; the schema is in `crawler.run`."""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from crawler.frontier.base import PAGE, Lease, Record
+from crawler.strategies.relevance import NOTHING, Tally
+
+
+@dataclass(slots=True)
+class HostRow:
+    """A host on disk. `admitted` URLs hold a slot of its cap; `delay_s` None: the crawl's."""
+
+    id: int
+    key: str
+    admitted: int = 0
+    delay_s: float | None = None
+    not_before: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRow:
+    """A URL about to be queued. `unit` is None where its host is the unit of relevance."""
+
+    id: int
+    fingerprint: int
+    url: str
+    host: HostRow
+    unit: str | None
+    parent: int | None
+    depth: int
+    redirects: int
+    score: float
+
+
+class Tables:
+    """One connection in autocommit mode and what the frontier asks of it."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read on which ids hosts and URLs have arrived."""
+        self._sql = connection.execute
+        self._many = connection.executemany
+        self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
+        self._next_url: int = self._one("SELECT COALESCE(MAX(id), 0) FROM urls")[0]
+
+    def _one(self, statement: str, parameters: Sequence[object] = ()) -> tuple[int, ...]:
+        row: tuple[int, ...] = self._sql(statement, parameters).fetchone()
+        return row
+
+    @contextmanager
+    def transaction(self) -> Iterator[Counter[str]]:
+        """Do all or nothing; what is added to the counter yielded goes into `counts`."""
+        self._sql("BEGIN IMMEDIATE")
+        counts: Counter[str] = Counter()
+        try:
+            yield counts
+            self._many(
+                "INSERT INTO counts VALUES (?, ?)"
+                " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+                counts.items(),
+            )
+            self._sql("COMMIT")
+        except BaseException:
+            self._sql("ROLLBACK")
+            raise
+
+    # Totals, read once at opening.
+
+    def page_totals(self) -> tuple[int, int, int]:
+        """Return how many pages there are, with a label, and relevant."""
+        pages, labelled, relevant = self._one(
+            "SELECT COUNT(*), COUNT(language),"
+            " COALESCE(SUM(language = (SELECT value FROM meta WHERE key = 'lang')), 0)"
+            " FROM pages WHERE outcome = ?",
+            (PAGE,),
+        )
+        return pages, labelled, relevant
+
+    def visited_hosts(self) -> int:
+        """Return how many hosts gave a page."""
+        return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
+
+    def queues(self) -> Iterator[tuple[HostRow, float, int]]:
+        """Yield host, score and number of queued URLs, for every host and score."""
+        yield from (
+            (HostRow(host, key, admitted, delay_s, not_before), score, number)
+            for host, key, admitted, delay_s, not_before, score, number in self._sql(
+                "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, q.score, q.n FROM"
+                " (SELECT host, score, COUNT(*) AS n FROM urls WHERE queued = 1"
+                "  GROUP BY host, score) AS q JOIN hosts AS h ON h.id = q.host"
+            )
+        )
+
+    # Taking from the queue.
+
+    def head(self, host: int) -> tuple[float, int] | None:
+        """Return (minus score, id) of a host's best queued URL."""
+        row: tuple[float, int] | None = self._sql(
+            "SELECT -score, id FROM urls WHERE host = ? AND queued = 1"
+            " ORDER BY score DESC, id LIMIT 1",
+            (host,),
+        ).fetchone()
+        return row
+
+    def url_at(self, host: int, score: float, offset: int) -> int:
+        """Return the id of the `offset`-th queued URL of a host with that score."""
+        return self._one(
+            "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ?"
+            " ORDER BY id LIMIT 1 OFFSET ?",
+            (host, score, offset),
+        )[0]
+
+    def lease(self, url_id: int, host: str) -> Lease:
+        """Return what a fetch has to know of a URL."""
+        fingerprint, url, score, depth, redirects, retries = self._sql(
+            "SELECT fingerprint, url, score, depth, redirects, retries FROM urls WHERE id = ?",
+            (url_id,),
+        ).fetchone()
+        return Lease(fingerprint, url, host, score, depth, redirects, retries)
+
+    # Settling.
+
+    def unqueue(self, url_id: int) -> None:
+        """Take a URL out of the queue; it stays known."""
+        self._sql("UPDATE urls SET queued = 0 WHERE id = ?", (url_id,))
+
+    def count_retry(self, url_id: int) -> None:
+        """Note that a URL is fetched once more."""
+        self._sql("UPDATE urls SET retries = retries + 1 WHERE id = ?", (url_id,))
+
+    def hold(self, host: int, not_before: float) -> None:
+        """Note that a host rests, so that it does so also after a restart."""
+        self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
+
+    def free_slots(self, host: int, number: int) -> None:
+        """Give back slots of the host cap."""
+        self._sql("UPDATE hosts SET admitted = admitted - ? WHERE id = ?", (number, host))
+
+    def count_page(self, host: int) -> bool:
+        """Count a page of a host; True if it is its first."""
+        row = self._sql("UPDATE hosts SET pages = pages + 1 WHERE id = ? RETURNING pages", (host,))
+        return bool(row.fetchone()[0] == 1)
+
+    def count_download(self, unit: str, *, is_relevant: bool) -> None:
+        """Add a page to the tally of its unit."""
+        self._sql(
+            "INSERT INTO units VALUES (?, 1, ?) ON CONFLICT(unit) DO UPDATE SET"
+            " downloaded = downloaded + 1, relevant = relevant + excluded.relevant",
+            (unit, int(is_relevant)),
+        )
+
+    def drop(self, host: int, unit: str | None) -> Counter[float]:
+        """Forget what is queued of a unit, None: the whole host; return numbers by score."""
+        where = "host = ?" if unit is None else "host = ? AND unit = ?"
+        parameters = (host,) if unit is None else (host, unit)
+        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING score"  # noqa: S608  # both spellings stand above
+        dropped = Counter(score for (score,) in self._sql(statement, parameters).fetchall())
+        self.free_slots(host, dropped.total())
+        return dropped
+
+    def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> None:
+        """Write the row of a settled URL. `queued` URLs wait after it."""
+        self._sql(
+            "INSERT INTO pages SELECT NULL, fingerprint, url, ?,"
+            " (SELECT p.url FROM urls AS p WHERE p.id = urls.parent),"
+            " depth, ?, ?, ?, ?, ?, ?, ?, ?, score, ?, ? FROM urls WHERE id = ?",
+            (
+                lease.host,
+                record.status,
+                record.outcome,
+                record.language,
+                record.confidence,
+                record.method,
+                record.charset,
+                record.country,
+                record.bytes,
+                queued,
+                record.fetched_at,
+                url_id,
+            ),
+        )
+
+    # Admitting links.
+
+    def seen(self, fingerprints: Iterable[int]) -> set[int]:
+        """Return which of these URLs are known."""
+        rows = self._sql(
+            "SELECT fingerprint FROM urls WHERE fingerprint IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(fingerprints)),),
+        )
+        return {fingerprint for (fingerprint,) in rows}
+
+    def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
+        """Return the hosts of these names, new ones included."""
+        names = dict.fromkeys(keys)
+        rows = self._sql(
+            "SELECT id, host, admitted, delay_s, not_before FROM hosts"
+            " WHERE host IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(names)),),
+        )
+        found = {row[1]: HostRow(*row) for row in rows}
+        for name in names:
+            if name not in found:
+                self._next_host += 1
+                found[name] = HostRow(self._next_host, name)
+        return found
+
+    def tallies(self, units: Iterable[str]) -> Mapping[str, Tally]:
+        """Return the tallies of these units, those without a page included."""
+        names = dict.fromkeys(units, NOTHING)
+        rows = self._sql(
+            "SELECT unit, downloaded, relevant FROM units"
+            " WHERE unit IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(names)),),
+        )
+        return names | {unit: Tally(downloaded, relevant) for unit, downloaded, relevant in rows}
+
+    def next_url_id(self) -> int:
+        """Return the id of the next URL to be stored."""
+        self._next_url += 1
+        return self._next_url
+
+    def store(self, urls: Sequence[UrlRow]) -> None:
+        """Queue URLs and write down how many slots their hosts have given."""
+        hosts = {row.host.key: row.host for row in urls}.values()
+        self._many(
+            "INSERT INTO hosts(id, host, admitted) VALUES (?, ?, ?)"
+            " ON CONFLICT(host) DO UPDATE SET admitted = excluded.admitted",
+            [(host.id, host.key, host.admitted) for host in hosts],
+        )
+        self._many(
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1)",
+            [
+                (
+                    u.id,
+                    u.fingerprint,
+                    u.url,
+                    u.host.id,
+                    u.unit,
+                    u.parent,
+                    u.depth,
+                    u.redirects,
+                    u.score,
+                )
+                for u in urls
+            ],
+        )
+
+    def lift(self, fingerprint: int, score: float) -> int | None:
+        """Raise the score of a queued URL; return its host if that changed anything."""
+        row = self._sql(
+            "UPDATE urls SET score = ? WHERE fingerprint = ? AND queued = 1 AND score < ?"
+            " RETURNING host",
+            (score, fingerprint, score),
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    # Politeness.
+
+    def set_delay(self, host: str, delay_s: float) -> int | None:
+        """Keep a host's own delay; return its id if it is known."""
+        row = self._sql(
+            "UPDATE hosts SET delay_s = ? WHERE host = ? RETURNING id", (delay_s, host)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def robots(self, origin: str) -> str | None:
+        """Return the robots.txt kept for an origin."""
+        row = self._sql("SELECT text FROM robots WHERE origin = ?", (origin,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_robots(self, origin: str, text: str, now: float) -> None:
+        """Keep the robots.txt of an origin."""
+        self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)", (origin, text, now))

@@ -1,0 +1,122 @@
+"""A run is a folder; its `run.db` holds the frontier, the counters and one row per URL settled.
+
+Every figure of a report comes from `run.db`, and the same file resumes the crawl.
+"""
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.errors import RunFolderError
+
+SCHEMA_VERSION = "1"
+
+_SCHEMA = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sessions(
+    id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
+CREATE TABLE hosts(
+    id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE,
+    admitted INTEGER NOT NULL,            -- URLs that hold a slot of the host cap
+    pages INTEGER NOT NULL DEFAULT 0,     -- pages downloaded
+    delay_s REAL,                         -- Crawl-delay; NULL: the crawl's own delay
+    not_before REAL NOT NULL DEFAULT 0);  -- unix seconds; set by Retry-After and back-off
+CREATE TABLE units(
+    unit TEXT PRIMARY KEY,                -- server or directory
+    downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE urls(
+    id INTEGER PRIMARY KEY,               -- order of discovery
+    fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
+    unit TEXT,                            -- NULL where the host is the unit
+    parent INTEGER,                       -- urls.id of the page that linked here first
+    depth INTEGER NOT NULL, redirects INTEGER NOT NULL, retries INTEGER NOT NULL,
+    score REAL NOT NULL, queued INTEGER NOT NULL);
+CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
+CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
+CREATE TABLE pages(
+    id INTEGER PRIMARY KEY,               -- order of settling
+    fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT,
+    depth INTEGER NOT NULL, status INTEGER, outcome TEXT NOT NULL, language TEXT,
+    confidence REAL, method TEXT, charset TEXT, country TEXT, bytes INTEGER NOT NULL,
+    score REAL NOT NULL, queued INTEGER NOT NULL, fetched_at REAL NOT NULL);
+CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
+    WITHOUT ROWID;
+"""
+
+IDENTITY = ("lang", "ordering", "filter", "tolerance", "host_cap", "directory_depth", "web")
+"""What must agree for a folder to be resumed: with another of these it is another crawl."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """An open run folder."""
+
+    folder: Path
+    connection: sqlite3.Connection
+    session: int
+
+    def end_session(self, now: float, finish_reason: str) -> None:
+        """Note when and why this process stopped working on the run."""
+        self.connection.execute(
+            "UPDATE sessions SET ended_at = ?, finish_reason = ? WHERE id = ?",
+            (now, finish_reason, self.session),
+        )
+
+
+def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
+    """Open a run folder to crawl in it; a new one is made, a known one is resumed.
+
+    `meta` are the settings of the crawl, with at least the keys of `IDENTITY` and "seeds".
+    Raises `RunFolderError`, leaving everything as it was, if the folder holds another crawl,
+    belongs to another version, or cannot be read or written.
+    """
+    values = {key: v if isinstance(v, str) else json.dumps(v) for key, v in meta.items()}
+    path = folder / "run.db"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        connection = connect(path)
+        if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
+            _create(connection, values)
+        else:
+            _check(connection, folder, values)
+        cursor = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
+    except (OSError, sqlite3.Error) as error:
+        raise RunFolderError(f"{folder}: cannot be used as a run folder: {error}") from error
+    return Run(folder, connection, cursor.lastrowid or 0)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Return a connection in autocommit mode that outlives kills and waits for other readers."""
+    connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    # A killed process loses nothing; only a power cut may take the last transactions.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA cache_size = -65536")
+    return connection
+
+
+def _create(connection: sqlite3.Connection, values: Mapping[str, str]) -> None:
+    connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
+    rows = [("schema", SCHEMA_VERSION), *values.items()]
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+    connection.execute("COMMIT")
+
+
+def _check(connection: sqlite3.Connection, folder: Path, values: Mapping[str, str]) -> None:
+    kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
+    if kept.get("schema") != SCHEMA_VERSION:
+        raise RunFolderError(
+            f"{folder}: made with schema {kept.get('schema')}, this version has {SCHEMA_VERSION}; "
+            "use a new folder"
+        )
+    for key in IDENTITY:
+        if kept.get(key) != values[key]:
+            raise RunFolderError(
+                f"{folder}: holds a crawl with {key}={kept.get(key)}, not {key}={values[key]}; "
+                "use another folder or the same arguments"
+            )
+    # The budget and the seeds may grow from one session to the next.
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
