@@ -1,0 +1,76 @@
+"""`scrapy crawl`: Scrapy's own command, with a manual and one-line errors for our spider."""
+
+import argparse
+import sys
+import textwrap
+
+from scrapy.commands import crawl
+
+from crawler.crawl import open_crawl
+from crawler.errors import CrawlError
+from crawler.options import ARGUMENTS, CrawlOptions
+from crawler.settings import DESCRIPTIONS
+from crawler.spiders.langfocus import LangfocusSpider, crawl_settings
+
+_EXAMPLES = """\
+examples:
+  scrapy crawl langfocus -a lang=de -a web=sample -a pages=500
+  scrapy crawl langfocus -a lang=fr -a pages=10000 -s JOBDIR=runs/french
+  scrapy crawl langfocus -a lang=th -a filter=server-conservative -a host_cap=0
+  scrapy crawl langfocus -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
+
+A run is a folder: run.db, summary.json, report.html. The same command with the same JOBDIR goes
+on where a crawl was stopped, by Ctrl-C or by a kill. The exit code is 0 only if the crawl could
+do what was asked.
+"""
+
+
+class Command(crawl.Command):
+    """Runs a spider; `langfocus` is opened before the engine starts, so that it can say no."""
+
+    def short_desc(self) -> str:
+        """Return the line that `scrapy` shows for the command."""
+        return "Crawl the part of the Web that is written in one language (spider: langfocus)"
+
+    def long_desc(self) -> str:
+        """Return what the help begins with."""
+        return (
+            "Runs a spider of the project by name. The spider langfocus fetches the pages that are "
+            "most likely in the language of -a lang first, checks each from its content, and "
+            "reports the harvest rate: relevant pages / pages with a label."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Describe the arguments of the spider and the settings of the project."""
+        super().add_options(parser)
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.description = textwrap.fill(self.long_desc(), 95)
+        parser.epilog = "\n".join(
+            [
+                _listing("arguments of langfocus (-a NAME=VALUE):", ARGUMENTS),
+                _listing("settings of the project (-s NAME=VALUE):", DESCRIPTIONS),
+                _EXAMPLES,
+            ]
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Open the crawl, then let Scrapy run it; an error is one line and exit code 1."""
+        if args == [LangfocusSpider.name] and self.settings is not None:
+            try:
+                options = CrawlOptions.read(opts.spargs)
+                settings = crawl_settings(self.settings, has_servers=options.web == "live")
+                opts.spargs = {**opts.spargs, "crawl": open_crawl(options, settings)}
+            except CrawlError as error:
+                print(f"langfocus: {error}", file=sys.stderr)
+                self.exitcode = 1
+                return
+        super().run(args, opts)
+
+
+def _listing(title: str, meanings: dict[str, str]) -> str:
+    lines = [title]
+    for name, meaning in meanings.items():
+        lines += textwrap.wrap(
+            meaning, 92, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19
+        )
+    return "\n".join([*lines, ""])

@@ -1,0 +1,236 @@
+"""A crawl, put together: options and settings in, an open run with frontier and visitor out."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from classifiers import languages
+from classifiers.errors import ClassifierError, LanguageError
+from classifiers.pages.identify import identify
+from classifiers.pages.parse import parse_page
+from crawler.errors import SettingError
+from crawler.frontier.base import Admission, Frontier, Lease, Record
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.options import CrawlOptions
+from crawler.robots import Robots
+from crawler.run import Run, open_run
+from crawler.strategies import Ordering, Source, make_filter, make_ordering
+from crawler.visit import Download, Patience, Reading, Visitor
+from crawler.web.base import Web
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """The settings that a crawl needs, as plain values.
+
+    `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships.
+    `geoip` None: no country is told. All delays are seconds.
+    """
+
+    run_folder: Path | None = None
+    runs: Path = Path("runs")
+    delay_s: float = 1.0
+    patience: Patience = field(default_factory=Patience)
+    user_agent: str = "langfocus"
+    max_crawl_delay_s: float = 60.0
+    random_state: int = 0
+    url_model: Path | None = None
+    geoip: Path | None = None
+    sample_seed: int = 1
+    version: str = ""
+
+
+OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
+
+
+@dataclass(slots=True)
+class Crawl:
+    """An open crawl. `web` is None where pages come from the live Web."""
+
+    options: CrawlOptions
+    settings: CrawlSettings
+    ordering: Ordering
+    web: Web | None
+    run: Run
+    frontier: Frontier
+    robots: Robots
+    clock: Callable[[], float]
+    visitor: Visitor
+    listeners: list[OnSettled]
+
+    def start(self) -> None:
+        """Queue the seeds; those known from an earlier session stay as they are."""
+        seeds = self.visitor.links(self.options.seeds, Source(is_relevant=True, depth=-1))
+        self.frontier.seed(seeds, self.clock())
+
+    def is_complete(self) -> bool:
+        """Tell whether the page budget is used up."""
+        pages = self.options.pages
+        return pages is not None and self.frontier.counts().pages >= pages
+
+    def close(self, finish_reason: str) -> None:
+        """Note why the session ended and let go of the run."""
+        self.frontier.close()
+        self.run.end_session(self.clock(), finish_reason)
+        self.run.connection.close()
+
+
+def open_crawl(
+    options: CrawlOptions, settings: CrawlSettings, clock: Callable[[], float] = time.time
+) -> Crawl:
+    """Return a crawl ready to begin; raises `CrawlError` before anything is written.
+
+    A strategy that was not asked for is the best that the language allows: `svm` where the
+    URL model knows it, `cctld` where a top-level domain speaks it, else `soft`.
+    """
+    ordering = _ordering(options, settings)
+    web = _open_web(options, settings)
+    country_of = _country_lookup(settings.geoip)
+    options = _with_seeds(options, web)
+    now = clock()
+    run = open_run(
+        _run_folder(options, settings, ordering, now), _meta(options, ordering, settings), now
+    )
+    frontier = _frontier(options, settings, ordering, run, now)
+    listeners: list[OnSettled] = []
+
+    def tell(lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
+        for listener in listeners:
+            listener(lease, record, admissions)
+
+    visitor = Visitor(
+        frontier,
+        ordering,
+        options.lang,
+        read_page,
+        clock,
+        patience=settings.patience,
+        country_of=country_of,
+        on_settled=tell,
+    )
+    robots = Robots(frontier, settings.user_agent, max_delay_s=settings.max_crawl_delay_s)
+    return Crawl(options, settings, ordering, web, run, frontier, robots, clock, visitor, listeners)
+
+
+def read_page(download: Download) -> Reading:
+    """Return links and language of a page, parsed once."""
+    page = parse_page(
+        download.body,
+        content_type=download.content_type,
+        url=download.url,
+        content_language=download.content_language,
+    )
+    told = identify(page)
+    links = [] if page.nofollow else page.links
+    return Reading(links, told.language, told.confidence, told.method, page.charset)
+
+
+def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
+    make = partial(make_ordering, language=options.lang, model=settings.url_model)
+    try:
+        if options.strategy is not None:
+            return make(options.strategy)
+        try:
+            return make("svm")
+        except LanguageError:
+            return make("cctld" if languages.tlds_of(options.lang) else "soft")
+    except ClassifierError as error:
+        raise SettingError(str(error)) from error
+
+
+def _open_web(options: CrawlOptions, settings: CrawlSettings) -> Web | None:
+    if options.web == "sample":
+        from crawler.web.sample import SampleWeb
+
+        return SampleWeb(seed=settings.sample_seed)
+    if options.archive is not None:
+        from crawler.web.archive import ArchiveWeb
+
+        return ArchiveWeb(options.archive)
+    return None
+
+
+def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
+    if options.seeds or web is None:
+        return options
+    from dataclasses import replace
+
+    from crawler.web.sample import SampleWeb
+
+    if not isinstance(web, SampleWeb) or options.lang not in web.languages:
+        known = ", ".join(sorted(web.languages)) if isinstance(web, SampleWeb) else ""
+        raise SettingError(f"the sample web has no pages in {options.lang}; it has {known}")
+    return replace(options, seeds=tuple(web.seeds(options.lang)))
+
+
+def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
+    if path is None:
+        return lambda _: None
+    import geoip2.database
+    from geoip2.errors import AddressNotFoundError
+    from maxminddb import InvalidDatabaseError
+
+    try:
+        reader = geoip2.database.Reader(path)
+    except (OSError, InvalidDatabaseError, ValueError) as error:
+        raise SettingError(f"LANGFOCUS_GEOIP={path}: cannot be read: {error}") from error
+
+    def country_of(ip: str | None) -> str | None:
+        try:
+            return reader.country(ip).country.iso_code if ip else None
+        except (AddressNotFoundError, ValueError):
+            return None
+
+    return country_of
+
+
+def _run_folder(
+    options: CrawlOptions, settings: CrawlSettings, ordering: Ordering, now: float
+) -> Path:
+    if settings.run_folder is not None:
+        return settings.run_folder
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
+    base = settings.runs / f"{options.lang}-{ordering.name}-{stamp}"
+    folder, number = base, 1
+    while folder.exists():
+        number += 1
+        folder = base.with_name(f"{base.name}-{number}")
+    return folder
+
+
+def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> dict[str, object]:
+    return {
+        "lang": options.lang,
+        "strategy": ordering.name,
+        "ordering": ordering.name,
+        "filter": options.filter,
+        "tolerance": options.tolerance,
+        "host_cap": options.host_cap,
+        "directory_depth": options.directory_depth,
+        "web": str(options.archive) if options.archive else options.web,
+        "seeds": list(options.seeds),
+        "budget_pages": "" if options.pages is None else options.pages,
+        "delay_s": settings.delay_s,
+        "version": settings.version,
+    }
+
+
+def _frontier(
+    options: CrawlOptions, settings: CrawlSettings, ordering: Ordering, run: Run, now: float
+) -> Frontier:
+    rule = make_filter(
+        options.filter, tolerance=options.tolerance, directory_depth=options.directory_depth
+    )
+    return SqliteFrontier(
+        run.connection,
+        now=now,
+        filter=rule,
+        draw=ordering.draw,
+        lifts=ordering.lifts,
+        host_cap=options.host_cap,
+        delay_s=settings.delay_s,
+        budget_pages=options.pages,
+        random_state=settings.random_state,
+    )

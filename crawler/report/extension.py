@@ -1,0 +1,74 @@
+"""The live line while a crawl runs, its table and files when it ends."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from typing import cast
+
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.statscollectors import StatsCollector
+
+from crawler.frontier.base import PAGE, Admission, Lease, Record
+from crawler.report.html import write_report
+from crawler.report.live import LiveLine, Totals
+from crawler.report.tables import print_summary
+from crawler.spiders.langfocus import LangfocusSpider
+
+
+class Reporter:
+    """A Scrapy extension that says at every moment what share of the downloads was worth it."""
+
+    def __init__(self, stats: StatsCollector, *, is_quiet: bool, interval_s: float) -> None:
+        """Report into Scrapy's stats and to the terminal."""
+        self._stats = stats
+        self._is_quiet = is_quiet
+        self._interval_s = interval_s
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "Reporter":
+        """Return the extension, connected to the crawler's signals."""
+        reporter = cls(
+            crawler.stats,
+            is_quiet=crawler.settings.getbool("LANGFOCUS_QUIET"),
+            interval_s=crawler.settings.getfloat("LANGFOCUS_LIVE_INTERVAL"),
+        )
+        crawler.signals.connect(reporter.spider_opened, signals.spider_opened)
+        crawler.signals.connect(reporter.spider_closed, signals.spider_closed)
+        return reporter
+
+    def spider_opened(self, spider: Spider) -> None:
+        """Begin the line with what earlier sessions counted."""
+        crawl = self._crawl = cast(LangfocusSpider, spider).crawl
+        counts = crawl.frontier.counts()
+        self._line = LiveLine(
+            sys.stderr,
+            time.monotonic,
+            lang=crawl.options.lang,
+            strategy=crawl.ordering.name,
+            totals=Totals(counts.pages, counts.labelled, counts.relevant),
+            every_s=self._interval_s,
+        )
+        crawl.listeners.append(self.on_settled)
+
+    def on_settled(self, lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
+        """Count what was settled and bring the line up to date."""
+        self._stats.inc_value(f"langfocus/outcome/{record.outcome}")
+        for admission, number in Counter(admissions).items():
+            self._stats.inc_value(f"langfocus/link/{admission.value}", number)
+        counts = self._crawl.frontier.counts()
+        if record.outcome == PAGE:
+            self._line.record(None if record.language is None else record.is_relevant)
+            if counts.labelled:
+                self._stats.set_value("langfocus/harvest_rate", counts.relevant / counts.labelled)
+        self._line.show(counts.queued, counts.hosts)
+
+    def spider_closed(self, spider: Spider, reason: str) -> None:
+        """End the line, write `summary.json` and `report.html`, print the table."""
+        self._line.close()
+        folder = self._crawl.run.folder
+        summary = write_report(folder)
+        if not self._is_quiet:
+            print_summary(summary)
+            print(f"report: {folder / 'report.html'}")  # noqa: T201  the crawl's last word to its user

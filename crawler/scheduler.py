@@ -1,0 +1,104 @@
+"""The seam between Scrapy's engine and the frontier: a lease becomes a Request and no more."""
+
+from collections import deque
+from typing import TYPE_CHECKING, cast
+
+from scrapy import Request, Spider
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+
+from crawler.crawl import Crawl
+from crawler.engine import WakeUp
+from crawler.frontier.base import Lease
+from crawler.robots import Verdict
+from crawler.strategies import Source
+
+if TYPE_CHECKING:
+    from crawler.spiders.langfocus import LangfocusSpider
+
+LEASE = "langfocus_lease"
+"""The key in `Request.meta` under which a request carries its lease."""
+
+SLOT = "langfocus"
+"""All requests share one slot of Scrapy's downloader: the frontier keeps the delays."""
+
+_MOST_REFUSALS = 500
+"""URLs that robots.txt forbids are settled at most so many at a time, lest all else waits."""
+
+
+class FrontierScheduler(BaseScheduler):
+    """Hands out requests for what the frontier leases, page or robots.txt."""
+
+    def __init__(
+        self, crawl: Crawl, spider: "LangfocusSpider", wake_up: WakeUp, *, obey: bool
+    ) -> None:
+        """Schedule a crawl; `obey` is Scrapy's ROBOTSTXT_OBEY."""
+        self._crawl = crawl
+        self._spider = spider
+        self._wake_up = wake_up
+        self._obey = obey
+        self._returned: deque[Request] = deque()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "FrontierScheduler":
+        """Return the scheduler of a crawler that runs a `LangfocusSpider`."""
+        spider = cast("LangfocusSpider", crawler.spider)
+        wake_up = WakeUp(crawler, spider.crawl.clock)
+        return cls(spider.crawl, spider, wake_up, obey=crawler.settings.getbool("ROBOTSTXT_OBEY"))
+
+    def open(self, spider: Spider) -> None:
+        """Queue the seeds."""
+        self._crawl.start()
+
+    def close(self, reason: str) -> None:
+        """End the session; what is leased stays in the queue."""
+        self._wake_up.cancel()
+        self._crawl.close(reason)
+
+    def has_pending_requests(self) -> bool:
+        """Tell the engine whether to stay: something is queued and the budget allows it."""
+        if self._returned:
+            return True
+        return not self._crawl.is_complete() and self._crawl.frontier.counts().queued > 0
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take in a request that is not ours to begin with; False drops it.
+
+        One that carries a lease came back from a middleware and goes out again; the URL of
+        any other is queued as a seed.
+        """
+        if LEASE in request.meta:
+            self._returned.append(request)
+            return True
+        links = self._crawl.visitor.links([request.url], Source())
+        return bool(links) and bool(self._crawl.frontier.seed(links, self._crawl.clock()))
+
+    def next_request(self) -> Request | None:
+        """Return the next request, or None until the wake-up, which this sets."""
+        if self._returned:
+            return self._returned.popleft()
+        for _ in range(_MOST_REFUSALS):
+            lease = self._crawl.frontier.next(self._crawl.clock())
+            if lease is None:
+                break
+            request = self._request(lease)
+            if request is not None:
+                return request
+        self._set_wake_up()
+        return None
+
+    def _request(self, lease: Lease) -> Request | None:
+        verdict = self._crawl.robots.verdict(lease.url) if self._obey else Verdict.ALLOWED
+        if verdict is Verdict.FORBIDDEN:
+            self._crawl.visitor.refused(lease, "robots")
+            return None
+        meta = {LEASE: lease, "download_slot": SLOT}
+        if verdict is Verdict.UNKNOWN:
+            address = self._crawl.robots.address(lease.url)
+            return self._spider.robots_request(address, meta)
+        return self._spider.page_request(lease.url, meta)
+
+    def _set_wake_up(self) -> None:
+        ready_at = self._crawl.frontier.ready_at(self._crawl.clock())
+        if ready_at is not None:
+            self._wake_up.at(ready_at)

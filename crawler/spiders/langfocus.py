@@ -1,0 +1,192 @@
+"""The language-focused spider: thin, since frontier and visitor know what to do."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, StopDownload
+from scrapy.http import Response
+from scrapy.http.headers import Headers
+from scrapy.settings import BaseSettings
+from twisted.python.failure import Failure
+
+from classifiers import languages
+from crawler.crawl import Crawl, CrawlSettings, open_crawl
+from crawler.frontier.base import Lease
+from crawler.options import CrawlOptions
+from crawler.scheduler import LEASE, SLOT
+from crawler.spiders.failures import explain
+from crawler.visit import Download, Patience, is_text
+from crawler.web import handler
+
+_HANDLER = "crawler.web.handler.WebDownloadHandler"
+
+
+def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSettings:
+    """Return what a crawl needs of Scrapy's settings.
+
+    On a web without servers there is nobody to be polite to: only a delay given with `-s`
+    holds there.
+    """
+    is_asked_for = (settings.getpriority("DOWNLOAD_DELAY") or 0) >= 40
+    job_folder, model, geoip = (
+        settings.get(name) for name in ("JOBDIR", "LANGFOCUS_URL_MODEL", "LANGFOCUS_GEOIP")
+    )
+    return CrawlSettings(
+        run_folder=Path(job_folder) if job_folder else None,
+        runs=Path(settings.get("LANGFOCUS_RUNS")),
+        delay_s=settings.getfloat("DOWNLOAD_DELAY") if has_servers or is_asked_for else 0.0,
+        patience=Patience(
+            settings.getint("RETRY_TIMES"),
+            settings.getfloat("LANGFOCUS_RETRY_DELAY") if has_servers else 0.0,
+            frozenset(int(status) for status in settings.getlist("RETRY_HTTP_CODES")),
+            max_redirects=settings.getint("REDIRECT_MAX_TIMES"),
+        ),
+        user_agent=settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT"),
+        max_crawl_delay_s=settings.getfloat("LANGFOCUS_MAX_CRAWL_DELAY"),
+        random_state=settings.getint("LANGFOCUS_RANDOM_STATE"),
+        url_model=Path(model) if model else None,
+        geoip=Path(geoip) if geoip else None,
+        sample_seed=settings.getint("LANGFOCUS_SAMPLE_SEED"),
+        version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
+    )
+
+
+class LangfocusSpider(Spider):
+    """Crawls the part of the Web that is written in one language.
+
+    Arguments: see `crawler.options.ARGUMENTS`. The run's figures are in the folder JOBDIR.
+    """
+
+    name = "langfocus"
+    crawl: Crawl
+
+    @classmethod
+    def from_crawler(
+        cls, crawler: Crawler, *args: Any, crawl: Crawl | None = None, **arguments: str
+    ) -> "LangfocusSpider":
+        """Return a spider with an open crawl; raises `CrawlError`.
+
+        `crawl` is one that was opened already, from the same arguments.
+        """
+        if crawl is None:
+            options = CrawlOptions.read(arguments)
+            settings = crawl_settings(crawler.settings, has_servers=options.web == "live")
+            crawl = open_crawl(options, settings)
+        spider = cls()
+        spider.crawl = crawl
+        spider._set_crawler(crawler)
+        spider._adapt(crawler.settings)
+        crawler.signals.connect(spider.on_headers, signals.headers_received)
+        crawler.signals.connect(spider.on_idle, signals.spider_idle)
+        return spider
+
+    def _adapt(self, settings: BaseSettings) -> None:
+        """Set what follows from the arguments, below anything given with `-s`."""
+        headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
+        headers["Accept-Language"] = languages.accept_language(self.crawl.options.lang)
+        concurrency = settings.getint("CONCURRENT_REQUESTS")
+        adapted: dict[str, Any] = {
+            "DEFAULT_REQUEST_HEADERS": headers,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
+            "DOWNLOAD_SLOTS": {SLOT: {"concurrency": concurrency, "delay": 0, "jitter": 0}},
+            "JOBDIR": str(self.crawl.run.folder),
+        }
+        if self.crawl.web is not None:
+            handler._webs[self.crawler] = self.crawl.web
+            adapted["DOWNLOAD_HANDLERS"] = {"http": _HANDLER, "https": _HANDLER}
+        for name, value in adapted.items():
+            settings.set(name, value, priority="spider")
+
+    async def start(self) -> AsyncIterator[Any]:
+        """Yield nothing: the seeds are in the frontier."""
+        nothing: tuple[Any, ...] = ()
+        for item in nothing:
+            yield item
+
+    def page_request(self, url: str, meta: dict[str, Any]) -> Request:
+        """Return the request for a leased page."""
+        return Request(
+            url, callback=self.parse, errback=self.on_failure, meta=meta, dont_filter=True
+        )
+
+    def robots_request(self, url: str, meta: dict[str, Any]) -> Request:
+        """Return the request for the robots.txt that a leased page waits for."""
+        return Request(
+            url,
+            callback=self.parse_robots,
+            errback=self.on_robots_failure,
+            meta=meta,
+            dont_filter=True,
+        )
+
+    def parse(self, response: Response, **kwargs: Any) -> None:
+        """Settle a page."""
+        lease: Lease = response.meta[LEASE]
+        try:
+            self.crawl.visitor.answered(lease, download_of(response))
+        except Exception:
+            self.logger.exception("%s could not be settled", lease.url)
+            self.crawl.visitor.failed(lease, "error", is_final=True)
+
+    def on_failure(self, failure: Failure) -> None:
+        """Settle a page that did not come."""
+        lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
+        reason, is_final = explain(failure)
+        self.crawl.visitor.failed(lease, reason, is_final=is_final)
+
+    def parse_robots(self, response: Response, **kwargs: Any) -> None:
+        """Keep a robots.txt; the page that waited for it is leased again after the delay."""
+        lease: Lease = response.meta[LEASE]
+        crawl, now = self.crawl, self.crawl.clock()
+        location = response.headers.get(b"Location")
+        has_moved = 300 <= response.status < 400 and location is not None
+        if not (
+            has_moved and crawl.robots.move(lease.url, response.urljoin(_text(location) or ""))
+        ):
+            crawl.robots.keep(lease.url, response.status, response.body, now)
+        crawl.frontier.release(lease, now=now)
+
+    def on_robots_failure(self, failure: Failure) -> None:
+        """Without a word from the host nothing of it is fetched (RFC 9309, 2.3.1.4)."""
+        lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
+        reason, is_final = explain(failure)
+        if is_final or lease.retries >= self.crawl.settings.patience.retry_times:
+            self.crawl.robots.keep(lease.url, None, b"", self.crawl.clock())
+        self.crawl.visitor.failed(lease, reason, is_final=is_final)
+
+    def on_headers(self, headers: Headers, request: Request, **kwargs: Any) -> None:
+        """Do not read the body of an answer that holds no text."""
+        if not is_text(_text(headers.get(b"Content-Type"))):
+            raise StopDownload(fail=False)
+
+    def on_idle(self) -> None:
+        """Name the reason why nothing is left to do."""
+        if self.crawl.is_complete():
+            raise CloseSpider("pages")
+
+
+def download_of(response: Response) -> Download:
+    """Return what the visitor wants to know of a Scrapy response."""
+    headers = response.headers
+    return Download(
+        response.url,
+        response.status,
+        response.body,
+        _text(headers.get(b"Content-Type")),
+        _text(headers.get(b"Content-Language")),
+        _text(headers.get(b"Location")),
+        _seconds(headers.get(b"Retry-After")),
+        str(response.ip_address) if response.ip_address else None,
+    )
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace").strip()
+
+
+def _seconds(value: bytes | None) -> float | None:
+    """Return a Retry-After in seconds; a date is left out."""
+    return float(value) if value is not None and value.strip().isdigit() else None

@@ -1,0 +1,172 @@
+"""The one pass of a URL: what came is parsed once, identified, scored and settled.
+
+Knows no Scrapy: the spider hands in what the downloader got, the tests and the simulator
+whatever they like.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
+from crawler.strategies.orderings import Ordering, Source
+from crawler.url import is_unwanted_file, normalise
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """What a server answered. `retry_after_s` is its wish in seconds, `ip` its address."""
+
+    url: str
+    status: int
+    body: bytes = b""
+    content_type: str | None = None
+    content_language: str | None = None
+    location: str | None = None
+    retry_after_s: float | None = None
+    ip: str | None = None
+
+
+class Reading(NamedTuple):
+    """What was read from a page: its links (absolute, unsorted) and its language."""
+
+    links: Sequence[str]
+    language: str | None
+    confidence: float | None
+    method: str | None
+    charset: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How often and when a failed URL is tried again.
+
+    `retry_times` after the first try, each `delay_s` seconds longer after the one before, for
+    the statuses in `statuses`. A Retry-After counts up to `max_hold_s` seconds. A chain of
+    more than `max_redirects` redirects ends.
+    """
+
+    retry_times: int = 2
+    delay_s: float = 10.0
+    statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
+    max_hold_s: float = 3600.0
+    max_redirects: int = 20
+
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
+
+
+def is_text(content_type: str | None) -> bool:
+    """Tell whether a Content-Type may hold a page; a missing one may."""
+    kind = (content_type or "").strip().lower()
+    return not kind or kind.startswith(_TEXT_TYPES)
+
+
+class Visitor:
+    """Settles URLs; `on_settled` is called with each lease, its record and its links' fates."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        ordering: Ordering,
+        language: str,
+        read: Callable[[Download], Reading],
+        clock: Callable[[], float],
+        *,
+        patience: Patience | None = None,
+        country_of: Callable[[str | None], str | None] = lambda _: None,
+        on_settled: Callable[[Lease, Record, Sequence[Admission]], None] = lambda *_: None,
+    ) -> None:
+        """Settle into `frontier` what `read` makes of pages."""
+        self._frontier = frontier
+        self._ordering = ordering
+        self._language = language
+        self._read = read
+        self._clock = clock
+        self._patience = patience or Patience()
+        self._country_of = country_of
+        self._on_settled = on_settled
+
+    def links(self, urls: Sequence[str], source: Source) -> list[Link]:
+        """Return the links worth queueing, normalised and scored in one batch."""
+        wanted = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
+        unique = list(dict.fromkeys(wanted))
+        scores = self._ordering.scores(unique, source) if unique else []
+        return [Link(url, score) for url, score in zip(unique, scores, strict=True)]
+
+    def answered(self, lease: Lease, download: Download) -> None:
+        """Settle a URL to which a server gave an answer, or put it back to be retried."""
+        if download.status in _REDIRECTS and download.location:
+            self._redirected(lease, download)
+        elif download.status in self._patience.statuses and self._retried(lease, download):
+            return
+        elif 200 <= download.status < 300 and not is_text(download.content_type):
+            self._settle(lease, self._record("media", download))
+        elif 200 <= download.status < 300:
+            self._settle_page(lease, download)
+        else:
+            self._settle(lease, self._record(PAGE, download))
+
+    def failed(self, lease: Lease, reason: str, *, is_final: bool) -> None:
+        """Settle a URL from which nothing came, or put it back to be retried."""
+        if not (is_final or lease.retries >= self._patience.retry_times):
+            self._retry(lease, 0.0)
+        else:
+            self._settle(lease, Record(reason, self._clock()))
+
+    def refused(self, lease: Lease, reason: str) -> None:
+        """Settle a URL without contacting its host."""
+        now = self._clock()
+        record = Record(reason, now)
+        self._frontier.admit(lease, record, now=now, was_contacted=False)
+        self._on_settled(lease, record, ())
+
+    def _settle_page(self, lease: Lease, download: Download) -> None:
+        reading = self._read(download)
+        is_relevant = reading.language == self._language
+        record = self._record(PAGE, download, reading)
+        links = self.links(reading.links, Source(is_relevant, lease.depth))
+        self._settle(lease, record, links)
+
+    def _redirected(self, lease: Lease, download: Download) -> None:
+        if lease.redirects >= self._patience.max_redirects:
+            self._settle(lease, self._record("redirect_loop", download))
+            return
+        try:
+            target = [urljoin(download.url, download.location or "")]
+        except ValueError:
+            target = []
+        links = self.links(target, Source(is_relevant=True, depth=lease.depth))
+        self._settle(lease, self._record(REDIRECT, download), links)
+
+    def _retried(self, lease: Lease, download: Download) -> bool:
+        if lease.retries >= self._patience.retry_times:
+            return False
+        self._retry(lease, min(download.retry_after_s or 0.0, self._patience.max_hold_s))
+        return True
+
+    def _retry(self, lease: Lease, hold_s: float) -> None:
+        now = self._clock()
+        rest_s = max(hold_s, self._patience.delay_s * (lease.retries + 1))
+        self._frontier.retry(lease, now=now, not_before=now + rest_s)
+
+    def _record(self, outcome: str, download: Download, reading: Reading | None = None) -> Record:
+        return Record(
+            outcome,
+            self._clock(),
+            status=download.status,
+            is_download=reading is not None,
+            is_relevant=reading is not None and reading.language == self._language,
+            language=reading.language if reading else None,
+            confidence=reading.confidence if reading else None,
+            method=reading.method if reading else None,
+            charset=reading.charset if reading else None,
+            country=self._country_of(download.ip),
+            bytes=len(download.body),
+        )
+
+    def _settle(self, lease: Lease, record: Record, links: Sequence[Link] = ()) -> None:
+        admissions = self._frontier.admit(lease, record, links, now=self._clock())
+        self._on_settled(lease, record, admissions)
