@@ -19,6 +19,13 @@ TABLE_I: Final[dict[str, str]] = {
 }
 """Language -> its TLDs (Baykan 2013, 2.1, Table I); these go before everything else."""
 
+WRITTEN: Final[dict[str, str]] = {"es": "py", "en": "vu zw", "fr": "bi"}
+"""Language -> countries that write it while they speak another of their official languages more.
+
+CLDR counts speakers. Table I reads such countries by what they write (`bo`, `mg`, `zm`), and so
+do the labelled URLs: all 73 of `py` are Spanish, none is Guaraní.
+"""
+
 GENERIC: Final = (
     "ac ag ai as bz cc cf cx fm ga gg gq gs hm im io me ms nu pn pw sc sh st sx tc tk tl to tv vc"
     " vg ws"

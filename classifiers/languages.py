@@ -19,7 +19,18 @@ from babel import localedata
 from babel.core import get_global
 from babel.languages import get_official_languages
 
-from classifiers._cctld import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN
+from classifiers._cctld import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
+from classifiers._codes import (
+    ALSO_ACCEPTED,
+    CLDR,
+    COMPOSITE,
+    CONSTRUCTED,
+    KNOWN,
+    MORE_SCRIPTS,
+    NAMES,
+    OWN,
+    ROMANISED,
+)
 from classifiers.errors import LanguageError
 
 __all__ = [
@@ -31,72 +42,6 @@ __all__ = [
     "scripts",
     "tlds_of",
 ]
-
-# Without nb and sh: see _OWN.
-_ISO_639_1: Final = (
-    "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da"
-    " de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy"
-    " hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg"
-    " li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nd ne ng nl nn no nr nv ny oc oj om or os"
-    " pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te"
-    " tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
-)
-# Those with an encyclopedia, news or software of their own.
-_ISO_639_3: Final = (
-    "ace ady ang arc ary arz ast awa ban bar bas bem bho bik bjn bpy brx bua bug ceb chm chr ckb"
-    " crh csb doi dsb egl ext fon frp frr fur gag gez glk gor got gsw guc haw hif hsb ilo inh jam"
-    " jbo kaa kab kbd kea koi kok krc ksh lad lez lfn lij lmo lrc ltg luo mad mai mdf min mni"
-    " mos mrj mwl myv mzn nap nds new nia nov nqo nso nyn pag pam pap pcd pcm pdc pfl pms pnt"
-    " prg raj rom rue rup sah sat scn sco sgs shi shn sma smj smn sms srn stq syr szl tcy tet"
-    " tok tpi trv tum tyv tzm udm vec vep vls vro war xal xmf zea zgh zza"
-)
-_KNOWN: Final = frozenset(f"{_ISO_639_1} {_ISO_639_3}".split())
-_CHINESE: Final = "cdo cjy cmn cpx czh czo gan hak hsn lzh mnp nan wuu yue"
-_ARABIC: Final = "acm acq acx aeb afb ajp apc arq ars shu"
-
-# Where CLDR would answer differently or not at all: what a code of another standard means here.
-_OWN: Final[dict[str, str]] = {
-    "nb": "no", "nob": "no", "nor": "no", "nno": "nn",
-    "sh": "sr", "hbs": "sr", "cnr": "sr", "scc": "sr", "scr": "hr",
-    "fil": "tl", "tgl": "tl", "twi": "tw", "aka": "ak", "fat": "ak",
-    "azb": "az", "pnb": "pa", "lah": "pa",
-    **dict.fromkeys(_CHINESE.split(), "zh"),
-    **dict.fromkeys(_ARABIC.split(), "ar"),
-}  # fmt: skip
-
-# The spelling under which CLDR keeps what it knows of a code.
-_CLDR: Final[dict[str, str]] = {"tl": "fil", "tw": "ak"}
-
-_NAMES: Final[dict[str, str]] = {
-    "bengali": "bn", "fulah": "ff", "fulani": "ff", "haitian": "ht", "limburgan": "li",
-    "panjabi": "pa", "pushto": "ps", "tonga": "to",
-    "castellano": "es", "castilian": "es", "chichewa": "ny", "euskera": "eu", "farsi": "fa",
-    "filipino": "tl", "frisian": "fy", "gaelic": "gd", "hanyu": "zh", "isindebele": "nd",
-    "kirghiz": "ky", "mandarin": "zh", "modern greek": "el", "moldovan": "ro", "nynorsk": "nn",
-    "bokmål": "no", "norsk bokmål": "no", "odia": "or", "oriya": "or", "ossetian": "os",
-    "persian": "fa", "provençal": "oc", "putonghua": "zh", "sami": "se", "scots gaelic": "gd",
-    "serbo-croatian": "sr", "sinhalese": "si", "slovene": "sl", "sorani": "ckb", "kurmanji": "ku",
-    "srpski": "sr", "tagalog": "tl", "uighur": "ug", "valencià": "ca", "valencian": "ca",
-    "bahasa indonesia": "id", "bahasa melayu": "ms", "bahasa malaysia": "ms", "català": "ca",
-    "汉语": "zh", "漢語": "zh", "简体中文": "zh", "繁體中文": "zh", "正體中文": "zh",
-    "български език": "bg", "українська мова": "uk", "русский язык": "ru", "српски језик": "sr",
-}  # fmt: skip
-"""Names in use that CLDR does not list."""
-
-_COMPOSITE: Final[dict[str, tuple[str, ...]]] = {
-    "Hans": ("Hani",),
-    "Hant": ("Hani",),
-    "Jpan": ("Hani", "Hira", "Kana"),
-    "Kore": ("Hang", "Hani"),
-}
-"""Scripts of CLDR that no character has (UAX 24), and those that their characters have."""
-
-_ROMANISED: Final = frozenset({"hi", "kok", "zh"})
-_CONSTRUCTED: Final = frozenset({"Dsrt", "Shaw"})
-_MORE_SCRIPTS: Final[dict[str, str]] = {"crh": "Latn", "kk": "Latn", "lad": "Latn"}
-
-_ALSO_ACCEPTED: Final[dict[str, str]] = {"no": "nb", "tl": "fil"}
-"""What servers call the same language; without it a `nb` site answers `no` in English."""
 
 _TAG: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)
 _LONGEST_TAG: Final = 80
@@ -120,7 +65,7 @@ def canonical(tag: str) -> str | None:
 
 def known() -> frozenset[str]:
     """Return all codes of the project."""
-    return _KNOWN
+    return KNOWN
 
 
 def name(code: str) -> str:
@@ -132,8 +77,9 @@ def language_of_tld(tld: str) -> str | None:
     """Return the language a top-level domain speaks for, or None where that is open.
 
     Baykan 2013, 2.1, Table I goes first; then domains of languages, cities and other alphabets;
-    then CLDR: the official language that most people of the country use. Unlike the paper this
-    knows country codes that are sold to the whole world and speak for no one (`tv`, `io`).
+    then CLDR: the official language that most people of the country use (`be` is Dutch, `kz`
+    Russian, `in` Hindi). Unlike the paper this knows country codes that are sold to the whole
+    world and speak for no one (`tv`, `io`).
     Case and an outer dot do not matter; both spellings of an internationalised TLD are read.
     """
     label = tld.strip(".").lower()
@@ -153,7 +99,7 @@ def accept_language(code: str) -> str:
 
     Raises LanguageError for a code that is not known.
     """
-    also = _ALSO_ACCEPTED.get(_checked(code))
+    also = ALSO_ACCEPTED.get(_checked(code))
     return f"{code},{also};q=0.9,*;q=0.1" if also else f"{code},*;q=0.1"
 
 
@@ -165,16 +111,16 @@ def scripts(code: str) -> frozenset[str]:
     'Hans' or 'Jpan'. Romanised Hindi or Chinese is not counted. Raises LanguageError for a code
     that is not known.
     """
-    spelling = _CLDR.get(_checked(code), code)
-    found = {s for lang, s in _cldr_scripts() if lang == spelling} - _CONSTRUCTED
-    if code in _ROMANISED:
+    spelling = CLDR.get(_checked(code), code)
+    found = {s for lang, s in _cldr_scripts() if lang == spelling} - CONSTRUCTED
+    if code in ROMANISED:
         found.discard("Latn")
-    found.update(_MORE_SCRIPTS.get(code, "").split())
-    return frozenset(part for s in found for part in _COMPOSITE.get(s, (s,)))
+    found.update(MORE_SCRIPTS.get(code, "").split())
+    return frozenset(part for s in found for part in COMPOSITE.get(s, (s,)))
 
 
 def _checked(code: str) -> str:
-    if code in _KNOWN:
+    if code in KNOWN:
         return code
     meant = canonical(code)
     way_out = f"write {meant!r}" if meant else "use an ISO 639-1 or 639-3 code such as 'de'"
@@ -183,13 +129,13 @@ def _checked(code: str) -> str:
 
 def _of_subtag(subtag: str) -> str | None:
     """The code for a tag's first part; CLDR's aliases may lead to a tag with region or script."""
-    if subtag in _OWN:
-        return _OWN[subtag]
-    if subtag in _KNOWN:
+    if subtag in OWN:
+        return OWN[subtag]
+    if subtag in KNOWN:
         return subtag
     alias = get_global("language_aliases").get(subtag, "").partition("_")[0]
-    alias = _OWN.get(alias, alias)
-    return alias if alias in _KNOWN else None
+    alias = OWN.get(alias, alias)
+    return alias if alias in KNOWN else None
 
 
 def _english() -> dict[str, str]:
@@ -199,7 +145,7 @@ def _english() -> dict[str, str]:
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
     """Name -> code; an earlier source wins: ours, English, the languages' own, without accents."""
-    names = {_spelled(text): code for text, code in _NAMES.items()}
+    names = {_spelled(text): code for text, code in NAMES.items()}
     for text, code in [*_english_names(), *_own_names()]:
         names.setdefault(_spelled(text), code)
     for text, code in list(names.items()):
@@ -238,10 +184,10 @@ def _without_accents(text: str) -> str:
 @lru_cache(maxsize=1)
 def _tlds() -> dict[str, str]:
     """TLD as hosts spell it -> language; an earlier table wins."""
-    tlds = {tld: code for code, row in TABLE_I.items() for tld in row.split()}
-    for code, row in OTHER.items():
-        for tld in row.split():
-            tlds.setdefault(_a_label(tld), code)
+    tlds: dict[str, str] = {}
+    for table in (TABLE_I, WRITTEN, OTHER):
+        for code, row in table.items():
+            tlds.update({_a_label(tld): code for tld in row.split()} | tlds)
     without = {*GENERIC.split(), *WITHOUT_A_DOMAIN.split()}
     for territory in get_global("territory_languages"):
         tld = territory.lower()
