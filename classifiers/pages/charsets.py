@@ -84,7 +84,9 @@ _LABELS = {label: name for name, labels in _NAMES.items() for label in (name, *l
 MULTIBYTE = frozenset({"shift_jis", "euc-jp", "iso-2022-jp", "euc-kr", "gb18030", "big5"})
 
 _WORDS = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
-_TAGS = re.compile(rb"<(?:script|style)\b.*?</(?:script|style)|<[^>]*>", re.DOTALL | re.IGNORECASE)
+_TAGS = re.compile(
+    rb"<(?:script|style)\b.*?(?:</(?:script|style)|\Z)|<[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE
+)
 _CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
 
 # Bytes that are read for detection, and words that are held against the profiles.

@@ -24,7 +24,7 @@ _BOMS = (
 # As much of a page as is searched for META; heads with inline scripts are long.
 _HEAD_BYTES = 16_384
 _META = re.compile(
-    rb"<[mM][eE][tT][aA]\s[^>]*?[cC][hH][aA][rR][sS][eE][tT]\s*=\s*[\"']?\s*([\w:.-]+)"
+    rb"<[mM][eE][tT][aA]\s[^<>]*?[cC][hH][aA][rR][sS][eE][tT]\s*=\s*[\"']?\s*([\w:.-]+)"
 )
 _XML = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)")
 _CONTENT_TYPE = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
@@ -58,15 +58,20 @@ WEAK_LANGUAGES: dict[str, str] = {"windows-1254": "tr", "koi8-u": "uk"}
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The text of a page.
+    """The text of a page, kept in UTF-8 as parsers want it.
 
-    `charset` is the WHATWG name of the encoding that was used, `source` where it came from:
-    `bom`, `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`.
+    `charset` is the WHATWG name of the encoding that the page was in, `source` where it came
+    from: `bom`, `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`.
     """
 
-    text: str
+    utf8: bytes
     charset: str
     source: str
+
+    @property
+    def text(self) -> str:
+        """The text as a string."""
+        return self.utf8.decode("utf-8")
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
@@ -108,7 +113,7 @@ def _decode_ascii(body: bytes, declared: list[tuple[str, str]]) -> Decoded:
     charset, source = declared[0] if declared else ("utf-8", "ascii")
     if charset.startswith("utf-16") or charset == "iso-2022-jp":
         charset, source = "utf-8", "ascii"
-    return Decoded(body.decode("ascii"), charset, source)
+    return Decoded(body, charset, source)
 
 
 def _wide(body: bytes, declared: list[tuple[str, str]]) -> Decoded | None:
@@ -132,7 +137,7 @@ def _as_utf8(body: bytes, declared: list[tuple[str, str]]) -> Decoded | None:
     name, source = declared[0] if declared else ("utf-8", "utf-8")
     if name in charsets.MULTIBYTE and not _surely_utf8(text):
         return None
-    return Decoded(text, "utf-8", source if name == "utf-8" else "utf-8")
+    return Decoded(body, "utf-8", source if name == "utf-8" else "utf-8")
 
 
 def _surely_utf8(text: str) -> bool:
@@ -167,4 +172,5 @@ def _as_detected(body: bytes, declared: list[tuple[str, str]]) -> Decoded:
 
 
 def _decoded(body: bytes, charset: str, source: str) -> Decoded:
-    return Decoded(body.decode(charsets.codec(charset), "replace"), charset, source)
+    text = body.decode(charsets.codec(charset), "replace")
+    return Decoded(text.encode("utf-8", "replace"), charset, source)

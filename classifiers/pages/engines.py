@@ -87,11 +87,9 @@ class ArraysEngine:
 
     name = "langdetect-arrays"
 
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages with a profile and those with a script of their own."""
+    def __init__(self) -> None:
         grouped = (code for codes in profiles.GROUPS.values() for code in codes)
-        return frozenset(grouped) | frozenset(SINGLE_SCRIPTS.values())
+        self.languages = frozenset(grouped) | frozenset(SINGLE_SCRIPTS.values())
 
     def rank(self, text: str) -> Ranking:
         """Languages by probability; only those of the winning script."""
@@ -127,7 +125,7 @@ class LangdetectEngine:
 
     def rank(self, text: str) -> Ranking:
         """Languages that langdetect gives more than a tenth of the probability."""
-        from langdetect.lang_detect_exception import LangDetectException  # noqa: PLC0415
+        from langdetect.lang_detect_exception import LangDetectException
 
         detector = self._loaded().create()
         detector.append(text)
@@ -143,7 +141,7 @@ class LangdetectEngine:
 
     def _loaded(self) -> Any:
         if self._factory is None:
-            from langdetect import PROFILES_DIRECTORY, DetectorFactory  # noqa: PLC0415
+            from langdetect import PROFILES_DIRECTORY, DetectorFactory
 
             factory = DetectorFactory()
             factory.load_profile(PROFILES_DIRECTORY)

@@ -14,11 +14,14 @@ MAX_LINKS = 10_000
 MAX_URL_LENGTH = 2_048
 """Characters of the longest URL that is kept."""
 
-_SAFE = r"[!$%&'()*+,./0-9:=@A-Z_a-z~-]"
+# What urljoin leaves alone in a path and in a query.
+_PATH = r"[^\x00-\x20\x7f#?;]"
+_QUERY = r"(?:\?[^\x00-\x20\x7f#]+)?"
 _ABSOLUTE = re.compile(
-    rf"https?://[A-Za-z0-9_.-]+(?::[0-9]{{1,4}})?(?:/{_SAFE}*)?(?:\?(?:{_SAFE}|\?)+)?"
+    rf"https?://[A-Za-z0-9_.-]*[A-Za-z0-9_-][A-Za-z0-9_.-]*(?::[0-9]{{1,4}})?(?:/{_PATH}*)?{_QUERY}"
 )
-_FROM_ROOT = re.compile(rf"/(?![/.])(?:(?!/\.){_SAFE})*(?:\?(?:{_SAFE}|\?)+)?")
+_FROM_ROOT = re.compile(rf"/(?!/)(?!{_PATH}*/\.)(?!\.){_PATH}*{_QUERY}")
+_FROM_FOLDER = re.compile(rf"(?![/.])(?!{_PATH}*(?:/[/.]|:)){_PATH}+{_QUERY}")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _REMOVED = str.maketrans("", "", "\t\n\r")
 _ENDS = "".join(map(chr, range(0x21)))
@@ -36,17 +39,30 @@ class Resolver:
         self.base = base
         parts = _split(base)
         self._origin = f"{parts[0]}://{parts[1]}" if parts else None
+        self._folder = urljoin(base, "x")[:-1] if parts else None
 
     def resolve(self, link: str) -> str | None:
         """The absolute URL without its fragment; None if it is none of http or https.
 
         None too for what no URL can be made of (no host, a bad port, a bad IPv6 address).
         """
-        if _ABSOLUTE.fullmatch(link):
-            return link
-        if self._origin is not None and _FROM_ROOT.fullmatch(link):
+        whole = link.partition("#")[0]
+        if _ABSOLUTE.fullmatch(whole):
+            return whole
+        return self._relative(whole) or self._join(_cleaned(link))
+
+    def _relative(self, link: str) -> str | None:
+        """The absolute URL of a plain relative link; None if it needs more thought."""
+        if self._origin is None or self._folder is None:
+            return None
+        if _FROM_ROOT.fullmatch(link):
             return self._origin + link
-        return self._join(_cleaned(link))
+        if _FROM_FOLDER.fullmatch(link):
+            return self._folder + link
+        if link.startswith("//"):
+            absolute = self._origin[: self._origin.index("/")] + link
+            return absolute if _ABSOLUTE.fullmatch(absolute) else None
+        return None
 
     def _join(self, link: str) -> str | None:
         scheme = _SCHEME.match(link)

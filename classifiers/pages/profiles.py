@@ -122,7 +122,7 @@ def group(script: str) -> ProfileGroup:
 
 
 def _read_profile(code: str) -> tuple[dict[str, int], list[int]]:
-    from langdetect import PROFILES_DIRECTORY  # noqa: PLC0415 - loading is the first use
+    from langdetect import PROFILES_DIRECTORY
 
     profile = json.loads((Path(PROFILES_DIRECTORY) / code).read_text(encoding="utf-8"))
     freq = {gram: n for gram, n in profile["freq"].items() if 1 <= len(gram) <= 3}
@@ -143,7 +143,7 @@ def _gain_matrix(
 @cache
 def _normal_units() -> NDArray[np.int64]:
     """Code unit -> code unit after langdetect's normalisation of characters."""
-    from langdetect.utils.ngram import NGram  # noqa: PLC0415
+    from langdetect.utils.ngram import NGram
 
     normalize = NGram.normalize
     return np.array([ord(normalize(chr(unit))) for unit in range(0x10000)], dtype=np.int64)
@@ -159,6 +159,6 @@ def _compose_vietnamese(text: str) -> str:
     """A text whose letters with Vietnamese tone marks are single characters."""
     if text.isascii() or not any(chr(m) in text for m in range(*_VIETNAMESE_MARKS)):
         return text
-    from langdetect.utils.ngram import NGram  # noqa: PLC0415
+    from langdetect.utils.ngram import NGram
 
     return str(NGram.normalize_vi(text))

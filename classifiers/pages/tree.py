@@ -59,7 +59,7 @@ def read(html: bytes, max_characters: int) -> RawPage:
 
 
 def _read_lexbor(html: bytes, max_characters: int) -> RawPage:
-    tree = LexborHTMLParser(html)
+    tree = LexborHTMLParser(html, scripting=True)
     root = tree.root
     if root is None:
         return RawPage("", "", {}, [], "lexbor")
@@ -118,7 +118,7 @@ def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
 
 
 def _read_soup(html: bytes, max_characters: int) -> RawPage:
-    from bs4 import BeautifulSoup  # noqa: PLC0415 - few pages need it
+    from bs4 import BeautifulSoup
 
     text = html[:MAX_SOUP_BYTES].decode("utf-8", "replace")
     try:
@@ -137,11 +137,11 @@ def _read_soup(html: bytes, max_characters: int) -> RawPage:
 
 
 def _soup_text(soup: Any, limit: int) -> str:
-    from bs4.element import NavigableString, PreformattedString, Tag  # noqa: PLC0415
+    from bs4.element import NavigableString, PreformattedString, Tag
 
     parts: list[str] = []
     found = 0
-    node = soup.next_element
+    node = soup.contents[0] if soup.contents else None
     while node is not None and found <= limit:
         following = node.next_element
         if isinstance(node, Tag):
