@@ -28,7 +28,7 @@ def test_the_table_holds_the_figures_of_the_run() -> None:
     assert cells(text, "pages") == ["pages", "9"]
     assert cells(text, "pages without a label")[1] == "1"
     assert cells(text, "harvest rate")[1] == "87.5 %"
-    assert cells(text, "speed")[1] == "0.9 pages/s"
+    assert cells(text, "pages per second")[1] == "0.9"
     assert cells(text, "finish reason")[1] == "pages"
     assert cells(text, "English (en)")[1:] == ["1", "12.5 %"]
     assert cells(text, "robots")[1:] == ["1", "10.0 %"]

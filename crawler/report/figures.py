@@ -14,9 +14,9 @@ def percent(fraction: float | None) -> str:
     return NOTHING if fraction is None else f"{100 * fraction:.1f} %"
 
 
-def per_second(rate: float | None) -> str:
-    """`41.3 pages/s`."""
-    return NOTHING if rate is None else f"{rate:,.1f} pages/s"
+def number(value: float | None) -> str:
+    """`1,041.3`."""
+    return NOTHING if value is None else f"{value:,.1f}"
 
 
 def duration(seconds: float) -> str:

@@ -13,7 +13,7 @@ from crawler.report.figures import (
     duration,
     in_ascii,
     language_name,
-    per_second,
+    number,
     percent,
     printable,
     size,
@@ -51,8 +51,8 @@ class Printer:
         `faint` rows follow the others and stand back where the terminal can do that.
         """
         table = self._empty(title)
-        for number, column in enumerate(columns):
-            justify: JustifyMethod = "right" if number else "left"
+        for place, column in enumerate(columns):
+            justify: JustifyMethod = "right" if place else "left"
             # Rich marks what it cuts with a letter that is not ASCII; it breaks the text instead.
             table.add_column(self._clean(column), justify=justify, overflow="fold")
         for row in rows:
@@ -98,7 +98,7 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
         ("most pages of one host", f"{summary.max_pages_per_host:,}"),
         ("downloaded", size(summary.bytes)),
         ("time", duration(summary.seconds)),
-        ("speed", per_second(summary.pages_per_second)),
+        ("pages per second", number(summary.pages_per_second)),
         ("finish reason", summary.finish_reason or NOTHING),
     ]
     if summary.coverage is not None:
