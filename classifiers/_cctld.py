@@ -32,9 +32,9 @@ GENERIC: Final = (
 )
 """Country codes that are sold to the whole world.
 
-No language has a claim to them: where one leads among the labelled URLs of such a TLD, it is not
-the country's. Unlike them, `ly`, `la`, `so` and `is` are sold widely too but are the home of
-most sites in their own language, and stay with it.
+They speak for no language, also where one leads among their sites: English in `io`, Russian in
+`ag` and `tk`, Swedish in `nu`. Unlike them, `is`, `la`, `ly` and `so` are sold abroad too but are
+where the sites in their country's language are, and stay with it.
 """
 
 WITHOUT_A_DOMAIN: Final = "bl bq cp cq dg ea eh ic mf qo ta un xk xx zz"

@@ -64,8 +64,13 @@ COMPOSITE: Final[dict[str, tuple[str, ...]]] = {
 """Scripts of CLDR that no character has (UAX 24), and those that their characters have."""
 
 ROMANISED: Final = frozenset({"hi", "kok", "zh"})
+"""Languages whose Latin spelling, though CLDR has it, is no letters of theirs."""
+
 CONSTRUCTED: Final = frozenset({"Dsrt", "Shaw"})
+"""Scripts that were invented for English and are written by nobody."""
+
 MORE_SCRIPTS: Final[dict[str, str]] = {"crh": "Latn", "kk": "Latn", "lad": "Latn"}
+"""Official or common spellings that Babel's part of CLDR leaves out."""
 
 ALSO_ACCEPTED: Final[dict[str, str]] = {"no": "nb", "tl": "fil"}
 """What servers call the same language; without it a `nb` site answers `no` in English."""

@@ -54,7 +54,8 @@ def canonical(tag: str) -> str | None:
     Understood, in any case: ISO 639-1, -2 (both spellings) and -3; BCP 47 tags with region,
     script or `_`; POSIX locales (`de_DE.UTF-8`); English names and a language's own
     (`German`, `Deutsch`), with a remark in brackets (`Chinese (Simplified)`). Only a whole tag
-    counts: lists (`de, en`) and countries (`cz`, `jp`) are None. The first name costs 0.3 s.
+    counts: lists (`de, en`) and countries (`cz`, `jp`) are None. The first name looked up
+    costs half a second.
     """
     if len(tag) > _LONGEST_TAG:
         return None
