@@ -52,7 +52,7 @@ def web_from_settings(settings: BaseSettings) -> Web | None:
     """A new Web as the settings name it; None is the live one."""
     kind = settings.get("LANGFOCUS_WEB") or "live"
     if kind == "sample":
-        from crawler.web.sample import SampleWeb  # noqa: PLC0415  only who wants it reads its texts
+        from crawler.web.sample import SampleWeb
 
         hosts = settings.getint("LANGFOCUS_SAMPLE_HOSTS") or 600
         return SampleWeb(seed=settings.getint("LANGFOCUS_SAMPLE_SEED", 1), hosts=hosts)
@@ -114,7 +114,7 @@ class WebDownloadHandler(BaseDownloadHandler):
 
 
 def _archive(path: str | None) -> Web:
-    from crawler.web.archive import ArchiveWeb  # noqa: PLC0415  needs fastwarc, which others do not
+    from crawler.web.archive import ArchiveWeb
 
     if not path:
         raise SettingError("LANGFOCUS_WEB is 'archive' without a file: set LANGFOCUS_ARCHIVE")

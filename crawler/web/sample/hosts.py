@@ -117,7 +117,7 @@ class Population:
         chance = dice(self._seed, "host", text.language, rank)
         size = _heavy_tailed(chance)
         if rank < HUBS:
-            size = max(size, 4 * SMALL)
+            size = max(size, 2 * SMALL)
         layout = pick(chance, LAYOUTS) if rank >= HUBS else "plain"
         is_leaf = BRANCHES * rank + 1 >= quota
         robots = pick(chance, ROBOTS)
