@@ -56,7 +56,8 @@ def write_page(
         text.charset if name == "legacy" else name for name in pick(chance, CHARSETS)
     )
     based = chance.random() < 0.05
-    hrefs = [_href(chance, link, page, based) for link in links]
+    raw = encoding == "utf-8" in (meta, http)  # only then is a bare letter in a link safe
+    hrefs = [_href(chance, link, page, based, raw) for link in links]
     parts = [
         "<!DOCTYPE html>\n",
         f"<html{_lang_attribute(chance, page.language)}>\n<head>\n",
@@ -139,10 +140,10 @@ def _item(chance: Random, link: Link, href: str, texts: dict[str, Text]) -> str:
     return f'<li><a href="{escape(href)}">{escape(" ".join(words))}</a></li>\n'
 
 
-def _href(chance: Random, link: Link, page: Entry, based: bool) -> str:
+def _href(chance: Random, link: Link, page: Entry, based: bool, raw: bool) -> str:
     """One of the ways in which authors write the address of a link."""
     roll = chance.random()
-    path = unquote(link.path) if roll < 0.3 and "%" in link.path else link.path
+    path = unquote(link.path) if raw and roll < 0.3 else link.path
     if not link.is_internal or roll > 0.75:
         return link.root + path
     folder = "/" if based else page.path.partition("?")[0].rpartition("/")[0] + "/"
