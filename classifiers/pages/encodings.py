@@ -42,6 +42,7 @@ STRONG_LANGUAGES: dict[str, str] = {
     "euc-jp": "ja",
     "iso-2022-jp": "ja",
     "euc-kr": "ko",
+    "iso-2022-kr": "ko",
     "gb18030": "zh",
     "big5": "zh",
     "windows-1253": "el",
@@ -106,12 +107,14 @@ def _declared(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
 def _decode_ascii(body: bytes, declared: list[tuple[str, str]]) -> Decoded:
     """Seven-bit bytes: ASCII, or a seven-bit or two-byte encoding in disguise."""
     if b"\x1b$" in body:
-        return _decoded(body, "iso-2022-jp", "detected")
+        charset = "iso-2022-kr" if b"\x1b$)C" in body else "iso-2022-jp"
+        source = next((where for name, where in declared if name == charset), "detected")
+        return _decoded(body, charset, source)
     wide = _wide(body, declared)
     if wide:
         return wide
     charset, source = declared[0] if declared else ("utf-8", "ascii")
-    if charset.startswith("utf-16") or charset == "iso-2022-jp":
+    if charset.startswith("utf-16") or charset.startswith("iso-2022"):
         charset, source = "utf-8", "ascii"
     return Decoded(body, charset, source)
 

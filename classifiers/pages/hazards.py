@@ -37,7 +37,7 @@ _READ_BYTES = 500_000
 # Every alternative takes what it begins, so that reading a page is linear whatever it holds.
 _TAG = re.compile(
     rb"<!--(?:[^-]++|-(?!->))*+"
-    rb"|<[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])\b(?:[^<]++|<(?!/[sS]))*+"
+    rb"|<[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])\b(?:[^<]++|<(?!/[sS](?:[cC][rR]|[tT][yY])))*+"
     rb"|<[A-Za-z](?:[^>\"']++|\"[^\"]*+\"?|'[^']*+'?)*+"
 )
 _SKIPPED = re.compile(rb"<(?:!--|script\b|style\b)", re.IGNORECASE)
