@@ -6,6 +6,7 @@ SQLite numbers and groups the pages, so nothing is kept in memory per page.
 import sqlite3
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from crawler.report.source import reading
@@ -71,9 +72,12 @@ def last_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION)
     return Portion(*row)
 
 
-def merged(portions: list[Portion], at_most: int) -> list[Portion]:
-    """The same pages in at most `at_most` portions, each made of equally many of the given."""
-    width = max(1, -(-len(portions) // at_most))
+def merged(portions: list[Portion], at_most: int, *, longest: int | None = None) -> list[Portion]:
+    """The same pages in at most `at_most` portions, each made of equally many of the given.
+
+    `longest` is the number of portions of the longest of several runs: they stay comparable.
+    """
+    width = max(1, -(-(longest or len(portions)) // at_most))
     groups = (portions[start : start + width] for start in range(0, len(portions), width))
     return [
         Portion(
@@ -83,6 +87,16 @@ def merged(portions: list[Portion], at_most: int) -> list[Portion]:
         )
         for group in groups
     ]
+
+
+def ends_of(portions: list[Portion]) -> list[int]:
+    """How many pages there are at the end of each portion."""
+    return list(accumulate(portion.pages for portion in portions))
+
+
+def middles_of(portions: list[Portion]) -> list[float]:
+    """Where each portion stands in a plot: at half of its pages."""
+    return [end - part.pages / 2 for end, part in zip(ends_of(portions), portions, strict=True)]
 
 
 _NUMBERED = """(SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, host, queued

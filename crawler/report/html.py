@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from crawler.report import markup
-from crawler.report.course import CurvePoint, Portion, curve, merged
+from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, middles_of
 from crawler.report.figures import (
     NOTHING,
     duration,
@@ -79,7 +79,6 @@ def _harvest(summary: Summary, course: list[CurvePoint]) -> str:
     if not course:
         return ""
     portions = merged(summary.harvest_by_200, MOST_PORTIONS)
-    ends = ends_of(portions)
     title = "Harvest rate by the number of pages"
     pages_each = max(portion.pages for portion in portions)
     svg = line_plot(
@@ -88,7 +87,7 @@ def _harvest(summary: Summary, course: list[CurvePoint]) -> str:
         [
             Series(
                 f"per {pages_each:,} pages",
-                [end - portion.pages / 2 for end, portion in zip(ends, portions, strict=True)],
+                middles_of(portions),
                 [portion.harvest_rate for portion in portions],
                 is_marked=True,
             ),
@@ -106,14 +105,6 @@ def _harvest(summary: Summary, course: list[CurvePoint]) -> str:
         "(the counterpart of Baykan et al. 2013, Fig. 7), and for all pages so far."
     )
     return markup.section(title, markup.figure(svg, caption, _portion_table(portions)))
-
-
-def ends_of(portions: list[Portion]) -> list[int]:
-    """How many pages there are at the end of each portion."""
-    ends: list[int] = []
-    for portion in portions:
-        ends.append((ends[-1] if ends else 0) + portion.pages)
-    return ends
 
 
 def _portion_table(portions: list[Portion]) -> str:

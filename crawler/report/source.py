@@ -23,7 +23,9 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
     if not path.is_file():
         raise RunFolderError(f"{run} is not the folder of a run: it has no run.db")
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        # Not mode=ro: the last reader of a database in WAL mode must be able to clean up behind it.
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
+            connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
             yield connection
     except sqlite3.DatabaseError as error:

@@ -7,6 +7,7 @@ from typing import TextIO
 from rich import box
 from rich.console import Console, JustifyMethod
 from rich.table import Table
+from rich.text import Text
 
 from crawler.report.figures import (
     NOTHING,
@@ -50,7 +51,7 @@ class Printer:
 
         `faint` rows follow the others and stand back where the terminal can do that.
         """
-        table = self._empty(title)
+        table = Table(header_style="", box=box.SIMPLE_HEAD if self.is_terminal else box.ASCII)
         for place, column in enumerate(columns):
             justify: JustifyMethod = "right" if place else "left"
             # Rich marks what it cuts with a letter that is not ASCII; it breaks the text instead.
@@ -59,16 +60,9 @@ class Printer:
             table.add_row(*map(self._clean, row))
         for row in faint:
             table.add_row(*map(self._clean, row), style="dim")
+        self._console.print(Text(self._clean(title), style="bold"), soft_wrap=True)
         self._console.print(table)
-
-    def _empty(self, title: str) -> Table:
-        return Table(
-            title=self._clean(title),
-            title_justify="left",
-            title_style="bold",
-            header_style="",
-            box=box.SIMPLE_HEAD if self.is_terminal else box.ASCII,
-        )
+        self.line()
 
     def _clean(self, text: str) -> str:
         return printable(text) if self.is_terminal else in_ascii(printable(text))

@@ -1,0 +1,199 @@
+"""Strategies beside each other: the counterparts of Baykan 2013, Tables XVII to XIX and Fig. 7."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from crawler.report import baykan
+from crawler.report.course import Portion, ends_of, merged
+from crawler.report.figures import NOTHING, duration, language_name, number, percent
+from crawler.report.harvest import Summary
+
+Runs = Mapping[str, Mapping[str, Summary]]
+"""Language -> strategy -> the figures of that run, in the order in which they are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table as texts; `paper` holds the same rows from the paper."""
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    paper: Sequence[Sequence[str]] = field(default=())
+
+
+def grids(runs: Runs) -> list[Grid]:
+    """All tables but those of Fig. 7."""
+    return [visited_hosts(runs), without_label(runs), in_language(runs), how_they_ended(runs)]
+
+
+def visited_hosts(runs: Runs) -> Grid:
+    """Seeds, size and visited hosts of the crawls (Table XVII)."""
+    strategies = _strategies(runs)
+    rows = [
+        [
+            language_name(lang),
+            _seeds(next(iter(by.values()))),
+            _sizes([summary.pages for summary in by.values()]),
+            *(_cell(by, strategy, lambda s: f"{s.hosts:,}") for strategy in strategies),
+        ]
+        for lang, by in runs.items()
+    ]
+    paper = [
+        [
+            _paper_label(lang),
+            baykan.SEEDS[lang],
+            f"{baykan.PAGES:,}",
+            *(_paper_cell(baykan.VISITED_HOSTS, lang, s, "{:,.0f}".format) for s in strategies),
+        ]
+        for lang in runs
+        if lang in baykan.SEEDS
+    ]
+    title = "Visited hosts (Baykan 2013, Table XVII)"
+    return Grid(title, ("language", "seeds", "pages", *strategies), rows, paper)
+
+
+def without_label(runs: Runs) -> Grid:
+    """The share of pages whose language could not be told (Table XVIII)."""
+    return _shares(
+        runs,
+        "Pages without a label (Baykan 2013, Table XVIII)",
+        unlabelled_share,
+        baykan.WITHOUT_LABEL,
+    )
+
+
+def in_language(runs: Runs) -> Grid:
+    """The share of the labelled pages that are in the desired language (Table XIX)."""
+    return _shares(
+        runs,
+        "Pages in the desired language (Baykan 2013, Table XIX)",
+        lambda summary: summary.harvest_rate,
+        baykan.IN_LANGUAGE,
+    )
+
+
+def how_they_ended(runs: Runs) -> Grid:
+    """Size, time and end of every run."""
+    rows = [
+        [
+            f"{lang} {strategy}",
+            f"{summary.pages:,}",
+            f"{summary.relevant:,}",
+            duration(summary.seconds),
+            number(summary.pages_per_second),
+            summary.finish_reason or NOTHING,
+        ]
+        for lang, by in runs.items()
+        for strategy, summary in by.items()
+    ]
+    return Grid("The runs", ("run", "pages", "relevant", "time", "pages/s", "ended"), rows)
+
+
+def over_time(lang: str, by: Mapping[str, Summary], at_most: int = 5) -> Grid:
+    """The share in the desired language for each stretch of pages (Fig. 7), a row per strategy."""
+    parts = portions(by, at_most)
+    longest = max(parts.values(), key=len)
+    ends = ends_of(longest)
+    starts = [end - portion.pages + 1 for end, portion in zip(ends, longest, strict=True)]
+    rows = [
+        [strategy, *(percent(p.harvest_rate) for p in own), *[NOTHING] * (len(longest) - len(own))]
+        for strategy, own in parts.items()
+    ]
+    title = f"{language_name(lang)}, by the number of pages (Baykan 2013, Fig. 7)"
+    head = ("pages", *(f"{start:,}-{end:,}" for start, end in zip(starts, ends, strict=True)))
+    return Grid(title, head, rows)
+
+
+def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]]:
+    """For each strategy its course in at most `at_most` stretches, equally long for all."""
+    longest = max(len(summary.harvest_by_200) for summary in by.values())
+    return {
+        strategy: merged(summary.harvest_by_200, at_most, longest=longest)
+        for strategy, summary in by.items()
+    }
+
+
+def sparkline(parts: Sequence[Portion], levels: str) -> str:
+    """One letter per portion: the first of `levels` for a rate of 0, the last for 1."""
+    return "".join(
+        " " if part.harvest_rate is None else levels[round(part.harvest_rate * (len(levels) - 1))]
+        for part in parts
+    )
+
+
+def unlabelled_share(summary: Summary) -> float | None:
+    """Pages without a label / pages."""
+    return summary.unlabelled / summary.pages if summary.pages else None
+
+
+def as_json(runs: Runs, folders: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """The comparison as JSON types: the tables by language and strategy, and every run in full."""
+
+    def table(value: Callable[[Summary], Any]) -> dict[str, dict[str, Any]]:
+        return {lang: {s: value(run) for s, run in by.items()} for lang, by in runs.items()}
+
+    return {
+        "visited_hosts": table(lambda summary: summary.hosts),
+        "pages": table(lambda summary: summary.pages),
+        "without_label": table(unlabelled_share),
+        "in_language": table(lambda summary: summary.harvest_rate),
+        "by_200": table(lambda summary: [part.as_json() for part in summary.harvest_by_200]),
+        "runs": [
+            {"folder": folders.get((lang, strategy)), **summary.as_json()}
+            for lang, by in runs.items()
+            for strategy, summary in by.items()
+        ],
+    }
+
+
+def _shares(
+    runs: Runs,
+    title: str,
+    share: Callable[[Summary], float | None],
+    table: Mapping[str, baykan.Row],
+) -> Grid:
+    strategies = _strategies(runs)
+    rows = [
+        [language_name(lang), *(_cell(by, s, lambda r: percent(share(r))) for s in strategies)]
+        for lang, by in runs.items()
+    ]
+    paper = [
+        [_paper_label(lang), *(_paper_cell(table, lang, s, percent) for s in strategies)]
+        for lang in runs
+        if lang in table
+    ]
+    return Grid(title, ("language", *strategies), rows, paper)
+
+
+def _strategies(runs: Runs) -> list[str]:
+    return list(dict.fromkeys(strategy for by in runs.values() for strategy in by))
+
+
+def _cell(by: Mapping[str, Summary], strategy: str, show: Callable[[Summary], str]) -> str:
+    return show(by[strategy]) if strategy in by else NOTHING
+
+
+def _paper_cell(
+    table: Mapping[str, baykan.Row], lang: str, strategy: str, show: Callable[[float], str]
+) -> str:
+    value = baykan.figure(table, lang, strategy)
+    return NOTHING if value is None else show(value)
+
+
+def _paper_label(lang: str) -> str:
+    return f"{language_name(lang)}, paper"
+
+
+def _seeds(summary: Summary) -> str:
+    if not summary.seeds:
+        return NOTHING
+    first = urlsplit(summary.seeds[0]).netloc or summary.seeds[0]
+    return first if len(summary.seeds) == 1 else f"{first} + {len(summary.seeds) - 1:,}"
+
+
+def _sizes(pages: Sequence[int]) -> str:
+    least, most = min(pages), max(pages)
+    return f"{most:,}" if least == most else f"{least:,} to {most:,}"
