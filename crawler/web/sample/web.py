@@ -173,7 +173,10 @@ class SampleWeb:
 
 def _split(url: str) -> tuple[str, str, str]:
     """Scheme, host name, and the path with its query as the sample web writes it."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "", "", ""
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return parts.scheme, parts.hostname or "", ESCAPE.sub(lambda found: found[0].upper(), path)
 

@@ -1,0 +1,132 @@
+"""A WARC file as though it were the Web.
+
+The whole file is read once at opening: a crawl of a damaged archive does not begin. What stays in
+memory is a hash and an offset per answer, 16 bytes; an answer is read when it is asked for.
+"""
+
+import re
+from array import array
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote, urlsplit, urlunsplit
+
+import numpy as np
+from fastwarc.warc import ArchiveIterator, WarcRecord
+
+from crawler.errors import ArchiveError
+from crawler.web.base import NO_HEADERS, Answer, NotArchived
+from crawler.web.records import scan
+
+DEFAULT_PORT = {"http": ":80", "https": ":443"}
+OTHER_SCHEME = {"http": "https", "https": "http"}
+ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+PRINTABLE = "".join(map(chr, range(33, 127)))
+FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
+# A header may name an encoding that the archive's writer undid.
+DECODINGS: tuple[Literal["all", "transfer", "content", "none"], ...]
+DECODINGS = ("all", "transfer", "content", "none")
+NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")))
+
+
+class ArchiveWeb:
+    """A Web of what a WARC file holds; where it holds two answers to a URL, the first one counts.
+
+    A URL is found whatever its fragment, its default port, the case of its percent-escapes, and
+    a slash after the bare host; under the other of http and https where it stands under that one
+    alone. Only `response` records answer: a `revisit` says that a body was seen elsewhere. A
+    host without an archived robots.txt answers 404 for it.
+
+    Raises `ArchiveError` at opening for a file that is missing, no WARC, cut off, damaged,
+    without any answer, or compressed as a whole. len() is the number of answers.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self._path = Path(path)
+        hashes, offsets = array("Q"), array("Q")
+        for record in scan(self._path):
+            if record.is_answer:
+                hashes.append(_hash(_canonical(record.url)))
+                offsets.append(record.offset)
+        if not hashes:
+            raise ArchiveError(f"{path}: no answer of a server in it; give an archive of a crawl")
+        order = np.argsort(np.frombuffer(hashes, np.uint64), kind="stable")
+        self._hashes = np.frombuffer(hashes, np.uint64)[order]
+        self._offsets = np.frombuffer(offsets, np.uint64)[order]
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def urls(self) -> Iterator[str]:
+        """The URLs of all answers as they stand in the file, in its order; reads it again."""
+        return (record.url for record in scan(self._path) if record.is_answer)
+
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        """The archived answer, its body decoded; `headers` change nothing.
+
+        Raises `NotArchived`, and `ArchiveError` if the file was changed since opening.
+        """
+        wanted = _canonical(url)
+        scheme, _, rest = wanted.partition(":")
+        for candidate in (wanted, f"{OTHER_SCHEME.get(scheme, scheme)}:{rest}"):
+            answer = self._find(candidate)
+            if answer is not None:
+                return answer
+        if wanted.endswith("/robots.txt") and wanted.count("/") == 3:
+            return NO_ROBOTS
+        raise NotArchived(url)
+
+    def _find(self, wanted: str) -> Answer | None:
+        value = np.uint64(_hash(wanted))
+        first, end = (int(np.searchsorted(self._hashes, value, side)) for side in ("left", "right"))
+        for offset in self._offsets[first:end]:
+            answer = self._read(int(offset), wanted)
+            if answer is not None:
+                return answer
+        return None
+
+    def _read(self, offset: int, wanted: str) -> Answer | None:
+        """The answer at the offset, or None if it is another URL's with the same hash."""
+        for decoding in DECODINGS:
+            try:
+                with self._path.open("rb") as file:
+                    file.seek(offset)
+                    records = ArchiveIterator(file, parse_http=True, auto_decode=decoding)
+                    return _answer(next(records), wanted)
+            except (OSError, StopIteration):
+                continue
+        raise ArchiveError(f"{self._path}: at byte {offset}: changed while in use; start again")
+
+
+def _answer(record: WarcRecord, wanted: str) -> Answer | None:
+    if _canonical(record.headers["WARC-Target-URI"].strip("<>")) != wanted:
+        return None
+    body = record.reader.read()
+    headers = [pair for pair in record.http_headers.items() if pair[0].lower() not in FRAMING]
+    headers.append(("Content-Length", str(len(body))))
+    address = _address(record.headers.get("WARC-IP-Address"))
+    return Answer(record.http_headers.status_code or 0, tuple(headers), body, address)
+
+
+def _address(text: str | None) -> str | None:
+    with suppress(ValueError):
+        return str(ip_address(text or ""))
+    return None
+
+
+def _canonical(url: str) -> str:
+    """The one spelling under which equal URLs are kept; what is no URL stays as it is."""
+    escaped = ESCAPE.sub(lambda found: found[0].upper(), quote(url.strip(), safe=PRINTABLE))
+    try:
+        parts = urlsplit(escaped)
+    except ValueError:
+        return escaped
+    host = parts.netloc.rpartition("@")[2].lower().removesuffix(DEFAULT_PORT.get(parts.scheme, ":"))
+    return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
+
+
+def _hash(canonical: str) -> int:
+    return int.from_bytes(blake2b(canonical.encode(), digest_size=8).digest(), "big")

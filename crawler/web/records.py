@@ -1,0 +1,148 @@
+"""The records of a WARC file, one after the other, each checked to be whole."""
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from crawler.errors import ArchiveError
+
+GZIP = b"\x1f\x8b"
+BLOCK = 1 << 16
+HEAD_LIMIT = 1 << 20  # bytes; the longest record header that is read
+HEAD_END = b"\r\n\r\n"
+NEWLINES = b"\r\n"
+STATUS_LINE = re.compile(rb"HTTP/\d(?:\.\d)? +\d{3}")
+STATUS_LINE_MAX = 16
+AGAIN = "fetch or write the file again"
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Where a record begins in the file, its kind ("response"), and its URL ("" if it has none)."""
+
+    offset: int
+    kind: str
+    url: str
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether a server's answer over HTTP stands in it."""
+        return self.kind == "response" and self.url.startswith(("http:", "https:"))
+
+
+def scan(path: Path) -> Iterator[Record]:
+    """Every record of the file, compressed record by record or not at all.
+
+    Raises `ArchiveError`, naming the offset, at the first one that is cut off, damaged, or shares
+    its gzip member with another. Only the gzip checksums vouch for the bytes of a body.
+    """
+    try:
+        with path.open("rb") as file:
+            start = file.read(len(GZIP))
+            file.seek(0)
+            if not start:
+                raise ArchiveError(f"{path}: the file is empty; give a WARC file")
+            yield from _compressed(file, path) if start == GZIP else _plain(file, path)
+    except ArchiveError:
+        raise
+    except OSError as error:
+        raise ArchiveError(f"{path}: {error.strerror or error}; give a WARC file") from error
+
+
+class _Reading:
+    """One record while its bytes come in."""
+
+    def __init__(self, path: Path, offset: int) -> None:
+        self._path, self._offset = path, offset
+        self._head, self._start = bytearray(), b""
+        self._left: int | None = None
+        self._record = Record(offset, "", "")
+
+    @property
+    def is_whole(self) -> bool:
+        return self._left == 0
+
+    def feed(self, data: bytes) -> bytes:
+        """Takes what belongs to the record and gives back what stands behind it."""
+        if self._left is None:
+            data = self._feed_head(data)
+        if self._left is None:
+            return b""
+        taken = data[: self._left]
+        self._start += taken[: STATUS_LINE_MAX - len(self._start)]
+        self._left -= len(taken)
+        return data[len(taken) :]
+
+    def finish(self) -> Record:
+        """The record; an error if bytes are missing or an answer does not look like one."""
+        if not self.is_whole:
+            raise self.error("the file ends inside this record", AGAIN)
+        if self._record.is_answer and not STATUS_LINE.match(self._start):
+            raise self.error("no HTTP status line in this response", AGAIN)
+        return self._record
+
+    def error(self, seen: str, mend: str) -> ArchiveError:
+        return ArchiveError(f"{self._path}: at byte {self._offset}: {seen}; {mend}")
+
+    def _feed_head(self, data: bytes) -> bytes:
+        """The first bytes of the block, once the header has come to its end."""
+        self._head += data
+        if not self._head.startswith(b"WARC/"[: len(self._head)]):
+            raise self.error("this is not a WARC record", "give a WARC file")
+        end = self._head.find(HEAD_END)
+        if end < 0:
+            if len(self._head) > HEAD_LIMIT:
+                raise self.error("a record header without an end", "give a WARC file")
+            return b""
+        self._read_head(bytes(self._head[:end]).decode("utf-8", "replace"))
+        return bytes(self._head[end + len(HEAD_END) :])
+
+    def _read_head(self, head: str) -> None:
+        lines = (line.partition(":") for line in head.split("\r\n")[1:])
+        fields = {name.strip().lower(): value.strip() for name, _, value in lines}
+        length, kind = fields.get("content-length", ""), fields.get("warc-type", "")
+        if not (length.isascii() and length.isdigit()) or not kind:
+            raise self.error("a record without a Content-Length or a WARC-Type", AGAIN)
+        url = fields.get("warc-target-uri", "").strip("<>")
+        self._left, self._record = int(length), Record(self._offset, kind, url)
+
+
+def _compressed(file: BinaryIO, path: Path) -> Iterator[Record]:
+    ahead = file.read(BLOCK)
+    while ahead:
+        reading = _Reading(path, file.tell() - len(ahead))
+        ahead = _feed_member(reading, file, ahead) or file.read(BLOCK)
+        yield reading.finish()
+
+
+def _feed_member(reading: _Reading, file: BinaryIO, ahead: bytes) -> bytes:
+    """Feeds one gzip member that begins with `ahead`; what was read behind it comes back."""
+    unzip = zlib.decompressobj(wbits=31)
+    while ahead and not unzip.eof:
+        try:
+            behind = reading.feed(unzip.decompress(ahead))
+        except zlib.error as error:
+            raise reading.error(f"damaged gzip data ({error})", AGAIN) from error
+        if behind.strip(NEWLINES):
+            raise reading.error(
+                "several records in one gzip member, so none can be read alone",
+                "compress record by record: warcio recompress OLD NEW",
+            )
+        ahead = unzip.unused_data if unzip.eof else file.read(BLOCK)
+    if not unzip.eof:
+        raise reading.error("the file ends inside this record", AGAIN)
+    return ahead
+
+
+def _plain(file: BinaryIO, path: Path) -> Iterator[Record]:
+    ahead = file.read(BLOCK)
+    while ahead:
+        reading = _Reading(path, file.tell() - len(ahead))
+        while ahead and not reading.is_whole:
+            ahead = reading.feed(ahead) or file.read(BLOCK)
+        yield reading.finish()
+        while ahead and not (ahead := ahead.lstrip(NEWLINES)):
+            ahead = file.read(BLOCK)
