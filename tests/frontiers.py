@@ -1,0 +1,121 @@
+"""A slow, obvious frontier against which the real ones are checked."""
+
+from dataclasses import dataclass, field
+
+from crawler.frontier.base import PAGE, REDIRECT, Admission, Link, Record
+from crawler.strategies.filters import Filter
+from crawler.strategies.relevance import Tally
+from crawler.url import host_of
+
+
+@dataclass
+class Known:
+    link: Link
+    order: int
+    redirects: int = 0
+    is_queued: bool = True
+    is_leased: bool = False
+
+    @property
+    def host(self) -> str:
+        return host_of(self.link.url)
+
+
+@dataclass
+class ObviousFrontier:
+    """All URLs in one list; every question is answered by looking at all of them."""
+
+    filter: Filter
+    host_cap: int = 10
+    delay_s: float = 0.0
+    budget_pages: int | None = None
+    known: list[Known] = field(default_factory=list)
+    records: list[tuple[str, Record]] = field(default_factory=list)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    slots: dict[str, int] = field(default_factory=dict)
+    ready_from: dict[str, float] = field(default_factory=dict)
+    discovered: int = 0
+
+    def seed(self, links: list[Link]) -> list[Admission]:
+        return [self._admit_link(link, 0, is_welcome=lambda _: True) for link in links]
+
+    def _admit_link(self, link: Link, redirects: int, is_welcome) -> Admission:  # type: ignore[no-untyped-def]
+        host = host_of(link.url)
+        if any(k.link.url == link.url for k in self.known):
+            return Admission.SEEN
+        if not is_welcome(link):
+            return Admission.REJECTED
+        if self.host_cap and self.slots.get(host, 0) >= self.host_cap:
+            return Admission.HOST_FULL
+        self.slots[host] = self.slots.get(host, 0) + 1
+        self.discovered += 1
+        self.known.append(Known(link, self.discovered, redirects))
+        return Admission.STORED
+
+    def candidates(self, now: float) -> list[Known]:
+        leased = {k.host for k in self.known if k.is_leased}
+        return [
+            k
+            for k in self.known
+            if k.is_queued and k.host not in leased and self.ready_from.get(k.host, 0.0) <= now
+        ]
+
+    def next(self, now: float) -> str | None:
+        candidates = self.candidates(now)
+        if not candidates or self.is_budget_leased():
+            return None
+        best = min(candidates, key=lambda k: (-k.link.score, k.order))
+        best.is_leased = True
+        return best.link.url
+
+    def is_budget_leased(self) -> bool:
+        pages = sum(record.outcome == PAGE for _, record in self.records)
+        leased = sum(k.is_leased for k in self.known)
+        return self.budget_pages is not None and pages + leased >= self.budget_pages
+
+    def lease(self, url: str) -> None:
+        """Follow another frontier's draw."""
+        self._find(url).is_leased = True
+
+    def _find(self, url: str) -> Known:
+        return next(k for k in self.known if k.link.url == url)
+
+    def admit(self, url: str, record: Record, links: list[Link], now: float) -> list[Admission]:
+        page = self._find(url)
+        page.is_leased = page.is_queued = False
+        self.records.append((url, record))
+        if record.outcome == REDIRECT:
+            self.slots[page.host] -= 1
+        unit = self.filter.unit_of(url)
+        tally = self.tallies.get(unit, Tally())
+        if record.is_download:
+            tally = self.tallies[unit] = tally.plus(is_relevant=record.is_relevant)
+        before = dict(self.tallies)
+
+        def is_welcome(link: Link) -> bool:
+            target = before.get(self.filter.unit_of(link.url), Tally())
+            if record.outcome == REDIRECT:
+                return not self.filter.drops(target)
+            return self.filter.accepts(
+                page_is_relevant=record.is_relevant, source=tally, target=target
+            )
+
+        redirects = page.redirects + 1 if record.outcome == REDIRECT else 0
+        admissions = [self._admit_link(link, redirects, is_welcome) for link in links]
+        if record.is_download and self.filter.drops(tally):
+            for k in [k for k in self.known if k.is_queued and not k.is_leased]:
+                if self.filter.unit_of(k.link.url) == unit:
+                    self.known.remove(k)
+                    self.slots[k.host] -= 1
+        self.ready_from[page.host] = now + self.delay_s
+        return admissions
+
+    def retry(self, url: str, not_before: float, now: float) -> None:
+        page = self._find(url)
+        page.is_leased = False
+        self.ready_from[page.host] = max(not_before, now + self.delay_s)
+
+    def release(self, url: str, now: float) -> None:
+        page = self._find(url)
+        page.is_leased = False
+        self.ready_from[page.host] = now + self.delay_s

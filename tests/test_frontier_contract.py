@@ -1,0 +1,306 @@
+"""What every frontier promises, checked step by step against one that looks at everything."""
+
+import sqlite3
+import tempfile
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from crawler.frontier.base import PAGE, REDIRECT, Lease, LeaseError, Link, Record
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.run import open_run
+from crawler.strategies.filters import FILTERS, make_filter
+from crawler.strategies.orderings import Draw
+from crawler.url import fingerprint, host_of
+from tests.frontiers import ObviousFrontier
+
+META: dict[str, object] = {
+    "lang": "de",
+    "ordering": "svm",
+    "filter": "none",
+    "tolerance": 1,
+    "host_cap": 3,
+    "directory_depth": 1,
+    "web": "live",
+    "seeds": [],
+}
+HOSTS = ["a.de", "www.a.de", "b.de", "c.com", "d.org"]
+PATHS = ["/", "/x.html", "/en/1", "/en/2", "/de/1", "/de/2"]
+LINKS = st.lists(
+    st.builds(
+        lambda host, path, score: Link(f"http://{host}{path}", score),
+        st.sampled_from(HOSTS),
+        st.sampled_from(PATHS),
+        st.sampled_from([-1.0, 0.0, 0.5, 2.0]),
+    ),
+    max_size=8,
+)
+OUTCOMES = st.sampled_from(["relevant", "irrelevant", "unlabelled", "gone", "redirect", "timeout"])
+
+
+def record_of(kind: str, now: float) -> Record:
+    if kind == "redirect":
+        return Record(REDIRECT, now, 301)
+    if kind == "timeout":
+        return Record("timeout", now)
+    if kind == "gone":
+        return Record(PAGE, now, 404)
+    language = {"relevant": "de", "irrelevant": "en", "unlabelled": None}[kind]
+    return Record(PAGE, now, 200, True, kind == "relevant", language)
+
+
+class FrontierMachine(RuleBasedStateMachine):
+    """Any order of seeds, leases, settlements, retries and restarts."""
+
+    frontier: SqliteFrontier
+
+    @initialize(
+        name=st.sampled_from(FILTERS),
+        tolerance=st.integers(0, 2),
+        cap=st.sampled_from([0, 2, 3]),
+        delay=st.sampled_from([0.0, 1.0, 5.0]),
+        budget=st.sampled_from([None, 4]),
+        draw=st.sampled_from(Draw),
+    )
+    def begin(
+        self, name: str, tolerance: int, cap: int, delay: float, budget: int | None, draw: Draw
+    ) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+        self.now = 1000.0
+        self.draw = draw
+        self.leases: list[Lease] = []
+        self.contacts: dict[str, float] = {}
+        self.filter = make_filter(name, tolerance=tolerance)
+        self.model = ObviousFrontier(self.filter, cap, delay, budget)
+        self.open()
+
+    def open(self) -> None:
+        self.run = open_run(Path(self.folder.name), META, self.now)
+        self.frontier = SqliteFrontier(
+            self.run.connection,
+            now=self.now,
+            filter=self.filter,
+            draw=self.draw,
+            host_cap=self.model.host_cap,
+            delay_s=self.model.delay_s,
+            budget_pages=self.model.budget_pages,
+        )
+
+    @rule(links=LINKS)
+    def seed(self, links: list[Link]) -> None:
+        assert self.frontier.seed(links, self.now) == self.model.seed(links)
+
+    @rule(seconds=st.sampled_from([0.5, 1.0, 7.0]))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def lease(self) -> None:
+        candidates = {k.link.url: k.link.score for k in self.model.candidates(self.now)}
+        exhausted = self.model.is_budget_leased()
+        lease = self.frontier.next(self.now)
+        if self.draw is Draw.FIRST:
+            assert (lease and lease.url) == self.model.next(self.now)
+        elif lease is None:
+            assert exhausted or not candidates
+        else:
+            assert not exhausted
+            assert candidates[lease.url] == max(candidates.values())
+            self.model.lease(lease.url)
+        if lease:
+            assert self.now >= self.contacts.get(lease.host, 0.0) + self.model.delay_s
+            self.leases.append(lease)
+
+    @precondition(lambda self: self.leases)
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
+    def settle(self, which: Random, kind: str, links: list[Link]) -> None:
+        lease = self.leases.pop(which.randrange(len(self.leases)))
+        record = record_of(kind, self.now)
+        links = [] if kind in ("gone", "timeout") else links
+        expected = self.model.admit(lease.url, record, links, self.now)
+        assert self.frontier.admit(lease, record, links, now=self.now) == expected
+        self.contacts[lease.host] = self.now
+        with pytest.raises(LeaseError):
+            self.frontier.admit(lease, record, now=self.now)
+
+    @precondition(lambda self: self.leases)
+    @rule(hold=st.sampled_from([0.0, 3.0]))
+    def retry(self, hold: float) -> None:
+        lease = self.leases.pop()
+        self.model.retry(lease.url, self.now + hold, self.now)
+        self.frontier.retry(lease, now=self.now, not_before=self.now + hold)
+        self.contacts[lease.host] = self.now
+
+    @precondition(lambda self: self.leases)
+    @rule()
+    def release(self) -> None:
+        lease = self.leases.pop()
+        self.model.release(lease.url, self.now)
+        self.frontier.release(lease, now=self.now)
+        self.contacts[lease.host] = self.now
+
+    @rule()
+    def die_and_come_back(self) -> None:
+        """What was leased is queued again; every host rests once, since nobody knows better."""
+        self.run.connection.close()
+        self.leases.clear()
+        self.open()
+        for known in self.model.known:
+            known.is_leased = False
+            if known.is_queued:
+                rests_until = max(self.model.ready_from.get(known.host, 0.0), self.now)
+                self.model.ready_from[known.host] = max(rests_until, self.now + self.model.delay_s)
+
+    @invariant()
+    def counts_agree(self) -> None:
+        if not hasattr(self, "frontier"):
+            return
+        counts = self.frontier.counts()
+        pages = [(url, r) for url, r in self.model.records if r.outcome == PAGE]
+        assert counts.queued == sum(k.is_queued and not k.is_leased for k in self.model.known)
+        assert counts.leased == len(self.leases)
+        assert counts.pages == len(pages)
+        assert counts.labelled == sum(r.language is not None for _, r in pages)
+        assert counts.relevant == sum(r.is_relevant for _, r in pages)
+        assert counts.hosts == len({host_of(url) for url, _ in pages})
+
+    @invariant()
+    def wake_up_is_not_late(self) -> None:
+        if not hasattr(self, "frontier"):
+            return
+        ready_at = self.frontier.ready_at(self.now)
+        if self.model.is_budget_leased():
+            assert ready_at is None
+            return
+        leased = {k.host for k in self.model.known if k.is_leased}
+        waiting = [k for k in self.model.known if k.is_queued and k.host not in leased]
+        times = [self.model.ready_from.get(k.host, 0.0) for k in waiting]
+        if times:
+            assert ready_at is not None
+            assert ready_at <= max(self.now, min(times))
+
+    def teardown(self) -> None:
+        if hasattr(self, "run"):
+            rows = self.run.connection.execute("SELECT url, outcome FROM pages ORDER BY id")
+            assert rows.fetchall() == [(url, r.outcome) for url, r in self.model.records]
+            self.run.connection.close()
+            self.folder.cleanup()
+
+
+TestFrontierMachine = FrontierMachine.TestCase
+TestFrontierMachine.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+
+
+def new_frontier(folder: Path, **changes: object) -> SqliteFrontier:
+    run = open_run(folder, META, 0.0)
+    arguments: dict[str, object] = {"now": 0.0, "filter": make_filter("none"), **changes}
+    return SqliteFrontier(run.connection, **arguments)  # type: ignore[arg-type]  # by name, in tests only
+
+
+def page(language: str = "de") -> Record:
+    return Record(PAGE, 0.0, 200, True, language == "de", language)
+
+
+def lease_now(frontier: SqliteFrontier, now: float = 0.0) -> Lease:
+    lease = frontier.next(now)
+    assert lease is not None
+    return lease
+
+
+def test_a_random_draw_is_uniform_over_what_is_queued_now(tmp_path: Path) -> None:
+    """Eight early URLs and, after half the draws, eight late ones: chi-square over both."""
+    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=7)
+    urls = [f"http://h{i % 5}.de/{i}" for i in range(16)]
+    drawn = dict.fromkeys(urls, 0)
+    frontier.seed([Link(url, 0.0) for url in urls[:8]], 0.0)
+    frontier.seed([Link(url, 0.0) for url in urls[8:]], 0.0)
+    for _ in range(3200):
+        lease = lease_now(frontier)
+        drawn[lease.url] += 1
+        frontier.release(lease, now=0.0)
+    chi_square = sum((n - 200) ** 2 / 200 for n in drawn.values())
+    assert chi_square < 37.7  # 15 degrees of freedom, p = 0.001
+
+
+def test_a_redirect_passes_its_slot_of_the_host_cap_on(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path, host_cap=1)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    answers = frontier.admit(
+        lease, Record(REDIRECT, 0.0, 301), [Link("http://www.a.de/start", 0.0)], now=0.0
+    )
+    assert [answer.value for answer in answers] == ["stored"]
+    lease = lease_now(frontier)
+    assert lease.redirects == 1
+    answers = frontier.admit(lease, page(), [Link("http://a.de/2", 0.0)], now=0.0)
+    assert [answer.value for answer in answers] == ["host_full"]
+
+
+def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/1", 0.0), Link("http://a.de/2", 0.0)], 0.0)
+    frontier.set_delay("a.de", 9.0)
+    frontier.admit(lease_now(frontier), page(), now=100.0)
+    assert frontier.next(108.9) is None
+    again = new_frontier(tmp_path, now=200.0)
+    assert again.next(208.9) is None
+    assert again.next(209.0) is not None
+
+
+def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
+    frontier.retry(lease_now(frontier), now=1.0, not_before=30.0)
+    assert frontier.ready_at(1.0) == 30.0
+    assert frontier.next(29.0) is None
+    assert lease_now(frontier, 30.0).retries == 1
+
+
+def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path, lifts=True)
+    frontier.seed(
+        [Link("http://a.de/", 1.0), Link("http://b.de/", 0.0), Link("http://c.de/", 0.5)], 0.0
+    )
+    frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 2.0)], now=0.0)
+    assert lease_now(frontier).url == "http://b.de/"
+
+
+def test_nothing_of_a_page_is_kept_if_its_transaction_fails(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    broken = Record(PAGE, 0.0, 200, True, True, "de", country=object())  # type: ignore[arg-type]  # cannot be stored
+    with pytest.raises(sqlite3.Error):
+        frontier.admit(lease, broken, [Link("http://b.de/", 0.0)], now=0.0)
+    connection = sqlite3.connect(tmp_path / "run.db")
+    assert connection.execute("SELECT COUNT(*), SUM(queued) FROM urls").fetchone() == (1, 1)
+    assert frontier.admit(lease, page(), [Link("http://b.de/", 0.0)], now=0.0)[0].value == "stored"
+    connection.close()
+
+
+def test_the_parent_of_a_page_is_the_page_that_linked_to_it_first(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 0.0)], now=0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    connection = sqlite3.connect(tmp_path / "run.db")
+    rows = connection.execute("SELECT url, parent, depth, fingerprint FROM pages ORDER BY id")
+    assert rows.fetchall() == [
+        ("http://a.de/", None, 0, fingerprint("http://a.de/")),
+        ("http://b.de/", "http://a.de/", 1, fingerprint("http://b.de/")),
+    ]
+    connection.close()
+
+
+def test_only_the_unit_that_turned_irrelevant_is_dropped(tmp_path: Path) -> None:
+    rule_of = make_filter("directory-conservative", tolerance=0)
+    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=4)
+    urls = ["http://a.de/en/1", "http://a.de/en/2", "http://a.de/de/1", "http://a.de/en/3"]
+    frontier.seed([Link(url, 4.0 - i) for i, url in enumerate(urls)], 0.0)
+    frontier.admit(lease_now(frontier), page("en"), now=0.0)
+    assert lease_now(frontier).url == "http://a.de/de/1"
+    assert frontier.counts().queued == 0
