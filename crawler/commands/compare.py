@@ -3,15 +3,11 @@
 import argparse
 import json
 import os
-import signal
-import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from scrapy.commands import ScrapyCommand
@@ -19,17 +15,11 @@ from scrapy.utils.conf import arglist_to_dict
 
 from classifiers.errors import ClassifierError
 from crawler.errors import CrawlError, SettingError
-from crawler.options import ARGUMENTS, CrawlOptions
+from crawler.options import ARGUMENTS
 from crawler.report.files import write_whole
-from crawler.report.harvest import Summary, summarise
+from crawler.report.harvest import Summary
+from crawler.report.plan import DEFAULT_PAGES, DEFAULT_STRATEGIES, Plan, crawl_all, make_plan
 from crawler.strategies import ORDERINGS, make_ordering
-
-DEFAULT_STRATEGIES = "random,cctld,svm"
-DEFAULT_PAGES = "1000"
-"""The size of the crawls in Baykan 2013, Table XVII."""
-
-_STOPPED = {"shutdown", "cancelled"}
-"""Finish reasons of a crawl that was interrupted and may go on."""
 
 _MANUAL = f"""\
 arguments (-a NAME=VALUE):
@@ -53,48 +43,6 @@ examples:
   scrapy compare -a lang=de,fr,it -a strategies=random,svm -a pages=5000 -s JOBDIR=runs/three
   scrapy compare -a lang=th -a strategies=bfs,soft -a filter=server -s DOWNLOAD_DELAY=2
 """
-
-
-class CrawlStopped(CrawlError):
-    """A crawl of the comparison that did not end by itself, or could not be run."""
-
-
-@dataclass(slots=True)
-class Plan:
-    """What is to be crawled: every strategy for every language, with the same arguments."""
-
-    languages: list[str]
-    strategies: list[str]
-    arguments: dict[str, str]
-    settings: list[str]
-    folder: Path
-    folders: dict[tuple[str, str], Path] = field(default_factory=dict)
-
-    @property
-    def way_on(self) -> str:
-        """What a person does after an interruption."""
-        return f"the same command with -s JOBDIR={self.folder} goes on"
-
-    def crawls(self) -> Iterator[tuple[str, str, Path]]:
-        """Language, strategy and run folder of every crawl, in the order of crawling."""
-        for lang in self.languages:
-            for strategy in self.strategies:
-                yield lang, strategy, self.folder / f"{lang}-{strategy}"
-
-    def command(self, lang: str, strategy: str, folder: Path) -> list[str]:
-        """The command line of one crawl."""
-        spider = {**self.arguments, "lang": lang, "strategy": strategy}
-        settings = [
-            f"LOG_FILE={_log(folder)}",
-            *self.settings,
-            f"JOBDIR={folder}",
-            "LANGFOCUS_QUIET=True",
-        ]
-        return [
-            *(sys.executable, "-m", "scrapy", "crawl", "langfocus"),
-            *(part for name, value in spider.items() for part in ("-a", f"{name}={value}")),
-            *(part for setting in settings for part in ("-s", setting)),
-        ]
 
 
 class Command(ScrapyCommand):
@@ -146,7 +94,7 @@ class Command(ScrapyCommand):
             return
         runs: dict[str, dict[str, Summary]] = {}
         try:
-            for lang, strategy, summary in _crawl_all(plan):
+            for lang, strategy, summary in crawl_all(plan, _announce):
                 runs.setdefault(lang, {})[strategy] = summary
         except (CrawlError, OSError) as error:
             self._fail(str(error))
@@ -182,78 +130,8 @@ class Command(ScrapyCommand):
         self.exitcode = 1
 
 
-def make_plan(given: Mapping[str, str], folder: Path) -> Plan:
-    """The crawls that arguments ask for; raises SettingError for what no crawl could use."""
-    if "strategy" in given:
-        raise SettingError("-a strategy: a comparison has several; use -a strategies=NAME,NAME")
-    own = {"lang", "strategies"}
-    arguments = {
-        "pages": DEFAULT_PAGES,
-        **{name: value for name, value in given.items() if name not in own},
-    }
-    tags = _listed(given.get("lang", "")) or [""]
-    strategies = _listed(given.get("strategies", DEFAULT_STRATEGIES))
-    if not strategies:
-        raise SettingError("-a strategies is empty; name some of " + ", ".join(ORDERINGS))
-    languages = [
-        CrawlOptions.read({**arguments, "lang": tag, "strategy": strategy}).lang
-        for tag in tags
-        for strategy in strategies
-    ]
-    return Plan(list(dict.fromkeys(languages)), strategies, arguments, [], folder)
-
-
-def _crawl_all(plan: Plan) -> Iterator[tuple[str, str, Summary]]:
-    crawls = list(plan.crawls())
-    for place, (lang, strategy, folder) in enumerate(crawls, start=1):
-        print(f"[{place}/{len(crawls)}] {lang} {strategy}: {folder}", file=sys.stderr, flush=True)
-        code, is_interrupted = _run(plan.command(lang, strategy, folder))
-        if is_interrupted:
-            raise CrawlStopped(f"interrupted during {lang} {strategy}; {plan.way_on}")
-        if code != 0:
-            failure = f"failed with exit code {code}{_reason(folder)}"
-            raise CrawlStopped(f"the crawl {lang} {strategy} {failure}; {plan.way_on}")
-        summary = summarise(folder)
-        if summary.finish_reason in _STOPPED:
-            raise CrawlStopped(f"the crawl {lang} {strategy} was stopped; {plan.way_on}")
-        plan.folders[lang, strategy] = folder
-        yield lang, strategy, summary
-
-
-def _run(command: Sequence[str]) -> tuple[int, bool]:
-    """Exit code of a crawl, and whether this process was told to stop meanwhile.
-
-    The crawl has a process group of its own: a Ctrl-C reaches it once, through here, and it ends in
-    good order; at a second one it gives up.
-    """
-    signals: list[int] = []
-    children: list[subprocess.Popen[bytes]] = []
-
-    def forward(number: int, frame: FrameType | None) -> None:
-        signals.append(number)
-        for child in children:
-            child.send_signal(number if number == signal.SIGINT else signal.SIGTERM)
-
-    watched = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, forward) for number in watched}
-    try:
-        children.append(subprocess.Popen(command, process_group=0))  # noqa: S603 - our own
-        if signals:
-            children[0].terminate()
-        return children[0].wait(), bool(signals)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def _reason(folder: Path) -> str:
-    """The last line that a crawl logged, to be put behind a message."""
-    try:
-        lines = _log(folder).read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return ""
-    last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f": {last[:300]}" if last else ""
+def _announce(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
 
 
 def _publish(
@@ -282,13 +160,5 @@ def _pairs(given: list[str], option: str) -> dict[str, str]:
         raise SettingError(f"{option} takes NAME=VALUE") from None
 
 
-def _listed(value: str) -> list[str]:
-    return list(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
-
-
 def _model(settings: Mapping[str, str]) -> Path | None:
     return Path(settings["LANGFOCUS_URL_MODEL"]) if settings.get("LANGFOCUS_URL_MODEL") else None
-
-
-def _log(folder: Path) -> Path:
-    return folder.with_name(f"{folder.name}.log")

@@ -18,12 +18,12 @@ def comparison_page(runs: Runs) -> str:
     strategies = list(dict.fromkeys(strategy for by in runs.values() for strategy in by))
     lead = (
         f"{languages}: one crawl per strategy ({', '.join(strategies)}) from the same seeds. "
-        "Rates leave out the pages without a label."
+        "The harvest rates leave out the pages without a label:"
     )
     parts = [
         markup.heading("Strategies compared", lead),
         markup.figures(
-            (f"{lang} {strategy}, harvest rate", percent(summary.harvest_rate))
+            (f"{lang} {strategy}", percent(summary.harvest_rate))
             for lang, by in runs.items()
             for strategy, summary in by.items()
         ),

@@ -152,7 +152,7 @@ def _what_came(summary: Summary) -> str:
 
     return markup.section(
         "What came back",
-        markup.columns(
+        markup.flow(
             markup.table("Languages", ("", "pages", "share"), language_rows(summary, 15)),
             counted("How the language was identified", summary.methods),
             counted("Outcomes of the URLs", summary.outcomes, "URLs"),
@@ -168,7 +168,7 @@ def _settings(summary: Summary) -> str:
     counts = [(name, f"{value:,}") for name, value in summary.counts.items()]
     return markup.section(
         "Settings and counters",
-        markup.columns(
+        markup.flow(
             markup.table(
                 "Settings of the run",
                 ("", ""),

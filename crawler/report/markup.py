@@ -34,6 +34,8 @@ svg { width: 100%; height: auto; display: block; }
 svg text { font-family: inherit !important; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 19rem), 1fr));
   gap: 1.2rem 2rem; align-items: start; }
+.flow { columns: 2 19rem; column-gap: 2rem; }
+.flow > div { break-inside: avoid; padding-bottom: 1.2rem; }
 .table { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem;
   font-variant-numeric: tabular-nums; }
@@ -85,6 +87,12 @@ def columns(*parts_html: str) -> str:
     """Parts beside each other where the page is wide enough."""
     inner = "\n".join(f"<div>{part}</div>" for part in parts_html if part)
     return f'<div class="columns">\n{inner}\n</div>' if inner else ""
+
+
+def flow(*parts_html: str) -> str:
+    """Parts of unlike height, packed into two columns where the page is wide enough."""
+    inner = "\n".join(f"<div>{part}</div>" for part in parts_html if part)
+    return f'<div class="flow">\n{inner}\n</div>' if inner else ""
 
 
 def note(sentence: str) -> str:
