@@ -41,6 +41,13 @@ def test_a_pipe_gets_narrow_plain_ascii() -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_a_run_that_nobody_ended_says_so() -> None:
+    stream = StringIO()
+    with closing(make_run(None, [Row()], sessions=[(1000.0, None, None)])) as run:
+        print_summary(summarise(run), stream)
+    assert cells(stream.getvalue(), "finish reason")[1] == "running or killed"
+
+
 def test_an_empty_run_has_a_table() -> None:
     text = printed([])
     assert cells(text, "harvest rate")[1] == "-"

@@ -109,9 +109,7 @@ class Command(ScrapyCommand):
         given = _pairs(opts.spargs, "-a")
         settings = _pairs(opts.set, "-s")
         plan = make_plan(given, self._folder(settings.get("JOBDIR")))
-        plan.settings = [f"{name}={value}" for name, value in settings.items() if name != "JOBDIR"]
-        if opts.loglevel:
-            plan.settings.append(f"LOG_LEVEL={opts.loglevel}")
+        plan.settings = [*_settings(settings), *_logging(opts)]
         for lang in plan.languages:
             for strategy in plan.strategies:
                 # Said now rather than by the last crawl.
@@ -151,6 +149,21 @@ def _publish(
     printer = Printer()
     print_comparison(runs, printer)
     printer.line(str(page))
+
+
+def _settings(given: Mapping[str, str]) -> list[str]:
+    """The settings of every crawl; the folder is another for each of them."""
+    return [f"{name}={value}" for name, value in given.items() if name != "JOBDIR"]
+
+
+def _logging(opts: argparse.Namespace) -> list[str]:
+    """Scrapy's options for the log, as settings of every crawl."""
+    wanted = {
+        "LOG_LEVEL": opts.loglevel,
+        "LOG_FILE": opts.logfile,
+        "LOG_ENABLED": "False" if opts.nolog else None,
+    }
+    return [f"{name}={value}" for name, value in wanted.items() if value]
 
 
 def _pairs(given: list[str], option: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from crawler.report.files import write_whole
 from crawler.report.harvest import Summary, summarise, write_summary
 from crawler.report.plots import Series, line_plot
 from crawler.report.source import reading
-from crawler.report.tables import language_rows, shares
+from crawler.report.tables import finish, language_rows, shares
 
 MOST_PORTIONS = 50
 """A longer run is shown in stretches of 400, 600, ... pages."""
@@ -68,7 +68,7 @@ def _headline(summary: Summary) -> list[tuple[str, str]]:
         ("most pages of a host", f"{summary.max_pages_per_host:,}"),
         ("pages per second", number(summary.pages_per_second)),
         ("downloaded", size(summary.bytes)),
-        ("finish reason", summary.finish_reason or NOTHING),
+        ("finish reason", finish(summary)),
     ]
     if summary.coverage is not None:
         cards.insert(2, ("coverage", percent(summary.coverage)))

@@ -10,7 +10,6 @@ from rich.table import Table
 from rich.text import Text
 
 from crawler.report.figures import (
-    NOTHING,
     duration,
     in_ascii,
     language_name,
@@ -32,7 +31,8 @@ class Printer:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         stream = sys.stdout if stream is None else stream
-        self.is_terminal = stream.isatty()
+        # A terminal that can only show ASCII gets what a file gets.
+        self.is_terminal = stream.isatty() and "utf" in (stream.encoding or "").lower()
         self._console = Console(
             file=stream,
             width=None if self.is_terminal else WIDTH,
@@ -62,7 +62,8 @@ class Printer:
             table.add_row(*map(self._clean, row), style="dim")
         self._console.print(Text(self._clean(title), style="bold"), soft_wrap=True)
         self._console.print(table)
-        self.line()
+        if not self.is_terminal:
+            self.line()
 
     def _clean(self, text: str) -> str:
         return printable(text) if self.is_terminal else in_ascii(printable(text))
@@ -93,11 +94,16 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
         ("downloaded", size(summary.bytes)),
         ("time", duration(summary.seconds)),
         ("pages per second", number(summary.pages_per_second)),
-        ("finish reason", summary.finish_reason or NOTHING),
+        ("finish reason", finish(summary)),
     ]
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
     return rows
+
+
+def finish(summary: Summary) -> str:
+    """Why a run ended, or that nobody noted why."""
+    return summary.finish_reason or "running or killed"
 
 
 def language_rows(summary: Summary, top: int = 10) -> list[tuple[str, str, str]]:
