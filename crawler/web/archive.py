@@ -12,7 +12,7 @@ from hashlib import blake2b
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote
 
 import numpy as np
 from fastwarc.warc import ArchiveIterator, WarcRecord
@@ -23,6 +23,7 @@ from crawler.web.records import scan
 
 DEFAULT_PORT = {"http": ":80", "https": ":443"}
 OTHER_SCHEME = {"http": "https", "https": "http"}
+ABSOLUTE = re.compile(r"([A-Za-z]+)://([^/?]*)(.*)")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 PRINTABLE = "".join(map(chr, range(33, 127)))
 FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
@@ -94,8 +95,10 @@ class ArchiveWeb:
             try:
                 with self._path.open("rb") as file:
                     file.seek(offset)
-                    records = ArchiveIterator(file, parse_http=True, auto_decode=decoding)
-                    return _answer(next(records), wanted)
+                    record = next(ArchiveIterator(file, parse_http=False))
+                    record.is_http = True  # its status line said so at opening
+                    record.parse_http(auto_decode=decoding)
+                    return _answer(record, wanted)
             except (OSError, StopIteration):
                 continue
         raise ArchiveError(f"{self._path}: at byte {offset}: changed while in use; start again")
@@ -119,13 +122,13 @@ def _address(text: str | None) -> str | None:
 
 def _canonical(url: str) -> str:
     """The one spelling under which equal URLs are kept; what is no URL stays as it is."""
-    escaped = ESCAPE.sub(lambda found: found[0].upper(), quote(url.strip(), safe=PRINTABLE))
-    try:
-        parts = urlsplit(escaped)
-    except ValueError:
-        return escaped
-    host = parts.netloc.rpartition("@")[2].lower().removesuffix(DEFAULT_PORT.get(parts.scheme, ":"))
-    return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
+    printable = quote(url.strip().partition("#")[0], safe=PRINTABLE)
+    found = ABSOLUTE.fullmatch(ESCAPE.sub(lambda escape: escape[0].upper(), printable))
+    if found is None:
+        return printable
+    scheme, netloc, path = found[1].lower(), found[2].lower(), found[3]
+    host = netloc.rpartition("@")[2].removesuffix(DEFAULT_PORT.get(scheme, ":"))
+    return f"{scheme}://{host}{path if path.startswith('/') else f'/{path}'}"
 
 
 def _hash(canonical: str) -> int:

@@ -26,7 +26,7 @@ STYLES = {
 }
 LAYOUTS = {"plain": 82.0, "split": 7.0, "deep": 3.0, "mixed": 8.0}
 ROBOTS = {"absent": 40.0, "open": 22.0, "parts": 28.0, "bom": 2.0, "delay": 4.0, "closed": 4.0}
-FAILURES: dict[Reason, float] = {"dns": 70.0, "timeout": 15.0, "refused": 15.0}
+FAILURES: tuple[Reason, ...] = ("dns", "dns", "timeout", "dns", "refused")  # by turns
 NETWORKS = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
 
 
@@ -158,8 +158,9 @@ class Population:
     def _dead_names(self, count: int) -> Iterator[tuple[str, Reason]]:
         chance = dice(self._seed, "dead")
         shares = {language: text.share for language, text in self._texts.items()}
-        for _ in range(count):
-            yield self._name(chance, self._texts[pick(chance, shares)]), pick(chance, FAILURES)
+        for number in range(count):
+            name = self._name(chance, self._texts[pick(chance, shares)])
+            yield name, FAILURES[number % len(FAILURES)]
 
 
 def _heavy_tailed(chance: Random) -> int:
