@@ -9,8 +9,37 @@ from hypothesis import strategies as st
 from classifiers.pages.links import MAX_LINKS, MAX_URL_LENGTH, LinkList, Resolver
 
 BASES = ["http://example.org/a/b.html?q=1", "https://example.org", "http://h.example:8080/x/y/"]
-PIECES = ["/", "//", ".", "..", "./", "../", "?", "#", ";", ":", "@", "=", "&", "%20", "é", "[", "]"]
-PIECES += ["a", "b.html", "http:", "https:", "http://", "host.example", ":80", ":", "mailto:", "x y"]
+PIECES = [
+    "/",
+    "//",
+    ".",
+    "..",
+    "./",
+    "../",
+    "?",
+    "#",
+    ";",
+    ":",
+    "@",
+    "=",
+    "&",
+    "%20",
+    "é",
+    "[",
+    "]",
+]
+PIECES += [
+    "a",
+    "b.html",
+    "http:",
+    "https:",
+    "http://",
+    "host.example",
+    ":80",
+    ":",
+    "mailto:",
+    "x y",
+]
 
 
 @given(st.sampled_from(BASES), st.lists(st.sampled_from(PIECES), max_size=8).map("".join))

@@ -94,14 +94,12 @@ def charset_of(content_type: str | None) -> str | None:
 
 def _declared(body: bytes, content_type: str | None) -> list[tuple[str, str]]:
     """Declarations as (WHATWG name, source), the one to believe first."""
-    http = charset_of(content_type)
-    found = [(http, "http")] if http else []
     head = body[:_HEAD_BYTES]
-    labels = [*_XML.findall(head), *_META.findall(head)]
+    labels = [*_XML.findall(head), *_META.findall(head)][::-1]
     known = [charsets.canonical_label(label.decode("ascii", "replace")) for label in labels]
-    # A page that could be searched for META as ASCII is not in UTF-16.
-    found += [(name, "meta") for name in known[::-1] if name and not name.startswith("utf-16")]
-    return list(dict.fromkeys(found))
+    found = [(charset_of(content_type), "http"), *((name, "meta") for name in known)]
+    # UTF-16 shows in the bytes; a page that is not in it is not made so by its header.
+    return [(name, source) for name, source in found if name and not name.startswith("utf-16")]
 
 
 def _decode_ascii(body: bytes, declared: list[tuple[str, str]]) -> Decoded:
@@ -110,27 +108,26 @@ def _decode_ascii(body: bytes, declared: list[tuple[str, str]]) -> Decoded:
         charset = "iso-2022-kr" if b"\x1b$)C" in body else "iso-2022-jp"
         source = next((where for name, where in declared if name == charset), "detected")
         return _decoded(body, charset, source)
-    wide = _wide(body, declared)
+    wide = _wide(body)
     if wide:
         return wide
     charset, source = declared[0] if declared else ("utf-8", "ascii")
-    if charset.startswith("utf-16") or charset.startswith("iso-2022"):
+    if charset.startswith("iso-2022"):
         charset, source = "utf-8", "ascii"
     return Decoded(body, charset, source)
 
 
-def _wide(body: bytes, declared: list[tuple[str, str]]) -> Decoded | None:
+def _wide(body: bytes) -> Decoded | None:
     """UTF-16 without a mark, recognised by the zero bytes of its ASCII."""
     head = body[:1024]
     zeros = head[0::2].count(0), head[1::2].count(0)
-    if max(zeros) <= len(head) // 5 or min(zeros) > len(head) // 20:
+    if max(zeros) < max(4, len(head) // 50) or min(zeros) > max(zeros) // 10:
         return None
-    source = "http" if any(name.startswith("utf-16") for name, _ in declared) else "detected"
-    return _decoded(body, "utf-16le" if zeros[1] > zeros[0] else "utf-16be", source)
+    return _decoded(body, "utf-16le" if zeros[1] > zeros[0] else "utf-16be", "detected")
 
 
 def _as_utf8(body: bytes, declared: list[tuple[str, str]]) -> Decoded | None:
-    wide = _wide(body, declared)
+    wide = _wide(body)
     if wide:
         return wide
     try:

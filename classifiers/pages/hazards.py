@@ -78,10 +78,11 @@ def _is_deep(body: bytes) -> bool:
     if body.count(b"<") < _HARMLESS_TAGS:
         return False
     names, steps = _tags(body)
+    n = max(1, len(names))
     formatting = np.isin(names, _keys(_FORMATTING))
     nesting = ~np.isin(names, _keys(_SHALLOW))
-    return _exceeds(names[formatting], steps[formatting], _MAX_COPIES // len(names)) or _exceeds(
-        names[nesting], steps[nesting], _MAX_STEPS // len(names)
+    return _exceeds(names[formatting], steps[formatting], _MAX_COPIES // n) or _exceeds(
+        names[nesting], steps[nesting], _MAX_STEPS // n
     )
 
 

@@ -4,7 +4,9 @@ lexbor reads a page as browsers do, at 250 MB/s. BeautifulSoup stands in where l
 the page would cost it too much (`hazards`).
 """
 
+import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +14,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from classifiers.pages.hazards import is_hazardous
 
-MAX_SOUP_BYTES = 1_000_000
-"""Bytes that BeautifulSoup reads of a page; it handles about 1 MB/s."""
+MAX_SOUP_BYTES = 300_000
+"""Bytes that BeautifulSoup reads of a page: 0.3 s, and 1 s if each closing tag is a wrong one."""
+
+# The parser of the standard library is quadratic in unclosed tags.
+_MAX_SLOW_BYTES = 20_000
 
 Element = tuple[str, dict[str, str | None]]
 
@@ -28,6 +33,7 @@ _HIDDEN = frozenset(_HIDDEN_TAGS.split())
 # Elements that stand inside words; every other one separates the text around it.
 _INLINE_TAGS = "b i em strong u s font wbr nobr mark big small sub sup"
 _INSIDE_WORDS = frozenset(_INLINE_TAGS.split())
+_NOT_SEPARATING = _INSIDE_WORDS | {"-text", "-comment"}
 
 # Nodes that are looked at for the text; a page has no text worth reading after so many.
 _MAX_NODES = 200_000
@@ -97,33 +103,38 @@ def _pieces(root: LexborNode, limit: int) -> Iterator[str]:
         child = None
         if tag == "-text":
             yield (node.text_content or "")[: 4 * limit]
-        elif tag not in _HIDDEN:
-            child = node.first_child
-            if tag not in _INSIDE_WORDS:
+        else:
+            if tag not in _NOT_SEPARATING:
                 yield " "
-        node = child if child is not None else _following(node, root)
-        if child is None and tag not in _INSIDE_WORDS and tag != "-text":
-            yield " "
+            if tag not in _HIDDEN:
+                child = node.first_child
+        if child is None:
+            node, is_apart = _following(node, root)
+            if is_apart:
+                yield " "
+        else:
+            node = child
 
 
-def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
-    """The next node in document order that is not inside `node`."""
+def _following(node: LexborNode, root: LexborNode) -> tuple[LexborNode | None, bool]:
+    """The next node in document order that is not inside `node`.
+
+    The second value says whether an element that separates words ends before it.
+    """
+    is_apart = False
     here: LexborNode | None = node
     while here is not None and here.mem_id != root.mem_id:
+        is_apart = is_apart or here.tag not in _NOT_SEPARATING
         sibling = here.next
         if sibling is not None:
-            return sibling
+            return sibling, is_apart
         here = here.parent
-    return None
+    return None, is_apart
 
 
 def _read_soup(html: bytes, max_characters: int) -> RawPage:
-    from bs4 import BeautifulSoup
-
-    text = html[:MAX_SOUP_BYTES].decode("utf-8", "replace")
-    try:
-        soup = BeautifulSoup(text, "html.parser")
-    except Exception:
+    soup = _soup(html)
+    if soup is None:
         return RawPage("", "", {}, [], "beautifulsoup")
     root = soup.find("html")
     title = soup.find("title")
@@ -134,6 +145,17 @@ def _read_soup(html: bytes, max_characters: int) -> RawPage:
         elements=[(tag.name, _attributes(tag)) for tag in soup.find_all(_WANTED_TAGS)],
         parser="beautifulsoup",
     )
+
+
+def _soup(html: bytes) -> Any:
+    """The page as BeautifulSoup reads it; None if no parser can read it."""
+    from bs4 import BeautifulSoup
+
+    for builder, limit in (("lxml", MAX_SOUP_BYTES), ("html.parser", _MAX_SLOW_BYTES)):
+        with warnings.catch_warnings(), suppress(Exception):
+            warnings.simplefilter("ignore")
+            return BeautifulSoup(html[:limit].decode("utf-8", "replace"), builder)
+    return None
 
 
 def _soup_text(soup: Any, limit: int) -> str:
@@ -148,9 +170,11 @@ def _soup_text(soup: Any, limit: int) -> str:
             if node.name in _HIDDEN:
                 last = node._last_descendant()
                 following = last.next_element if last is not None else following
-            parts.append(" ")
+            parts.append("" if node.name in _INSIDE_WORDS else " ")
         elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString):
-            parts.append(str(node)[: 4 * limit])
+            before = getattr(node.previous_sibling, "name", None)
+            is_apart = before is not None and before not in _INSIDE_WORDS
+            parts.append(" " * is_apart + str(node)[: 4 * limit])
             found += len(parts[-1].strip())
         node = following
     return _tidy("".join(parts), limit)

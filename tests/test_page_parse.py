@@ -1,0 +1,227 @@
+"""A page is parsed once into its text, its links and its declarations."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from classifiers.pages import tree
+from classifiers.pages.hazards import is_hazardous
+from classifiers.pages.links import MAX_LINKS
+from classifiers.pages.parse import MAX_CHARACTERS, Declaration, ParsedPage, parse_page
+
+URL = "http://example.org/a/b.html"
+
+
+def parse(html: str, **headers: str) -> ParsedPage:
+    kept: dict[str, str | None] = {"content_type": "text/html; charset=utf-8"}
+    return parse_page(html.encode(), url=URL, **{**kept, **headers})  # type: ignore[arg-type]
+
+
+def test_the_visible_text_is_kept_in_reading_order() -> None:
+    page = parse(
+        "<title>Head line</title><style>p{}</style><div>Menu</div><p>Some <b>bo</b>ld\n\n text"
+        "<script>var x</script><!-- not this --> here</p><noscript><p>turn it on</noscript>"
+        "<pre>code</pre><ul><li>one<li>two</ul><textarea>typed</textarea>"
+        "<select><option>choice</select><button>press</button>after"
+    )
+    assert page.text == "Menu Some bold text here one two after"
+    assert page.title == "Head line"
+    assert page.parser == "lexbor"
+
+
+def test_text_of_neighbouring_elements_is_kept_apart() -> None:
+    assert parse("<span>Home</span><span>Login</span>one<br>two").text == "Home Login one two"
+
+
+def test_text_is_capped_by_its_characters_not_by_the_bytes_of_the_page() -> None:
+    page = parse("<script>" + "x" * 200_000 + "</script><p>" + "wörter " * 1_000)
+    assert len(page.text) in {MAX_CHARACTERS, MAX_CHARACTERS - 1}
+    assert page.text.startswith("wörter wörter")
+
+
+def test_the_cap_is_the_callers_choice() -> None:
+    body = b"<p>" + b"word " * 100
+    assert parse_page(body, content_type=None, url=URL, max_characters=9).text == "word word"
+
+
+def test_links_come_from_anchors_areas_frames_and_neighbouring_pages() -> None:
+    page = parse(
+        '<link rel=stylesheet href=/s.css><link rel="alternate" hreflang=de href=/de>'
+        '<link rel=alternate type=application/rss+xml href=/feed><link rel=next href="/2">'
+        '<link rel=prev href="/0"><link rel=icon href=/i.png><a href=c.html#x>c</a>'
+        '<map><area href="/area"></map><iframe src="/frame"></iframe><img src=/p.png>'
+        '<script src=/s.js></script><a name=top>no</a><a href="c.html">again</a>'
+    )
+    assert page.links == [
+        "http://example.org/de",
+        "http://example.org/2",
+        "http://example.org/0",
+        "http://example.org/a/c.html",
+        "http://example.org/area",
+        "http://example.org/frame",
+    ]
+
+
+def test_the_frames_of_a_frameset_are_links() -> None:
+    page = parse("<html><frameset><frame src=left.html><frame src=right.html></frameset></html>")
+    assert page.links == ["http://example.org/a/left.html", "http://example.org/a/right.html"]
+
+
+@pytest.mark.parametrize(
+    ("href", "base"),
+    [
+        ("http://other.example/dir/", "http://other.example/dir/"),
+        ("/root/", "http://example.org/root/"),
+        ("http://[", URL),
+        ("javascript:0", URL),
+        ("", URL),
+    ],
+)
+def test_links_are_relative_to_a_usable_base(href: str, base: str) -> None:
+    page = parse(f'<base href="{href}"><a href="x.html">x</a>')
+    assert page.base == base
+    assert page.links == [base.rsplit("/", 1)[0] + "/x.html"]
+
+
+def test_links_over_the_limit_are_dropped_and_counted() -> None:
+    page = parse("".join(f"<a href=/{i}>" for i in range(MAX_LINKS + 5)))
+    assert len(page.links) == MAX_LINKS
+    assert page.dropped_links == 5
+
+
+@pytest.mark.parametrize(
+    ("content", "nofollow"),
+    [("noindex, NOFOLLOW", True), ("none", True), ("noindex", False), ("follow", False)],
+)
+def test_meta_robots_is_read(content: str, nofollow: bool) -> None:
+    assert parse(f'<meta name="Robots" content="{content}">').nofollow is nofollow
+
+
+def test_declarations_are_listed_from_the_most_reliable() -> None:
+    page = parse(
+        '<html lang="de-AT" xml:lang="de"><head><meta property="og:locale" content="fr_FR">'
+        '<meta http-equiv="Content-Language" content="it"><meta name="DC.Language" content="es">'
+        '<meta name="language" content="Deutsch"><meta name="author" content="nl"></head>',
+        content_language="pt",
+    )
+    assert page.declarations[:3] == (
+        Declaration("html lang", "de-AT"),
+        Declaration("html xml:lang", "de"),
+        Declaration("HTTP Content-Language", "pt"),
+    )
+    assert {(d.source, d.tag) for d in page.declarations[3:]} == {
+        ("og:locale", "fr_FR"),
+        ("content-language", "it"),
+        ("dc.language", "es"),
+        ("meta language", "Deutsch"),
+    }
+
+
+def test_character_references_are_resolved() -> None:
+    page = parse('<p>&Auml;pfel &#1087;&#x440;<a href="?a=1&amp;b=2">x</a>')
+    assert page.text == "Äpfel пр x"
+    assert page.links == [URL + "?a=1&b=2"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\0" * 100_000,
+        b"<",
+        b"\xff\xfe",
+        "<p>Привет".encode("utf-16"),
+        b"<" * 300_000,
+        b"&" * 300_000,
+        b"<!--" * 100_000,
+        b"<a href='" * 50_000,
+        b"<script>" * 50_000,
+        b"<meta " * 50_000,
+        bytes(range(256)) * 1_000,
+    ],
+    ids=lambda body: repr(body[:9]),
+)
+def test_no_body_is_too_odd(body: bytes) -> None:
+    page = parse_page(body, content_type=None, url=URL)
+    assert len(page.text) <= MAX_CHARACTERS
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<div>" * 40_000 + b"deep down",
+        b"<div></b>" * 25_000 + b"deep down",
+        b"".join(b"<b id=%d><p>" % i for i in range(5_000)) + b"deep down",
+        b"".join(b"<i id=%d>" % i for i in range(300)) + b"<p>x</p>" * 30_000,
+        b"<a " + b" ".join(b"a%d" % i for i in range(20_000)) + b">deep down</a>",
+        b"<a " + b" ".join(b'a%d=">"' % i for i in range(60_000)) + b">deep down</a>",
+    ],
+    ids=["nested", "mismatched", "formatting", "reopened", "attributes", "quoted"],
+)
+def test_a_page_that_would_cost_minutes_goes_to_the_other_parser(body: bytes) -> None:
+    start = time.process_time()
+    page = parse_page(body, content_type=None, url=URL)
+    assert page.parser == "beautifulsoup"
+    assert time.process_time() - start < 8
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<li>item<p>text<br>" * 20_000,
+        b"<div><b>x</b><i>y</i></div>" * 10_000,
+        b"<tr><td><font size=1>x</font>" * 10_000,
+        b"<img src='data:image/png;base64," + b"A" * 100_000 + b"'>",
+        b"<script>" + b"if (a <b) { x = 'y' }\n" * 5_000 + b"</script>",
+    ],
+)
+def test_a_long_ordinary_page_is_not_hazardous(body: bytes) -> None:
+    assert not is_hazardous(body)
+
+
+def test_nesting_of_a_hundred_thousand_elements_is_survived_by_the_text_walk() -> None:
+    # These elements are cheap to nest, so lexbor builds the whole tree.
+    root = LexborHTMLParser(b"<font>" * 100_000 + b"<p>down").root
+    assert root is not None
+    assert tree._visible(root, 100) == "down"
+
+
+def test_the_other_parser_finds_the_same() -> None:
+    html = (
+        b'<!DOCTYPE html><html lang="de"><head><title>T</title><base href="/x/"></head><body>'
+        b"<p>Some <b>bo</b>ld text<pre>code</pre><script>x</script></p><!-- c --> end"
+        b'<a href="y" class="a b">y</a></body></html>'
+    )
+    ours, theirs = tree._read_lexbor(html, 100), tree._read_soup(html, 100)
+    assert (ours.text, ours.title) == (theirs.text, theirs.title)
+    assert ours.elements == theirs.elements
+    assert ours.root == theirs.root
+
+
+TAGS = ["<div>", "</div>", "<p>", "<a href='/x'>", "</a>", "<b>", "<table>", "<td>", "<svg>", "x y"]
+TAGS += [
+    "<script>",
+    "</script>",
+    "<!--",
+    "-->",
+    "<base href=//h/>",
+    "<meta name=robots content=",
+    "é",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(TAGS), max_size=30).map("".join))
+def test_any_soup_of_tags_parses_and_does_so_the_same_way_twice(html: str) -> None:
+    page = parse(html)
+    assert page == parse(html)
+    assert len(set(page.links)) == len(page.links)
+    assert all(link.startswith(("http://", "https://")) and "#" not in link for link in page.links)
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_make_parsing_raise(body: bytes) -> None:
+    assert parse_page(body, content_type=None, url="").parser == "lexbor"
