@@ -7,6 +7,7 @@ Settings:
 - `LANGFOCUS_SAMPLE_SEED` and `LANGFOCUS_SAMPLE_HOSTS`: the numbers that make a "sample".
 """
 
+import asyncio
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,11 @@ def web_of(crawler: Crawler) -> Web | None:
     if crawler not in _webs:
         _webs[crawler] = web_from_settings(crawler.settings)
     return _webs[crawler]
+
+
+def use_web(crawler: Crawler, web: Web) -> None:
+    """Lets this crawl read a Web that was opened already, whatever its settings say."""
+    _webs[crawler] = web
 
 
 def web_from_settings(settings: BaseSettings) -> Web | None:
@@ -97,6 +103,7 @@ class WebDownloadHandler(BaseDownloadHandler):
         if self._web is None:
             response: Response = await self._live.download_request(request)
             return response
+        await asyncio.sleep(0)  # a page takes the time of one turn of the loop, not of a round
         try:
             answer = self._web.respond(request.url, _plain(request))
         except Unreachable as failure:
