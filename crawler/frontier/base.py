@@ -114,7 +114,10 @@ class Frontier(Protocol):
         """Give a leased URL back to be fetched again; its host rests until `not_before`."""
 
     def release(self, lease: Lease, *, now: float) -> None:
-        """Give a leased URL back unchanged; its host was contacted and rests for its delay."""
+        """Give a leased URL back unchanged; its host was contacted and rests for its delay.
+
+        Where URLs are drawn at random, this one counts as drawn and goes first with its score.
+        """
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None.

@@ -3,6 +3,7 @@
 Both ways cost O(log hosts) a URL. They know hosts and scores, not URLs: those stay on disk.
 """
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
@@ -16,7 +17,7 @@ class Host:
 
     `ready_at` is when it may be contacted again, unix seconds. `head` is the sort key of its
     best URL (kept by `BestFirst` while the host is ready), `tiers` the number of queued URLs by
-    score (kept where URLs are drawn uniformly).
+    score and `drawn` a URL that was drawn and put back (kept where URLs are drawn uniformly).
     """
 
     id: int
@@ -28,6 +29,7 @@ class Host:
     is_ready: bool = False
     head: tuple[float, int] | None = None
     tiers: dict[float, int] = field(default_factory=dict)
+    drawn: "Pick | None" = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,9 @@ class Selection(Protocol):
 
     def refresh(self, host: Host) -> None:
         """Note that the queue of a ready host changed in other ways."""
+
+    def put_back(self, pick: Pick) -> None:
+        """Note that a URL was taken and is queued again, its host not being ready yet."""
 
     def take(self) -> Pick | None:
         """Return whose turn it is and remove that host, or None if there is none."""
@@ -89,6 +94,9 @@ class BestFirst:
         if head is not None:
             self._push(host, head)
 
+    def put_back(self, pick: Pick) -> None:
+        """Let the URL stand for itself again: what is better by then goes before it."""
+
     def take(self) -> Pick | None:
         """Return the host with the best URL and remove it, or None if there is none."""
         while self._heap:
@@ -109,18 +117,23 @@ class BestFirst:
 class UniformDraw:
     """A URL drawn uniformly from all that is queued at hosts that may be contacted now.
 
-    Where scores differ, the draw is among the URLs with the highest.
+    Where scores differ, the draw is among the URLs with the highest. A URL that was drawn and
+    put back (its robots.txt had to be fetched first) goes before the next draw with its score:
+    drawn anew, URLs of hosts that were contacted before would be drawn more often than others.
     """
 
     def __init__(self, random: Random) -> None:
         """Draw with `random`."""
         self._random = random
         self._tiers: dict[float, WeightedHosts] = {}
+        self._drawn: dict[float, deque[Host]] = {}
 
     def put(self, host: Host) -> None:
         """Let a host with queued URLs take part."""
         for score in host.tiers:
             self._weigh(host, score)
+        if host.drawn is not None:
+            self._drawn.setdefault(host.drawn.score, deque()).append(host)
 
     def remove(self, host: Host) -> None:
         """Let a host take part no longer."""
@@ -135,16 +148,35 @@ class UniformDraw:
 
     def refresh(self, host: Host) -> None:
         """Weigh the host again by all its scores."""
-        self.put(host)
+        for score in host.tiers:
+            self._weigh(host, score)
+
+    def put_back(self, pick: Pick) -> None:
+        """Remember what was drawn until its host is ready."""
+        pick.host.drawn = pick
 
     def take(self) -> Pick | None:
         """Return a URL's place and remove its host, or None if there is none."""
         for score in sorted(self._tiers, reverse=True):
             hosts = self._tiers[score]
             if hosts.total:
-                host, offset = hosts.at(self._random.randrange(hosts.total))
-                self.remove(host)
-                return Pick(host, score, offset=offset)
+                pick = self._drawn_before(score) or self._draw(hosts, score)
+                pick.host.drawn = None
+                self.remove(pick.host)
+                return pick
+        return None
+
+    def _draw(self, hosts: "WeightedHosts", score: float) -> Pick:
+        host, offset = hosts.at(self._random.randrange(hosts.total))
+        return Pick(host, score, offset=offset)
+
+    def _drawn_before(self, score: float) -> Pick | None:
+        hosts = self._drawn.get(score)
+        while hosts:
+            pick = hosts.popleft().drawn
+            # A host that gave another URL meanwhile has nothing drawn any more.
+            if pick is not None and pick.host.is_ready:
+                return pick
         return None
 
     def _weigh(self, host: Host, score: float) -> None:

@@ -122,9 +122,10 @@ class SqliteFrontier:
 
     def release(self, lease: Lease, *, now: float) -> None:
         """Give a leased URL back unchanged; its host was contacted and rests for its delay."""
-        host = self._pick(lease).host
+        pick = self._pick(lease)
         self._end_lease(lease)
-        self._rest(host, now + host.delay_s, now)
+        self._selection.put_back(pick)
+        self._rest(pick.host, now + pick.host.delay_s, now)
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
@@ -135,7 +136,7 @@ class SqliteFrontier:
         host = pick.host
         self._ready -= 1
         host.is_ready, host.is_leased = False, True
-        if self._counts_tiers:
+        if not pick.url_id:
             url_id = self._tables.url_at(host.id, pick.score, pick.offset)
             pick = Pick(host, pick.score, url_id)
         lease = self._tables.lease(pick.url_id, host.key)
