@@ -1,0 +1,75 @@
+"""A multilingual web behind a loopback proxy, and its judge, as the other benchmarks use them.
+
+The web, the log and the judge are a program that stands beside the project, not in it; where
+it is missing, benchmarks say so and end. Nothing leaves the machine.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+PROGRAM = SHARED / "bench" / "proxyweb.py"
+URLS = SHARED / "data" / "urls" / "train.tsv.gz"
+TEXTS = SHARED / "data" / "texts.tsv.gz"
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A web that listens on `port`; its log and truth are files in `folder`."""
+
+    port: int
+    folder: Path
+    seeds: dict[str, list[str]]
+
+    def judge(self, lang: str) -> dict[str, Any]:
+        """Return what the server's own log says of a crawl for `lang`."""
+        command = [sys.executable, str(PROGRAM), "judge", "--lang", lang]
+        command += ["--log", str(self.folder / "log.tsv"), "--truth", str(self.folder / "truth.tsv")]
+        judged: dict[str, Any] = json.loads(subprocess.check_output(command))
+        return judged
+
+
+def require() -> None:
+    """End with a reason where the web is not there."""
+    missing = [str(path) for path in (PROGRAM, URLS, TEXTS) if not path.exists()]
+    if missing:
+        sys.exit(f"skipped: {missing[0]} is not here")
+
+
+@contextmanager
+def serve(folder: Path, *, seed: int, hosts: int = 12000, **options: float) -> Iterator[Served]:
+    """Serve a web while the context lasts; its log is whole once the context ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, str(PROGRAM), "serve", "--urls", str(URLS), "--texts", str(TEXTS)]
+    command += ["--hosts", str(hosts), "--seed", str(seed), "--log", str(folder / "log.tsv")]
+    command += ["--truth", str(folder / "truth.tsv"), "--seeds-out", str(folder / "seeds.json")]
+    for name, value in options.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            port = int((server.stdout.readline() if server.stdout else "").split()[1])
+            seeds = json.loads((folder / "seeds.json").read_text())
+            yield Served(port, folder, seeds)
+        finally:
+            server.terminate()
+
+
+def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dict[str, Any]:
+    """Run `scrapy crawl langfocus` through the proxy and return its `summary.json`."""
+    command = [sys.executable, "-m", "scrapy", "crawl", "langfocus"]
+    for argument in arguments:
+        command += ["-a", argument]
+    for name, value in {"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings}.items():
+        command += ["-s", f"{name}={value}"]
+    environment = os.environ | {"http_proxy": f"http://127.0.0.1:{web.port}"}
+    subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
+    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    return summary
