@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from crawler.web.sample.chance import dice, pick
 from crawler.web.sample.hosts import Host
 from crawler.web.sample.links import Link
-from crawler.web.sample.sites import FANOUT, Entry, Site
+from crawler.web.sample.sites import Entry, Site
 from crawler.web.sample.texts import Text
 
 ENGLISH_MENU = ("Home", "Contact", "Login", "About us", "Search", "Privacy", "Sitemap", "Menu")
@@ -153,6 +153,6 @@ def _href(chance: Random, link: Link, page: Entry, based: bool, raw: bool) -> st
 
 
 def _clutter(chance: Random, host: Host, text: Text) -> Iterator[str]:
-    for pattern in chance.sample(CLUTTER, chance.randrange(0, FANOUT)):
+    for pattern in chance.sample(CLUTTER, chance.randrange(len(CLUTTER))):
         name = host.name.removeprefix("www.")
         yield pattern.format(name=name, word=chance.choice(text.names)) + "\n"
