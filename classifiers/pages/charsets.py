@@ -86,6 +86,7 @@ MULTIBYTE = frozenset(
     {"shift_jis", "euc-jp", "iso-2022-jp", "iso-2022-kr", "euc-kr", "gb18030", "big5"}
 )
 
+_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
 _PURE = re.compile(rb"[\x80-\xff]+")
 _WORDS = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
 _TAGS = re.compile(
@@ -155,7 +156,9 @@ def detect(body: bytes) -> str:
     """
     sample = _TAGS.sub(b" ", body[:_SAMPLE_BYTES])
     if sample.isascii():
-        sample = body
+        beyond = _BEYOND_ASCII.search(body)
+        start = beyond.start() if beyond else 0
+        sample = body[max(0, start - 100) : start + _SAMPLE_BYTES]
     return _detect_multibyte(sample) or _detect_single_byte(sample)
 
 

@@ -135,14 +135,10 @@ def _as_utf8(body: bytes, declared: list[tuple[str, str]]) -> Decoded | None:
     except UnicodeDecodeError:
         return None
     name, source = declared[0] if declared else ("utf-8", "utf-8")
-    if name in charsets.MULTIBYTE and not _surely_utf8(text):
+    # Each character beyond ASCII adds one byte or more to the length.
+    if name in charsets.MULTIBYTE and len(body) - len(text) < _SURE_SEQUENCES:
         return None
     return Decoded(body, "utf-8", source if name == "utf-8" else "utf-8")
-
-
-def _surely_utf8(text: str) -> bool:
-    beyond = sum(1 for character in text if character > "\x7f")
-    return beyond >= _SURE_SEQUENCES
 
 
 def _as_declared(body: bytes, declared: list[tuple[str, str]]) -> Decoded | None:

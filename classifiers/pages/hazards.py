@@ -23,10 +23,10 @@ _MAX_ATTRIBUTES = 8_000
 
 _NAME_BYTES = 8
 _EACH_BYTE = np.uint64(0x0101_0101_0101_0101)
-_FORMATTING = "a b big code em font i nobr s small strike strong tt u"
+_FORMATTING = "b big code em font i nobr s small strike strong tt u"
 # Elements without content, and those that the next of their kind closes.
 _SHALLOW = (
-    "area base br col embed hr img input link meta param source track wbr"
+    "a area base br col embed hr img input link meta param source track wbr"
     " p li dt dd tr td th tbody thead tfoot option optgroup"
 )
 
@@ -79,11 +79,15 @@ def _is_deep(body: bytes) -> bool:
         return False
     names, steps = _tags(body)
     n = max(1, len(names))
-    formatting = np.isin(names, _keys(_FORMATTING))
-    nesting = ~np.isin(names, _keys(_SHALLOW))
-    return _exceeds(names[formatting], steps[formatting], _MAX_COPIES // n) or _exceeds(
-        names[nesting], steps[nesting], _MAX_STEPS // n
-    )
+    opened = int((steps > 0).sum())
+    if opened > _MAX_COPIES // n:
+        formatting = np.isin(names, _keys(_FORMATTING))
+        if _exceeds(names[formatting], steps[formatting], _MAX_COPIES // n):
+            return True
+    if opened > _MAX_STEPS // n:
+        nesting = ~np.isin(names, _keys(_SHALLOW))
+        return _exceeds(names[nesting], steps[nesting], _MAX_STEPS // n)
+    return False
 
 
 def _tags(body: bytes) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
