@@ -95,7 +95,7 @@ class LangfocusSpider(Spider):
             "JOBDIR": str(self.crawl.run.folder),
         }
         if self.crawl.web is not None:
-            handler._webs[self.crawler] = self.crawl.web
+            handler.use_web(self.crawler, self.crawl.web)
             adapted["DOWNLOAD_HANDLERS"] = {"http": _HANDLER, "https": _HANDLER}
         for name, value in adapted.items():
             settings.set(name, value, priority="spider")
