@@ -1,0 +1,89 @@
+"""Measures of binary classifiers, one for each language (Baykan 2013, 3.3).
+
+Decisions are boolean arrays (n_urls, n_languages): column j is what the classifier of language j
+said. Languages of URLs are integer arrays (n_urls,) of columns; -1 is a language without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Decisions = npt.NDArray[np.bool_]
+Columns = npt.NDArray[np.int64]
+Matrix = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Measures:
+    """How one binary classifier did; all are shares between 0 and 1, nan where undefined."""
+
+    recall: float
+    """p(+|+): Yes among the URLs of the language."""
+    negative_success: float
+    """p(-|-): No among the others."""
+
+    @property
+    def precision(self) -> float:
+        """Return P in the limit of as many negative as positive URLs."""
+        return balanced_precision(self.recall, self.negative_success)
+
+    @property
+    def f1(self) -> float:
+        """Return the harmonic mean of precision and recall."""
+        return harmonic_mean(self.precision, self.recall)
+
+
+def balanced_precision(recall: float, negative_success: float) -> float:
+    """P where n+ = n-, from p(+|+) and p(-|-); 0 for a classifier that never says Yes."""
+    said_yes = recall + (1.0 - negative_success)
+    if said_yes == 0:
+        return 0.0
+    return recall / said_yes
+
+
+def harmonic_mean(precision: float, recall: float) -> float:
+    """F1; 0 where both are 0."""
+    if precision + recall == 0:
+        return 0.0
+    return 2 * precision * recall / (precision + recall)
+
+
+def confusion(decisions: Decisions, columns: Columns) -> Matrix:
+    """Share of the URLs of language i for which classifier j said Yes, (n_languages, same).
+
+    Rows need not add up to 1: the classifiers answer for themselves. The diagonal is the recall.
+    A language without URLs has a row of nan.
+    """
+    n_languages = decisions.shape[1]
+    matrix = np.full((n_languages, n_languages), np.nan)
+    for language in range(n_languages):
+        chosen = columns == language
+        if chosen.any():
+            matrix[language] = decisions[chosen].mean(axis=0)
+    return matrix
+
+
+def measures(matrix: Matrix) -> list[Measures]:
+    """The measures of each classifier, from a confusion matrix.
+
+    The negatives of a classifier are the other languages, each with the same weight: its
+    negative sample holds as many URLs of each (Baykan 2013, 3.2).
+    """
+    result = []
+    for language in range(len(matrix)):
+        others = np.delete(matrix[:, language], language)
+        others = others[~np.isnan(others)]
+        wrong = float(others.mean()) if len(others) else float("nan")
+        result.append(Measures(float(matrix[language, language]), 1.0 - wrong))
+    return result
+
+
+def macro_f1(of_languages: Iterable[Measures]) -> float:
+    """The mean F1 of the languages that have URLs; nan if none has."""
+    values = [each.f1 for each in of_languages]
+    values = [value for value in values if not np.isnan(value)]
+    return sum(values) / len(values) if values else float("nan")

@@ -1,0 +1,36 @@
+"""The baseline that looks at nothing but the top-level domain (Baykan 2013, 2.2 and 4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import LanguageError
+from classifiers.languages import known, language_of_tld, tlds_of
+
+
+def top_level_domain(url: str) -> str:
+    """The last label of a URL's host in lower case, '' where there is none."""
+    rest = url[:2048].partition("://")
+    authority = rest[2] if rest[1] else rest[0]
+    for delimiter in "/?#":
+        authority = authority.partition(delimiter)[0]
+    host = authority.rpartition("@")[2].partition(":")[0].strip().rstrip(".")
+    return host.rpartition(".")[2].lower() if "." in host else ""
+
+
+def identify(url: str) -> str | None:
+    """The language that a URL's top-level domain stands for, None for `com` and its like."""
+    domain = top_level_domain(url)
+    return language_of_tld(domain) if domain else None
+
+
+def score(urls: Sequence[str], language: str) -> npt.NDArray[np.float32]:
+    """1.0 for each URL under a top-level domain of the language, else 0.0, (n_urls,)."""
+    if language not in known():
+        raise LanguageError(f"no language has the code {language!r}")
+    domains = tlds_of(language)
+    matches = (top_level_domain(url) in domains for url in urls)
+    return np.fromiter(matches, np.float32, len(urls))

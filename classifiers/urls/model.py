@@ -1,0 +1,117 @@
+"""The URL model: how strongly each binary classifier takes a URL for its language.
+
+Loading reads arrays; the first scores wait for numba to compile or to read its cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import LanguageError
+from classifiers.urls import modelfile
+from classifiers.urls.batch import encode
+
+Scores = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class UrlLanguage:
+    """What a URL says of the language behind it."""
+
+    language: str | None
+    """None where no classifier says Yes."""
+    confidence: float
+    """Share of the language in the softmax of all decision values, 0 where language is None."""
+    scores: dict[str, float]
+    """Decision value of every language's classifier; positive is Yes. Empty for no URL."""
+
+
+class UrlModel:
+    """Linear one-vs-rest classifiers over hashed n-grams (Baykan 2013, 2.1 and 2.2)."""
+
+    def __init__(self, parameters: modelfile.Parameters) -> None:
+        self.parameters = parameters
+        self._index = {code: at for at, code in enumerate(parameters.languages)}
+
+    @classmethod
+    def load(cls, path: Path | None = None) -> UrlModel:
+        """The model in a file, or the one that ships; ModelError where it cannot be read."""
+        return cls(modelfile.read(modelfile.SHIPPED if path is None else Path(path)))
+
+    def save(self, path: Path) -> None:
+        """Write the model's file; the same model gives the same bytes."""
+        modelfile.write(self.parameters, path)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Return the codes of the languages, in the order of the columns of `scores`."""
+        return self.parameters.languages
+
+    @cached_property
+    def version(self) -> str:
+        """Return the format and a digest of what was learned."""
+        return self.parameters.version
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.int8]:
+        """The weights with one row for each bucket: all languages of a feature lie together."""
+        return np.ascontiguousarray(self.parameters.weights.T)
+
+    def scores(self, urls: Sequence[str]) -> Scores:
+        """Decision values, (n_urls, n_languages); positive = Yes. Never fails on a URL."""
+        from classifiers.urls import ngrams  # numba takes half a second
+
+        batch, model = encode(urls), self.parameters
+        result: Scores = ngrams.score_all(
+            batch.buffer, batch.offsets, model.bits, self._table, model.scales, model.intercepts
+        )
+        return result
+
+    def score(self, urls: Sequence[str], language: str) -> Scores:
+        """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
+        from classifiers.urls import ngrams
+
+        at = self._index.get(language)
+        if at is None:
+            raise LanguageError(
+                f"the URL model does not know {language!r}; it knows {', '.join(self.languages)}"
+            )
+        batch, model = encode(urls), self.parameters
+        scale, intercept = float(model.scales[at]), float(model.intercepts[at])
+        result: Scores = ngrams.score_one(
+            batch.buffer, batch.offsets, model.bits, model.weights[at], scale, intercept
+        )
+        return result
+
+    def identify(self, url: str) -> UrlLanguage:
+        """The language of one URL; `identify_many` is far cheaper for each of many."""
+        return next(self.identify_many([url]))
+
+    def identify_many(self, urls: Sequence[str]) -> Iterator[UrlLanguage]:
+        """The language of each URL, in order."""
+        scores = self.scores(urls)
+        shares = _softmax(scores / np.float32(self.parameters.temperature))
+        best = scores.argmax(axis=1)
+        for row, url in enumerate(urls):
+            at = best[row]
+            yield self._answer(url, scores[row], int(at), float(shares[row, at]))
+
+    def _answer(self, url: str, scores: Scores, best: int, share: float) -> UrlLanguage:
+        if not url.strip():
+            return UrlLanguage(None, 0.0, {})
+        named = dict(zip(self.languages, scores.tolist(), strict=True))
+        if scores[best] <= 0:
+            return UrlLanguage(None, 0.0, named)
+        return UrlLanguage(self.languages[best], share, named)
+
+
+def _softmax(values: Scores) -> Scores:
+    powers = np.exp(values - values.max(axis=1, keepdims=True))
+    result: Scores = powers / powers.sum(axis=1, keepdims=True)
+    return result

@@ -1,0 +1,122 @@
+"""The model file: plain arrays in one .npz, read without unpickling.
+
+Arrays: `format` (int), `languages` (codes), `weights` (int8, n_languages x n_buckets), `scales`
+and `intercepts` (float32, n_languages), `temperature` (float32) and `facts` (JSON text about the
+training). A weight is code * |code| * scale, its code being an int8: a few weights, those of
+top-level domains, are many times the others, and even steps would round the others to nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import ModelError
+
+FORMAT: Final = 1
+"""Raised whenever the features change: weights of other features would be noise."""
+SHIPPED: Final = Path(__file__).resolve().parents[1] / "models" / "url-v1.npz"
+
+_MIN_BITS, _MAX_BITS = 4, 24
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a model has learned, as it stands in its file."""
+
+    languages: tuple[str, ...]
+    weights: npt.NDArray[np.int8]
+    """(n_languages, n_buckets); n_buckets is a power of two."""
+    scales: npt.NDArray[np.float32]
+    intercepts: npt.NDArray[np.float32]
+    temperature: float = 1.0
+    """Of the softmax that turns decision values into a confidence."""
+    facts: dict[str, Any] = field(default_factory=dict)
+    """About the training: rows, sources, figures."""
+
+    @property
+    def bits(self) -> int:
+        """Return the binary logarithm of the number of buckets."""
+        return int(self.weights.shape[1]).bit_length() - 1
+
+    @property
+    def version(self) -> str:
+        """Return the format and a digest of what was learned."""
+        digest = hashlib.blake2b(self.weights.tobytes(), digest_size=4)
+        digest.update(self.scales.tobytes() + self.intercepts.tobytes())
+        return f"{FORMAT}-{digest.hexdigest()}"
+
+
+def write(parameters: Parameters, path: Path) -> None:
+    """Write the file; the same parameters give the same bytes."""
+    with path.open("wb") as file:
+        np.savez_compressed(
+            file,
+            format=np.int64(FORMAT),
+            languages=np.array(parameters.languages),
+            weights=parameters.weights,
+            scales=parameters.scales,
+            intercepts=parameters.intercepts,
+            temperature=np.float32(parameters.temperature),
+            facts=np.array(json.dumps(parameters.facts, sort_keys=True)),
+        )
+
+
+def read(path: Path) -> Parameters:
+    """The parameters in a file; ModelError where it is missing, damaged or of another format."""
+    try:
+        with path.open("rb") as file:
+            return _parameters(_arrays(file), path)
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
+    except KeyError as error:
+        raise ModelError(f"{path}: not a URL model: it has no array {error}") from error
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, MemoryError) as error:
+        if isinstance(error, ModelError):
+            raise
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ModelError(f"{path}: the model file cannot be read ({reason})") from error
+
+
+def _arrays(file: Any) -> dict[str, npt.NDArray[Any]]:
+    loaded = np.load(file, allow_pickle=False)
+    if isinstance(loaded, np.ndarray):
+        raise ValueError("one array, not an .npz archive")
+    with loaded:
+        return {name: loaded[name] for name in loaded.files}
+
+
+def _parameters(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Parameters:
+    found = arrays["format"]
+    if found.shape != () or found.dtype.kind != "i" or int(found) != FORMAT:
+        raise ModelError(f"{path}: model format {found}, this version reads {FORMAT}; train anew")
+    weights, scales, intercepts = arrays["weights"], arrays["scales"], arrays["intercepts"]
+    languages = tuple(str(code) for code in arrays["languages"].ravel())
+    _check_shapes(len(languages), weights, scales, intercepts)
+    temperature = float(arrays["temperature"])
+    if not (np.isfinite(scales).all() and np.isfinite(intercepts).all() and 0 < temperature < 1e6):
+        raise ValueError("numbers that are not finite")
+    facts = json.loads(str(arrays["facts"]))
+    return Parameters(languages, weights, scales, intercepts, temperature, facts)
+
+
+def _check_shapes(n_languages: int, *arrays: npt.NDArray[Any]) -> None:
+    weights, scales, intercepts = arrays
+    shape = weights.shape
+    if weights.dtype != np.int8 or scales.dtype != np.float32 or intercepts.dtype != np.float32:
+        raise ValueError("arrays of other types than a model has")
+    if not n_languages or len(shape) != 2 or shape[0] != n_languages:
+        raise ValueError(f"{n_languages} languages, but weights of shape {shape}")
+    if scales.shape != (n_languages,) or intercepts.shape != (n_languages,):
+        raise ValueError(f"{n_languages} languages, but {len(scales)} scales")
+    bits = int(shape[1]).bit_length() - 1
+    if shape[1] != 1 << bits or not _MIN_BITS <= bits <= _MAX_BITS:
+        raise ValueError(f"{shape[1]} buckets, not a power of two")
