@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import struct
 import zipfile
 import zlib
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ FORMAT: Final = 1
 """Raised whenever the features change: weights of other features would be noise."""
 SHIPPED: Final = Path(__file__).resolve().parents[1] / "models" / "url-v1.npz"
 
+# What reading a damaged .npz raises beside OSError and ValueError.
+_DAMAGE = (EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
 _MIN_BITS, _MAX_BITS = 4, 24
 
 
@@ -79,7 +82,7 @@ def read(path: Path) -> Parameters:
         raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
     except KeyError as error:
         raise ModelError(f"{path}: not a URL model: it has no array {error}") from error
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile, zlib.error, MemoryError) as error:
+    except (*_DAMAGE, ValueError, OSError) as error:
         if isinstance(error, ModelError):
             raise
         reason = " ".join(str(error).split())[:120] or type(error).__name__

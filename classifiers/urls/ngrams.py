@@ -110,9 +110,8 @@ def _symbol(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
         if byte & 0xC0 != 0x80:
             return 0xDC00 + first, after
         point = point << 6 | byte & 0x3F
-    if more == 2 and (point < 0x800 or 0xD800 <= point < 0xE000):
-        return 0xDC00 + first, after
-    if more == 3 and not 0x10000 <= point <= 0x10FFFF:
+    is_surrogate = 0xD800 <= point < 0xE000
+    if is_surrogate or point > 0x10FFFF or point < (0x80, 0x800, 0x10000)[more - 1]:
         return 0xDC00 + first, after
     return point, then
 
@@ -342,10 +341,10 @@ def score_one(
         )
         gram_sum, mark_sum = 0, 0
         for gram in range(n_grams):
-            code = np.int32(weights[grams[gram]])
+            code = int(weights[grams[gram]])
             gram_sum += code * abs(code)
         for mark in range(n_marks):
-            code = np.int32(weights[marks[mark]])
+            code = int(weights[marks[mark]])
             mark_sum += code * abs(code)
         total = mark_sum * MARK_VALUE + gram_sum / math.sqrt(max(n_grams, 1))
         scores[row] = total * scale + intercept

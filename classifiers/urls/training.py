@@ -46,7 +46,7 @@ class Options:
     """Only these; None is every language with `min_urls`."""
     max_per_domain: int = 20
     """URLs of one language that one registered domain adds: more tell little that is new."""
-    penalty: float = 0.1
+    penalty: float = 0.3
     """C of the SVM."""
     calibration_share: float = 0.15
     """Share of the domains that are held out to set the point of Yes."""

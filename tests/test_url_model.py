@@ -1,0 +1,249 @@
+"""The model as a whole: its file, its scores, and the one that ships."""
+
+import contextlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifiers.errors import LanguageError, ModelError
+from classifiers.urls import cctld, modelfile
+from classifiers.urls.model import UrlModel
+
+ODD_URLS = [
+    "", " ", "\x00", "http://", "://", "/", "%", "%%%41", "\udcff\ud800", "xn--", "http://[::1]/",
+    "a" * 100_000, "http://x.de/" + "%E0%B8" * 5000, "ftp://ü@é:99999/?#", "\U0010ffff" * 3000,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def model() -> UrlModel:
+    return UrlModel.load()
+
+
+def small_parameters() -> modelfile.Parameters:
+    random = np.random.default_rng(7)
+    return modelfile.Parameters(
+        languages=("de", "fr"),
+        weights=random.integers(-127, 128, (2, 256)).astype(np.int8),
+        scales=np.array([1e-4, 2e-4], np.float32),
+        intercepts=np.array([-0.1, 0.2], np.float32),
+        temperature=0.5,
+        facts={"rows": 3, "sources": {"ü": 1}},
+    )
+
+
+def test_the_shipped_model_is_small_and_knows_many_languages(model: UrlModel) -> None:
+    assert modelfile.SHIPPED.stat().st_size <= 10_000_000
+    assert len(model.languages) >= 25
+    assert {"en", "de", "fr", "es", "it", "ru", "ja", "th"} <= set(model.languages)
+    assert "citizenlab_country" not in model.parameters.facts["sources"]
+
+
+@pytest.mark.parametrize(
+    ("url", "language"),
+    [
+        ("http://www.wetterbericht-berlin.de/nachrichten/politik", "de"),
+        ("https://www.lemonde.fr/recherche/produits-et-voyageurs", "fr"),
+        ("https://www.elpais.com/noticias/gobierno-y-elecciones", "es"),
+        ("https://www.repubblica.it/cronaca/notizie/oggi", "it"),
+        ("https://www.telegraph.co.uk/news/weather-report-today", "en"),
+        ("http://example.com/%D0%BD%D0%BE%D0%B2%D0%BE%D1%81%D1%82%D0%B8", "ru"),
+        ("http://example.com/ข่าวการเมืองวันนี้", "th"),
+    ],
+)
+def test_the_shipped_model_reads_plain_cases(model: UrlModel, url: str, language: str) -> None:
+    answer = model.identify(url)
+    assert answer.language == language
+    assert answer.scores[language] > 0
+    assert 0 < answer.confidence <= 1
+
+
+@pytest.mark.parametrize("host", ["www.spiegel.de", "example.de", "de.example.com"])
+def test_an_english_directory_makes_german_less_likely(model: UrlModel, host: str) -> None:
+    plain, english = model.score([f"http://{host}/a1", f"http://{host}/en/a1"], "de")
+    assert english < plain
+
+
+def test_an_english_path_makes_german_less_likely(model: UrlModel) -> None:
+    urls = [
+        "http://www.zeitung.de/nachrichten-aus-der-wirtschaft",
+        "http://www.zeitung.de/latest-news-about-the-economy",
+    ]
+    german, english = model.score(urls, "de")
+    assert english < german
+
+
+@given(st.lists(st.one_of(st.text(max_size=40), st.sampled_from(ODD_URLS)), max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_a_batch_scores_as_its_urls_alone(urls: list[str]) -> None:
+    model = UrlModel(small_parameters())
+    together = model.scores(urls)
+    assert together.shape == (len(urls), 2)
+    assert together.dtype == np.float32
+    assert np.isfinite(together).all()
+    for row, url in enumerate(urls):
+        assert (model.scores([url])[0] == together[row]).all()
+
+
+@given(st.lists(st.text(max_size=40), max_size=8))
+@settings(max_examples=60, deadline=None)
+def test_one_language_alone_scores_as_among_all(urls: list[str]) -> None:
+    model = UrlModel(small_parameters())
+    for at, language in enumerate(model.languages):
+        alone = model.score(urls, language)
+        assert np.allclose(alone, model.scores(urls)[:, at], atol=1e-5)
+
+
+def test_odd_urls_are_scored_and_identified(model: UrlModel) -> None:
+    answers = list(model.identify_many(ODD_URLS))
+    assert len(answers) == len(ODD_URLS)
+    assert answers[0].language is None
+    assert answers[0].confidence == 0
+
+
+def test_no_urls_have_no_scores(model: UrlModel) -> None:
+    assert model.scores([]).shape == (0, len(model.languages))
+    assert model.score([], "de").shape == (0,)
+    assert list(model.identify_many([])) == []
+
+
+def test_a_language_the_model_does_not_know_is_refused(model: UrlModel) -> None:
+    with pytest.raises(LanguageError, match="does not know 'xx'"):
+        model.score(["http://a.de/"], "xx")
+
+
+def test_saving_and_loading_is_the_identity(tmp_path: Path) -> None:
+    before, path = small_parameters(), tmp_path / "m.npz"
+    modelfile.write(before, path)
+    after = modelfile.read(path)
+    assert after.languages == before.languages
+    assert (after.weights == before.weights).all()
+    assert (after.scales == before.scales).all()
+    assert (after.intercepts == before.intercepts).all()
+    assert (after.temperature, after.facts) == (before.temperature, before.facts)
+    assert after.version == before.version
+    again = tmp_path / "again.npz"
+    modelfile.write(after, again)
+    assert again.read_bytes() == path.read_bytes()
+
+
+def arrays() -> dict[str, object]:
+    model = small_parameters()
+    return {
+        "format": np.int64(modelfile.FORMAT),
+        "languages": np.array(model.languages),
+        "weights": model.weights,
+        "scales": model.scales,
+        "intercepts": model.intercepts,
+        "temperature": np.float32(1),
+        "facts": np.array("{}"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": np.int64(99)}, "model format 99"),
+        ({"format": np.array("one")}, "model format one"),
+        ({"weights": None}, "no array 'weights'"),
+        ({"weights": np.zeros((3, 256), np.int8)}, "2 languages"),
+        ({"weights": np.zeros((2, 200), np.int8)}, "power of two"),
+        ({"weights": np.zeros((2, 256), np.float64)}, "other types"),
+        ({"weights": np.array([object()])}, "cannot be read"),
+        ({"intercepts": np.zeros(5, np.float32)}, "2 languages"),
+        ({"scales": np.array([np.nan, 1], np.float32)}, "not finite"),
+        ({"facts": np.array("{")}, "cannot be read"),
+    ],
+)
+def test_a_model_that_does_not_fit_is_refused(
+    tmp_path: Path, change: dict[str, object], message: str
+) -> None:
+    content = {key: value for key, value in (arrays() | change).items() if value is not None}
+    path = tmp_path / "m.npz"
+    np.savez(path, **content)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=message) as caught:
+        UrlModel.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> None:
+    whole = modelfile.SHIPPED.read_bytes()
+    contents = [b"", b"PK\x03\x04", b"hello\n" * 9, whole[: len(whole) // 2], whole[100:]]
+    for number, content in enumerate(contents):
+        path = tmp_path / f"{number}.npz"
+        path.write_bytes(content)
+        with pytest.raises(ModelError) as caught:
+            UrlModel.load(path)
+        assert str(path) in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_damaged_byte_never_shows_as_another_error(tmp_path: Path) -> None:
+    path = tmp_path / "m.npz"
+    modelfile.write(small_parameters(), path)
+    whole = bytearray(path.read_bytes())
+    for at in range(0, len(whole), 37):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0xFF
+        path.write_bytes(damaged)
+        with contextlib.suppress(ModelError):
+            UrlModel.load(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no such model file"):
+        UrlModel.load(tmp_path / "none.npz")
+    with pytest.raises(ModelError):
+        UrlModel.load(tmp_path)
+
+
+def test_scoring_needs_no_scikit_learn_and_importing_no_numba() -> None:
+    code = (
+        "import sys, json, classifiers.urls.model as m\n"
+        "early = 'numba' in sys.modules\n"
+        "m.UrlModel.load().scores(['http://a.de/'])\n"
+        "print(json.dumps([early, 'sklearn' in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [False, False]
+
+
+def test_without_a_folder_for_the_cache_the_code_still_runs(tmp_path: Path) -> None:
+    code = (
+        "import numba.core.caching as c\n"
+        "c.CacheImpl._locator_classes = []\n"
+        "from classifiers.urls import ngrams\n"
+        "print(ngrams._is_letter(97), ngrams._is_letter.stats.cache_path)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "None"]
+
+
+@pytest.mark.parametrize(
+    ("url", "domain", "language"),
+    [
+        ("http://www.hi-fly.DE:80/x.fr", "de", "de"),
+        ("https://user@news.bbc.co.uk./", "uk", "en"),
+        ("orf.at/stories", "at", "de"),
+        ("http://example.com/", "com", None),
+        ("http://localhost/a.de", "", None),
+        ("", "", None),
+    ],
+)
+def test_the_baseline_looks_at_the_top_level_domain(
+    url: str, domain: str, language: str | None
+) -> None:
+    assert cctld.top_level_domain(url) == domain
+    assert cctld.identify(url) == language
+    assert cctld.score([url], "de").tolist() == [float(language == "de")]
+
+
+def test_the_baseline_refuses_a_language_that_is_not_known() -> None:
+    with pytest.raises(LanguageError):
+        cctld.score([], "nolanguage")
