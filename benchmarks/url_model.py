@@ -5,7 +5,7 @@ be without its own code: `HashingVectorizer` over the same n-gram lengths, then 
 the coefficients of a `LinearSVC` for each language. Both run in this process, in turn, and the
 figure is the ratio. One JSON line.
 
-    python benchmarks/url_model.py [URLS.tsv.gz]
+    python -m benchmarks.url_model [URLS.tsv.gz]
 """
 
 from __future__ import annotations
