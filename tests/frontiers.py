@@ -13,6 +13,7 @@ class Known:
     link: Link
     order: int
     redirects: int = 0
+    depth: int = 0
     is_queued: bool = True
     is_leased: bool = False
 
@@ -37,9 +38,9 @@ class ObviousFrontier:
     discovered: int = 0
 
     def seed(self, links: list[Link]) -> list[Admission]:
-        return [self._admit_link(link, 0, is_welcome=lambda _: True) for link in links]
+        return [self._admit_link(link, 0, 0, is_welcome=lambda _: True) for link in links]
 
-    def _admit_link(self, link: Link, redirects: int, is_welcome) -> Admission:  # type: ignore[no-untyped-def]
+    def _admit_link(self, link: Link, redirects: int, depth: int, is_welcome) -> Admission:  # type: ignore[no-untyped-def]
         host = host_of(link.url)
         if any(k.link.url == link.url for k in self.known):
             return Admission.SEEN
@@ -49,7 +50,7 @@ class ObviousFrontier:
             return Admission.HOST_FULL
         self.slots[host] = self.slots.get(host, 0) + 1
         self.discovered += 1
-        self.known.append(Known(link, self.discovered, redirects))
+        self.known.append(Known(link, self.discovered, redirects, depth))
         return Admission.STORED
 
     def candidates(self, now: float) -> list[Known]:
@@ -94,14 +95,15 @@ class ObviousFrontier:
 
         def is_welcome(link: Link) -> bool:
             target = before.get(self.filter.unit_of(link.url), Tally())
-            if record.outcome == REDIRECT:
+            if record.outcome == REDIRECT or page.depth == 0:
                 return not self.filter.drops(target)
             return self.filter.accepts(
                 page_is_relevant=record.is_relevant, source=tally, target=target
             )
 
         redirects = page.redirects + 1 if record.outcome == REDIRECT else 0
-        admissions = [self._admit_link(link, redirects, is_welcome) for link in links]
+        depth = page.depth + (record.outcome != REDIRECT)
+        admissions = [self._admit_link(link, redirects, depth, is_welcome) for link in links]
         if record.is_download and self.filter.drops(tally):
             for k in [k for k in self.known if k.is_queued and not k.is_leased]:
                 if self.filter.unit_of(k.link.url) == unit:

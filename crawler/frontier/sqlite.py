@@ -20,8 +20,13 @@ from crawler.strategies.filters import Filter, Unit
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
 
-_REDIRECT_SOURCE = Tally(1, 1)
-"""A redirect is as good as the link that led to it, which was accepted."""
+_VOUCHED_FOR = Tally(1, 1)
+"""The tally of a source whose links need no relevant page of its own.
+
+A redirect is as good as the link that led to it, which was accepted. For a seed the person
+vouches who named it: unlike in the paper, whose seeds are home pages in the target language
+(Tamura 2007, 2.1), it may be a portal in another language.
+"""
 
 
 class SqliteFrontier:
@@ -190,7 +195,9 @@ class SqliteFrontier:
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
         if record.outcome == REDIRECT:
-            return Origin(pick.url_id, lease.depth, lease.redirects + 1, source=_REDIRECT_SOURCE)
+            return Origin(pick.url_id, lease.depth, lease.redirects + 1, source=_VOUCHED_FOR)
+        if lease.depth == 0:
+            return Origin(pick.url_id, depth=1, source=_VOUCHED_FOR)
         return Origin(
             pick.url_id,
             lease.depth + 1,
