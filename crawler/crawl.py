@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -39,6 +39,7 @@ class CrawlSettings:
     url_model: Path | None = None
     geoip: Path | None = None
     sample_seed: int = 1
+    sample_hosts: int = 4000
     version: str = ""
 
 
@@ -144,7 +145,7 @@ def _open_web(options: CrawlOptions, settings: CrawlSettings) -> Web | None:
     if options.web == "sample":
         from crawler.web.sample import SampleWeb
 
-        return SampleWeb(seed=settings.sample_seed)
+        return SampleWeb(seed=settings.sample_seed, hosts=settings.sample_hosts)
     if options.archive is not None:
         from crawler.web.archive import ArchiveWeb
 
@@ -155,8 +156,6 @@ def _open_web(options: CrawlOptions, settings: CrawlSettings) -> Web | None:
 def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
     if options.seeds or web is None:
         return options
-    from dataclasses import replace
-
     from crawler.web.sample import SampleWeb
 
     if not isinstance(web, SampleWeb) or options.lang not in web.languages:

@@ -69,6 +69,7 @@ LANGFOCUS_GEOIP = None
 LANGFOCUS_RETRY_DELAY = 10.0
 LANGFOCUS_MAX_CRAWL_DELAY = 60.0
 LANGFOCUS_SAMPLE_SEED = 1
+LANGFOCUS_SAMPLE_HOSTS = 4000
 LANGFOCUS_QUIET = False
 LANGFOCUS_LIVE_INTERVAL = 30.0
 
@@ -81,6 +82,7 @@ DESCRIPTIONS = {
     "0 on webs without a server",
     "LANGFOCUS_MAX_CRAWL_DELAY": "seconds up to which a Crawl-delay of robots.txt counts",
     "LANGFOCUS_SAMPLE_SEED": "whole number from which the sample web follows",
+    "LANGFOCUS_SAMPLE_HOSTS": "about how many hosts the sample web has",
     "LANGFOCUS_QUIET": "True: no table at the end of a crawl (the files are written)",
     "LANGFOCUS_LIVE_INTERVAL": "seconds between two lines of progress where there is no terminal",
 }

@@ -50,6 +50,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         url_model=Path(model) if model else None,
         geoip=Path(geoip) if geoip else None,
         sample_seed=settings.getint("LANGFOCUS_SAMPLE_SEED"),
+        sample_hosts=settings.getint("LANGFOCUS_SAMPLE_HOSTS"),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
     )
 

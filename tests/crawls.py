@@ -1,0 +1,74 @@
+"""Crawls as a person starts them: a process of their own, a folder, an exit code."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def command(*arguments: str, **settings: object) -> list[str]:
+    """Return the command line of a crawl: spider arguments, then settings."""
+    line = [sys.executable, "-m", "scrapy", "crawl", "langfocus"]
+    for argument in arguments:
+        line += ["-a", argument]
+    for name, value in settings.items():
+        line += ["-s", f"{name}={value}"]
+    return line
+
+
+def environment(proxy: str | None) -> Mapping[str, str]:
+    clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+    clean["SCRAPY_SETTINGS_MODULE"] = "crawler.settings"
+    return clean | ({"http_proxy": proxy} if proxy else {})
+
+
+def crawl(
+    *arguments: str, proxy: str | None = None, **settings: object
+) -> subprocess.CompletedProcess[str]:
+    """Run a crawl to its end."""
+    return subprocess.run(
+        command(*arguments, **settings),
+        cwd=ROOT,
+        env=environment(proxy),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def started(*arguments: str, proxy: str, **settings: object) -> Iterator[subprocess.Popen[str]]:
+    """Start a crawl and let the context decide how it ends; it is killed at the latest then."""
+    with subprocess.Popen(
+        command(*arguments, **settings),
+        cwd=ROOT,
+        env=environment(proxy),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    return told
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(folder / "run.db")
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
