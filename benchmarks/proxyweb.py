@@ -32,7 +32,12 @@ class Served:
     def judge(self, lang: str) -> dict[str, Any]:
         """Return what the server's own log says of a crawl for `lang`."""
         command = [sys.executable, str(PROGRAM), "judge", "--lang", lang]
-        command += ["--log", str(self.folder / "log.tsv"), "--truth", str(self.folder / "truth.tsv")]
+        command += [
+            "--log",
+            str(self.folder / "log.tsv"),
+            "--truth",
+            str(self.folder / "truth.tsv"),
+        ]
         judged: dict[str, Any] = json.loads(subprocess.check_output(command))
         return judged
 

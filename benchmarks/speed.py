@@ -24,7 +24,11 @@ from benchmarks import proxyweb
 def home_pages(truth: Path, number: int) -> list[str]:
     """Return the home pages of a web's hosts, spread over all languages."""
     with truth.open(encoding="utf-8") as rows:
-        homes = [r["url"] for r in csv.DictReader(rows, delimiter="\t") if r["url"].count("/") == 3 and r["url"].endswith("/")]
+        homes = [
+            r["url"]
+            for r in csv.DictReader(rows, delimiter="\t")
+            if r["url"].count("/") == 3 and r["url"].endswith("/")
+        ]
     return homes[:: max(1, len(homes) // number)][:number]
 
 
@@ -91,7 +95,9 @@ def main() -> None:
                 / float(str(runs[who]["pages_per_second"]))
             )
     for who, values in ratios.items():
-        print(f"langfocus / {who}: {statistics.median(values):.2f} (all: {[round(v, 2) for v in values]})")
+        print(
+            f"langfocus / {who}: {statistics.median(values):.2f} (all: {[round(v, 2) for v in values]})"
+        )
 
 
 if __name__ == "__main__":

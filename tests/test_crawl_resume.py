@@ -3,6 +3,7 @@
 import signal
 import subprocess
 from collections import defaultdict
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -33,7 +34,7 @@ def gaps(proxy: Proxy) -> list[float]:
     times = defaultdict(list)
     for access in proxy.log:
         times[access.url.split("/")[2]].append(access.time)
-    return [b - a for of_host in times.values() for a, b in zip(of_host, of_host[1:], strict=False)]
+    return [b - a for of_host in times.values() for a, b in pairwise(of_host)]
 
 
 def test_ten_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:

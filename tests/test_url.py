@@ -1,0 +1,121 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Request
+
+from crawler.url import (
+    MAX_URL_LENGTH,
+    directory_of,
+    fingerprint,
+    host_of,
+    is_unwanted_file,
+    normalise,
+    origin_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("url", "normal"),
+    [
+        ("http://Example.DE", "http://example.de/"),
+        ("HTTP://example.de:80/a", "http://example.de/a"),
+        ("https://example.de:443", "https://example.de/"),
+        ("https://example.de:8443/a", "https://example.de:8443/a"),
+        ("http://user:secret@example.de/a", "http://example.de/a"),
+        ("http://example.de/a/../b/./c", "http://example.de/b/c"),
+        ("http://example.de/../../a", "http://example.de/a"),
+        ("http://example.de/a#part", "http://example.de/a"),
+        ("http://example.de/straße?q=ü", "http://example.de/stra%C3%9Fe?q=%C3%BC"),
+        ("http://example.de/a b", "http://example.de/a%20b"),
+        ("http://müller.de/", "http://xn--mller-kva.de/"),
+        ("http://example.de./x", "http://example.de/x"),
+        ("http://example.de/%7Eme", "http://example.de/%7Eme"),
+        ("http://example.de/A/B?Q=1&Q=2", "http://example.de/A/B?Q=1&Q=2"),
+        (" http://example.de/x ", "http://example.de/x"),
+        ("ftp://example.de/", None),
+        ("mailto:me@example.de", None),
+        ("http:///path", None),
+        ("http://example.de:99999/", None),
+        ("http://[::1", None),
+        ("", None),
+        ("http://example.de/" + "a" * MAX_URL_LENGTH, None),
+    ],
+)
+def test_a_url_has_one_spelling(url: str, normal: str | None) -> None:
+    assert normalise(url) == normal
+
+
+PARTS = st.text("aZ0ä /.%?&=#:@~;,+-_\\^<>\"'|{}[]", max_size=40)
+
+
+@given(
+    st.sampled_from(["http://", "https://", "HTTP://", ""]),
+    st.sampled_from(["a.de", "A.B.com", "ü.org", "a.de:81", ""]),
+    PARTS,
+)
+def test_normalising_twice_changes_nothing_and_is_what_is_fetched(
+    scheme: str, host: str, rest: str
+) -> None:
+    normal = normalise(f"{scheme}{host}/{rest}")
+    if normal is not None:
+        assert normalise(normal) == normal
+        assert Request(normal).url == normal
+        assert normal.startswith(("http://", "https://"))
+        assert "#" not in normal
+
+
+@given(st.text(max_size=300))
+def test_any_text_is_a_url_or_none(text: str) -> None:
+    normal = normalise(text)
+    assert normal is None or (host_of(normal) and len(normal) <= MAX_URL_LENGTH)
+
+
+def test_one_leading_www_is_no_part_of_the_host() -> None:
+    assert host_of("http://www.twitter.com/x") == host_of("http://twitter.com/") == "twitter.com"
+    assert host_of("http://wetter.tagesschau.de/") == "wetter.tagesschau.de"
+    assert host_of("http://www.www.de/") == "www.de"
+    assert origin_of("https://www.a.de/b/c") == "https://www.a.de"
+
+
+@pytest.mark.parametrize(
+    ("url", "depth", "directory"),
+    [
+        ("http://www.xsp.com/user1/whatsnew.html", 1, "xsp.com/user1/"),
+        ("http://www.xsp.com/user2/diary/index.htm", 1, "xsp.com/user2/"),
+        ("http://www.xsp.com/about.html", 1, "xsp.com/"),
+        ("http://a.org/docs/2.4/de/mod/x.html", 3, "a.org/docs/2.4/de/"),
+        ("http://a.org/docs/2.4/", 3, "a.org/docs/2.4/"),
+        ("http://a.org/docs?path=/x/y/z", 2, "a.org/"),
+        ("http://a.org", 1, "a.org/"),
+    ],
+)
+def test_a_directory_is_the_server_and_the_first_segments(
+    url: str, depth: int, directory: str
+) -> None:
+    """The first three are the examples of Tamura 2007, 4.3."""
+    assert directory_of(url, depth) == directory
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "A.JPG", "x/style.css", "film.mp4?start=3", "x.tar.gz"])
+def test_multimedia_style_sheets_and_downloads_are_unwanted(name: str) -> None:
+    assert is_unwanted_file(f"http://a.de/{name}")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a.html", "a.php?img=x.jpg", "news", "v1.2", "jpg", "a.pdf/x"]
+)
+def test_pages_are_wanted(name: str) -> None:
+    assert not is_unwanted_file(f"http://a.de/{name}")
+
+
+def test_a_top_level_domain_is_no_file_ending() -> None:
+    assert not is_unwanted_file("http://example.zip")
+    assert not is_unwanted_file("http://example.ts/")
+
+
+@given(st.text(), st.text())
+def test_fingerprints_are_signed_64_bit_and_tell_urls_apart(one: str, other: str) -> None:
+    assert -(2**63) <= fingerprint(one) < 2**63
+    assert (fingerprint(one) == fingerprint(other)) == (one == other) or max(
+        one + other
+    ) >= "\ud800"
