@@ -95,9 +95,8 @@ def main() -> None:
                 / float(str(runs[who]["pages_per_second"]))
             )
     for who, values in ratios.items():
-        print(
-            f"langfocus / {who}: {statistics.median(values):.2f} (all: {[round(v, 2) for v in values]})"
-        )
+        rounds = [round(value, 2) for value in values]
+        print(f"langfocus / {who}: {statistics.median(values):.2f} (all: {rounds})")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
-from report_run import Row, make_run
 
 from crawler.errors import SettingError
 from crawler.report import baykan
@@ -33,6 +32,7 @@ from crawler.report.course import Portion
 from crawler.report.harvest import Summary, summarise
 from crawler.report.plan import Plan, make_plan
 from crawler.report.tables import Printer
+from tests.report_run import Row, make_run
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from report_run import Row, make_run
+from tests.report_run import Row, make_run
 
 ROOT = Path(__file__).parents[1]
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_run import Row, make_run
 
 from crawler.errors import RunFolderError
 from crawler.report.course import Portion, curve, merged
 from crawler.report.harvest import summarise, write_summary
+from tests.report_run import Row, make_run
 
 rows = st.lists(
     st.builds(

@@ -7,12 +7,12 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report_run import Row, make_run
 
 from crawler.errors import RunFolderError
 from crawler.report import markup
 from crawler.report.html import write_report
 from crawler.report.plots import Series, line_plot
+from tests.report_run import Row, make_run
 
 HOSTILE = "http://x.de/\"><script>alert(1)</script>?a='b&lt;c\u202egpj.exe"
 

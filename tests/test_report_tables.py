@@ -3,11 +3,10 @@
 from contextlib import closing
 from io import StringIO
 
-from report_run import Row, make_run
-
 from crawler.report.figures import duration, printable, size
 from crawler.report.harvest import summarise
 from crawler.report.tables import Printer, print_summary, shares
+from tests.report_run import Row, make_run
 
 
 def printed(rows: list[Row], strategy: str = "svm") -> str:

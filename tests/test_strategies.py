@@ -80,7 +80,8 @@ def test_soft_looks_at_the_page_and_bfs_at_the_distance() -> None:
     soft, bfs = make_ordering("soft", "de"), make_ordering("bfs", "de")
     assert list(soft.scores(URLS, Source(is_relevant=False))) == [0, 0, 0]
     assert list(soft.scores(URLS, Source(is_relevant=True))) == [1, 1, 1]
-    assert bfs.scores(URLS, Source(depth=1)) < bfs.scores(URLS, Source(depth=0))
+    far, near = (bfs.scores(URLS, Source(depth=depth))[0] for depth in (1, 0))
+    assert far < near
 
 
 def test_svm_ranks_by_the_language_that_it_is_asked_for() -> None:

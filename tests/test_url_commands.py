@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_url_training import rows, write
 
 from classifiers.urls.model import UrlModel
+from tests.test_url_training import rows, write
 
 ROOT = Path(__file__).parents[1]
 

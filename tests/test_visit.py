@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,7 @@ from crawler.frontier.base import Lease, Record
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
+from crawler.strategies.orderings import SEED
 from crawler.visit import Download, Patience, Visitor
 from tests.crawls import rows
 from tests.test_frontier_contract import META
@@ -47,13 +49,7 @@ class Visit:
             country_of=lambda ip: "DE" if ip else None,
             on_settled=lambda lease, record, _: self.settled.append((lease, record)),
         )
-        self.frontier.seed(self.visitor.links([seed], self._source()), self.clock.now)
-
-    @staticmethod
-    def _source():  # type: ignore[no-untyped-def]
-        from crawler.strategies import Source
-
-        return Source()
+        self.frontier.seed(self.visitor.links([seed], SEED), self.clock.now)
 
     def lease(self) -> Lease:
         lease = self.frontier.next(self.clock.now)
@@ -67,8 +63,8 @@ class Visit:
         self.visitor.answered(lease, download)
         return lease
 
-    def outcomes(self) -> list[tuple[str, str]]:
-        return rows(self.folder, "SELECT url, outcome FROM pages ORDER BY id")  # type: ignore[return-value]  # two texts
+    def outcomes(self) -> list[tuple[Any, ...]]:
+        return rows(self.folder, "SELECT url, outcome FROM pages ORDER BY id")
 
     def queued(self) -> Sequence[str]:
         return [

@@ -3,9 +3,9 @@ from http.client import HTTPConnection
 from urllib.error import HTTPError
 
 import pytest
-from loopback import loopback
 
 from crawler.web.sample import SampleWeb
+from tests.loopback import loopback
 
 
 def fetch(proxy: str, url: str, **headers: str) -> tuple[int, bytes]:
