@@ -31,7 +31,7 @@ DNS_TIMEOUT = 20
 DNSCACHE_SIZE = 100_000
 REACTOR_THREADPOOL_MAXSIZE = 20
 RETRY_TIMES = 2
-# Scrapy starts so many tasks for each response, whether or not it yields items; ours yields one.
+# Scrapy starts so many tasks for each response, however few items it yields; ours yields one.
 CONCURRENT_ITEMS = 1
 REDIRECT_MAX_TIMES = 20
 

@@ -96,18 +96,18 @@ class Visitor:
         scores = self._ordering.scores(unique, source) if unique else []
         return [Link(url, score) for url, score in zip(unique, scores, strict=True)]
 
-    def answered(self, lease: Lease, download: Download) -> None:
-        """Settle a URL to which a server gave an answer, or put it back to be retried."""
+    def answered(self, lease: Lease, download: Download) -> Record | None:
+        """Settle a URL to which a server gave an answer; None: it is put back to be retried."""
+        is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
-            self._redirected(lease, download)
-        elif download.status in self._patience.statuses and self._retried(lease, download):
-            return
-        elif 200 <= download.status < 300 and not is_text(download.content_type):
-            self._settle(lease, self._record("media", download))
-        elif 200 <= download.status < 300:
-            self._settle_page(lease, download)
-        else:
-            self._settle(lease, self._record(PAGE, download))
+            return self._redirected(lease, download)
+        if download.status in self._patience.statuses and self._retried(lease, download):
+            return None
+        if is_success and not is_text(download.content_type):
+            return self._settle(lease, self._record("media", download))
+        if is_success:
+            return self._settle_page(lease, download)
+        return self._settle(lease, self._record(PAGE, download))
 
     def failed(self, lease: Lease, reason: str, *, is_final: bool) -> None:
         """Settle a URL from which nothing came, or put it back to be retried."""
@@ -123,23 +123,22 @@ class Visitor:
         self._frontier.admit(lease, record, now=now, was_contacted=False)
         self._on_settled(lease, record, ())
 
-    def _settle_page(self, lease: Lease, download: Download) -> None:
+    def _settle_page(self, lease: Lease, download: Download) -> Record:
         reading = self._read(download)
         is_relevant = reading.language == self._language
         record = self._record(PAGE, download, reading)
         links = self.links(reading.links, Source(is_relevant, lease.depth))
-        self._settle(lease, record, links)
+        return self._settle(lease, record, links)
 
-    def _redirected(self, lease: Lease, download: Download) -> None:
+    def _redirected(self, lease: Lease, download: Download) -> Record:
         if lease.redirects >= self._patience.max_redirects:
-            self._settle(lease, self._record("redirect_loop", download))
-            return
+            return self._settle(lease, self._record("redirect_loop", download))
         try:
             target = [urljoin(download.url, download.location or "")]
         except ValueError:
             target = []
         links = self.links(target, Source(is_relevant=True, depth=lease.depth))
-        self._settle(lease, self._record(REDIRECT, download), links)
+        return self._settle(lease, self._record(REDIRECT, download), links)
 
     def _retried(self, lease: Lease, download: Download) -> bool:
         if lease.retries >= self._patience.retry_times:
@@ -167,6 +166,7 @@ class Visitor:
             bytes=len(download.body),
         )
 
-    def _settle(self, lease: Lease, record: Record, links: Sequence[Link] = ()) -> None:
+    def _settle(self, lease: Lease, record: Record, links: Sequence[Link] = ()) -> Record:
         admissions = self._frontier.admit(lease, record, links, now=self._clock())
         self._on_settled(lease, record, admissions)
+        return record

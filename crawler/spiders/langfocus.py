@@ -14,7 +14,8 @@ from twisted.python.failure import Failure
 
 from classifiers import languages
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
-from crawler.frontier.base import Lease
+from crawler.frontier.base import PAGE, Lease
+from crawler.items import PageItem, item_of
 from crawler.options import CrawlOptions
 from crawler.scheduler import LEASE, SLOT
 from crawler.spiders.failures import explain
@@ -63,6 +64,7 @@ class LangfocusSpider(Spider):
 
     name = "langfocus"
     crawl: Crawl
+    _wants_items = False
 
     @classmethod
     def from_crawler(
@@ -98,6 +100,7 @@ class LangfocusSpider(Spider):
         if self.crawl.web is not None:
             handler.use_web(self.crawler, self.crawl.web)
             adapted["DOWNLOAD_HANDLERS"] = {"http": _HANDLER, "https": _HANDLER}
+        self._wants_items = bool(settings.getdict("FEEDS") or settings.getdict("ITEM_PIPELINES"))
         for name, value in adapted.items():
             settings.set(name, value, priority="spider")
 
@@ -123,14 +126,17 @@ class LangfocusSpider(Spider):
             dont_filter=True,
         )
 
-    def parse(self, response: Response, **kwargs: Any) -> None:
-        """Settle a page."""
+    def parse(self, response: Response, **kwargs: Any) -> list[PageItem]:
+        """Settle a page; return its item if a feed or a pipeline wants one."""
         lease: Lease = response.meta[LEASE]
         try:
-            self.crawl.visitor.answered(lease, download_of(response))
+            record = self.crawl.visitor.answered(lease, download_of(response))
         except Exception:
             self.logger.exception("%s could not be settled", lease.url)
             self.crawl.visitor.failed(lease, "error", is_final=True)
+            return []
+        is_page = record is not None and record.outcome == PAGE
+        return [item_of(lease, record)] if self._wants_items and record and is_page else []
 
     def on_failure(self, failure: Failure) -> None:
         """Settle a page that did not come."""
