@@ -17,7 +17,7 @@ from crawler.options import CrawlOptions
 from crawler.robots import Robots
 from crawler.run import Run, open_run
 from crawler.strategies import Ordering, Source, make_filter, make_ordering
-from crawler.visit import Download, Patience, Reading, Visitor
+from crawler.visit import Download, RetryRule, Reading, Visitor
 from crawler.web.base import Web
 
 
@@ -32,9 +32,10 @@ class CrawlSettings:
     run_folder: Path | None = None
     runs: Path = Path("runs")
     delay_s: float = 1.0
-    patience: Patience = field(default_factory=Patience)
+    retry_rule: RetryRule = field(default_factory=RetryRule)
     user_agent: str = "langfocus"
     max_crawl_delay_s: float = 60.0
+    patience_s: float = 1.0
     random_state: int = 0
     url_model: Path | None = None
     geoip: Path | None = None
@@ -107,7 +108,7 @@ def open_crawl(
         options.lang,
         read_page,
         clock,
-        patience=settings.patience,
+        retry_rule=settings.retry_rule,
         country_of=country_of,
         on_settled=tell,
     )
@@ -228,6 +229,8 @@ def _frontier(
         filter=rule,
         draw=ordering.draw,
         lifts=ordering.lifts,
+        doubts_up_to=ordering.doubts_up_to,
+        patience_s=settings.patience_s,
         host_cap=options.host_cap,
         delay_s=settings.delay_s,
         budget_pages=options.pages,

@@ -39,7 +39,7 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryRule:
     """How often and when a failed URL is tried again.
 
     `retry_times` after the first try, each `delay_s` seconds longer after the one before, for
@@ -75,7 +75,7 @@ class Visitor:
         read: Callable[[Download], Reading],
         clock: Callable[[], float],
         *,
-        patience: Patience | None = None,
+        retry_rule: RetryRule | None = None,
         country_of: Callable[[str | None], str | None] = lambda _: None,
         on_settled: Callable[[Lease, Record, Sequence[Admission]], None] = lambda *_: None,
     ) -> None:
@@ -85,7 +85,7 @@ class Visitor:
         self._language = language
         self._read = read
         self._clock = clock
-        self._patience = patience or Patience()
+        self._retry_rule = retry_rule or RetryRule()
         self._country_of = country_of
         self._on_settled = on_settled
 
@@ -101,7 +101,7 @@ class Visitor:
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
-        if download.status in self._patience.statuses and self._retried(lease, download):
+        if download.status in self._retry_rule.statuses and self._retried(lease, download):
             return None
         if is_success and not is_text(download.content_type):
             return self._settle(lease, self._record("media", download))
@@ -111,7 +111,7 @@ class Visitor:
 
     def failed(self, lease: Lease, reason: str, *, is_final: bool) -> None:
         """Settle a URL from which nothing came, or put it back to be retried."""
-        if not (is_final or lease.retries >= self._patience.retry_times):
+        if not (is_final or lease.retries >= self._retry_rule.retry_times):
             self._retry(lease, 0.0)
         else:
             self._settle(lease, Record(reason, self._clock()))
@@ -131,7 +131,7 @@ class Visitor:
         return self._settle(lease, record, links)
 
     def _redirected(self, lease: Lease, download: Download) -> Record:
-        if lease.redirects >= self._patience.max_redirects:
+        if lease.redirects >= self._retry_rule.max_redirects:
             return self._settle(lease, self._record("redirect_loop", download))
         try:
             target = [urljoin(download.url, download.location or "")]
@@ -141,14 +141,14 @@ class Visitor:
         return self._settle(lease, self._record(REDIRECT, download), links)
 
     def _retried(self, lease: Lease, download: Download) -> bool:
-        if lease.retries >= self._patience.retry_times:
+        if lease.retries >= self._retry_rule.retry_times:
             return False
-        self._retry(lease, min(download.retry_after_s or 0.0, self._patience.max_hold_s))
+        self._retry(lease, min(download.retry_after_s or 0.0, self._retry_rule.max_hold_s))
         return True
 
     def _retry(self, lease: Lease, hold_s: float) -> None:
         now = self._clock()
-        rest_s = max(hold_s, self._patience.delay_s * (lease.retries + 1))
+        rest_s = max(hold_s, self._retry_rule.delay_s * (lease.retries + 1))
         self._frontier.retry(lease, now=now, not_before=now + rest_s)
 
     def _record(self, outcome: str, download: Download, reading: Reading | None = None) -> Record:

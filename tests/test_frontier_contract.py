@@ -65,18 +65,31 @@ class FrontierMachine(RuleBasedStateMachine):
         delay=st.sampled_from([0.0, 1.0, 5.0]),
         budget=st.sampled_from([None, 4]),
         draw=st.sampled_from(Draw),
+        patience=st.sampled_from([0.0, 2.0]),
+        links=LINKS.filter(bool),
     )
     def begin(
-        self, name: str, tolerance: int, cap: int, delay: float, budget: int | None, draw: Draw
+        self,
+        name: str,
+        tolerance: int,
+        cap: int,
+        delay: float,
+        budget: int | None,
+        draw: Draw,
+        patience: float,
+        links: list[Link],
     ) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.now = 1000.0
         self.draw = draw
+        self.patience = patience
+        self.doubted_since: float | None = None
         self.leases: list[Lease] = []
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance)
         self.model = ObviousFrontier(self.filter, cap, delay, budget)
         self.open()
+        self.seed(links)
 
     def open(self) -> None:
         self.run = open_run(Path(self.folder.name), META, self.now)
@@ -88,9 +101,29 @@ class FrontierMachine(RuleBasedStateMachine):
             host_cap=self.model.host_cap,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
+            doubts_up_to=0.0,
+            patience_s=self.patience,
+        )
+
+    def may_wait(self, candidates: dict[str, float]) -> bool:
+        """Tell whether only doubtful URLs are ready and something better may be worth a wait."""
+        if self.patience == 0.0 or not candidates or max(candidates.values()) > 0.0:
+            return False
+        leased = {k.host for k in self.model.known if k.is_leased}
+        promising = [k for k in self.model.known if k.link.score > 0.0 and k.is_queued]
+        return any(
+            k.is_leased
+            or (
+                k.host not in leased
+                and self.now < self.model.ready_from.get(k.host, 0.0) <= self.now + self.patience
+            )
+            for k in promising
         )
 
     @rule(links=LINKS)
+    def seed_more(self, links: list[Link]) -> None:
+        self.seed(links)
+
     def seed(self, links: list[Link]) -> None:
         assert self.frontier.seed(links, self.now) == self.model.seed(links)
 
@@ -103,6 +136,11 @@ class FrontierMachine(RuleBasedStateMachine):
         candidates = {k.link.url: k.link.score for k in self.model.candidates(self.now)}
         exhausted = self.model.is_budget_leased()
         lease = self.frontier.next(self.now)
+        if lease is None and not exhausted and self.may_wait(candidates):
+            self.doubted_since = self.doubted_since or self.now
+            assert self.now < self.doubted_since + self.patience
+            return
+        self.doubted_since = None
         if self.draw is Draw.FIRST:
             assert (lease and lease.url) == self.model.next(self.now)
         elif lease is None:
@@ -181,7 +219,9 @@ class FrontierMachine(RuleBasedStateMachine):
         times = [self.model.ready_from.get(k.host, 0.0) for k in waiting]
         if times:
             assert ready_at is not None
-            assert ready_at <= max(self.now, min(times))
+            latest = max(self.now, min(times))
+            candidates = {k.link.url: k.link.score for k in self.model.candidates(self.now)}
+            assert ready_at <= latest + self.patience * self.may_wait(candidates)
 
     def teardown(self) -> None:
         if hasattr(self, "run"):
@@ -192,7 +232,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 TestFrontierMachine = FrontierMachine.TestCase
-TestFrontierMachine.settings = settings(max_examples=60, stateful_step_count=50, deadline=None)
+TestFrontierMachine.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
 
 
 def new_frontier(folder: Path, **changes: object) -> SqliteFrontier:
@@ -270,6 +310,40 @@ def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(tmp_path: Pat
     )
     frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 2.0)], now=0.0)
     assert lease_now(frontier).url == "http://b.de/"
+
+
+def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0)
+    frontier.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease = lease_now(frontier)
+    assert frontier.next(0.0) is None
+    assert frontier.ready_at(0.0) == 2.0
+    frontier.admit(lease, page(), [Link("http://c.de/", 0.5)], now=1.0)
+    assert lease_now(frontier, 1.0).url == "http://c.de/"
+    assert frontier.next(1.5) is None
+    assert frontier.ready_at(1.5) == 3.5
+    assert lease_now(frontier, 3.5).url == "http://b.com/"
+
+
+def test_a_doubtful_url_waits_for_a_host_that_rests_but_no_longer_than_patience(
+    tmp_path: Path,
+) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=1.0)
+    urls = [Link("http://a.de/1", 2.0), Link("http://a.de/2", 1.0), Link("http://b.com/", -1.0)]
+    frontier.seed(urls, 0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    assert frontier.next(0.5) is None
+    assert frontier.ready_at(0.5) == 1.0
+    frontier.set_delay("a.de", 60.0)
+    frontier.admit(lease_now(frontier, 1.0), page(), [Link("http://a.de/3", 1.0)], now=1.0)
+    assert lease_now(frontier, 1.0).url == "http://b.com/"
+
+
+def test_without_anything_better_to_come_a_doubtful_url_does_not_wait(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, draw=Draw.UNIFORM)
+    frontier.seed([Link("http://a.com/", 0.0), Link("http://b.com/", 0.0)], 0.0)
+    assert frontier.ready_at(0.0) == 0.0
+    assert {lease_now(frontier).url, lease_now(frontier).url} == {"http://a.com/", "http://b.com/"}
 
 
 def test_nothing_of_a_page_is_kept_if_its_transaction_fails(tmp_path: Path) -> None:

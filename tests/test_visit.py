@@ -12,7 +12,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
 from crawler.strategies.orderings import SEED
-from crawler.visit import Download, Patience, Visitor
+from crawler.visit import Download, RetryRule, Visitor
 from tests.crawls import rows
 from tests.test_frontier_contract import META
 
@@ -45,7 +45,7 @@ class Visit:
             "de",
             read_page,
             self.clock,
-            patience=Patience(2, 10.0, max_redirects=3),
+            retry_rule=RetryRule(2, 10.0, max_redirects=3),
             country_of=lambda ip: "DE" if ip else None,
             on_settled=lambda lease, record, _: self.settled.append((lease, record)),
         )

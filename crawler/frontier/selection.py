@@ -15,7 +15,8 @@ from typing import Protocol
 class Host:
     """A host with something queued or leased, or one that still rests.
 
-    `ready_at` is when it may be contacted again, unix seconds. `head` is the sort key of its
+    `ready_at` is when it may be contacted again, unix seconds. `promising` of its `queued` URLs
+    have a score that is not doubted. `head` is the sort key of its
     best URL (kept by `BestFirst` while the host is ready), `tiers` the number of queued URLs by
     score and `drawn` a URL that was drawn and put back (kept where URLs are drawn uniformly).
     """
@@ -25,6 +26,7 @@ class Host:
     delay_s: float
     ready_at: float
     queued: int = 0
+    promising: int = 0
     is_leased: bool = False
     is_ready: bool = False
     head: tuple[float, int] | None = None
@@ -59,6 +61,9 @@ class Selection(Protocol):
 
     def put_back(self, pick: Pick) -> None:
         """Note that a URL was taken and is queued again, its host not being ready yet."""
+
+    def best(self) -> float | None:
+        """Return the score of the URL that `take` would give, or None if there is none."""
 
     def take(self) -> Pick | None:
         """Return whose turn it is and remove that host, or None if there is none."""
@@ -97,14 +102,22 @@ class BestFirst:
     def put_back(self, pick: Pick) -> None:
         """Let the URL stand for itself again: what is better by then goes before it."""
 
+    def best(self) -> float | None:
+        """Return the score of the URL that `take` would give, or None if there is none."""
+        while self._heap:
+            head, _, host = self._heap[0]
+            if host.is_ready and host.head == head:
+                return -head[0]
+            heappop(self._heap)
+        return None
+
     def take(self) -> Pick | None:
         """Return the host with the best URL and remove it, or None if there is none."""
-        while self._heap:
-            head, _, host = heappop(self._heap)
-            if host.is_ready and host.head == head:
-                self.remove(host)
-                return Pick(host, -head[0], head[1])
-        return None
+        if self.best() is None:
+            return None
+        head, _, host = heappop(self._heap)
+        self.remove(host)
+        return Pick(host, -head[0], head[1])
 
     def _push(self, host: Host, head: tuple[float, int]) -> None:
         host.head = head
@@ -155,16 +168,19 @@ class UniformDraw:
         """Remember what was drawn until its host is ready."""
         pick.host.drawn = pick
 
+    def best(self) -> float | None:
+        """Return the score of the URL that `take` would give, or None if there is none."""
+        return max((score for score, hosts in self._tiers.items() if hosts.total), default=None)
+
     def take(self) -> Pick | None:
         """Return a URL's place and remove its host, or None if there is none."""
-        for score in sorted(self._tiers, reverse=True):
-            hosts = self._tiers[score]
-            if hosts.total:
-                pick = self._drawn_before(score) or self._draw(hosts, score)
-                pick.host.drawn = None
-                self.remove(pick.host)
-                return pick
-        return None
+        score = self.best()
+        if score is None:
+            return None
+        pick = self._drawn_before(score) or self._draw(self._tiers[score], score)
+        pick.host.drawn = None
+        self.remove(pick.host)
+        return pick
 
     def _draw(self, hosts: "WeightedHosts", score: float) -> Pick:
         host, offset = hosts.at(self._random.randrange(hosts.total))

@@ -40,6 +40,8 @@ class SqliteFrontier:
         filter: Filter,
         draw: Draw = Draw.FIRST,
         lifts: bool = False,
+        doubts_up_to: float | None = None,
+        patience_s: float = 0.0,
         host_cap: int = 10,
         delay_s: float = 0.0,
         budget_pages: int | None = None,
@@ -49,7 +51,9 @@ class SqliteFrontier:
 
         `host_cap` URLs of a host hold a slot at most, 0: any number. `delay_s` is the time
         between two contacts of a host. `budget_pages` pages are settled or leased at most,
-        None: any number. What an earlier process left queued rests for its delay first, since
+        None: any number. A URL with the score `doubts_up_to` or less, None: no score, waits
+        until for `patience_s` seconds nothing better was ready, as long as something better
+        may come: from a page on its way, or from a host that rests. What an earlier process left queued rests for its delay first, since
         nobody knows when that process last contacted whom.
         """
         self._tables = Tables(connection)
@@ -61,6 +65,11 @@ class SqliteFrontier:
         self._budget_pages = budget_pages
         self._hosts: dict[int, Host] = {}
         self._resting: list[tuple[float, int]] = []
+        self._doubts_up_to = float("-inf") if doubts_up_to is None else doubts_up_to
+        self._patience_s = patience_s
+        self._doubting_since: float | None = None
+        self._promising_leases = 0
+        self._promising_rests: list[tuple[float, int]] = []
         self._leased: dict[int, Pick] = {}
         self._counts_tiers = draw is Draw.UNIFORM
         self._selection: Selection = (
@@ -135,10 +144,13 @@ class SqliteFrontier:
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._wake_rested(now)
-        pick = None if self._is_budget_leased() else self._selection.take()
+        if self._is_budget_leased() or self._hopes_for_better(now):
+            return None
+        pick = self._selection.take()
         if pick is None:
             return None
         host = pick.host
+        self._promising_leases += pick.score > self._doubts_up_to
         self._ready -= 1
         host.is_ready, host.is_leased = False, True
         if not pick.url_id:
@@ -152,9 +164,13 @@ class SqliteFrontier:
         """Return when `next` will have something, or None until a lease ends."""
         if self._is_budget_leased():
             return None
-        if self._ready:
+        rested_at = self._resting[0][0] if self._resting else None
+        if not self._ready:
+            return rested_at
+        if self._doubting_since is None or not self._hopes_for_better(now):
             return now
-        return self._resting[0][0] if self._resting else None
+        out_of_patience_at = self._doubting_since + self._patience_s
+        return out_of_patience_at if rested_at is None else min(rested_at, out_of_patience_at)
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
@@ -224,12 +240,38 @@ class SqliteFrontier:
             raise LeaseError(f"{lease.url} is not leased") from None
 
     def _end_lease(self, lease: Lease) -> None:
-        self._leased.pop(lease.fingerprint).host.is_leased = False
+        pick = self._leased.pop(lease.fingerprint)
+        pick.host.is_leased = False
+        self._promising_leases -= pick.score > self._doubts_up_to
 
     def _is_budget_leased(self) -> bool:
         return (
             self._budget_pages is not None and self._pages + len(self._leased) >= self._budget_pages
         )
+
+    # Doubt: free connections wait a little rather than fetch what is likely in vain.
+
+    def _hopes_for_better(self, now: float) -> bool:
+        best = self._selection.best()
+        if best is None or best > self._doubts_up_to:
+            self._doubting_since = None if best is not None else self._doubting_since
+            return False
+        if not (self._promising_leases or self._promises_soon(now)):
+            return False
+        if self._doubting_since is None:
+            self._doubting_since = now
+        return now - self._doubting_since < self._patience_s
+
+    def _promises_soon(self, now: float) -> bool:
+        """Tell whether a host with something better will have rested within the patience."""
+        while self._promising_rests:
+            ready_at, host_id = self._promising_rests[0]
+            host = self._hosts.get(host_id)
+            is_resting = host is not None and not (host.is_leased or host.is_ready)
+            if is_resting and host and host.promising and host.ready_at == ready_at:
+                return ready_at <= now + self._patience_s
+            heappop(self._promising_rests)
+        return False
 
     # Hosts in memory: leased, resting or ready; without queue and rest they are forgotten.
 
@@ -266,6 +308,10 @@ class SqliteFrontier:
     def _change_queue(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
         host.queued += by
         self._queued += by
+        if score > self._doubts_up_to:
+            host.promising += by
+            if by == host.promising and not (host.is_ready or host.is_leased):
+                heappush(self._promising_rests, (host.ready_at, host.id))
         self._selection.change(host, score, by, url_id)
 
     def _rest(self, host: Host, ready_at: float, now: float) -> None:
@@ -273,6 +319,8 @@ class SqliteFrontier:
         host.ready_at = ready_at
         if ready_at > now:
             heappush(self._resting, (ready_at, host.id))
+            if host.promising:
+                heappush(self._promising_rests, (ready_at, host.id))
         elif host.queued:
             host.is_ready = True
             self._ready += 1

@@ -19,7 +19,7 @@ from crawler.items import PageItem, item_of
 from crawler.options import CrawlOptions
 from crawler.scheduler import LEASE, SLOT
 from crawler.spiders.failures import explain
-from crawler.visit import Download, Patience, is_text
+from crawler.visit import Download, RetryRule, is_text
 from crawler.web import handler
 
 _HANDLER = "crawler.web.handler.WebDownloadHandler"
@@ -39,7 +39,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         run_folder=Path(job_folder) if job_folder else None,
         runs=Path(settings.get("LANGFOCUS_RUNS")),
         delay_s=settings.getfloat("DOWNLOAD_DELAY") if has_servers or is_asked_for else 0.0,
-        patience=Patience(
+        retry_rule=RetryRule(
             settings.getint("RETRY_TIMES"),
             settings.getfloat("LANGFOCUS_RETRY_DELAY") if has_servers else 0.0,
             frozenset(int(status) for status in settings.getlist("RETRY_HTTP_CODES")),
@@ -47,6 +47,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         ),
         user_agent=settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT"),
         max_crawl_delay_s=settings.getfloat("LANGFOCUS_MAX_CRAWL_DELAY"),
+        patience_s=settings.getfloat("LANGFOCUS_PATIENCE"),
         random_state=settings.getint("LANGFOCUS_RANDOM_STATE"),
         url_model=Path(model) if model else None,
         geoip=Path(geoip) if geoip else None,
@@ -160,7 +161,7 @@ class LangfocusSpider(Spider):
         """Without a word from the host nothing of it is fetched (RFC 9309, 2.3.1.4)."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         reason, is_final = explain(failure)
-        if is_final or lease.retries >= self.crawl.settings.patience.retry_times:
+        if is_final or lease.retries >= self.crawl.settings.retry_rule.retry_times:
             self.crawl.robots.keep(lease.url, None, b"", self.crawl.clock())
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
 

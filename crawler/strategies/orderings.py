@@ -42,6 +42,10 @@ class Ordering(Protocol):
         """Which of several URLs with the same score goes first."""
 
     @property
+    def doubts_up_to(self) -> float | None:
+        """The highest score of URLs not expected in the target language; None: no score says so."""
+
+    @property
     def lifts(self) -> bool:
         """Whether a queued URL takes a higher score when a later page links to it."""
 
@@ -59,6 +63,7 @@ class Random:
 
     name: str = "random"
     draw: Draw = Draw.UNIFORM
+    doubts_up_to: float | None = None
     lifts: bool = False
 
     def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
@@ -72,6 +77,7 @@ class BreadthFirst:
 
     name: str = "bfs"
     draw: Draw = Draw.FIRST
+    doubts_up_to: float | None = None
     lifts: bool = False
 
     def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
@@ -85,6 +91,7 @@ class Soft:
 
     name: str = "soft"
     draw: Draw = Draw.FIRST
+    doubts_up_to: float | None = None
     lifts: bool = True
 
     def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
@@ -102,6 +109,7 @@ class CountryDomain:
     score_urls: ScoreUrls
     name: str = "cctld"
     draw: Draw = Draw.UNIFORM
+    doubts_up_to: float | None = 0.0
     lifts: bool = False
 
     def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
@@ -116,6 +124,7 @@ class Confidence:
     score_urls: ScoreUrls = field(repr=False)
     name: str = "svm"
     draw: Draw = Draw.FIRST
+    doubts_up_to: float | None = 0.0
     lifts: bool = False
 
     def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
