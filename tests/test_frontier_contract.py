@@ -251,6 +251,17 @@ def lease_now(frontier: SqliteFrontier, now: float = 0.0) -> Lease:
     return lease
 
 
+def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(tmp_path: Path) -> None:
+    rule_of = make_filter("directory-conservative", tolerance=0)
+    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=3)
+    frontier.seed([Link(f"http://a.de/en/{n}", 0.0) for n in range(3)], 0.0)
+    frontier.seed([Link("http://b.de/", -1.0)], 0.0)
+    frontier.admit(lease_now(frontier), page("en"), now=0.0)
+    links = [Link(f"http://a.de/de/{n}", 0.0) for n in range(3)]
+    answers = frontier.admit(lease_now(frontier), page(), links, now=0.0)
+    assert [answer.value for answer in answers] == ["stored", "stored", "host_full"]
+
+
 def test_a_random_draw_is_uniform_over_what_is_queued_now(tmp_path: Path) -> None:
     """Early and late URLs on hosts of many sizes, known and new: chi-square over all."""
     urls = [f"http://h{int(i**0.5)}.de/{i}" for i in range(16)]
