@@ -17,7 +17,7 @@ from crawler.options import CrawlOptions
 from crawler.robots import Robots
 from crawler.run import Run, open_run
 from crawler.strategies import Ordering, Source, make_filter, make_ordering
-from crawler.visit import Download, RetryRule, Reading, Visitor
+from crawler.visit import Download, Reading, RetryRule, Visitor
 from crawler.web.base import Web
 
 
@@ -61,6 +61,7 @@ class Crawl:
     clock: Callable[[], float]
     visitor: Visitor
     listeners: list[OnSettled]
+    finish_reason: str = ""
 
     def start(self) -> None:
         """Queue the seeds; those known from an earlier session stay as they are."""
@@ -74,6 +75,7 @@ class Crawl:
 
     def close(self, finish_reason: str) -> None:
         """Note why the session ended and let go of the run."""
+        self.finish_reason = finish_reason
         self.frontier.close()
         self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()

@@ -82,9 +82,9 @@ DESCRIPTIONS = {
     "LANGFOCUS_RETRY_DELAY": "seconds a host rests after a failure, twice that after the second; "
     "0 on webs without a server",
     "LANGFOCUS_MAX_CRAWL_DELAY": "seconds up to which a Crawl-delay of robots.txt counts",
-    "LANGFOCUS_PATIENCE": "seconds for which free connections wait for a better URL (from a page on "
-    "its way, from a host that rests) before they fetch one that svm or cctld does not expect in "
-    "the language",
+    "LANGFOCUS_PATIENCE": "seconds for which free connections wait for a better URL (from a page "
+    "on its way, from a host that rests) before they fetch one that svm or cctld does not expect "
+    "in the language",
     "LANGFOCUS_SAMPLE_SEED": "whole number from which the sample web follows",
     "LANGFOCUS_SAMPLE_HOSTS": "about how many hosts the sample web has",
     "LANGFOCUS_QUIET": "True: no table at the end of a crawl (the files are written)",

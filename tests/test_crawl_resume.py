@@ -69,7 +69,9 @@ def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_pa
         with started(*arguments(web), proxy=proxy.url, **settings) as process:
             wait_for(proxy, 25, process)
             process.send_signal(signal.SIGINT)
-            process.wait(30)
+            told, _ = process.communicate(timeout=30)
+            assert process.returncode == 1
+            assert f"stopped; the same command with -s JOBDIR={tmp_path} goes on" in told
         first = summary(tmp_path)
         assert first["finish_reason"] == "shutdown"
         assert 0 < first["pages"] < 60

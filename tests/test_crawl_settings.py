@@ -62,6 +62,19 @@ def test_a_run_folder_of_another_crawl_is_left_as_it_was(tmp_path: Path) -> None
     assert (summary(tmp_path), rows(tmp_path, "SELECT * FROM meta")) == before
 
 
+def test_a_crawl_that_fetched_nothing_says_so(tmp_path: Path) -> None:
+    done = crawl(
+        "lang=de",
+        "seeds=http://no-such-host.invalid/",
+        JOBDIR=tmp_path,
+        LANGFOCUS_RETRY_DELAY=0,
+        DOWNLOAD_DELAY=0,
+    )
+    assert done.returncode != 0
+    assert "not one page could be fetched" in done.stderr
+    assert summary(tmp_path)["outcomes"] == {"dns": 1}
+
+
 def test_a_folder_with_something_else_in_its_run_db_is_refused(tmp_path: Path) -> None:
     (tmp_path / "run.db").write_bytes(b"this is no database" * 100)
     done = crawl("lang=de", "strategy=bfs", "web=sample", JOBDIR=tmp_path)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from protego import Protego
 
 from crawler.url import host_of, is_unwanted_file
+from crawler.web.base import NO_HEADERS, Answer
 from crawler.web.sample import SampleWeb
 from tests.crawls import ROOT, crawl, rows, summary
 from tests.loopback import Access, loopback
@@ -20,7 +21,7 @@ DELAY_S = 0.05
 
 @pytest.fixture(scope="module")
 def sample() -> SampleWeb:
-    return SampleWeb(hosts=800, secure=0.0)
+    return SampleWeb(hosts=4000, secure=0.0)
 
 
 def pages_of(log: Iterable[Access]) -> list[Access]:
@@ -175,3 +176,29 @@ def test_an_archive_is_crawled_as_though_it_were_the_web(tmp_path: Path) -> None
     assert told["relevant"] > 400
     assert told["countries"]
     assert told["outcomes"]["not_archived"] > 0
+
+
+class HeavyWeb:
+    """A home page and a film that hides its kind in its headers."""
+
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        if url.endswith("/film"):
+            return Answer(200, (("Content-Type", "video/mp4"),), b"\x00" * 8_000_000)
+        if url.endswith("/robots.txt"):
+            return Answer(404)
+        return Answer(200, (("Content-Type", "text/html"),), b"<a href='/film'>Film</a>")
+
+
+def test_a_large_file_that_is_no_text_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with loopback(HeavyWeb()) as proxy:
+        done = crawl(
+            "lang=de",
+            "seeds=http://a.de/",
+            proxy=proxy.url,
+            JOBDIR=tmp_path,
+            DOWNLOAD_DELAY=0,
+        )
+    assert done.returncode == 0, done.stderr
+    film = rows(tmp_path, "SELECT outcome, bytes FROM pages WHERE url = 'http://a.de/film'")
+    assert film[0][0] == "media"
+    assert film[0][1] < 4_000_000

@@ -6,7 +6,7 @@ import textwrap
 
 from scrapy.commands import crawl
 
-from crawler.crawl import open_crawl
+from crawler.crawl import Crawl, open_crawl
 from crawler.errors import CrawlError
 from crawler.options import ARGUMENTS, CrawlOptions
 from crawler.settings import DESCRIPTIONS
@@ -23,6 +23,9 @@ A run is a folder: run.db, summary.json, report.html. The same command with the 
 on where a crawl was stopped, by Ctrl-C or by a kill. The exit code is 0 only if the crawl could
 do what was asked.
 """
+
+_STOPPED = {"", "shutdown", "cancelled"}
+"""Why a crawl ended that was not done: the process was told to stop, or never got to the end."""
 
 
 class Command(crawl.Command):
@@ -59,12 +62,26 @@ class Command(crawl.Command):
             try:
                 options = CrawlOptions.read(opts.spargs)
                 settings = crawl_settings(self.settings, has_servers=options.web == "live")
-                opts.spargs = {**opts.spargs, "crawl": open_crawl(options, settings)}
+                crawl = open_crawl(options, settings)
             except CrawlError as error:
-                print(f"langfocus: {error}", file=sys.stderr)
-                self.exitcode = 1
+                self._fail(str(error))
                 return
-        super().run(args, opts)
+            opts.spargs = {**opts.spargs, "crawl": crawl}
+            super().run(args, opts)
+            self._judge(crawl)
+        else:
+            super().run(args, opts)
+
+    def _judge(self, crawl: Crawl) -> None:
+        """Say so where the crawl did not do what was asked."""
+        if crawl.finish_reason in _STOPPED:
+            self._fail(f"stopped; the same command with -s JOBDIR={crawl.run.folder} goes on")
+        elif crawl.frontier.counts().pages == 0:
+            self._fail("not one page could be fetched; the outcomes above say why")
+
+    def _fail(self, message: str) -> None:
+        print(f"langfocus: {message}", file=sys.stderr)
+        self.exitcode = 1
 
 
 def _listing(title: str, meanings: dict[str, str]) -> str:

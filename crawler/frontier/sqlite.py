@@ -53,8 +53,9 @@ class SqliteFrontier:
         between two contacts of a host. `budget_pages` pages are settled or leased at most,
         None: any number. A URL with the score `doubts_up_to` or less, None: no score, waits
         until for `patience_s` seconds nothing better was ready, as long as something better
-        may come: from a page on its way, or from a host that rests. What an earlier process left queued rests for its delay first, since
-        nobody knows when that process last contacted whom.
+        may come: from a page on its way, or from a host that rests. What an earlier process
+        left queued rests for its delay first, since nobody knows when that process last
+        contacted whom.
         """
         self._tables = Tables(connection)
         self._filter = filter

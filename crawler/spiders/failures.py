@@ -9,7 +9,7 @@ from crawler.web.base import NotArchived
 # (exceptions, reason, whether another try is useless)
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((NotArchived,), "not_archived", True),
-    ((exceptions.CannotResolveHostError, error.DNSLookupError), "dns", True),
+    ((exceptions.CannotResolveHostError, error.DNSLookupError), "dns", False),
     ((exceptions.DownloadTimeoutError, error.TimeoutError), "timeout", False),
     ((exceptions.DownloadConnectionRefusedError, error.ConnectionRefusedError), "refused", False),
     ((exceptions.DownloadCancelledError,), "too_large", True),

@@ -22,6 +22,7 @@ from crawler.spiders.failures import explain
 from crawler.visit import Download, RetryRule, is_text
 from crawler.web import handler
 
+_SMALL_BODY_BYTES = 256 * 1024
 _HANDLER = "crawler.web.handler.WebDownloadHandler"
 
 
@@ -165,9 +166,14 @@ class LangfocusSpider(Spider):
             self.crawl.robots.keep(lease.url, None, b"", self.crawl.clock())
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
-    def on_headers(self, headers: Headers, request: Request, **kwargs: Any) -> None:
-        """Do not read the body of an answer that holds no text."""
-        if not is_text(_text(headers.get(b"Content-Type"))):
+    def on_headers(self, headers: Headers, body_length: object, **kwargs: Any) -> None:
+        """Do not read a large body that holds no text.
+
+        A small one is read: stopping it may close a connection that has gone back to the pool,
+        and the request that finds it there would be sent twice.
+        """
+        is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
+        if is_large and not is_text(_text(headers.get(b"Content-Type"))):
             raise StopDownload(fail=False)
 
     def on_idle(self) -> None:

@@ -1,0 +1,59 @@
+"""The README's transcripts are what a person sees."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.crawls import ROOT, crawl
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def transcript(language: str, beginning: str) -> str:
+    """Return the README's block of that language that begins so."""
+    blocks: list[str] = re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+    return next(block for block in blocks if block.startswith(beginning))
+
+
+def test_the_languages_of_the_readmes_urls_are_as_it_says() -> None:
+    test = doctest.DocTestParser().get_doctest(
+        transcript("pycon", ">>> from classifiers"), {}, "README", None, 0
+    )
+    assert doctest.DocTestRunner().run(test).failed == 0
+
+
+def figures(told: str) -> dict[str, str]:
+    """Return label and figure of each row of a plain table."""
+    return dict(re.findall(r"^\| ([^|]*?) +\| +([^|]*?) \|$", told, flags=re.MULTILINE))
+
+
+def test_the_readmes_crawl_ends_as_it_says(tmp_path: Path) -> None:
+    command, _, told = transcript("console", "$ scrapy crawl").partition("\n")
+    arguments = re.findall(r"-a (\S+)", command)
+    done = crawl(*arguments, JOBDIR=tmp_path)
+    assert done.returncode == 0, done.stderr
+    expected, found = figures(told), figures(done.stdout)
+    assert set(expected) <= set(found)
+    assert found["pages"] == expected["pages"] == "500"
+    assert found["finish reason"] == expected["finish reason"]
+    rates = [float(table["harvest rate"].rstrip(" %")) for table in (expected, found)]
+    assert rates[0] == pytest.approx(rates[1], abs=3.0)
+
+
+def test_every_make_target_that_the_readme_names_exists() -> None:
+    targets = set(re.findall(r"^    make (\w+)", README, flags=re.MULTILINE))
+    makefile = (ROOT / "Makefile").read_text()
+    assert targets == {"demo", "test"}
+    assert all(f"\n{target}: " in makefile for target in targets)
+
+
+def test_every_command_of_ours_has_a_manual_and_a_place_in_the_docs() -> None:
+    from importlib import import_module
+
+    docs = README + "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
+    for path in (ROOT / "crawler/commands").glob("[a-z]*.py"):
+        command = import_module(f"crawler.commands.{path.stem}").Command()
+        assert len(command.long_desc()) > len(command.short_desc()) > 10
+        assert f"scrapy {path.stem}" in docs
