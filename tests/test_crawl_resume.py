@@ -98,3 +98,13 @@ def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:
             assert summary(tmp_path)["finish_reason"] == "pages"
             pages = [access for access in proxy.log if "/page/" in access.url]
             assert len(pages) == budget
+
+
+def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
+    """Scrapy's own heartbeat would let five seconds pass between two pages."""
+    web = SmallWeb(pages=8)
+    with loopback(web) as proxy:
+        done = crawl(*arguments(web), proxy=proxy.url, JOBDIR=tmp_path, DOWNLOAD_DELAY=0.2)
+        assert done.returncode == 0, done.stderr
+        assert len(proxy.log) == 9
+        assert 0.2 <= min(gaps(proxy)) <= max(gaps(proxy)) < 3.0

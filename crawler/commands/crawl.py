@@ -3,12 +3,14 @@
 import argparse
 import sys
 import textwrap
+from pathlib import Path
 
 from scrapy.commands import crawl
 
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import CrawlError
 from crawler.options import ARGUMENTS, CrawlOptions
+from crawler.report.files import write_whole
 from crawler.settings import DESCRIPTIONS
 from crawler.spiders.langfocus import LangfocusSpider, crawl_settings
 
@@ -46,6 +48,9 @@ class Command(crawl.Command):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Describe the arguments of the spider and the settings of the project."""
         super().add_options(parser)
+        parser.add_argument(
+            "--json", metavar="FILE", type=Path, help="write summary.json to FILE too (langfocus)"
+        )
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.description = textwrap.fill(self.long_desc(), 95)
         parser.epilog = "\n".join(
@@ -69,6 +74,8 @@ class Command(crawl.Command):
             opts.spargs = {**opts.spargs, "crawl": crawl}
             super().run(args, opts)
             self._judge(crawl)
+            if opts.json is not None:
+                self._copy(crawl.run.folder / "summary.json", opts.json)
         else:
             super().run(args, opts)
 
@@ -78,6 +85,12 @@ class Command(crawl.Command):
             self._fail(f"stopped; the same command with -s JOBDIR={crawl.run.folder} goes on")
         elif crawl.frontier.counts().pages == 0:
             self._fail("not one page could be fetched; the outcomes above say why")
+
+    def _copy(self, summary: Path, copy: Path) -> None:
+        try:
+            write_whole(copy, summary.read_text(encoding="utf-8"))
+        except OSError as error:
+            self._fail(f"--json {copy}: cannot be written: {error}")
 
     def _fail(self, message: str) -> None:
         print(f"langfocus: {message}", file=sys.stderr)
