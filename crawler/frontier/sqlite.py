@@ -335,3 +335,5 @@ class SqliteFrontier:
             host = self._hosts.get(host_id)
             if host and not (host.is_leased or host.is_ready) and host.ready_at == ready_at:
                 self._rest(host, ready_at, now)
+        while self._promising_rests and self._promising_rests[0][0] <= now:
+            heappop(self._promising_rests)
