@@ -19,6 +19,7 @@ from crawler.run import Run, open_run
 from crawler.strategies import Ordering, Source, make_filter, make_ordering
 from crawler.visit import Download, Reading, RetryRule, Visitor
 from crawler.web.base import Web
+from crawler.web.opening import open_web
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,12 @@ def open_crawl(
     URL model knows it, `cctld` where a top-level domain speaks it, else `soft`.
     """
     ordering = _ordering(options, settings)
-    web = _open_web(options, settings)
+    web = open_web(
+        options.web,
+        archive=options.archive,
+        seed=settings.sample_seed,
+        hosts=settings.sample_hosts,
+    )
     country_of = _country_lookup(settings.geoip)
     options = _with_seeds(options, web)
     now = clock()
@@ -142,18 +148,6 @@ def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
             return make("cctld" if languages.tlds_of(options.lang) else "soft")
     except ClassifierError as error:
         raise SettingError(str(error)) from error
-
-
-def _open_web(options: CrawlOptions, settings: CrawlSettings) -> Web | None:
-    if options.web == "sample":
-        from crawler.web.sample import SampleWeb
-
-        return SampleWeb(seed=settings.sample_seed, hosts=settings.sample_hosts)
-    if options.archive is not None:
-        from crawler.web.archive import ArchiveWeb
-
-        return ArchiveWeb(options.archive)
-    return None
 
 
 def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:

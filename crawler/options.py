@@ -8,8 +8,8 @@ from classifiers import languages
 from crawler.errors import SettingError
 from crawler.strategies import FILTERS, ORDERINGS
 from crawler.url import normalise
+from crawler.web.opening import KINDS
 
-WEBS = ("live", "sample", "archive")
 SEED_FOLDER = Path(__file__).resolve().parent.parent / "seeds"
 
 ARGUMENTS = {
@@ -53,7 +53,7 @@ class CrawlOptions:
         for name in arguments:
             if name not in ARGUMENTS:
                 raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
-        web = _choice(arguments, "web", WEBS, "live")
+        web = _choice(arguments, "web", KINDS, "live")
         archive = arguments.get("archive")
         if (web == "archive") != (archive is not None):
             raise SettingError("-a web=archive and -a archive=FILE.warc.gz go together")

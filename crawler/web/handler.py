@@ -28,8 +28,8 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from crawler.errors import SettingError
 from crawler.web.base import Answer, Reason, Unreachable, Web
+from crawler.web.opening import open_web
 
-KINDS = ("live", "sample", "archive")
 FAILURES: dict[Reason, type[Exception]] = {
     "dns": CannotResolveHostError,
     "timeout": DownloadTimeoutError,
@@ -56,17 +56,15 @@ def use_web(crawler: Crawler, web: Web) -> None:
 
 def web_from_settings(settings: BaseSettings) -> Web | None:
     """A new Web as the settings name it; None is the live one."""
-    kind = settings.get("LANGFOCUS_WEB") or "live"
-    if kind == "sample":
-        from crawler.web.sample import SampleWeb
-
-        hosts = settings.getint("LANGFOCUS_SAMPLE_HOSTS") or 600
-        return SampleWeb(seed=settings.getint("LANGFOCUS_SAMPLE_SEED", 1), hosts=hosts)
-    if kind == "archive":
-        return _archive(settings.get("LANGFOCUS_ARCHIVE"))
-    if kind != "live":
-        raise SettingError(f"LANGFOCUS_WEB is {kind!r}: choose one of {', '.join(KINDS)}")
-    return None
+    kind, archive = settings.get("LANGFOCUS_WEB") or "live", settings.get("LANGFOCUS_ARCHIVE")
+    if kind == "archive" and not archive:
+        raise SettingError("LANGFOCUS_WEB is 'archive' without a file: set LANGFOCUS_ARCHIVE")
+    return open_web(
+        kind,
+        archive=Path(archive) if archive else None,
+        seed=settings.getint("LANGFOCUS_SAMPLE_SEED", 1),
+        hosts=settings.getint("LANGFOCUS_SAMPLE_HOSTS") or 600,
+    )
 
 
 def response_to(request: Request, answer: Answer) -> Response:
@@ -118,14 +116,6 @@ class WebDownloadHandler(BaseDownloadHandler):
         """Ends what Scrapy's own handler keeps open, if the Web is the live one."""
         if self._live is not None:
             await self._live.close()
-
-
-def _archive(path: str | None) -> Web:
-    from crawler.web.archive import ArchiveWeb
-
-    if not path:
-        raise SettingError("LANGFOCUS_WEB is 'archive' without a file: set LANGFOCUS_ARCHIVE")
-    return ArchiveWeb(Path(path))
 
 
 def _scrapy_handler(crawler: Crawler) -> Any:

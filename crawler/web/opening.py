@@ -1,0 +1,31 @@
+"""Opening a Web by its name."""
+
+from pathlib import Path
+
+from crawler.errors import SettingError
+from crawler.web.base import Web
+
+KINDS = ("live", "sample", "archive")
+"""Where pages may come from."""
+
+
+def open_web(kind: str, *, archive: Path | None, seed: int, hosts: int) -> Web | None:
+    """Return the Web of that kind, None for the live one.
+
+    `archive` is the WARC file of an archive, `seed` and `hosts` make a sample. Raises
+    `SettingError` for another kind or an archive without a file, `ArchiveError` for a file that
+    cannot be replayed.
+    """
+    if kind == "live":
+        return None
+    if kind == "sample":
+        from crawler.web.sample import SampleWeb
+
+        return SampleWeb(seed=seed, hosts=hosts)
+    if kind != "archive":
+        raise SettingError(f"{kind!r} is no web: choose one of {', '.join(KINDS)}")
+    if archive is None:
+        raise SettingError("the web 'archive' needs a file to replay")
+    from crawler.web.archive import ArchiveWeb
+
+    return ArchiveWeb(archive)
