@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 from classifiers import languages
 from classifiers.errors import ClassifierError, LanguageError
@@ -15,7 +16,7 @@ from crawler.frontier.base import Admission, Frontier, Lease, Record
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.options import CrawlOptions
 from crawler.robots import Robots
-from crawler.run import Run, open_run
+from crawler.run import Run, lock_run, open_run
 from crawler.strategies import Ordering, Source, make_filter, make_ordering
 from crawler.visit import Download, Reading, RetryRule, Visitor
 from crawler.web.base import Web
@@ -50,7 +51,10 @@ OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
 
 @dataclass(slots=True)
 class Crawl:
-    """An open crawl. `web` is None where pages come from the live Web."""
+    """An open crawl. `web` is None where pages come from the live Web.
+
+    `lock` keeps other processes out of the run's folder until it is closed.
+    """
 
     options: CrawlOptions
     settings: CrawlSettings
@@ -62,6 +66,7 @@ class Crawl:
     clock: Callable[[], float]
     visitor: Visitor
     listeners: list[OnSettled]
+    lock: IO[str]
     finish_reason: str = ""
 
     def start(self) -> None:
@@ -80,6 +85,7 @@ class Crawl:
         self.frontier.close()
         self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
+        self.lock.close()
 
 
 def open_crawl(
@@ -100,9 +106,9 @@ def open_crawl(
     country_of = _country_lookup(settings.geoip)
     options = _with_seeds(options, web)
     now = clock()
-    run = open_run(
-        _run_folder(options, settings, ordering, now), _meta(options, ordering, settings), now
-    )
+    folder = _run_folder(options, settings, ordering, now)
+    lock = lock_run(folder)
+    run = open_run(folder, _meta(options, ordering, settings), now)
     frontier = _frontier(options, settings, ordering, run, now)
     listeners: list[OnSettled] = []
 
@@ -121,7 +127,9 @@ def open_crawl(
         on_settled=tell,
     )
     robots = Robots(frontier, settings.user_agent, max_delay_s=settings.max_crawl_delay_s)
-    return Crawl(options, settings, ordering, web, run, frontier, robots, clock, visitor, listeners)
+    return Crawl(
+        options, settings, ordering, web, run, frontier, robots, clock, visitor, listeners, lock
+    )
 
 
 def read_page(download: Download) -> Reading:

@@ -3,11 +3,13 @@
 Every figure of a report comes from `run.db`, and the same file resumes the crawl.
 """
 
+import fcntl
 import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from crawler.errors import RunFolderError
 
@@ -86,6 +88,25 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
     except (OSError, sqlite3.Error) as error:
         raise RunFolderError(f"{folder}: cannot be used as a run folder: {error}") from error
     return Run(folder, connection, cursor.lastrowid or 0)
+
+
+def lock_run(folder: Path) -> IO[str]:
+    """Return a file whose being open keeps other processes from crawling in the folder.
+
+    The system lets go of it when the process ends, however it ends. Raises `RunFolderError` if
+    another process holds it or the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = (folder / "run.lock").open("w", encoding="utf-8")
+    except OSError as error:
+        raise RunFolderError(f"{folder}: cannot be used as a run folder: {error}") from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise RunFolderError(f"{folder}: another process is crawling in it") from error
+    return file
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -108,3 +108,17 @@ def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert len(proxy.log) == 9
         assert 0.2 <= min(gaps(proxy)) <= max(gaps(proxy)) < 3.0
+
+
+def test_a_second_process_is_kept_out_of_a_run(tmp_path: Path) -> None:
+    web = SmallWeb(pages=300)
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
+    with (
+        loopback(web) as proxy,
+        started(*arguments(web), proxy=proxy.url, **settings) as process,
+    ):
+        wait_for(proxy, 5, process)
+        second = crawl(*arguments(web), proxy=proxy.url, **settings)
+        assert process.poll() is None
+    assert second.returncode == 1
+    assert second.stderr == f"langfocus: {tmp_path}: another process is crawling in it\n"
