@@ -1,7 +1,9 @@
 """A crawl, put together: options and settings in, an open run with frontier and visitor out."""
 
+import sqlite3
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -53,7 +55,8 @@ OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
 class Crawl:
     """An open crawl. `web` is None where pages come from the live Web.
 
-    `lock` keeps other processes out of the run's folder until it is closed.
+    `lock` keeps other processes out of the run's folder until it is closed. `fault` says what
+    made it impossible to go on.
     """
 
     options: CrawlOptions
@@ -68,6 +71,7 @@ class Crawl:
     listeners: list[OnSettled]
     lock: IO[str]
     finish_reason: str = ""
+    fault: str = ""
 
     def start(self) -> None:
         """Queue the seeds; those known from an earlier session stay as they are."""
@@ -83,7 +87,9 @@ class Crawl:
         """Note why the session ended and let go of the run."""
         self.finish_reason = finish_reason
         self.frontier.close()
-        self.run.end_session(self.clock(), finish_reason)
+        # Where nothing can be written the session stays open, as after a kill.
+        with suppress(sqlite3.OperationalError):
+            self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
         self.lock.close()
 

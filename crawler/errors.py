@@ -3,7 +3,8 @@
 CrawlError
 ├── SettingError (ValueError)      a setting or argument that cannot be used
 ├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
-└── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
+├── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
+└── StorageError (OSError)         a run that can no longer be written: a full disk, most often
 """
 
 
@@ -21,3 +22,7 @@ class RunFolderError(CrawlError, ValueError):
 
 class ArchiveError(CrawlError, OSError):
     """An archive that is missing, truncated or not a WARC file."""
+
+
+class StorageError(CrawlError, OSError):
+    """A run that can no longer be written; what was committed before is whole."""

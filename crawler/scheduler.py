@@ -9,6 +9,7 @@ from scrapy.crawler import Crawler
 
 from crawler.crawl import Crawl
 from crawler.engine import WakeUp
+from crawler.errors import StorageError
 from crawler.frontier.base import Lease
 from crawler.robots import Verdict
 from crawler.strategies import Source
@@ -59,6 +60,8 @@ class FrontierScheduler(BaseScheduler):
         """Tell the engine whether to stay: something is queued and the budget allows it."""
         if self._returned:
             return True
+        if self._crawl.fault:
+            return False
         return not self._crawl.is_complete() and self._crawl.frontier.counts().queued > 0
 
     def enqueue_request(self, request: Request) -> bool:
@@ -78,6 +81,8 @@ class FrontierScheduler(BaseScheduler):
         if self._returned:
             return self._returned.popleft()
         for _ in range(_MOST_REFUSALS):
+            if self._crawl.fault:
+                return None
             lease = self._crawl.frontier.next(self._crawl.clock())
             if lease is None:
                 break
@@ -90,13 +95,19 @@ class FrontierScheduler(BaseScheduler):
     def _request(self, lease: Lease) -> Request | None:
         verdict = self._crawl.robots.verdict(lease.url) if self._obey else Verdict.ALLOWED
         if verdict is Verdict.FORBIDDEN:
-            self._crawl.visitor.refused(lease, "robots")
+            self._refuse(lease)
             return None
         meta = {LEASE: lease, "download_slot": SLOT}
         if verdict is Verdict.UNKNOWN:
             address = self._crawl.robots.address(lease.url)
             return self._spider.robots_request(address, meta)
         return self._spider.page_request(lease.url, meta)
+
+    def _refuse(self, lease: Lease) -> None:
+        try:
+            self._crawl.visitor.refused(lease, "robots")
+        except StorageError as error:
+            self._crawl.fault = str(error)
 
     def _set_wake_up(self) -> None:
         ready_at = self._crawl.frontier.ready_at(self._crawl.clock())

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from tests.crawls import crawl, rows, started, summary
+from tests.crawls import ROOT, command, crawl, environment, rows, started, summary
 from tests.loopback import Proxy, loopback
 from tests.smallweb import SmallWeb
 
@@ -122,3 +122,32 @@ def test_a_second_process_is_kept_out_of_a_run(tmp_path: Path) -> None:
         assert process.poll() is None
     assert second.returncode == 1
     assert second.stderr == f"langfocus: {tmp_path}: another process is crawling in it\n"
+
+
+def test_a_full_disk_stops_the_crawl_and_what_was_written_is_whole(tmp_path: Path) -> None:
+    web = SmallWeb(pages=120)
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0}
+    with loopback(web) as proxy:
+        # No file of the process may grow beyond 200 blocks of a kilobyte, its log included.
+        limited = [
+            "bash",
+            "-c",
+            'ulimit -f 200; exec "$@"',
+            "-",
+            *command(*arguments(web), **settings),
+        ]
+        full = subprocess.run(
+            limited,
+            cwd=ROOT,
+            env=environment(proxy.url),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert full.returncode == 1
+        assert "the run cannot be written any more" in full.stderr
+        assert "Traceback" not in full.stderr
+        done = crawl(*arguments(web), proxy=proxy.url, **settings)
+    assert done.returncode == 0, done.stderr
+    assert summary(tmp_path)["pages"] == 120

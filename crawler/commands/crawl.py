@@ -81,8 +81,10 @@ class Command(crawl.Command):
 
     def _judge(self, crawl: Crawl) -> None:
         """Say so where the crawl did not do what was asked."""
-        if crawl.finish_reason in _STOPPED:
-            self._fail(f"stopped; the same command with -s JOBDIR={crawl.run.folder} goes on")
+        if crawl.fault:
+            self._fail(f"{crawl.fault}; {_way_on(crawl)}")
+        elif crawl.finish_reason in _STOPPED:
+            self._fail(f"stopped; {_way_on(crawl)}")
         elif crawl.frontier.counts().pages == 0:
             self._fail("not one page could be fetched; the outcomes above say why")
 
@@ -95,6 +97,10 @@ class Command(crawl.Command):
     def _fail(self, message: str) -> None:
         print(f"langfocus: {message}", file=sys.stderr)
         self.exitcode = 1
+
+
+def _way_on(crawl: Crawl) -> str:
+    return f"the same command with -s JOBDIR={crawl.run.folder} goes on"
 
 
 def _listing(title: str, meanings: dict[str, str]) -> str:

@@ -107,7 +107,8 @@ class Frontier(Protocol):
         """Settle a leased URL and return what became of its links, in their order.
 
         The host may be contacted again after its delay, or at once if it was not contacted.
-        Raises `LeaseError` if the URL is not leased.
+        Raises `LeaseError` if the URL is not leased and `crawler.errors.StorageError` if nothing
+        can be written any more; the URL stays queued for a later process then.
         """
 
     def retry(self, lease: Lease, *, now: float, not_before: float) -> None:

@@ -4,9 +4,10 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
+from crawler.errors import StorageError
 from crawler.frontier.base import PAGE, Lease, Record
 from crawler.strategies.relevance import NOTHING, Tally
 
@@ -54,9 +55,9 @@ class Tables:
     @contextmanager
     def transaction(self) -> Iterator[Counter[str]]:
         """Do all or nothing; what is added to the counter yielded goes into `counts`."""
-        self._sql("BEGIN IMMEDIATE")
         counts: Counter[str] = Counter()
         try:
+            self._sql("BEGIN IMMEDIATE")
             yield counts
             self._many(
                 "INSERT INTO counts VALUES (?, ?)"
@@ -64,9 +65,17 @@ class Tables:
                 counts.items(),
             )
             self._sql("COMMIT")
+        except sqlite3.OperationalError as error:
+            self._roll_back()
+            raise StorageError(f"the run cannot be written any more: {error}") from error
         except BaseException:
-            self._sql("ROLLBACK")
+            self._roll_back()
             raise
+
+    def _roll_back(self) -> None:
+        # Some failures, a full disk among them, have ended the transaction already.
+        with suppress(sqlite3.OperationalError):
+            self._sql("ROLLBACK")
 
     # Totals, read once at opening.
 
@@ -263,9 +272,10 @@ class Tables:
 
     def set_delay(self, host: str, delay_s: float) -> int | None:
         """Keep a host's own delay; return its id if it is known."""
-        row = self._sql(
-            "UPDATE hosts SET delay_s = ? WHERE host = ? RETURNING id", (delay_s, host)
-        ).fetchone()
+        with self.transaction():
+            row = self._sql(
+                "UPDATE hosts SET delay_s = ? WHERE host = ? RETURNING id", (delay_s, host)
+            ).fetchone()
         return None if row is None else int(row[0])
 
     def robots(self, origin: str) -> str | None:
@@ -275,4 +285,5 @@ class Tables:
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the robots.txt of an origin."""
-        self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)", (origin, text, now))
+        with self.transaction():
+            self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)", (origin, text, now))

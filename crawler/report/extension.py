@@ -68,6 +68,8 @@ class Reporter:
         """End the line, write `summary.json` and `report.html`, print the table."""
         self._line.close()
         folder = self._crawl.run.folder
+        if self._crawl.fault:
+            return
         summary = write_report(folder)
         if not self._is_quiet:
             print_summary(summary)

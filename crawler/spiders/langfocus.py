@@ -1,8 +1,9 @@
 """The language-focused spider: thin, since frontier and visitor know what to do."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -14,6 +15,7 @@ from twisted.python.failure import Failure
 
 from classifiers import languages
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
+from crawler.errors import StorageError
 from crawler.frontier.base import PAGE, Lease
 from crawler.items import PageItem, item_of
 from crawler.options import CrawlOptions
@@ -21,6 +23,9 @@ from crawler.scheduler import LEASE, SLOT
 from crawler.spiders.failures import explain
 from crawler.visit import Download, RetryRule, is_text
 from crawler.web import handler
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 _SMALL_BODY_BYTES = 256 * 1024
 _HANDLER = "crawler.web.handler.WebDownloadHandler"
@@ -56,6 +61,24 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         sample_hosts=settings.getint("LANGFOCUS_SAMPLE_HOSTS"),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
     )
+
+
+def stops_without_storage(callback: Callable[P, R]) -> Callable[P, R]:
+    """Return a callback of the spider that ends the crawl once nothing can be written any more.
+
+    Every page from then on would be fetched in vain.
+    """
+
+    @wraps(callback)
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return callback(*args, **kwargs)
+        except StorageError as error:
+            spider = cast(LangfocusSpider, args[0])
+            spider.crawl.fault = str(error)
+            raise CloseSpider("storage") from error
+
+    return guarded
 
 
 class LangfocusSpider(Spider):
@@ -128,11 +151,14 @@ class LangfocusSpider(Spider):
             dont_filter=True,
         )
 
+    @stops_without_storage
     def parse(self, response: Response, **kwargs: Any) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
         lease: Lease = response.meta[LEASE]
         try:
             record = self.crawl.visitor.answered(lease, download_of(response))
+        except StorageError:
+            raise
         except Exception:
             self.logger.exception("%s could not be settled", lease.url)
             self.crawl.visitor.failed(lease, "error", is_final=True)
@@ -140,12 +166,14 @@ class LangfocusSpider(Spider):
         is_page = record is not None and record.outcome == PAGE
         return [item_of(lease, record)] if self._wants_items and record and is_page else []
 
+    @stops_without_storage
     def on_failure(self, failure: Failure) -> None:
         """Settle a page that did not come."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         reason, is_final = explain(failure)
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
+    @stops_without_storage
     def parse_robots(self, response: Response, **kwargs: Any) -> None:
         """Keep a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
@@ -158,6 +186,7 @@ class LangfocusSpider(Spider):
             crawl.robots.keep(lease.url, response.status, response.body, now)
         crawl.frontier.release(lease, now=now)
 
+    @stops_without_storage
     def on_robots_failure(self, failure: Failure) -> None:
         """Without a word from the host nothing of it is fetched (RFC 9309, 2.3.1.4)."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
@@ -178,6 +207,8 @@ class LangfocusSpider(Spider):
 
     def on_idle(self) -> None:
         """Name the reason why nothing is left to do."""
+        if self.crawl.fault:
+            raise CloseSpider("storage")
         if self.crawl.is_complete():
             raise CloseSpider("pages")
 
