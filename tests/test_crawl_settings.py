@@ -38,6 +38,28 @@ def test_a_bad_argument_is_one_line(arguments: list[str], told: str, tmp_path: P
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DOWNLOAD_DELAY", "fast"),
+        ("DOWNLOAD_DELAY", "-1"),
+        ("RETRY_TIMES", "nan"),
+        ("LANGFOCUS_PATIENCE", ""),
+    ],
+)
+def test_a_bad_setting_is_one_line(name: str, value: str, tmp_path: Path) -> None:
+    done = crawl("lang=de", "web=sample", JOBDIR=tmp_path / "run", **{name: value})
+    assert done.returncode != 0
+    assert done.stderr == f"langfocus: {name}={value}: a number of at least 0 is needed\n"
+    assert not (tmp_path / "run").exists()
+
+
+def test_any_number_of_connections_is_understood(tmp_path: Path) -> None:
+    done = crawl("lang=de", "web=sample", "pages=20", JOBDIR=tmp_path, CONCURRENT_REQUESTS=0)
+    assert done.returncode == 0, done.stderr
+    assert summary(tmp_path)["pages"] == 20
+
+
 def test_an_unreadable_model_is_one_line(tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     model.write_bytes(b"PK\x03\x04 not a model")

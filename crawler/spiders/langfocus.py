@@ -1,5 +1,6 @@
 """The language-focused spider: thin, since frontier and visitor know what to do."""
 
+import sys
 from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from pathlib import Path
@@ -15,7 +16,7 @@ from twisted.python.failure import Failure
 
 from classifiers import languages
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
-from crawler.errors import StorageError
+from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import PAGE, Lease
 from crawler.items import PageItem, item_of
 from crawler.options import CrawlOptions
@@ -32,7 +33,7 @@ _HANDLER = "crawler.web.handler.WebDownloadHandler"
 
 
 def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSettings:
-    """Return what a crawl needs of Scrapy's settings.
+    """Return what a crawl needs of Scrapy's settings; raises `SettingError`.
 
     On a web without servers there is nobody to be polite to: only a delay given with `-s`
     holds there.
@@ -44,23 +45,33 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
     return CrawlSettings(
         run_folder=Path(job_folder) if job_folder else None,
         runs=Path(settings.get("LANGFOCUS_RUNS")),
-        delay_s=settings.getfloat("DOWNLOAD_DELAY") if has_servers or is_asked_for else 0.0,
+        delay_s=_number(settings, "DOWNLOAD_DELAY") if has_servers or is_asked_for else 0.0,
         retry_rule=RetryRule(
-            settings.getint("RETRY_TIMES"),
-            settings.getfloat("LANGFOCUS_RETRY_DELAY") if has_servers else 0.0,
+            int(_number(settings, "RETRY_TIMES")),
+            _number(settings, "LANGFOCUS_RETRY_DELAY") if has_servers else 0.0,
             frozenset(int(status) for status in settings.getlist("RETRY_HTTP_CODES")),
-            max_redirects=settings.getint("REDIRECT_MAX_TIMES"),
+            max_redirects=int(_number(settings, "REDIRECT_MAX_TIMES")),
         ),
         user_agent=settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT"),
-        max_crawl_delay_s=settings.getfloat("LANGFOCUS_MAX_CRAWL_DELAY"),
-        patience_s=settings.getfloat("LANGFOCUS_PATIENCE"),
-        random_state=settings.getint("LANGFOCUS_RANDOM_STATE"),
+        max_crawl_delay_s=_number(settings, "LANGFOCUS_MAX_CRAWL_DELAY"),
+        patience_s=_number(settings, "LANGFOCUS_PATIENCE"),
+        random_state=int(_number(settings, "LANGFOCUS_RANDOM_STATE")),
         url_model=Path(model) if model else None,
         geoip=Path(geoip) if geoip else None,
-        sample_seed=settings.getint("LANGFOCUS_SAMPLE_SEED"),
-        sample_hosts=settings.getint("LANGFOCUS_SAMPLE_HOSTS"),
+        sample_seed=int(_number(settings, "LANGFOCUS_SAMPLE_SEED")),
+        sample_hosts=int(_number(settings, "LANGFOCUS_SAMPLE_HOSTS")),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
     )
+
+
+def _number(settings: BaseSettings, name: str) -> float:
+    try:
+        number = settings.getfloat(name)
+    except (TypeError, ValueError):
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise SettingError(f"{name}={settings.get(name)}: a number of at least 0 is needed")
+    return number
 
 
 def stops_without_storage(callback: Callable[P, R]) -> Callable[P, R]:
@@ -115,10 +126,11 @@ class LangfocusSpider(Spider):
         """Set what follows from the arguments, below anything given with `-s`."""
         headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
         headers["Accept-Language"] = languages.accept_language(self.crawl.options.lang)
-        concurrency = settings.getint("CONCURRENT_REQUESTS")
+        # Scrapy takes 0 for any number.
+        concurrency = settings.getint("CONCURRENT_REQUESTS") or sys.maxsize
         adapted: dict[str, Any] = {
             "DEFAULT_REQUEST_HEADERS": headers,
-            "CONCURRENT_REQUESTS_PER_DOMAIN": concurrency,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": min(concurrency, 1000),
             "DOWNLOAD_SLOTS": {SLOT: {"concurrency": concurrency, "delay": 0, "jitter": 0}},
             "JOBDIR": str(self.crawl.run.folder),
         }
