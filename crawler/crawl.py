@@ -148,7 +148,9 @@ def read_page(download: Download) -> Reading:
     )
     told = identify(page)
     links = [] if page.nofollow else page.links
-    return Reading(links, told.language, told.confidence, told.method, page.charset)
+    return Reading(
+        links, told.language, told.confidence, told.method, page.charset, page.dropped_links
+    )
 
 
 def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:

@@ -5,7 +5,7 @@ whatever they like.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urljoin
 
@@ -29,13 +29,17 @@ class Download:
 
 
 class Reading(NamedTuple):
-    """What was read from a page: its links (absolute, unsorted) and its language."""
+    """What was read from a page: its links (absolute, unsorted) and its language.
+
+    `dropped_links` could not be resolved or are too long.
+    """
 
     links: Sequence[str]
     language: str | None
     confidence: float | None
     method: str | None
     charset: str | None
+    dropped_links: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,20 @@ def is_text(content_type: str | None) -> bool:
     """Tell whether a Content-Type may hold a page; a missing one may."""
     kind = (content_type or "").strip().lower()
     return not kind or kind.startswith(_TEXT_TYPES)
+
+
+class _Sifted(NamedTuple):
+    """Links worth queueing, each once in its one spelling, and how many others there were."""
+
+    wanted: list[str]
+    files: int
+    malformed: int
+
+
+def _sift(urls: Sequence[str]) -> _Sifted:
+    normal = [url for url in map(normalise, urls) if url]
+    wanted = [url for url in normal if not is_unwanted_file(url)]
+    return _Sifted(list(dict.fromkeys(wanted)), len(normal) - len(wanted), len(urls) - len(normal))
 
 
 class Visitor:
@@ -91,10 +109,11 @@ class Visitor:
 
     def links(self, urls: Sequence[str], source: Source) -> list[Link]:
         """Return the links worth queueing, normalised and scored in one batch."""
-        wanted = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
-        unique = list(dict.fromkeys(wanted))
-        scores = self._ordering.scores(unique, source) if unique else []
-        return [Link(url, score) for url, score in zip(unique, scores, strict=True)]
+        return self._score(_sift(urls).wanted, source)
+
+    def _score(self, urls: Sequence[str], source: Source) -> list[Link]:
+        scores = self._ordering.scores(urls, source) if urls else []
+        return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
 
     def answered(self, lease: Lease, download: Download) -> Record | None:
         """Settle a URL to which a server gave an answer; None: it is put back to be retried."""
@@ -126,8 +145,13 @@ class Visitor:
     def _settle_page(self, lease: Lease, download: Download) -> Record:
         reading = self._read(download)
         is_relevant = reading.language == self._language
-        record = self._record(PAGE, download, reading)
-        links = self.links(reading.links, Source(is_relevant, lease.depth))
+        sifted = _sift(reading.links)
+        record = replace(
+            self._record(PAGE, download, reading),
+            ignored_files=sifted.files,
+            ignored_urls=sifted.malformed + reading.dropped_links,
+        )
+        links = self._score(sifted.wanted, Source(is_relevant, lease.depth))
         return self._settle(lease, record, links)
 
     def _redirected(self, lease: Lease, download: Download) -> Record:

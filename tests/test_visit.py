@@ -93,6 +93,15 @@ def test_a_page_is_labelled_and_its_links_are_queued(visit: Visit) -> None:
     assert visit.queued() == ["http://a.de/x", "http://www.a.de/y"]
 
 
+def test_links_that_are_no_candidates_are_counted(visit: Visit) -> None:
+    links = ["/a.jpg", "/b.css", "/c.pdf?x", "/fine", "http://[", "/" + "x" * 3000]
+    visit.answer(body=GERMAN + "".join(f"<a href='{link}'>x</a>" for link in links))
+    assert visit.queued() == ["http://a.de/fine"]
+    counts = dict(rows(visit.folder, "SELECT name, value FROM counts"))
+    assert counts["ignored_file"] == 3
+    assert counts["ignored_url"] >= 1
+
+
 @pytest.mark.parametrize("status", [404, 410, 403, 204])
 def test_an_error_is_a_page_without_a_label(visit: Visit, status: int) -> None:
     visit.answer(status, "" if status == 204 else GERMAN)

@@ -52,7 +52,9 @@ class Record:
     `outcome` is `PAGE`, `REDIRECT` or the reason why nothing came ("robots", "timeout", ...).
     `language` is None for a page without a label. `is_download` says whether the page tells
     something of its server (2xx); only then does it count for N_a, and `is_relevant` for N_r.
-    `bytes` is the size of the body as received, `country` the server's, where known.
+    `bytes` is the size of the body as received, `country` the server's, where known. Of the
+    links on the page, `ignored_files` name multimedia, style sheets or downloads and
+    `ignored_urls` are too long or no URLs; neither are among the links that are admitted.
     """
 
     outcome: str
@@ -66,6 +68,8 @@ class Record:
     charset: str | None = None
     country: str | None = None
     bytes: int = 0
+    ignored_files: int = 0
+    ignored_urls: int = 0
 
 
 class Admission(Enum):

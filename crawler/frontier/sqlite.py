@@ -104,6 +104,7 @@ class SqliteFrontier:
         unit = self._filter.unit_of(lease.url)
         dropped: Counter[float] = Counter()
         with self._tables.transaction() as counts:
+            counts.update(ignored_file=record.ignored_files, ignored_url=record.ignored_urls)
             self._tables.unqueue(pick.url_id)
             if record.outcome == REDIRECT:
                 self._tables.free_slots(host.id, 1)

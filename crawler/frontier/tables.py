@@ -62,7 +62,7 @@ class Tables:
             self._many(
                 "INSERT INTO counts VALUES (?, ?)"
                 " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-                counts.items(),
+                [(name, number) for name, number in counts.items() if number],
             )
             self._sql("COMMIT")
         except sqlite3.OperationalError as error:
