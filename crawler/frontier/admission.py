@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from crawler.frontier.base import Admission, Link
 from crawler.frontier.tables import HostRow, Tables, UrlRow
-from crawler.strategies.filters import Filter, Unit
+from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
 
@@ -47,16 +47,18 @@ class Admitter:
             return outcome
         prints = [fingerprint(link.url) for link in links]
         seen = self.tables.seen(prints)
-        fresh = [(link, fp) for link, fp in zip(links, prints, strict=True) if fp not in seen]
-        hosts = self.tables.hosts(host_of(link.url) for link, _ in fresh)
-        tallies = self._tallies(origin, [link for link, _ in fresh])
+        keys = {
+            fp: host_of(link.url) for link, fp in zip(links, prints, strict=True) if fp not in seen
+        }
+        hosts = self.tables.hosts(keys.values())
+        targets = self._targets(links, origin)
         for link, fp in zip(links, prints, strict=True):
             if fp in seen:
                 outcome.admissions.append(Admission.SEEN)
                 self._lift(link, fp, outcome)
                 continue
-            host = hosts[host_of(link.url)]
-            admission = self._decide(link, host, origin, tallies)
+            host = hosts[keys[fp]]
+            admission = self._decide(host, origin, targets.get(link.url, NOTHING))
             outcome.admissions.append(admission)
             if admission is Admission.STORED:
                 seen.add(fp)
@@ -66,18 +68,17 @@ class Admitter:
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
 
-    def _tallies(self, origin: Origin, links: Sequence[Link]) -> Mapping[str, Tally]:
+    def _targets(self, links: Sequence[Link], origin: Origin) -> Mapping[str, Tally]:
+        """Return the tally of each link's unit by its URL; empty where no rule asks for it."""
         if origin.source is None or not self.filter.uses_relevance:
             return {}
-        return self.tables.tallies(self.filter.unit_of(link.url) for link in links)
+        units = {link.url: self.filter.unit_of(link.url) for link in links}
+        tallies = self.tables.tallies(units.values())
+        return {url: tallies[unit] for url, unit in units.items()}
 
-    def _decide(
-        self, link: Link, host: HostRow, origin: Origin, tallies: Mapping[str, Tally]
-    ) -> Admission:
+    def _decide(self, host: HostRow, origin: Origin, target: Tally) -> Admission:
         if origin.source is not None and not self.filter.accepts(
-            page_is_relevant=origin.page_is_relevant,
-            source=origin.source,
-            target=tallies[self.filter.unit_of(link.url)] if tallies else NOTHING,
+            page_is_relevant=origin.page_is_relevant, source=origin.source, target=target
         ):
             return Admission.REJECTED
         if self.host_cap and host.admitted >= self.host_cap:
@@ -91,13 +92,12 @@ class Admitter:
                 outcome.lifted.add(host)
 
     def _row(self, link: Link, fp: int, host: HostRow, origin: Origin) -> UrlRow:
-        is_directory = self.filter.unit is Unit.DIRECTORY
         return UrlRow(
             self.tables.next_url_id(),
             fp,
             link.url,
             host,
-            self.filter.unit_of(link.url) if is_directory else None,
+            self.filter.part_of_host(link.url),
             origin.parent,
             origin.depth,
             origin.redirects,

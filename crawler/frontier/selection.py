@@ -16,9 +16,9 @@ class Host:
     """A host with something queued or leased, or one that still rests.
 
     `ready_at` is when it may be contacted again, unix seconds. `promising` of its `queued` URLs
-    have a score that is not doubted. `head` is the sort key of its
-    best URL (kept by `BestFirst` while the host is ready), `tiers` the number of queued URLs by
-    score and `drawn` a URL that was drawn and put back (kept where URLs are drawn uniformly).
+    have a score that is not doubted. `head` is the sort key of its best URL (kept by `BestFirst`
+    while the host is ready), `tiers` the number of queued URLs by score and `drawn` a URL that
+    was drawn and put back (kept where URLs are drawn uniformly).
     """
 
     id: int
@@ -50,9 +50,6 @@ class Selection(Protocol):
     def put(self, host: Host) -> None:
         """Let a host with queued URLs take part."""
 
-    def remove(self, host: Host) -> None:
-        """Let a host take part no longer."""
-
     def change(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
         """Note that the host's queue has one URL of that score more or less."""
 
@@ -83,11 +80,6 @@ class BestFirst:
         self._ready += 1
         self.refresh(host)
 
-    def remove(self, host: Host) -> None:
-        """Let a host take part no longer; what stands of it in the heap is void."""
-        self._ready -= 1
-        host.head = None
-
     def change(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
         """Note that the host's queue has one URL of that score more."""
         if host.is_ready and by > 0 and (host.head is None or (-score, url_id) < host.head):
@@ -116,7 +108,9 @@ class BestFirst:
         if self.best() is None:
             return None
         head, _, host = heappop(self._heap)
-        self.remove(host)
+        # What else stands of the host in the heap is void from now on.
+        self._ready -= 1
+        host.head = None
         return Pick(host, -head[0], head[1])
 
     def _push(self, host: Host, head: tuple[float, int]) -> None:
@@ -143,15 +137,9 @@ class UniformDraw:
 
     def put(self, host: Host) -> None:
         """Let a host with queued URLs take part."""
-        for score in host.tiers:
-            self._weigh(host, score)
+        self.refresh(host)
         if host.drawn is not None:
             self._drawn.setdefault(host.drawn.score, deque()).append(host)
-
-    def remove(self, host: Host) -> None:
-        """Let a host take part no longer."""
-        for score in host.tiers:
-            self._tiers[score].set(host, 0)
 
     def change(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
         """Note that the host's queue has one URL of that score more or less."""
@@ -179,7 +167,8 @@ class UniformDraw:
             return None
         pick = self._drawn_before(score) or self._draw(self._tiers[score], score)
         pick.host.drawn = None
-        self.remove(pick.host)
+        for tier in pick.host.tiers:
+            self._tiers[tier].set(pick.host, 0)
         return pick
 
     def _draw(self, hosts: "WeightedHosts", score: float) -> Pick:

@@ -16,7 +16,7 @@ from crawler.frontier.admission import Admitter, Origin, Outcome
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Counts, Lease, LeaseError, Link, Record
 from crawler.frontier.selection import BestFirst, Host, Pick, Selection, UniformDraw
 from crawler.frontier.tables import HostRow, Tables
-from crawler.strategies.filters import Filter, Unit
+from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
 
@@ -72,13 +72,11 @@ class SqliteFrontier:
         self._promising_leases = 0
         self._promising_rests: list[tuple[float, int]] = []
         self._leased: dict[int, Pick] = {}
-        self._counts_tiers = draw is Draw.UNIFORM
         self._selection: Selection = (
             UniformDraw(Random(random_state + self._pages))
-            if self._counts_tiers
+            if draw is Draw.UNIFORM
             else BestFirst(lambda host: self._tables.head(host.id))
         )
-        self._ready = 0
         self._queued = 0
         self._take_over(now)
 
@@ -101,18 +99,17 @@ class SqliteFrontier:
         """Settle a leased URL and return what became of its links, in their order."""
         pick = self._pick(lease)
         host = pick.host
-        unit = self._filter.unit_of(lease.url)
         dropped: Counter[float] = Counter()
         with self._tables.transaction() as counts:
             counts.update(ignored_file=record.ignored_files, ignored_url=record.ignored_urls)
             self._tables.unqueue(pick.url_id)
             if record.outcome == REDIRECT:
                 self._tables.free_slots(host.id, 1)
-            tally = self._tally(unit, record)
+            tally = self._tally(lease, record)
             origin = self._origin(lease, pick, record, tally)
             outcome = self._admitter.admit(links, origin, counts)
             if record.is_download and self._filter.drops(tally):
-                dropped = self._tables.drop(host.id, self._part_of_host(unit))
+                dropped = self._tables.drop(host.id, self._filter.part_of_host(lease.url))
                 counts["dropped_irrelevant"] += dropped.total()
             is_new_host = record.outcome == PAGE and self._tables.count_page(host.id)
             queued = self._queued - 1 + len(outcome.stored) - dropped.total()
@@ -153,7 +150,6 @@ class SqliteFrontier:
             return None
         host = pick.host
         self._promising_leases += pick.score > self._doubts_up_to
-        self._ready -= 1
         host.is_ready, host.is_leased = False, True
         if not pick.url_id:
             url_id = self._tables.url_at(host.id, pick.score, pick.offset)
@@ -167,7 +163,7 @@ class SqliteFrontier:
         if self._is_budget_leased():
             return None
         rested_at = self._resting[0][0] if self._resting else None
-        if not self._ready:
+        if self._selection.best() is None:
             return rested_at
         if self._doubting_since is None or not self._hopes_for_better(now):
             return now
@@ -206,9 +202,10 @@ class SqliteFrontier:
 
     # Settling.
 
-    def _tally(self, unit: str, record: Record) -> Tally:
+    def _tally(self, lease: Lease, record: Record) -> Tally:
+        unit = self._filter.unit_of(lease.url)
         if record.is_download:
-            self._tables.count_download(unit, is_relevant=record.is_relevant)
+            return self._tables.count_download(unit, is_relevant=record.is_relevant)
         return self._tables.tallies([unit])[unit]
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
@@ -222,9 +219,6 @@ class SqliteFrontier:
             page_is_relevant=record.is_relevant,
             source=tally,
         )
-
-    def _part_of_host(self, unit: str) -> str | None:
-        return unit if self._filter.unit is Unit.DIRECTORY else None
 
     def _count(self, record: Record, *, is_new_host: bool) -> None:
         if record.outcome == PAGE:
@@ -255,8 +249,10 @@ class SqliteFrontier:
 
     def _hopes_for_better(self, now: float) -> bool:
         best = self._selection.best()
-        if best is None or best > self._doubts_up_to:
-            self._doubting_since = None if best is not None else self._doubting_since
+        if best is None:
+            return False
+        if best > self._doubts_up_to:
+            self._doubting_since = None
             return False
         if not (self._promising_leases or self._promises_soon(now)):
             return False
@@ -325,7 +321,6 @@ class SqliteFrontier:
                 heappush(self._promising_rests, (ready_at, host.id))
         elif host.queued:
             host.is_ready = True
-            self._ready += 1
             self._selection.put(host)
         else:
             del self._hosts[host.id]

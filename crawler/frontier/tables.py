@@ -154,12 +154,15 @@ class Tables:
         row = self._sql("UPDATE hosts SET pages = pages + 1 WHERE id = ? RETURNING pages", (host,))
         return bool(row.fetchone()[0] == 1)
 
-    def count_download(self, unit: str, *, is_relevant: bool) -> None:
-        """Add a page to the tally of its unit."""
-        self._sql(
-            "INSERT INTO units VALUES (?, 1, ?) ON CONFLICT(unit) DO UPDATE SET"
-            " downloaded = downloaded + 1, relevant = relevant + excluded.relevant",
-            (unit, int(is_relevant)),
+    def count_download(self, unit: str, *, is_relevant: bool) -> Tally:
+        """Add a page to the tally of its unit and return that."""
+        return Tally(
+            *self._one(
+                "INSERT INTO units VALUES (?, 1, ?) ON CONFLICT(unit) DO UPDATE SET"
+                " downloaded = downloaded + 1, relevant = relevant + excluded.relevant"
+                " RETURNING downloaded, relevant",
+                (unit, int(is_relevant)),
+            )
         )
 
     def drop(self, host: int, unit: str | None) -> Counter[float]:

@@ -39,6 +39,10 @@ class Filter:
             return directory_of(url, self.directory_depth)
         return host_of(url)
 
+    def part_of_host(self, url: str) -> str | None:
+        """Return the directory of a URL, or None where its whole host is the unit."""
+        return self.unit_of(url) if self.unit is Unit.DIRECTORY else None
+
     def accepts(self, *, page_is_relevant: bool, source: Tally, target: Tally) -> bool:
         """Tell whether a link enters the queue.
 
