@@ -19,7 +19,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.options import CrawlOptions
 from crawler.robots import Robots
 from crawler.run import Run, lock_run, open_run
-from crawler.strategies import Ordering, Source, make_filter, make_ordering
+from crawler.strategies import SEED, Ordering, make_filter, make_ordering
 from crawler.visit import Download, Reading, RetryRule, Visitor
 from crawler.web.base import Web
 from crawler.web.opening import open_web
@@ -75,8 +75,7 @@ class Crawl:
 
     def start(self) -> None:
         """Queue the seeds; those known from an earlier session stay as they are."""
-        seeds = self.visitor.links(self.options.seeds, Source(is_relevant=True, depth=-1))
-        self.frontier.seed(seeds, self.clock())
+        self.frontier.seed(self.visitor.links(self.options.seeds, SEED), self.clock())
 
     def is_complete(self) -> bool:
         """Tell whether the page budget is used up."""

@@ -12,7 +12,7 @@ from crawler.engine import WakeUp
 from crawler.errors import StorageError
 from crawler.frontier.base import Lease
 from crawler.robots import Verdict
-from crawler.strategies import Source
+from crawler.strategies import SEED
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider
@@ -73,7 +73,7 @@ class FrontierScheduler(BaseScheduler):
         if LEASE in request.meta:
             self._returned.append(request)
             return True
-        links = self._crawl.visitor.links([request.url], Source())
+        links = self._crawl.visitor.links([request.url], SEED)
         return bool(links) and bool(self._crawl.frontier.seed(links, self._crawl.clock()))
 
     def next_request(self) -> Request | None:

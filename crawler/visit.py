@@ -120,7 +120,8 @@ class Visitor:
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
-        if download.status in self._retry_rule.statuses and self._retried(lease, download):
+        is_passing = download.status in self._retry_rule.statuses
+        if is_passing and self._retried(lease, download.retry_after_s or 0.0):
             return None
         if is_success and not is_text(download.content_type):
             return self._settle(lease, self._record("media", download))
@@ -128,30 +129,25 @@ class Visitor:
             return self._settle_page(lease, download)
         return self._settle(lease, self._record(PAGE, download))
 
-    def failed(self, lease: Lease, reason: str, *, is_final: bool) -> None:
-        """Settle a URL from which nothing came, or put it back to be retried."""
-        if not (is_final or lease.retries >= self._retry_rule.retry_times):
-            self._retry(lease, 0.0)
-        else:
-            self._settle(lease, Record(reason, self._clock()))
+    def failed(self, lease: Lease, reason: str, *, is_final: bool) -> Record | None:
+        """Settle a URL from which nothing came; None: it is put back to be retried."""
+        if not is_final and self._retried(lease):
+            return None
+        return self._settle(lease, Record(reason, self._clock()))
 
     def refused(self, lease: Lease, reason: str) -> None:
         """Settle a URL without contacting its host."""
-        now = self._clock()
-        record = Record(reason, now)
-        self._frontier.admit(lease, record, now=now, was_contacted=False)
-        self._on_settled(lease, record, ())
+        self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
     def _settle_page(self, lease: Lease, download: Download) -> Record:
         reading = self._read(download)
-        is_relevant = reading.language == self._language
         sifted = _sift(reading.links)
         record = replace(
             self._record(PAGE, download, reading),
             ignored_files=sifted.files,
             ignored_urls=sifted.malformed + reading.dropped_links,
         )
-        links = self._score(sifted.wanted, Source(is_relevant, lease.depth))
+        links = self._score(sifted.wanted, Source(record.is_relevant, lease.depth))
         return self._settle(lease, record, links)
 
     def _redirected(self, lease: Lease, download: Download) -> Record:
@@ -164,16 +160,14 @@ class Visitor:
         links = self.links(target, Source(is_relevant=True, depth=lease.depth))
         return self._settle(lease, self._record(REDIRECT, download), links)
 
-    def _retried(self, lease: Lease, download: Download) -> bool:
-        if lease.retries >= self._retry_rule.retry_times:
+    def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
+        """Put a URL back to be tried again, unless it was tried often enough."""
+        rule, now = self._retry_rule, self._clock()
+        if lease.retries >= rule.retry_times:
             return False
-        self._retry(lease, min(download.retry_after_s or 0.0, self._retry_rule.max_hold_s))
-        return True
-
-    def _retry(self, lease: Lease, hold_s: float) -> None:
-        now = self._clock()
-        rest_s = max(hold_s, self._retry_rule.delay_s * (lease.retries + 1))
+        rest_s = max(min(hold_s, rule.max_hold_s), rule.delay_s * (lease.retries + 1))
         self._frontier.retry(lease, now=now, not_before=now + rest_s)
+        return True
 
     def _record(self, outcome: str, download: Download, reading: Reading | None = None) -> Record:
         return Record(
@@ -190,7 +184,16 @@ class Visitor:
             bytes=len(download.body),
         )
 
-    def _settle(self, lease: Lease, record: Record, links: Sequence[Link] = ()) -> Record:
-        admissions = self._frontier.admit(lease, record, links, now=self._clock())
+    def _settle(
+        self,
+        lease: Lease,
+        record: Record,
+        links: Sequence[Link] = (),
+        *,
+        was_contacted: bool = True,
+    ) -> Record:
+        admissions = self._frontier.admit(
+            lease, record, links, now=self._clock(), was_contacted=was_contacted
+        )
         self._on_settled(lease, record, admissions)
         return record

@@ -203,9 +203,8 @@ class LangfocusSpider(Spider):
         """Without a word from the host nothing of it is fetched (RFC 9309, 2.3.1.4)."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         reason, is_final = explain(failure)
-        if is_final or lease.retries >= self.crawl.settings.retry_rule.retry_times:
+        if self.crawl.visitor.failed(lease, reason, is_final=is_final) is not None:
             self.crawl.robots.keep(lease.url, None, b"", self.crawl.clock())
-        self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
     def on_headers(self, headers: Headers, body_length: object, **kwargs: Any) -> None:
         """Do not read a large body that holds no text.

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crawler.strategies.filters import FILTERS, Filter, make_filter
 from crawler.strategies.orderings import (
+    SEED,
     BreadthFirst,
     Confidence,
     CountryDomain,
@@ -21,6 +22,7 @@ from crawler.strategies.orderings import (
 __all__ = [
     "FILTERS",
     "ORDERINGS",
+    "SEED",
     "Draw",
     "Filter",
     "Ordering",

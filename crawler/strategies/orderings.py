@@ -26,8 +26,8 @@ class Source:
     depth: int = 0
 
 
-SEED = Source()
-"""Seeds come from nowhere and count as linked from a relevant page."""
+SEED = Source(depth=-1)
+"""Seeds count as linked from a relevant page that is one step before them."""
 
 
 class Ordering(Protocol):
