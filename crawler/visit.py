@@ -157,7 +157,8 @@ class Visitor:
             target = [urljoin(download.url, download.location or "")]
         except ValueError:
             target = []
-        links = self.links(target, Source(is_relevant=True, depth=lease.depth))
+        # The target stands where the URL stood: one step behind the page that linked to it.
+        links = self.links(target, Source(is_relevant=True, depth=lease.depth - 1))
         return self._settle(lease, self._record(REDIRECT, download), links)
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
