@@ -40,6 +40,7 @@ class CrawlSettings:
     user_agent: str = "langfocus"
     max_crawl_delay_s: float = 60.0
     patience_s: float = 1.0
+    live_interval_s: float = 30.0
     random_state: int = 0
     url_model: Path | None = None
     geoip: Path | None = None

@@ -45,6 +45,7 @@ def test_a_bad_argument_is_one_line(arguments: list[str], told: str, tmp_path: P
         ("DOWNLOAD_DELAY", "-1"),
         ("RETRY_TIMES", "nan"),
         ("LANGFOCUS_PATIENCE", ""),
+        ("LANGFOCUS_LIVE_INTERVAL", "often"),
     ],
 )
 def test_a_bad_setting_is_one_line(name: str, value: str, tmp_path: Path) -> None:

@@ -20,20 +20,15 @@ from crawler.spiders.langfocus import LangfocusSpider
 class Reporter:
     """A Scrapy extension that says at every moment what share of the downloads was worth it."""
 
-    def __init__(self, stats: StatsCollector, *, is_quiet: bool, interval_s: float) -> None:
+    def __init__(self, stats: StatsCollector, *, is_quiet: bool) -> None:
         """Report into Scrapy's stats and to the terminal."""
         self._stats = stats
         self._is_quiet = is_quiet
-        self._interval_s = interval_s
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
         """Return the extension, connected to the crawler's signals."""
-        reporter = cls(
-            crawler.stats,
-            is_quiet=crawler.settings.getbool("LANGFOCUS_QUIET"),
-            interval_s=crawler.settings.getfloat("LANGFOCUS_LIVE_INTERVAL"),
-        )
+        reporter = cls(crawler.stats, is_quiet=crawler.settings.getbool("LANGFOCUS_QUIET"))
         crawler.signals.connect(reporter.spider_opened, signals.spider_opened)
         crawler.signals.connect(reporter.spider_closed, signals.spider_closed)
         return reporter
@@ -48,7 +43,7 @@ class Reporter:
             lang=crawl.options.lang,
             strategy=crawl.ordering.name,
             totals=Totals(counts.pages, counts.labelled, counts.relevant),
-            every_s=self._interval_s,
+            every_s=crawl.settings.live_interval_s,
         )
         crawl.listeners.append(self.on_settled)
 

@@ -55,6 +55,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         user_agent=settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT"),
         max_crawl_delay_s=_number(settings, "LANGFOCUS_MAX_CRAWL_DELAY"),
         patience_s=_number(settings, "LANGFOCUS_PATIENCE"),
+        live_interval_s=_number(settings, "LANGFOCUS_LIVE_INTERVAL"),
         random_state=int(_number(settings, "LANGFOCUS_RANDOM_STATE")),
         url_model=Path(model) if model else None,
         geoip=Path(geoip) if geoip else None,
