@@ -116,6 +116,13 @@ def test_a_redirect_is_a_link_and_no_page(visit: Visit) -> None:
     assert visit.frontier.counts().pages == 0
 
 
+def test_a_redirect_leads_no_further_from_the_seeds(visit: Visit) -> None:
+    """By breadth-first search its target is fetched before the links of pages as deep as it."""
+    lease = visit.answer(301, location="https://b.de/")
+    target = visit.lease()
+    assert (target.depth, target.score) == (lease.depth, lease.score)
+
+
 @pytest.mark.parametrize(
     "location", ["http://[", "javascript:alert(1)", "mailto:a@b.de", "/picture.png"]
 )
