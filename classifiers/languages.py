@@ -140,7 +140,7 @@ def _of_subtag(subtag: str) -> str | None:
 
 
 def _english() -> dict[str, str]:
-    return localedata.load("en")["languages"]  # type: ignore[no-any-return]
+    return localedata.load("en")["languages"]  # type: ignore[no-any-return]  # babel is untyped here
 
 
 @lru_cache(maxsize=1)

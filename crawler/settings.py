@@ -57,7 +57,6 @@ EXTENSIONS = {
     "scrapy.extensions.spiderstate.SpiderState": None,
     "scrapy.extensions.throttle.AutoThrottle": None,
 }
-DUPEFILTER_CLASS = "scrapy.dupefilters.BaseDupeFilter"
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"

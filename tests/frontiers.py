@@ -1,5 +1,6 @@
 """A slow, obvious frontier against which the real ones are checked."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Link, Record
@@ -40,7 +41,7 @@ class ObviousFrontier:
     def seed(self, links: list[Link]) -> list[Admission]:
         return [self._admit_link(link, 0, 0, is_welcome=lambda _: True) for link in links]
 
-    def _admit_link(self, link: Link, redirects: int, depth: int, is_welcome) -> Admission:  # type: ignore[no-untyped-def]
+    def _admit_link(self, link: Link, redirects: int, depth: int, is_welcome: Callable[[Link], bool]) -> Admission:
         host = host_of(link.url)
         if any(k.link.url == link.url for k in self.known):
             return Admission.SEEN

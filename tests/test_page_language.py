@@ -59,7 +59,7 @@ SENTENCES = {
 def page_of(html: str, charset: str = "utf-8", **headers: str) -> PageLanguage:
     kind = f"text/html; charset={charset}"
     url = "http://example.org/"
-    return identify(parse_page(html.encode(charset), content_type=kind, url=url, **headers))  # type: ignore[arg-type]
+    return identify(parse_page(html.encode(charset), content_type=kind, url=url, **headers))  # type: ignore[arg-type]  # by name
 
 
 @pytest.mark.parametrize("language", SENTENCES)

@@ -17,7 +17,7 @@ URL = "http://example.org/a/b.html"
 
 def parse(html: str, **headers: str) -> ParsedPage:
     kept: dict[str, str | None] = {"content_type": "text/html; charset=utf-8"}
-    return parse_page(html.encode(), url=URL, **{**kept, **headers})  # type: ignore[arg-type]
+    return parse_page(html.encode(), url=URL, **{**kept, **headers})  # type: ignore[arg-type]  # by name
 
 
 def test_the_visible_text_is_kept_in_reading_order() -> None:

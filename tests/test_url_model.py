@@ -166,7 +166,7 @@ def test_a_model_that_does_not_fit_is_refused(
 ) -> None:
     content = {key: value for key, value in (arrays() | change).items() if value is not None}
     path = tmp_path / "m.npz"
-    np.savez(path, **content)  # type: ignore[arg-type]
+    np.savez(path, **content)  # type: ignore[arg-type]  # arrays by name
     with pytest.raises(ModelError, match=message) as caught:
         UrlModel.load(path)
     assert "\n" not in str(caught.value)
