@@ -41,7 +41,9 @@ class ObviousFrontier:
     def seed(self, links: list[Link]) -> list[Admission]:
         return [self._admit_link(link, 0, 0, is_welcome=lambda _: True) for link in links]
 
-    def _admit_link(self, link: Link, redirects: int, depth: int, is_welcome: Callable[[Link], bool]) -> Admission:
+    def _admit_link(
+        self, link: Link, redirects: int, depth: int, is_welcome: Callable[[Link], bool]
+    ) -> Admission:
         host = host_of(link.url)
         if any(k.link.url == link.url for k in self.known):
             return Admission.SEEN

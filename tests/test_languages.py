@@ -202,7 +202,9 @@ def test_the_header_asks_for_the_language_first() -> None:
     [languages.name, languages.tlds_of, languages.accept_language, languages.scripts],
     ids=lambda function: function.__name__,
 )
-def test_a_code_that_is_not_known_is_refused_in_one_line_with_a_way_out(ask: Callable[[str], object]) -> None:
+def test_a_code_that_is_not_known_is_refused_in_one_line_with_a_way_out(
+    ask: Callable[[str], object],
+) -> None:
     with pytest.raises(LanguageError, match=r"'deu'.*write 'de'"):
         ask("deu")
     with pytest.raises(LanguageError, match="ISO 639") as caught:
