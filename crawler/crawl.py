@@ -167,13 +167,11 @@ def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
 
 
 def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
-    if options.seeds or web is None:
-        return options
+    """Return options with the sample web's own seeds where none were given."""
     from crawler.web.sample import SampleWeb
 
-    if not isinstance(web, SampleWeb) or options.lang not in web.languages:
-        known = ", ".join(sorted(web.languages)) if isinstance(web, SampleWeb) else ""
-        raise SettingError(f"the sample web has no pages in {options.lang}; it has {known}")
+    if options.seeds or not isinstance(web, SampleWeb):
+        return options
     return replace(options, seeds=tuple(web.seeds(options.lang)))
 
 

@@ -66,7 +66,9 @@ class SampleWeb:
         hosts = self._population.of_language.get(language)
         if hosts is None:
             known = ", ".join(sorted(self._texts))
-            raise SettingError(f"no sample pages in {language!r}: choose one of {known}")
+            raise SettingError(
+                f"the sample web has no pages in {language}: {language!r} is none of {known}"
+            )
         return [f"{host.root}/" for host in hosts[:HUBS]]
 
     def truth(self) -> Iterator[tuple[str, str]]:
