@@ -1,11 +1,22 @@
 import gzip
+import re
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.datasets import LabelledUrl, LabelledUrls, domain_reader, split, stable_share
+from classifiers.datasets import (
+    CdxUrls,
+    ColumnarUrls,
+    LabelledUrl,
+    LabelledUrls,
+    OdpUrls,
+    domain_reader,
+    open_dataset,
+    split,
+    stable_share,
+)
 from classifiers.errors import DatasetError
 
 HEADER = "url\tlang\tlabel_kind\tsource\n"
@@ -40,6 +51,7 @@ def test_malformed_rows_are_skipped_and_counted(tmp_path: Path) -> None:
     assert data.skipped == 4
     assert len(list(data)) == 1
     assert data.skipped == 4
+    assert data.reasons == {"cut short": 2, "no URL": 1, "unknown language": 1}
 
 
 def test_a_file_without_the_columns_is_refused_with_file_and_line(tmp_path: Path) -> None:
@@ -66,6 +78,72 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, damage: str) -> 
         list(LabelledUrls(path))
     assert str(caught.value).startswith(str(path))
     assert "\n" not in str(caught.value)
+
+
+NAMES = {
+    "urls.tsv": LabelledUrls,
+    "urls.TSV.gz": LabelledUrls,
+    "content.rdf.u8": OdpUrls,
+    "kt-content.rdf.u8.gz": OdpUrls,
+    "content.rdf.gz": OdpUrls,
+    "part-00000-x.c000.gz.parquet": ColumnarUrls,
+    "cdx-00299.gz": CdxUrls,
+    "cdx-00000": CdxUrls,
+    "a.cdxj": CdxUrls,
+    "a.cdx.gz": CdxUrls,
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), NAMES.items(), ids=NAMES)
+def test_the_name_of_a_file_tells_its_format(tmp_path: Path, name: str, kind: type) -> None:
+    (tmp_path / name).touch()
+    assert type(open_dataset(tmp_path / name)) is kind
+
+
+EXAMPLES = {"tsv": ["de", "fr"], "xml": ["de"], "cdxj": ["de"]}
+
+
+@pytest.mark.parametrize(("block", "languages"), EXAMPLES.items(), ids=EXAMPLES)
+def test_the_examples_of_the_documentation_are_read(
+    tmp_path: Path, block: str, languages: list[str]
+) -> None:
+    text = (Path(__file__).parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^```{block}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    path = write(tmp_path / "example", found[0])
+    data = open_dataset(path, "odp" if block == "xml" else block)
+    assert [row.language for row in data] == languages
+    assert data.skipped == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("part-00000.gz.parquet", ColumnarUrls), ("cdx-00000.gz", CdxUrls)]
+)
+def test_the_files_of_a_folder_tell_its_format(tmp_path: Path, name: str, kind: type) -> None:
+    inner = tmp_path / "crawl=CC-MAIN-2024-10" / "subset=warc"
+    inner.mkdir(parents=True)
+    (inner / name).touch()
+    assert type(open_dataset(tmp_path)) is kind
+
+
+def test_a_format_may_be_given(tmp_path: Path) -> None:
+    path = write(tmp_path / "urls.txt", HEADER + "http://a.de/\tde\tk\ts\n")
+    assert len(list(open_dataset(str(path), "tsv"))) == 1
+
+
+def test_a_name_that_tells_no_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "urls.txt").touch()
+    with pytest.raises(DatasetError, match=r"urls\.txt: .*\*\.tsv.*tsv, odp, parquet, cdxj"):
+        open_dataset(tmp_path / "urls.txt")
+    with pytest.raises(DatasetError, match=r"'csv'; there are tsv, odp, parquet, cdxj"):
+        open_dataset(tmp_path / "urls.txt", "csv")
+    with pytest.raises(DatasetError, match=r"no such file or folder"):
+        open_dataset(tmp_path / "none.tsv")
+    with pytest.raises(DatasetError, match=r"found none"):
+        open_dataset(tmp_path)
+    for name in ("a.parquet", "cdx-00000.gz"):
+        (tmp_path / name).touch()
+    with pytest.raises(DatasetError, match=r"found both"):
+        open_dataset(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,23 @@
+"""Labelled URLs: read from the formats in which they are published, split by registered domain."""
+
+from classifiers.datasets.commoncrawl import CdxUrls, ColumnarUrls
+from classifiers.datasets.formats import FORMATS, open_dataset
+from classifiers.datasets.odp import OdpUrls
+from classifiers.datasets.rows import Dataset, LabelledUrl
+from classifiers.datasets.splits import domain_reader, split, stable_share
+from classifiers.datasets.tsv import COLUMNS, LabelledUrls
+
+__all__ = [
+    "COLUMNS",
+    "FORMATS",
+    "CdxUrls",
+    "ColumnarUrls",
+    "Dataset",
+    "LabelledUrl",
+    "LabelledUrls",
+    "OdpUrls",
+    "domain_reader",
+    "open_dataset",
+    "split",
+    "stable_share",
+]

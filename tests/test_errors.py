@@ -1,0 +1,40 @@
+"""The trees of errors are as they are drawn, and a caller catches the builtin beside each."""
+
+import inspect
+import pickle
+import re
+from types import ModuleType
+
+import pytest
+
+import classifiers.errors
+import crawler.errors
+from classifiers.errors import MissingPackageError
+
+
+@pytest.mark.parametrize("module", [classifiers.errors, crawler.errors])
+def test_the_tree_at_the_top_of_the_module_is_the_tree_of_its_classes(module: ModuleType) -> None:
+    drawn = re.findall(r"^[├└]── (\w+) \((\w+)\) +\S", str(module.__doc__), re.MULTILINE)
+    defined = {
+        name: [base.__name__ for base in error.__bases__]
+        for name, error in inspect.getmembers(module, inspect.isclass)
+    }
+    (root,) = (name for name, bases in defined.items() if bases == ["Exception"])
+    assert f"\n{root}\n" in str(module.__doc__)
+    del defined[root]
+    assert {name: [root, builtin] for name, builtin in drawn} == defined
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MissingPackageError("pyarrow", "commoncrawl"), "pip install 'langfocus[commoncrawl]'"),
+        (MissingPackageError("ray"), "pip install ray"),
+    ],
+)
+def test_a_missing_package_says_what_to_install_in_any_process(
+    error: MissingPackageError, message: str
+) -> None:
+    assert str(error) == f"{error.package} is not installed: {message}"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.extra) == (str(error), error.extra)
