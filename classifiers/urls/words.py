@@ -1,0 +1,78 @@
+"""The words of a URL, and its two parts: what the features of the study are made of.
+
+Baykan 2013, 2.1: a URL is split at whatever is not a letter; runs of one letter and six special
+words are left out. Letters are those of every script, percent-encoded or not, of names spelled
+`xn--` too. Unlike in `ngrams`, bytes that are not UTF-8 separate words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Final
+from urllib.parse import unquote
+
+from classifiers.urls.batch import MAX_CHARACTERS, plain
+
+SPECIAL: Final = frozenset("www index html htm http https".split())
+"""Runs of letters that are no words."""
+
+_JOINERS: Final = "\u200c\u200d"  # stand inside Persian and Indic words
+_LATIN: Final = re.compile("[a-z]+")
+_SCHEME: Final = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
+_HOST_END: Final = re.compile("[/?#]")
+_PORT: Final = re.compile(r":\d*$")
+
+
+def as_list(urls: Iterable[str]) -> list[str]:
+    """The URLs as a list; a bare string raises TypeError."""
+    if isinstance(urls, str):
+        raise TypeError("expected a sequence of URLs, not one string")
+    return list(urls)
+
+
+def words(url: str) -> list[str]:
+    """The words of a URL or of a part of one, in lower case and in their order.
+
+    Only the first MAX_CHARACTERS are looked at.
+    """
+    return [run for run in runs(url) if len(run) >= 2 and run not in SPECIAL]
+
+
+def runs(url: str) -> list[str]:
+    """All runs of letters, also single letters and special words."""
+    url = url[:MAX_CHARACTERS]
+    text = url.lower()
+    if text.isascii() and "%" not in text and "xn--" not in text:
+        return _LATIN.findall(text)
+    text = unicodedata.normalize("NFC", _decoded(url).lower())
+    return "".join(each if _is_letter(each) else " " for each in text).split()
+
+
+def parts(url: str) -> tuple[str, str]:
+    """The host, without scheme, credentials and port, and all that follows it, as written.
+
+    The host ends at the first `/`, or at `?` or `#` where there is none before them; the rest
+    begins with that sign. Either may be ''. Only the first MAX_CHARACTERS are looked at.
+    """
+    url = url[:MAX_CHARACTERS]
+    scheme = _SCHEME.match(url)
+    start = scheme.end() if scheme else 0
+    end = _HOST_END.search(url, start)
+    stop = end.start() if end else len(url)
+    host = url[start:stop].rpartition("@")[2].strip()
+    return _PORT.sub("", host), url[stop:]
+
+
+def _decoded(url: str) -> str:
+    text = plain(url).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return unquote(text, errors="replace")
+
+
+@lru_cache(maxsize=65536)
+def _is_letter(character: str) -> bool:
+    if character.isalpha() or character in _JOINERS:
+        return True
+    return unicodedata.category(character)[0] == "M"
