@@ -15,6 +15,7 @@ import numpy.typing as npt
 Decisions = npt.NDArray[np.bool_]
 Columns = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -87,3 +88,37 @@ def macro_f1(of_languages: Iterable[Measures]) -> float:
     values = [each.f1 for each in of_languages]
     values = [value for value in values if not np.isnan(value)]
     return sum(values) / len(values) if values else float("nan")
+
+
+def of_binary(said_yes: Flags, y: Flags) -> Measures:
+    """The measures of one classifier's decisions, both (n_urls,); nan for a class without URLs."""
+    recall = float(said_yes[y].mean()) if y.any() else float("nan")
+    negative_success = float(1.0 - said_yes[~y].mean()) if not y.all() else float("nan")
+    return Measures(recall, negative_success)
+
+
+def by_fold(said_yes: Flags, y: Flags, folds: Columns) -> Matrix:
+    """P, R, p(-|-) and F1 in each fold, (n_folds, 4).
+
+    `folds` tells in which fold a URL was tested, -1 for none.
+    """
+    found = []
+    for fold in range(int(folds.max()) + 1):
+        one = of_binary(said_yes[folds == fold], y[folds == fold])
+        found.append([one.precision, one.recall, one.negative_success, one.f1])
+    return np.array(found)
+
+
+def mean_and_spread(of_folds: Matrix) -> tuple[Matrix, Matrix]:
+    """Mean and standard deviation of each column over the folds where it is defined.
+
+    nan where it is defined in none; the deviation is 0 where it is defined in one.
+    """
+    means = np.full(of_folds.shape[1], np.nan)
+    spreads = np.full(of_folds.shape[1], np.nan)
+    for column, values in enumerate(of_folds.T):
+        defined = values[~np.isnan(values)]
+        if len(defined):
+            means[column] = defined.mean()
+            spreads[column] = defined.std(ddof=1) if len(defined) > 1 else 0.0
+    return means, spreads

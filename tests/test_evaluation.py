@@ -70,3 +70,37 @@ def test_a_language_without_urls_is_left_out_of_the_mean() -> None:
 def test_no_urls_at_all_have_no_mean() -> None:
     matrix = evaluation.confusion(np.zeros((0, 2), bool), np.zeros(0, np.int64))
     assert np.isnan(evaluation.macro_f1(evaluation.measures(matrix)))
+
+
+def test_measures_of_a_binary_classifier_by_hand() -> None:
+    said_yes = np.array([1, 1, 0, 1, 0, 0, 0, 0], bool)
+    y = np.array([1, 1, 1, 0, 0, 0, 0, 0], bool)
+    found = evaluation.of_binary(said_yes, y)
+    assert found.recall == pytest.approx(2 / 3)
+    assert found.negative_success == pytest.approx(4 / 5)
+    # P = n p(+|+) / (n p(+|+) + n (1 - p(-|-))) = (2/3) / (2/3 + 1/5) = 10/13
+    assert found.precision == pytest.approx(10 / 13)
+    assert found.f1 == pytest.approx(2 * (10 / 13) * (2 / 3) / (10 / 13 + 2 / 3))
+
+
+def test_a_class_without_urls_has_no_measure() -> None:
+    found = evaluation.of_binary(np.array([True]), np.array([True]))
+    assert found.recall == 1
+    assert np.isnan(found.negative_success)
+    assert np.isnan(found.f1)
+
+
+def test_each_fold_is_measured_by_its_own_urls() -> None:
+    said_yes = np.array([1, 0, 0, 1, 1, 0, 1], bool)
+    y = np.array([1, 0, 1, 0, 1, 0, 1], bool)
+    folds = np.array([0, 0, 1, 1, 2, 2, -1])
+    found = evaluation.by_fold(said_yes, y, folds)
+    assert found.tolist() == [[1, 1, 1, 1], [0, 0, 0, 0], [1, 1, 1, 1]]
+
+
+def test_mean_and_deviation_leave_out_what_is_undefined() -> None:
+    of_folds = np.array([[1.0, np.nan, np.nan], [3.0, 2.0, np.nan]])
+    means, spreads = evaluation.mean_and_spread(of_folds)
+    assert means[:2].tolist() == [2.0, 2.0]
+    assert spreads[:2].tolist() == [pytest.approx(2**0.5), 0.0]
+    assert np.isnan([means[2], spreads[2]]).all()
