@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from classifiers.urls.model import UrlModel
+from tests.test_datasets_odp import dump, page
 from tests.test_url_training import rows, write
 
 ROOT = Path(__file__).parents[1]
@@ -43,6 +44,20 @@ def test_identify_urls_writes_a_line_for_each_line_of_standard_input() -> None:
     assert set(scores) == set(UrlModel.load().languages)
 
 
+def test_identify_urls_explains_what_counts_most() -> None:
+    lines = b"http://www.wetter-nachrichten.de/\n\n"
+    done = scrapy("identify", "urls", "--explain", "3", stdin=lines)
+    assert done.returncode == 0, done.stderr
+    german, empty = records(done.stdout)
+    found = german["explain"]
+    assert isinstance(found, list)
+    assert len(found) == 3
+    weights = [abs(weight) for _, weight in found]
+    assert weights == sorted(weights, reverse=True)
+    assert ".de" in [text for text, _ in found]
+    assert empty["explain"] == []
+
+
 def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
     tmp_path: Path,
 ) -> None:
@@ -75,11 +90,24 @@ def test_train_writes_a_model_that_identify_uses(tmp_path: Path) -> None:
     assert answer["language"] == "de"
 
 
+def test_train_reads_a_dump_of_a_directory_whatever_its_name(tmp_path: Path) -> None:
+    places = {"de": "Top/World/Deutsch/A", "fr": "Top/Arts", "it": "Top/Regional"}
+    listed = [page(row.url, places[row.language]) for row in rows(40)]
+    data, model = dump(tmp_path, *listed, name="directory"), tmp_path / "m.npz"
+    options = ["--format", "odp", "--output", str(model), "--buckets", "4096", "--no-evaluate"]
+    done = scrapy("train", str(data), *options)
+    assert done.returncode == 0, done.stderr
+    assert b"80 usable URLs, 40 rows left out (Top/Regional 40)" in done.stdout
+    assert UrlModel.load(model).languages == ("de", "en")
+
+
 @pytest.mark.parametrize(
     "args",
     [
         ["train", "none.tsv"],
         ["train", "pyproject.toml"],
+        ["train", "seeds"],
+        ["train", "pyproject.toml", "--format", "odp"],
         ["identify", "urls", "none.txt"],
         ["identify", "urls", "--model", "pyproject.toml", "README.md"],
         ["identify", "pages", "--list", "none.tsv"],
@@ -98,12 +126,15 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(args: list[str]) -> Non
     [
         ["train"],
         ["train", "a", "b"],
-        ["train", "--languages", "nolanguage", "--", "a"],
+        ["train", "a", "--languages", "nolanguage"],
+        ["train", "a", "--format", "csv"],
         ["identify"],
         ["identify", "poems"],
         ["identify", "pages"],
         ["identify", "urls", "a", "b"],
         ["identify", "urls", "--list", "a"],
+        ["identify", "urls", "--explain", "0"],
+        ["identify", "pages", "a.html", "--explain"],
     ],
 )
 def test_wrong_arguments_are_a_usage_error(args: list[str]) -> None:
@@ -112,7 +143,7 @@ def test_wrong_arguments_are_a_usage_error(args: list[str]) -> None:
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", ["train", "identify"])
+@pytest.mark.parametrize("command", ["train", "identify", "evaluate"])
 def test_help_has_a_description_an_output_and_an_example(command: str) -> None:
     text = scrapy(command, "--help").stdout.decode()
     for expected in ("usage:", "output", "examples:", f"scrapy {command}", "--json"):

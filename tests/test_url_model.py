@@ -4,6 +4,7 @@ import contextlib
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,13 +34,14 @@ def small_parameters() -> modelfile.Parameters:
         weights=random.integers(-127, 128, (2, 256)).astype(np.int8),
         scales=np.array([1e-4, 2e-4], np.float32),
         intercepts=np.array([-0.1, 0.2], np.float32),
+        offsets=np.array([0.0, -0.3], np.float32),
         temperature=0.5,
         facts={"rows": 3, "sources": {"ü": 1}},
     )
 
 
 def test_the_shipped_model_is_small_and_knows_many_languages(model: UrlModel) -> None:
-    assert modelfile.SHIPPED.stat().st_size <= 10_000_000
+    assert modelfile.SHIPPED.stat().st_size <= 12_000_000
     assert len(model.languages) >= 25
     assert {"en", "de", "fr", "es", "it", "ru", "ja", "th"} <= set(model.languages)
     assert "citizenlab_country" not in model.parameters.facts["sources"]
@@ -100,6 +102,55 @@ def test_one_language_alone_scores_as_among_all(urls: list[str]) -> None:
         assert np.allclose(alone, model.scores(urls)[:, at], atol=1e-5)
 
 
+@given(
+    st.lists(st.text(max_size=40), max_size=8),
+    st.lists(st.sampled_from(["l0", "l7", "l16", "l17", "l39"]), max_size=20),
+)
+@settings(max_examples=60, deadline=None)
+def test_some_languages_score_as_among_all(urls: list[str], languages: list[str]) -> None:
+    model = UrlModel(many_languages())
+    columns = [model.languages.index(code) for code in languages]
+    some = model.scores(urls, languages=languages)
+    assert some.shape == (len(urls), len(languages))
+    assert (some == model.scores(urls)[:, columns]).all()
+
+
+def many_languages() -> modelfile.Parameters:
+    """Forty classifiers; three buckets of four are zeros, the others have the largest codes."""
+    random = np.random.default_rng(3)
+    weights = random.choice(np.array([-127, 127], np.int8), (40, 256))
+    weights[:, np.arange(256) % 4 > 0] = 0
+    return modelfile.Parameters(
+        languages=tuple(f"l{at}" for at in range(40)),
+        weights=weights,
+        scales=np.full(40, 1e-4, np.float32),
+        intercepts=random.normal(size=40).astype(np.float32),
+        offsets=np.zeros(40, np.float32),
+    )
+
+
+def test_sums_of_the_largest_weights_do_not_overflow() -> None:
+    model = UrlModel(many_languages())
+    urls = ["http://example.com/" + "nachrichten-aus-berlin/" * 80]
+    for language, score in zip(model.languages, model.scores(urls)[0], strict=True):
+        assert np.isclose(model.score(urls, language)[0], score, rtol=1e-5)
+
+
+def test_the_languages_of_scores_are_a_list_of_known_ones(model: UrlModel) -> None:
+    with pytest.raises(LanguageError, match="does not know 'xx'"):
+        model.scores([], languages=["de", "xx"])
+    with pytest.raises(TypeError, match="sequence of languages"):
+        model.scores([], languages="de")
+
+
+def test_any_number_of_choices_of_languages_is_scored_alike(model: UrlModel) -> None:
+    urls = ["http://zeitung.de/nachrichten"]
+    every = model.scores(urls)[0]
+    for _ in range(2):
+        for at, language in enumerate(model.languages[:9]):
+            assert model.scores(urls, languages=[language])[0, 0] == every[at]
+
+
 def test_odd_urls_are_scored_and_identified(model: UrlModel) -> None:
     answers = list(model.identify_many(ODD_URLS))
     assert len(answers) == len(ODD_URLS)
@@ -126,6 +177,7 @@ def test_saving_and_loading_is_the_identity(tmp_path: Path) -> None:
     assert (after.weights == before.weights).all()
     assert (after.scales == before.scales).all()
     assert (after.intercepts == before.intercepts).all()
+    assert (after.offsets == before.offsets).all()
     assert (after.temperature, after.facts) == (before.temperature, before.facts)
     assert after.version == before.version
     again = tmp_path / "again.npz"
@@ -141,6 +193,7 @@ def arrays() -> dict[str, object]:
         "weights": model.weights,
         "scales": model.scales,
         "intercepts": model.intercepts,
+        "offsets": model.offsets,
         "temperature": np.float32(1),
         "facts": np.array("{}"),
     }
@@ -157,6 +210,7 @@ def arrays() -> dict[str, object]:
         ({"weights": np.zeros((2, 256), np.float64)}, "other types"),
         ({"weights": np.array([object()])}, "cannot be read"),
         ({"intercepts": np.zeros(5, np.float32)}, "2 languages"),
+        ({"offsets": np.zeros(1, np.float32)}, "2 languages"),
         ({"scales": np.array([np.nan, 1], np.float32)}, "not finite"),
         ({"facts": np.array("{")}, "cannot be read"),
     ],
@@ -170,6 +224,22 @@ def test_a_model_that_does_not_fit_is_refused(
     with pytest.raises(ModelError, match=message) as caught:
         UrlModel.load(path)
     assert "\n" not in str(caught.value)
+
+
+def test_offsets_decide_which_of_two_likely_languages_is_named() -> None:
+    url = "http://example.com/"
+    even = replace(
+        small_parameters(),
+        weights=np.zeros((2, 256), np.int8),
+        intercepts=np.array([0.5, 0.4], np.float32),
+        offsets=np.zeros(2, np.float32),
+    )
+    uneven = replace(even, offsets=np.array([-0.3, 0.0], np.float32))
+    assert UrlModel(even).identify(url).language == "de"
+    assert UrlModel(uneven).identify(url).language == "fr"
+    assert UrlModel(uneven).identify(url).scores == UrlModel(even).identify(url).scores
+    silent = replace(uneven, intercepts=np.array([0.5, -0.1], np.float32))
+    assert UrlModel(silent).identify(url).language == "de"
 
 
 def test_a_file_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> None:
@@ -203,15 +273,15 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
         UrlModel.load(tmp_path)
 
 
-def test_scoring_needs_no_scikit_learn_and_importing_no_numba() -> None:
+def test_scoring_needs_no_scikit_learn_and_no_scipy_and_importing_no_numba() -> None:
     code = (
         "import sys, json, classifiers.urls.model as m\n"
         "early = 'numba' in sys.modules\n"
         "m.UrlModel.load().scores(['http://a.de/'])\n"
-        "print(json.dumps([early, 'sklearn' in sys.modules]))"
+        "print(json.dumps([early, 'sklearn' in sys.modules, 'scipy.linalg' in sys.modules]))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [False, False]
+    assert json.loads(done.stdout) == [False, False, False]
 
 
 def test_without_a_folder_for_the_cache_the_code_still_runs(tmp_path: Path) -> None:
@@ -219,7 +289,9 @@ def test_without_a_folder_for_the_cache_the_code_still_runs(tmp_path: Path) -> N
         "import numba.core.caching as c\n"
         "c.CacheImpl._locator_classes = []\n"
         "from classifiers.urls import ngrams\n"
-        "print(ngrams._is_letter(97), ngrams._is_letter.stats.cache_path)"
+        "import numpy as np\n"
+        "counts = ngrams.count_features(np.empty(0, np.uint8), 1, 17)\n"
+        "print(counts[-1] == 0, ngrams.count_features.stats.cache_path)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "None"]

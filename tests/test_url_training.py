@@ -6,7 +6,7 @@ import pytest
 
 from classifiers.datasets import LabelledUrl, LabelledUrls
 from classifiers.errors import DatasetError
-from classifiers.urls import modelfile
+from classifiers.urls import calibration, modelfile, training
 from classifiers.urls.assessment import assess
 from classifiers.urls.model import UrlModel
 from classifiers.urls.training import Options, capped, fit, matrix, usable
@@ -16,7 +16,7 @@ WORDS = {
     "fr": "météo nouvelles recherche journal école commune voyage ville".split(),
     "it": "tempo notizie ricerca giornale scuola comune viaggio città".split(),
 }
-OPTIONS = Options(buckets=1 << 12, min_urls=20)
+OPTIONS = Options(buckets=1 << 12, min_urls=20, names=300)
 
 
 def rows(n_each: int = 150, seed: int = 1) -> list[LabelledUrl]:
@@ -78,6 +78,32 @@ def test_a_domain_adds_no_more_than_the_cap_and_always_the_same_urls() -> None:
     kept = capped(data, 7)
     assert len(kept) == 7
     assert kept == capped(data[::-1], 7)
+
+
+def with_domains(rule: str) -> UrlModel:
+    """A model of noise, but for what top-level domains are made to say of Czech."""
+    chance = np.random.default_rng(0)
+    weights = chance.normal(0, 0.01, (1 << 12, 2)).astype(np.float32)
+    intercepts = np.array([-0.3, -0.3], np.float32)
+    points = calibration.Points(np.zeros(2), np.zeros(2), 1.0, {"cs": rule})
+    training._use_domains(weights, intercepts, ("cs", "de"), points)
+    codes, scales = training._quantised(weights.T)
+    zeros = np.zeros(2, np.float32)
+    return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, zeros))
+
+
+def test_top_level_domains_alone_decide_where_they_do_better() -> None:
+    urls = ["http://neco.cz/jinde", "http://neco.com/jinde", "http://neco.co.cz/"]
+    model = with_domains(calibration.ALONE)
+    assert np.allclose(model.score(urls, "cs"), [0.5, -0.5, 0.5], atol=0.02)
+
+
+def test_top_level_domains_raise_a_classifier_where_that_does_better() -> None:
+    urls = ["http://neco.cz/jinde", "http://neco.com/jinde"]
+    model = with_domains(calibration.RAISED)
+    raised, other = model.score(urls, "cs").tolist()
+    assert 0.6 < raised - other < 1.4
+    assert (model.score(urls, "de") < 0).all()
 
 
 def test_languages_with_too_few_urls_get_no_classifier() -> None:

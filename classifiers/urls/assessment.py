@@ -10,11 +10,10 @@ import numpy as np
 from classifiers import evaluation
 from classifiers.datasets import LabelledUrl
 from classifiers.urls import cctld
+from classifiers.urls.examples import FIVE
 from classifiers.urls.model import UrlModel
 from classifiers.urls.training import capped
 
-FIVE: Final = ("en", "de", "fr", "es", "it")
-"""The languages of Baykan 2013."""
 GENERIC: Final = frozenset({"com", "org", "net", "info", "biz"})
 
 _MAX_PER_DOMAIN = 20
@@ -24,8 +23,9 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
     """Tables of the model's measures on rows it has not seen, as JSON-ready numbers in percent.
 
     Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every language
-    of the model), `by_kind` and `generic_domains` (mean F1 of the five), `cctld` (the baseline).
-    A registered domain adds at most 20 URLs of a language, but for `five_uncapped`.
+    of the model), `by_kind`, `generic_domains` and `country_domains` (mean F1 of the five),
+    `cctld` and `all_cctld` (the baseline). A registered domain adds at most 20 URLs of a
+    language; under `uncapped` stand the figures of all URLs.
     """
     rows = [row for row in rows if row.language in model.languages]
     even = capped(rows, _MAX_PER_DOMAIN)
@@ -38,14 +38,33 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
     return {
         "rows": len(rows),
         "rows_capped": len(even),
-        "five": table(decide, even, five),
-        "five_uncapped": table(decide, rows, five),
+        **_of_five(decide, even, five),
+        "uncapped": _of_five(decide, rows, five),
         "all": table(decide, even, model.languages),
-        "by_kind": _by_kind(decide, even, five),
-        "generic_domains": table(decide, _generic(even), five)["mean_f1"],
         "cctld": table(_cctld, even, five),
         "cctld_by_kind": _by_kind(_cctld, even, five),
+        "all_cctld": table(_cctld, even, model.languages),
         "answers": _answers(model, even),
+    }
+
+
+def _of_five(decide: Decide, rows: Sequence[LabelledUrl], five: Sequence[str]) -> dict[str, Any]:
+    generic = [cctld.top_level_domain(row.url) in GENERIC for row in rows]
+    return {
+        "five": table(decide, rows, five),
+        "by_kind": _by_kind(decide, rows, five),
+        **{
+            name: table(
+                decide,
+                [
+                    row
+                    for row, is_generic in zip(rows, generic, strict=True)
+                    if is_generic is wanted
+                ],
+                five,
+            )["mean_f1"]
+            for name, wanted in (("generic_domains", True), ("country_domains", False))
+        },
     }
 
 
@@ -88,10 +107,6 @@ def _by_kind(
         kind: table(decide, [row for row in rows if row.label_kind == kind], languages)["mean_f1"]
         for kind in kinds
     }
-
-
-def _generic(rows: Sequence[LabelledUrl]) -> list[LabelledUrl]:
-    return [row for row in rows if cctld.top_level_domain(row.url) in GENERIC]
 
 
 def _cctld(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decisions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,42 +13,70 @@ import numpy.typing as npt
 MAX_CHARACTERS = 2048
 """Characters of a URL that are encoded; the compiled code looks at as many bytes at most."""
 
+_ACE_PREFIX = re.compile(rb"xn--", re.IGNORECASE)
 _ACE_LABEL = re.compile(r"xn--([a-z0-9-]{1,59})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """UTF-8 bytes of n URLs, one after the other; URL i is buffer[offsets[i]:offsets[i + 1]]."""
+    """UTF-8 bytes of n URLs, one a line; the last line has no end."""
 
     buffer: npt.NDArray[np.uint8]
-    offsets: npt.NDArray[np.int64]
+    n_urls: int
 
     def __len__(self) -> int:
         """Return how many URLs there are."""
-        return len(self.offsets) - 1
+        return self.n_urls
 
 
 def encode(urls: Sequence[str]) -> Batch:
-    """The URLs as a batch; each is cut after MAX_CHARACTERS, and IDN labels are decoded."""
+    """The URLs as a batch: IDN labels are decoded, letters composed, line ends made spaces.
+
+    A URL of ASCII may be longer than MAX_CHARACTERS here.
+    """
     if isinstance(urls, str):
         raise TypeError("expected a sequence of URLs, not one string")
-    text = "".join(urls)
-    if text.isascii() and "xn--" not in text and "XN--" not in text:
-        pieces: Sequence[str] | Sequence[bytes] = urls
-        joined = text.encode("ascii")
-    else:
-        pieces = [_bytes(url) for url in urls]
-        joined = b"".join(pieces)
-    offsets = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=offsets[1:])
-    return Batch(np.frombuffer(joined, np.uint8), offsets)
+    data = _joined(urls)
+    if data.count(b"\n") >= max(len(urls), 1):
+        data = _joined([url.replace("\n", " ") for url in urls])
+    if b"xn--" in data.lower():
+        data = _respelled(data)
+    return Batch(np.frombuffer(data, np.uint8), len(urls))
 
 
-def _bytes(url: str) -> bytes:
-    url = url[:MAX_CHARACTERS]
-    if "xn--" in url or "XN--" in url:
-        url = _ACE_LABEL.sub(_unicode_label, url)
-    return url.encode("utf-8", "surrogatepass")
+def plain(url: str) -> str:
+    """The first characters of a URL, its IDN labels decoded and its letters composed."""
+    return _composed(_ACE_LABEL.sub(_unicode_label, url[:MAX_CHARACTERS]))
+
+
+def _joined(urls: Sequence[str]) -> bytes:
+    # One wide character would make the whole text wide, which costs more than all the rest.
+    if not all(map(str.isascii, urls)):
+        urls = [url if url.isascii() else _narrow(url) for url in urls]
+    return "\n".join(urls).encode("latin-1")
+
+
+def _narrow(url: str) -> str:
+    """The UTF-8 of a URL, as characters."""
+    text = _composed(url[:MAX_CHARACTERS])
+    return text.encode("utf-8", "surrogatepass").decode("latin-1")
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _respelled(data: bytes) -> bytes:
+    """The same lines with plain spelling where they have IDN labels."""
+    pieces, at = [], 0
+    while found := _ACE_PREFIX.search(data, at):
+        start = data.rfind(b"\n", at, found.start()) + 1 or at
+        end = data.find(b"\n", found.end())
+        end = len(data) if end < 0 else end
+        line = plain(data[start:end].decode("utf-8", "surrogatepass"))
+        pieces += [data[at:start], line.replace("\n", " ").encode("utf-8", "surrogatepass")]
+        at = end
+    return b"".join([*pieces, data[at:]])
 
 
 def _unicode_label(match: re.Match[str]) -> str:

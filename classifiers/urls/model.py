@@ -19,6 +19,11 @@ from classifiers.urls.batch import encode
 
 Scores = npt.NDArray[np.float32]
 
+_MAX_TABLES = 4
+"""Choices of languages whose weights are kept in the order that scoring reads."""
+_ALL: tuple[int, ...] = (-1,)
+_Table = npt.NDArray[np.int8]
+
 
 @dataclass(frozen=True)
 class UrlLanguage:
@@ -59,17 +64,28 @@ class UrlModel:
         return self.parameters.version
 
     @cached_property
-    def _table(self) -> npt.NDArray[np.int8]:
-        """The weights with one row for each bucket: all languages of a feature lie together."""
-        return np.ascontiguousarray(self.parameters.weights.T)
+    def _tables(self) -> dict[tuple[int, ...], _Table]:
+        """The tables of some choices of languages, the latest asked for last."""
+        return {}
 
-    def scores(self, urls: Sequence[str]) -> Scores:
-        """Decision values, (n_urls, n_languages); positive = Yes. Never fails on a URL."""
+    def scores(self, urls: Sequence[str], languages: Sequence[str] | None = None) -> Scores:
+        """Decision values, (n_urls, n_languages); positive = Yes. Never fails on a URL.
+
+        With `languages`, the columns are these, in their order; a few cost less than all.
+        LanguageError if one is not in the model.
+        """
         from classifiers.urls import ngrams  # numba takes half a second
 
         batch, model = encode(urls), self.parameters
-        result: Scores = ngrams.score_all(
-            batch.buffer, batch.offsets, model.bits, self._table, model.scales, model.intercepts
+        if isinstance(languages, str):
+            raise TypeError("expected a sequence of languages, not one string")
+        if languages is None:
+            columns, scales, intercepts = _ALL, model.scales, model.intercepts
+        else:
+            columns = tuple(map(self._column, languages))
+            scales, intercepts = model.scales[list(columns)], model.intercepts[list(columns)]
+        result: Scores = ngrams.score_many(
+            batch.buffer, len(batch), model.bits, self._table(columns), scales, intercepts
         )
         return result
 
@@ -77,17 +93,40 @@ class UrlModel:
         """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
         from classifiers.urls import ngrams
 
+        at = self._column(language)
+        batch, model = encode(urls), self.parameters
+        scale, intercept = float(model.scales[at]), float(model.intercepts[at])
+        result: Scores = ngrams.score_one(
+            batch.buffer, len(batch), model.bits, model.weights[at], scale, intercept
+        )
+        return result
+
+    def weights_of(self, language: str) -> Scores:
+        """The weights of a language, (n_buckets,); LanguageError if it is not in the model."""
+        codes = self.parameters.weights[self._column(language)].astype(np.int32)
+        weights: Scores = (codes * np.abs(codes)) * self.parameters.scales[self._column(language)]
+        return weights
+
+    def _column(self, language: str) -> int:
         at = self._index.get(language)
         if at is None:
             raise LanguageError(
                 f"the URL model does not know {language!r}; it knows {', '.join(self.languages)}"
             )
-        batch, model = encode(urls), self.parameters
-        scale, intercept = float(model.scales[at]), float(model.intercepts[at])
-        result: Scores = ngrams.score_one(
-            batch.buffer, batch.offsets, model.bits, model.weights[at], scale, intercept
-        )
-        return result
+        return at
+
+    def _table(self, columns: tuple[int, ...]) -> _Table:
+        """The weights of some languages in the order in which scoring reads them."""
+        from classifiers.urls import ngrams
+
+        found = self._tables.pop(columns, None)
+        if found is None:
+            chosen = slice(None) if columns == _ALL else list(columns)
+            found = ngrams.table_of(self.parameters.weights[chosen])
+            while len(self._tables) >= _MAX_TABLES:
+                self._tables.pop(next(iter(self._tables)), None)  # another thread may have
+        self._tables[columns] = found
+        return found
 
     def identify(self, url: str) -> UrlLanguage:
         """The language of one URL; `identify_many` is far cheaper for each of many."""
@@ -96,8 +135,9 @@ class UrlModel:
     def identify_many(self, urls: Sequence[str]) -> Iterator[UrlLanguage]:
         """The language of each URL, in order."""
         scores = self.scores(urls)
-        shares = _softmax(scores / np.float32(self.parameters.temperature))
-        best = scores.argmax(axis=1)
+        likely = scores + self.parameters.offsets
+        shares = _softmax(likely / np.float32(self.parameters.temperature))
+        best = np.where(scores > 0, likely, -np.inf).argmax(axis=1)
         for row, url in enumerate(urls):
             at = best[row]
             yield self._answer(url, scores[row], int(at), float(shares[row, at]))

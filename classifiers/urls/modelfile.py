@@ -1,9 +1,10 @@
 """The model file: plain arrays in one .npz, read without unpickling.
 
-Arrays: `format` (int), `languages` (codes), `weights` (int8, n_languages x n_buckets), `scales`
-and `intercepts` (float32, n_languages), `temperature` (float32) and `facts` (JSON text about the
-training). A weight is code * |code| * scale, its code being an int8: a few weights, those of
-top-level domains, are many times the others, and even steps would round the others to nothing.
+Arrays: `format` (int), `languages` (codes), `weights` (int8, n_languages x n_buckets), `scales`,
+`intercepts` and `offsets` (float32, n_languages), `temperature` (float32) and `facts` (JSON text
+about the training). A weight is code * |code| * scale, its code being an int8: a few weights,
+those of top-level domains, are many times the others, and even steps would round the others to
+nothing.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ import numpy.typing as npt
 
 from classifiers.errors import ModelError
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Raised whenever the features change: weights of other features would be noise."""
-SHIPPED: Final = Path(__file__).resolve().parents[1] / "models" / "url-v1.npz"
+SHIPPED: Final = Path(__file__).resolve().parents[1] / "models" / "url-v2.npz"
 
 # What reading a damaged .npz raises beside OSError and ValueError.
 _DAMAGE = (EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
@@ -40,6 +41,8 @@ class Parameters:
     """(n_languages, n_buckets); n_buckets is a power of two."""
     scales: npt.NDArray[np.float32]
     intercepts: npt.NDArray[np.float32]
+    offsets: npt.NDArray[np.float32]
+    """Added to the decision values where one language has to be named: rare ones lose."""
     temperature: float = 1.0
     """Of the softmax that turns decision values into a confidence."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -54,7 +57,8 @@ class Parameters:
     def version(self) -> str:
         """Return the format and a digest of what was learned."""
         digest = hashlib.blake2b(self.weights.tobytes(), digest_size=4)
-        digest.update(self.scales.tobytes() + self.intercepts.tobytes())
+        for numbers in (self.scales, self.intercepts, self.offsets):
+            digest.update(numbers.tobytes())
         return f"{FORMAT}-{digest.hexdigest()}"
 
 
@@ -68,6 +72,7 @@ def write(parameters: Parameters, path: Path) -> None:
             weights=parameters.weights,
             scales=parameters.scales,
             intercepts=parameters.intercepts,
+            offsets=parameters.offsets,
             temperature=np.float32(parameters.temperature),
             facts=np.array(json.dumps(parameters.facts, sort_keys=True)),
         )
@@ -101,25 +106,28 @@ def _parameters(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Parameters:
     found = arrays["format"]
     if found.shape != () or found.dtype.kind != "i" or int(found) != FORMAT:
         raise ModelError(f"{path}: model format {found}, this version reads {FORMAT}; train anew")
-    weights, scales, intercepts = arrays["weights"], arrays["scales"], arrays["intercepts"]
+    weights = arrays["weights"]
+    numbers = [arrays[name] for name in ("scales", "intercepts", "offsets")]
     languages = tuple(str(code) for code in arrays["languages"].ravel())
-    _check_shapes(len(languages), weights, scales, intercepts)
+    _check_shapes(len(languages), weights, numbers)
     temperature = float(arrays["temperature"])
-    if not (np.isfinite(scales).all() and np.isfinite(intercepts).all() and 0 < temperature < 1e6):
+    if not (all(np.isfinite(each).all() for each in numbers) and 0 < temperature < 1e6):
         raise ValueError("numbers that are not finite")
     facts = json.loads(str(arrays["facts"]))
-    return Parameters(languages, weights, scales, intercepts, temperature, facts)
+    scales, intercepts, offsets = numbers
+    return Parameters(languages, weights, scales, intercepts, offsets, temperature, facts)
 
 
-def _check_shapes(n_languages: int, *arrays: npt.NDArray[Any]) -> None:
-    weights, scales, intercepts = arrays
+def _check_shapes(
+    n_languages: int, weights: npt.NDArray[Any], numbers: list[npt.NDArray[Any]]
+) -> None:
     shape = weights.shape
-    if weights.dtype != np.int8 or scales.dtype != np.float32 or intercepts.dtype != np.float32:
+    if weights.dtype != np.int8 or any(each.dtype != np.float32 for each in numbers):
         raise ValueError("arrays of other types than a model has")
     if not n_languages or len(shape) != 2 or shape[0] != n_languages:
         raise ValueError(f"{n_languages} languages, but weights of shape {shape}")
-    if scales.shape != (n_languages,) or intercepts.shape != (n_languages,):
-        raise ValueError(f"{n_languages} languages, but {len(scales)} scales")
+    if any(each.shape != (n_languages,) for each in numbers):
+        raise ValueError(f"{n_languages} languages, but {[len(each) for each in numbers]} numbers")
     bits = int(shape[1]).bit_length() - 1
     if shape[1] != 1 << bits or not _MIN_BITS <= bits <= _MAX_BITS:
         raise ValueError(f"{shape[1]} buckets, not a power of two")

@@ -4,70 +4,176 @@ Training asks for a sparse matrix, scoring for sums of weights; both call `_feat
 was learned is what is scored. The words and their n-grams are those of Baykan 2013, 2.1; unlike
 there, the top-level domain and short words between their delimiters (`/de/`, `lang=de`) are
 features of their own, and percent-encoded letters of every script count as letters.
+`classifiers.urls.explain` says the same in plain Python, slowly, and names the features; a test
+holds the two together.
+
+A letter is a symbol of 9 bits, so that the last seven fit into one integer, the window, and an
+n-gram is the low bits of it: no n-gram waits for the hash of another.
 
 All compiled code stands in this one module: numba's cache looks at the file of a function, not
-at the files of what it calls, so a cache would outlive a change elsewhere.
+at the files of what it calls, so a cache would outlive a change elsewhere. Only what is called
+from Python is cached; the rest is compiled into it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from importlib import import_module
+from typing import Any, Final, TypeVar, cast
 
 import numba
 import numpy as np
 import numpy.typing as npt
+from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 
-MAX_BYTES = 2048
+MAX_BYTES: Final = 2048
 """Bytes of a URL that are looked at; what follows says little and may be garbage."""
-MAX_WORD = 48
+MAX_WORD: Final = 48
 """Letters of a word that are looked at."""
-MAX_MARKS = 24
+MAX_MARKS: Final = 24
 """Features beside n-grams that a URL may have: its domain, and short words."""
-MIN_GRAM = 3
-MAX_GRAM = 7
-MARK_VALUE = 0.5
+MIN_GRAM: Final = 3
+MAX_GRAM: Final = 7
+MAX_SHORT: Final = 3
+"""Letters of a short word, or of a label that belongs to the top-level domain."""
+MARK_VALUE: Final = 0.5
 """Value of a feature that is not an n-gram; the n-grams of a URL form a vector of length 1
 (where none occurs twice)."""
+STOP_WORDS: Final = ("www", "index", "html", "htm", "http", "https")
+"""Words without features; their letters and edges fit into a window."""
 
-_STOP_WORDS = tuple(
-    int.from_bytes(word, "big") for word in (b"www", b"index", b"html", b"htm", b"http", b"https")
+DOMAIN, SHORT, LETTER, BLOCK, WORD = range(1, 6)
+"""Kinds of features beside the n-grams: the same key makes another bucket in each."""
+HOST, PATH = 0, 1
+EDGE: Final = 0x5F
+SYMBOL_BITS: Final = 9
+FACTOR: Final = 0x9E3779B97F4A7C15
+KIND_FACTOR: Final = 0xD6E8FEB86659FD93
+GRAM_FACTORS: Final = (
+    0x9E3779B97F4A7C15,
+    0xBF58476D1CE4E5B9,
+    0x94D049BB133111EB,
+    0xD1342543DE82EF95,
+    0xAF251AF3B0F025B5,
 )
+"""Odd numbers that spread the 3- to 7-grams over the buckets (multiplicative hashing)."""
+
+LANES: Final = 16
+"""Languages whose weights are added at once."""
+
+_AHEAD = 16
+"""Rows of weights that memory is asked for before they are needed."""
+_LINE = np.uint64(64)
+_LINE_END = 0x0A
+_SLOW = 1
+_ENDS, _USER, _PORT = 1, 2, 3
 # No URL has more: a word of n letters, n >= 2, takes n + 1 bytes with what ends it, and has at
-# most 5 (n + 2) n-grams, 2 n letters and blocks, and itself.
-_MAX_GRAMS = MAX_BYTES * 12
-_GRAM, _DOMAIN, _SHORT, _LETTER, _BLOCK, _WORD = range(1, 7)
-_HOST, _PATH = 0, 1
-_EDGE = 0x5F
-_BASIS = np.uint64(0xCBF29CE484222325)
-_FACTOR = np.uint64(0x9E3779B97F4A7C15)
-_FOLD = np.uint64(29)
-_WIDTH = np.uint64(64)
+# most 5 (n + 2) n-grams, 2 n letters and blocks, and itself. Five more are written and forgotten.
+_MAX_GRAMS = MAX_BYTES * 12 + 5
+_FACTOR, _KIND_FACTOR = np.uint64(FACTOR), np.uint64(KIND_FACTOR)
+_HALF = np.uint64(32)
+_SHIFT = np.uint64(SYMBOL_BITS)
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
+Buckets = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
-Weights = npt.NDArray[np.int8]
+Codes = npt.NDArray[np.int8]
+
+
+def _leave_out_scipy() -> None:
+    """Load numba's functions of arrays without scipy, a fifth of the time to the first score.
+
+    They import it to look for linear algebra, which nothing here needs; whatever else needs it
+    in this process finds it as it would have.
+    """
+    linalg: Any = import_module("numba.np.linalg")
+
+    def nothing() -> None:
+        raise ImportError
+
+    look = linalg.ensure_blas
+    linalg.ensure_blas = nothing
+    try:
+        arraymath: Any = import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = look
+    if arraymath.ensure_blas is nothing:  # nobody has loaded them before
+        arraymath.ensure_blas, arraymath._HAVE_BLAS = look, True
+
+
+_leave_out_scipy()
+
+
+def _letters() -> Bytes:
+    """For each byte the lower-case letter, _SLOW where more bytes say what it is, or 0."""
+    table = np.zeros(256, np.uint8)
+    small = np.arange(97, 123)
+    table[small] = table[small - 32] = small
+    table[0x80:] = table[ord("%")] = _SLOW
+    return table
+
+
+def _stop_windows() -> tuple[np.uint64, ...]:
+    """The window at the end of each stop word."""
+    windows = []
+    for word in STOP_WORDS:
+        window = 0
+        for letter in f"_{word}_":
+            window = window << SYMBOL_BITS | ord(letter)
+        windows.append(np.uint64(window))
+    return tuple(windows)
+
+
+def _gram_factors() -> tuple[np.uint64, ...]:
+    """For each size of n-grams, what moves them to the top of a product and mixes them there.
+
+    A factor that ends with as many 0 bits as older symbols leave in a window leaves them out.
+    """
+    return tuple(
+        np.uint64((factor << 64 - SYMBOL_BITS * size) & (1 << 64) - 1)
+        for size, factor in enumerate(GRAM_FACTORS, MIN_GRAM)
+    )
+
+
+def _signs() -> Bytes:
+    """For each byte what it says in an authority, or 0."""
+    table = np.zeros(256, np.uint8)
+    for sign in b"/\\?#\n":
+        table[sign] = _ENDS
+    table[ord("@")], table[ord(":")] = _USER, _PORT
+    return table
+
+
+_SIGNS = _signs()
+_GRAM_FACTORS = _gram_factors()
+_LETTERS = _letters()
+_STOP_WINDOWS = _stop_windows()
+_STOP_LENGTHS = min(map(len, STOP_WORDS)), max(map(len, STOP_WORDS))
+
+
+def _inlined(function: Function) -> Function:
+    """The function compiled as a part of those that call it."""
+    return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
 
 
 def _compiled(function: Function) -> Function:
     """The function compiled, from numba's cache where one can be written, else anew."""
     try:
-        return cast(Function, numba.njit(cache=True, nogil=True)(function))
+        return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
     except RuntimeError:  # no folder for the cache can be written
-        return cast(Function, numba.njit(nogil=True)(function))
+        return _inlined(function)
 
 
-@_compiled
-def _mix(state: np.uint64, symbol: int) -> np.uint64:
-    state = (state ^ np.uint64(symbol)) * _FACTOR
-    return state ^ (state >> _FOLD)
+# --- Bytes to letters
 
 
-@_compiled
+@_inlined
 def _hex(byte: int) -> int:
     if 48 <= byte <= 57:
         return byte - 48
@@ -77,7 +183,7 @@ def _hex(byte: int) -> int:
     return -1
 
 
-@_compiled
+@_inlined
 def _byte(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
     """The byte at a position, percent-decoded, and the position after it."""
     byte = int(buffer[at])
@@ -88,18 +194,18 @@ def _byte(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
     return byte, at + 1
 
 
-@_compiled
-def _symbol(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
+@_inlined
+def _point(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
     """The code point at a position and the position after it; a stray byte is 0xDC00 + byte."""
     first, after = _byte(buffer, at, end)
     if first < 0x80:
         return first, after
     if 0xC2 <= first < 0xE0:
-        more, point = 1, first & 0x1F
+        more, point, least = 1, first & 0x1F, 0x80
     elif 0xE0 <= first < 0xF0:
-        more, point = 2, first & 0x0F
+        more, point, least = 2, first & 0x0F, 0x800
     elif 0xF0 <= first < 0xF5:
-        more, point = 3, first & 0x07
+        more, point, least = 3, first & 0x07, 0x10000
     else:
         return 0xDC00 + first, after
     then = after
@@ -111,12 +217,12 @@ def _symbol(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
             return 0xDC00 + first, after
         point = point << 6 | byte & 0x3F
     is_surrogate = 0xD800 <= point < 0xE000
-    if is_surrogate or point > 0x10FFFF or point < (0x80, 0x800, 0x10000)[more - 1]:
+    if is_surrogate or point > 0x10FFFF or point < least:
         return 0xDC00 + first, after
     return point, then
 
 
-@_compiled
+@_inlined
 def _lower(point: int) -> int:
     """The lower case of the letters that the alphabets of many URLs have."""
     if 0x41 <= point <= 0x5A or (0xC0 <= point <= 0xDE and point != 0xD7):
@@ -132,7 +238,7 @@ def _lower(point: int) -> int:
     return point
 
 
-@_compiled
+@_inlined
 def _is_letter(point: int) -> bool:
     if point < 0xC0:
         return 97 <= point <= 122
@@ -141,180 +247,278 @@ def _is_letter(point: int) -> bool:
     return not (0x3000 <= point <= 0x303F)
 
 
-@_compiled
-def _state(kind: int) -> np.uint64:
-    return _mix(_BASIS, kind)
+@_inlined
+def _symbol(point: int) -> np.uint64:
+    """A code point in 9 bits; those of one block of 256 stay apart."""
+    if point < 0x80:
+        return np.uint64(point)
+    return np.uint64(256 | ((point ^ (point >> 8) * 0x9D) & 255))
 
 
-@_compiled
-def _bucket(state: np.uint64, bits: int) -> int:
-    return int(state >> (_WIDTH - np.uint64(bits)))
+# --- Keys to buckets
 
 
-@_compiled
-def _add_grams(word: Ints, length: int, bits: int, grams: Ints, count: int) -> int:
-    """Add the n-grams of word[0:length], which begins and ends with a mark, and the word."""
-    whole = _state(_WORD)
-    for start in range(length):
-        whole = _mix(whole, word[start])
-        state = _state(_GRAM)
-        for size in range(1, min(MAX_GRAM, length - start) + 1):
-            state = _mix(state, word[start + size - 1])
-            if size >= MIN_GRAM:
-                grams[count] = _bucket(state, bits)
-                count += 1
-    if length > MAX_GRAM:
-        grams[count] = _bucket(whole, bits)
-        count += 1
-    return count
+@_inlined
+def _bucket_of(kind: int, key: np.uint64, shift: np.uint64) -> np.uint32:
+    """The bucket of a feature that is not an n-gram; any 64 bits can be its key."""
+    key = (key + np.uint64(kind)) * _KIND_FACTOR
+    return np.uint32(((key ^ (key >> _HALF)) * _FACTOR) >> shift)
 
 
-@_compiled
-def _add_letters(word: Ints, length: int, bits: int, grams: Ints, count: int) -> int:
-    """Add letters beyond ASCII and their blocks: a script is told by letters never seen."""
-    for at in range(1, length - 1):
-        if word[at] >= 0x80:
-            grams[count] = _bucket(_mix(_state(_LETTER), word[at]), bits)
-            grams[count + 1] = _bucket(_mix(_state(_BLOCK), word[at] >> 7), bits)
-            count += 2
-    return count
+@_inlined
+def _add_grams(window: np.uint64, length: int, shift: np.uint64, grams: Buckets, count: int) -> int:
+    """Add the n-grams that end with a window; `length` symbols of the word are over.
+
+    All sizes are written, those too long for the word are written over by the next: no branch.
+    """
+    grams[count] = np.uint32(window * _GRAM_FACTORS[0] >> shift)
+    grams[count + 1] = np.uint32(window * _GRAM_FACTORS[1] >> shift)
+    grams[count + 2] = np.uint32(window * _GRAM_FACTORS[2] >> shift)
+    grams[count + 3] = np.uint32(window * _GRAM_FACTORS[3] >> shift)
+    grams[count + 4] = np.uint32(window * _GRAM_FACTORS[4] >> shift)
+    return count + max(min(length, MAX_GRAM) - (MIN_GRAM - 1), 0)
 
 
-@_compiled
-def _short_word(word: Ints, length: int, place: int, before: int, after: int, bits: int) -> int:
+@_inlined
+def _add_letter(point: int, shift: np.uint64, grams: Buckets, count: int) -> int:
+    """Add a letter beyond ASCII and its block: a script is told by letters never seen."""
+    grams[count] = _bucket_of(LETTER, np.uint64(point) << _HALF, shift)
+    grams[count + 1] = _bucket_of(BLOCK, np.uint64(point >> 7) << _HALF, shift)
+    return count + 2
+
+
+@_inlined
+def _short_word(
+    window: np.uint64, place: int, before: int, after: int, shift: np.uint64
+) -> np.uint32:
     """The bucket of a short word between its delimiters: `/de/` is not `-de-`."""
-    state = _mix(_mix(_mix(_state(_SHORT), place), before), after)
-    for at in range(1, length + 1):
-        state = _mix(state, word[at])
-    return _bucket(state, bits)
+    key = np.uint64(place) << np.uint64(45) | window
+    key |= _symbol(before) << np.uint64(46) | _symbol(after) << np.uint64(55)
+    return _bucket_of(SHORT, key, shift)
 
 
-@_compiled
-def _host_bounds(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
-    """Where the host begins, after scheme and user, and where it ends."""
-    host = start
+@_inlined
+def _is_stop_word(window: np.uint64, length: int) -> bool:
+    if length < _STOP_LENGTHS[0] or length > _STOP_LENGTHS[1]:
+        return False
+    return bool(window in _STOP_WINDOWS)
+
+
+# --- The parts of a URL
+
+
+@_inlined
+def _is_slash(byte: int) -> bool:
+    return byte in (0x2F, 0x5C)
+
+
+@_inlined
+def _host_start(buffer: Bytes, start: int, end: int) -> int:
+    """Where the authority begins, after the scheme or after the two slashes without one."""
+    while start < end and buffer[start] <= 0x20 and buffer[start] != _LINE_END:
+        start += 1
+    if end - start >= 2 and _is_slash(buffer[start]) and _is_slash(buffer[start + 1]):
+        return start + 2
     for at in range(start, min(end - 2, start + 12)):
-        if buffer[at] == 0x3A and buffer[at + 1] == 0x2F and buffer[at + 2] == 0x2F:
-            host = at + 3
+        if buffer[at] == _LINE_END:
             break
-    path = host
-    while path < end and buffer[path] not in (0x2F, 0x3F, 0x23):
+        if buffer[at] == 0x3A and _is_slash(buffer[at + 1]) and _is_slash(buffer[at + 2]):
+            return at + 3
+    return start
+
+
+@_inlined
+def _host_bounds(buffer: Bytes, start: int, end: int) -> tuple[int, int, int]:
+    """Where the host begins, after scheme and user, where it ends, and where the path begins."""
+    host = path = _host_start(buffer, start, end)
+    stop = -1
+    while path < end:
+        sign = _SIGNS[buffer[path]]
+        if sign:
+            if sign == _ENDS:
+                break
+            if sign == _USER:
+                host, stop = path + 1, -1
+            elif stop < 0:
+                stop = path
         path += 1
-        if buffer[path - 1] == 0x40:
-            host = path
-    return host, path
+    if stop < 0:
+        stop = path
+    while stop > host and buffer[stop - 1] == 0x2E:
+        stop -= 1
+    return host, stop, path
 
 
-@_compiled
+@_inlined
 def _label_start(buffer: Bytes, host: int, end: int) -> int:
     """Where the label that ends at `end` begins."""
-    at = end
-    while at > host and buffer[at - 1] != 0x2E:
-        at -= 1
-    return at
+    while end > host and buffer[end - 1] != 0x2E:
+        end -= 1
+    return end
 
 
-@_compiled
+@_inlined
+def _after_www(buffer: Bytes, host: int, end: int) -> int:
+    """Where the host goes on after `www.`, if two labels or more are left."""
+    for at in range(host, host + 3):
+        if at >= end or buffer[at] | 32 != 0x77:
+            return host
+    rest = host + 4
+    if rest <= end and buffer[rest - 1] == 0x2E and _label_start(buffer, rest, end) > rest:
+        return rest
+    return host
+
+
+@_inlined
+def _add_label(
+    buffer: Bytes, start: int, end: int, limit: int, key: np.uint64
+) -> tuple[np.uint64, int]:
+    """The key with the first characters of a label, in lower case, and how many these are."""
+    length = 0
+    while start < end and length < limit:
+        point = int(_LETTERS[buffer[start]])
+        if point > _SLOW:
+            start += 1
+        else:
+            point, start = _point(buffer, start, end)
+            point = _lower(point)
+        key = (key ^ np.uint64(point)) * _FACTOR
+        length += 1
+    return key, length
+
+
+@_inlined
 def _add_domain(
-    buffer: Bytes, host: int, end: int, bits: int, marks: Ints, count: int
+    buffer: Bytes, host: int, end: int, shift: np.uint64, marks: Buckets
 ) -> tuple[int, int]:
     """Add the top-level domain, and with it the label before where that is short (`co.uk`).
 
-    Gives back the count and where the rest of the host ends. A host of one label has none.
+    Gives back how many that are and where the rest of the host ends. A host of one label has none.
     """
-    for at in range(host, end):
-        if buffer[at] == 0x3A:  # a port
-            end = at
-            break
-    while end > host and buffer[end - 1] == 0x2E:
-        end -= 1
     top = _label_start(buffer, host, end)
     if top == host:
-        return count, end
-    state = _state(_DOMAIN)
-    for at in range(top, end):
-        state = _mix(state, _lower(int(buffer[at])))
-    marks[count] = _bucket(state, bits)
-    count += 1
+        return 0, end
+    key, _ = _add_label(buffer, top, end, MAX_BYTES, np.uint64(0))
+    marks[0] = _bucket_of(DOMAIN, key, shift)
     second = _label_start(buffer, host, top - 1)
-    if second > host and top - 1 - second <= 3:
-        for at in range(second, top - 1):
-            state = _mix(state, _lower(int(buffer[at])))
-        marks[count] = _bucket(state, bits)
-        count += 1
-    return count, top - 1
+    if second > host:
+        key, length = _add_label(buffer, second, top - 1, MAX_SHORT + 1, key)
+        if 1 <= length <= MAX_SHORT:
+            marks[1] = _bucket_of(DOMAIN, key, shift)
+            return 2, top - 1
+    return 1, top - 1
 
 
-@_compiled
-def _features(
-    buffer: Bytes, start: int, end: int, bits: int, word: Ints, grams: Ints, marks: Ints
-) -> tuple[int, int]:
-    """Write the buckets of a URL's n-grams and of its marks; give back how many of each."""
-    end = min(end, start + MAX_BYTES)
-    host, path = _host_bounds(buffer, start, end)
-    n_marks, stop = _add_domain(buffer, host, path, bits, marks, 0)
-    n_grams, place, at, before, length, packed = 0, _HOST, host, 0x2F, 0, 0
+# --- The features
+
+
+@_inlined
+def _words(
+    buffer: Bytes,
+    at: int,
+    stop: int,
+    place: int,
+    shift: np.uint64,
+    grams: Buckets,
+    n_grams: int,
+    marks: Buckets,
+    n_marks: int,
+) -> tuple[int, int, int]:
+    """Add the features of the words up to `stop` or the end of the line.
+
+    Gives back how many n-grams and marks there are now, and where the words end.
+    """
+    before, length, kept = 0x2F, 0, n_grams
+    window = whole = np.uint64(EDGE)
     while True:
-        point, after = 0x2F, at
-        if at < stop:
-            point, after = _symbol(buffer, at, stop)
-            point = _lower(point)
-            if _is_letter(point):
-                if length < MAX_WORD:
-                    length += 1
-                    word[length] = point
-                    packed = packed << 8 | point if length <= 5 and point < 0x80 else -1
-                at = after
-                continue
-        if length >= 2 and packed not in _STOP_WORDS:
-            word[0] = word[length + 1] = _EDGE
-            n_grams = _add_grams(word, length + 2, bits, grams, n_grams)
-            n_grams = _add_letters(word, length + 2, bits, grams, n_grams)
-            if length <= 3 and n_marks < MAX_MARKS:
-                marks[n_marks] = _short_word(word, length, place, before, point, bits)
-                n_marks += 1
-        length, packed, before = 0, 0, point
-        if at < stop:
-            at = after
-        elif place == _HOST:
-            place, at, stop, before = _PATH, path, end, 0x2F
+        letter, point, then = np.uint64(0), 0x2F, at
+        if at < stop and buffer[at] != _LINE_END:
+            letter, point, then = np.uint64(_LETTERS[buffer[at]]), int(buffer[at]), at + 1
+            if letter == _SLOW:
+                letter = np.uint64(0)
+                point, then = _point(buffer, at, stop)
+                point = _lower(point)
+                if _is_letter(point):
+                    letter = _symbol(point)
+                    if point >= 0x80 and length < MAX_WORD:
+                        n_grams = _add_letter(point, shift, grams, n_grams)
+        if letter:
+            at = then
+            if length < MAX_WORD:
+                length += 1
+                window = window << _SHIFT | letter
+                whole = (whole ^ letter) * _FACTOR
+                n_grams = _add_grams(window, length + 1, shift, grams, n_grams)
+            continue
+        window = window << _SHIFT | np.uint64(EDGE)
+        if length < 2 or _is_stop_word(window, length):
+            n_grams = kept
         else:
-            return n_grams, n_marks
+            n_grams = _add_grams(window, length + 2, shift, grams, n_grams)
+            grams[n_grams] = _bucket_of(WORD, whole, shift)
+            n_grams += int(length + 2 > MAX_GRAM)
+            marks[n_marks] = _short_word(window, place, before, point, shift)
+            n_marks += int(length <= MAX_SHORT and n_marks < MAX_MARKS)
+        if then == at:
+            return n_grams, n_marks, at
+        at, before, length, kept = then, point, 0, n_grams
+        window = whole = np.uint64(EDGE)
+
+
+@_inlined
+def _features(
+    buffer: Bytes, start: int, bits: int, grams: Buckets, marks: Buckets
+) -> tuple[int, int, int]:
+    """Write the buckets of a URL's n-grams and of its marks.
+
+    Gives back how many of each there are, and where the next URL begins.
+    """
+    shift = np.uint64(64 - bits)
+    end = min(len(buffer), start + MAX_BYTES)
+    host, stop, path = _host_bounds(buffer, start, end)
+    host = _after_www(buffer, host, stop)
+    n_marks, stop = _add_domain(buffer, host, stop, shift, marks)
+    n_grams, n_marks, _ = _words(buffer, host, stop, HOST, shift, grams, 0, marks, n_marks)
+    n_grams, n_marks, at = _words(buffer, path, end, PATH, shift, grams, n_grams, marks, n_marks)
+    return n_grams, n_marks, _line_end(buffer, at) + 1
+
+
+@_inlined
+def _line_end(buffer: Bytes, at: int) -> int:
+    """Where the line ends that goes on at a position."""
+    while at < len(buffer) and buffer[at] != _LINE_END:
+        at += 1
+    return at
+
+
+@_inlined
+def _scratch() -> tuple[Buckets, Buckets]:
+    """Room for the n-grams of a URL and for its marks."""
+    return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 4, np.uint32)
 
 
 @_compiled
-def _scratch() -> tuple[Ints, Ints, Ints]:
-    """Room for one word, for the n-grams of a URL and for its marks."""
-    return (
-        np.empty(MAX_WORD + 2, np.int32),
-        np.empty(_MAX_GRAMS, np.int32),
-        np.empty(MAX_MARKS, np.int32),
-    )
-
-
-@_compiled
-def count_features(buffer: Bytes, offsets: Offsets, bits: int) -> Offsets:
+def count_features(buffer: Bytes, n_urls: int, bits: int) -> Offsets:
     """How many features each URL has, as the row pointers of a CSR matrix, (n_urls + 1,)."""
-    word, grams, marks = _scratch()
-    pointers = np.zeros(len(offsets), np.int64)
-    for row in range(len(offsets) - 1):
-        n_grams, n_marks = _features(
-            buffer, offsets[row], offsets[row + 1], bits, word, grams, marks
-        )
+    grams, marks = _scratch()
+    pointers = np.empty(n_urls + 1, np.int64)
+    pointers[0] = 0
+    start = 0
+    for row in range(n_urls):
+        n_grams, n_marks, start = _features(buffer, start, bits, grams, marks)
         pointers[row + 1] = pointers[row] + n_grams + n_marks
     return pointers
 
 
 @_compiled
 def fill_features(
-    buffer: Bytes, offsets: Offsets, bits: int, pointers: Offsets, indices: Ints, values: Floats
+    buffer: Bytes, bits: int, pointers: Offsets, indices: Ints, values: Floats
 ) -> None:
     """Write the buckets and values of every URL's features; a bucket may stand twice in a row."""
-    word, grams, marks = _scratch()
-    for row in range(len(offsets) - 1):
-        n_grams, n_marks = _features(
-            buffer, offsets[row], offsets[row + 1], bits, word, grams, marks
-        )
+    grams, marks = _scratch()
+    start = 0
+    for row in range(len(pointers) - 1):
+        n_grams, n_marks, start = _features(buffer, start, bits, grams, marks)
         at = pointers[row]
         for gram in range(n_grams):
             indices[at + gram] = grams[gram]
@@ -325,68 +529,175 @@ def fill_features(
             values[at + mark] = MARK_VALUE
 
 
+# --- The sums
+
+
+@_inlined
+def _sum(codes: Codes, buckets: Buckets, count: int) -> int:
+    """The sum of the weights of some buckets for one language, in units of its scale."""
+    total = 0
+    for at in range(count):
+        code = int(codes[buckets[at]])
+        total += code * abs(code)
+    return total
+
+
 @_compiled
 def score_one(
-    buffer: Bytes, offsets: Offsets, bits: int, weights: Weights, scale: float, intercept: float
+    buffer: Bytes, n_urls: int, bits: int, codes: Codes, scale: float, intercept: float
 ) -> Floats:
-    """Decision values of one classifier, (n_urls,); weights are its row, (n_buckets,).
+    """Decision values of one classifier, (n_urls,); codes are its row, (n_buckets,).
 
     A weight is code * |code| * scale: fine steps where most weights are, near zero.
     """
-    word, grams, marks = _scratch()
-    scores = np.empty(len(offsets) - 1, np.float32)
-    for row in range(len(scores)):
-        n_grams, n_marks = _features(
-            buffer, offsets[row], offsets[row + 1], bits, word, grams, marks
-        )
-        gram_sum, mark_sum = 0, 0
-        for gram in range(n_grams):
-            code = int(weights[grams[gram]])
-            gram_sum += code * abs(code)
-        for mark in range(n_marks):
-            code = int(weights[marks[mark]])
-            mark_sum += code * abs(code)
-        total = mark_sum * MARK_VALUE + gram_sum / math.sqrt(max(n_grams, 1))
+    grams, marks = _scratch()
+    scores = np.empty(n_urls, np.float32)
+    start = 0
+    for row in range(n_urls):
+        n_grams, n_marks, start = _features(buffer, start, bits, grams, marks)
+        total = _sum(codes, marks, n_marks) * MARK_VALUE
+        total += _sum(codes, grams, n_grams) / math.sqrt(max(n_grams, 1))
         scores[row] = total * scale + intercept
     return scores
 
 
+def _instructions(function: Callable[..., Any]) -> Callable[..., None]:
+    """What writes LLVM's own instructions, as a function that compiled code can call."""
+    return cast(Callable[..., None], intrinsic(function))
+
+
+def _first(context: Any, builder: Any, kind: Any, array: Any) -> Any:
+    """Where the data of an array begin, as a pointer."""
+    return context.make_array(kind)(context, builder, array).data
+
+
+@_instructions
+def _prefetch(typing: Any, table: Any, at: Any) -> Any:
+    """Ask memory for the line of a table that a position is in, and wait for nothing."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        start = _first(context, builder, signature.args[0], arguments[0])
+        kind = ir.FunctionType(ir.VoidType(), [pointer, *3 * [number]])
+        find: Callable[..., Any] = cgutils.get_or_insert_function
+        function = find(builder.module, kind, "llvm.prefetch.p0i8")
+        place = builder.bitcast(builder.gep(start, [arguments[1]]), pointer)
+        builder.call(function, [place, number(0), number(3), number(1)])  # read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(table, at), generate
+
+
+@_instructions
+def _add_lanes(
+    typing: Any, sums: Any, table: Any, a: Any, b: Any, c: Any, d: Any, first: Any
+) -> Any:
+    """Add LANES weights, from the language `first` on, of the rows that begin at a, b, c and d.
+
+    A weight is code * |code|, at most 127**2: two of them fit into 16 bits. LLVM does not find
+    these instructions in a loop over languages, which takes twice as long.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        small, middle, large = (ir.VectorType(ir.IntType(bits), LANES) for bits in (8, 16, 32))
+        total, codes = (
+            _first(context, builder, signature.args[at], arguments[at]) for at in (0, 1)
+        )
+        zero = ir.Constant(middle, [0] * LANES)
+
+        def weights(row: Any) -> Any:
+            place = builder.gep(codes, [builder.add(row, arguments[6])])
+            code = builder.load(builder.bitcast(place, small.as_pointer()), align=1)
+            code = builder.sext(code, middle)
+            is_positive = builder.icmp_signed(">", code, zero)
+            return builder.mul(code, builder.select(is_positive, code, builder.sub(zero, code)))
+
+        def pair(one: Any, other: Any) -> Any:
+            return builder.sext(builder.add(weights(one), weights(other)), large)
+
+        place = builder.bitcast(builder.gep(total, [arguments[6]]), large.as_pointer())
+        four = builder.add(pair(*arguments[2:4]), pair(*arguments[4:6]))
+        builder.store(builder.add(builder.load(place, align=4), four), place, align=4)
+        return context.get_dummy_value()
+
+    return types.void(sums, table, a, b, c, d, first), generate
+
+
+@_inlined
+def _filled(buckets: Buckets, count: int, zeros: int) -> int:
+    """Fill up with rows of zeros to a multiple of four."""
+    while count & 3:
+        buckets[count] = zeros
+        count += 1
+    return count
+
+
+@_inlined
+def _prefetch_row(table: Codes, buckets: Buckets, at: int) -> None:
+    width = np.uint64(table.shape[1])
+    row = np.uint64(buckets[at]) * width
+    _prefetch(table, row)
+    if width > _LINE:
+        _prefetch(table, row + _LINE)
+
+
+@_inlined
+def _sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
+    """The sums of the weights of some buckets, as many as a multiple of four, (width,)."""
+    width = np.uint64(table.shape[1])
+    for language in range(table.shape[1]):
+        sums[language] = 0
+    for at in range(min(_AHEAD, count)):
+        _prefetch_row(table, buckets, at)
+    for at in range(0, count, 4):
+        for later in range(at + _AHEAD, min(at + _AHEAD + 4, count)):
+            _prefetch_row(table, buckets, later)
+        a, b = np.uint64(buckets[at]) * width, np.uint64(buckets[at + 1]) * width
+        c, d = np.uint64(buckets[at + 2]) * width, np.uint64(buckets[at + 3]) * width
+        first = np.uint64(0)
+        while first < width:
+            _add_lanes(sums, table, a, b, c, d, first)
+            first += np.uint64(LANES)
+
+
 @_compiled
-def score_all(
+def score_many(
     buffer: Bytes,
-    offsets: Offsets,
+    n_urls: int,
     bits: int,
-    table: Weights,
+    table: Codes,
     scales: Floats,
     intercepts: Floats,
 ) -> Floats:
-    """Decision values of all classifiers, (n_urls, n_languages); table is (n_buckets, same).
+    """Decision values of some classifiers, (n_urls, n_languages).
 
-    Weights are coded as for `score_one`.
+    `table` is that of `table_of`; weights are coded as for `score_one`.
     """
-    word, grams, marks = _scratch()
-    n_languages = table.shape[1]
-    scores = np.empty((len(offsets) - 1, n_languages), np.float32)
-    gram_sums = np.empty(n_languages, np.int32)
-    mark_sums = np.empty(n_languages, np.int32)
-    for row in range(len(scores)):
-        n_grams, n_marks = _features(
-            buffer, offsets[row], offsets[row + 1], bits, word, grams, marks
-        )
-        gram_sums[:] = 0
-        mark_sums[:] = 0
-        for gram in range(n_grams):
-            weights = table[grams[gram]]
-            for language in range(n_languages):
-                code = np.int32(weights[language])
-                gram_sums[language] += code * abs(code)
-        for mark in range(n_marks):
-            weights = table[marks[mark]]
-            for language in range(n_languages):
-                code = np.int32(weights[language])
-                mark_sums[language] += code * abs(code)
+    grams, marks = _scratch()
+    n_languages, zeros = len(scales), len(table) - 1
+    scores = np.empty((n_urls, n_languages), np.float32)
+    gram_sums = np.empty(table.shape[1], np.int32)
+    mark_sums = np.empty(table.shape[1], np.int32)
+    start = 0
+    for row in range(n_urls):
+        n_grams, n_marks, start = _features(buffer, start, bits, grams, marks)
         length = math.sqrt(max(n_grams, 1))
+        n_grams = _filled(grams, n_grams, zeros)
+        n_marks = _filled(marks, n_marks, zeros)
+        _sum_rows(table, grams, n_grams, gram_sums)
+        _sum_rows(table, marks, n_marks, mark_sums)
         for language in range(n_languages):
             total = mark_sums[language] * MARK_VALUE + gram_sums[language] / length
             scores[row, language] = total * scales[language] + intercepts[language]
     return scores
+
+
+def table_of(weights: Codes) -> Codes:
+    """What `score_many` reads, from the codes of some languages, (n_languages, n_buckets).
+
+    One row of codes for each bucket and one of zeros, padded to a multiple of LANES.
+    """
+    n_languages, n_buckets = weights.shape
+    table = np.zeros((n_buckets + 1, max(-(-n_languages // LANES), 1) * LANES), np.int8)
+    table[:n_buckets, :n_languages] = weights.T
+    return table

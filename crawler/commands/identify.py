@@ -1,5 +1,7 @@
 """`scrapy identify`: the language of URLs and of pages, as JSON lines."""
 
+from __future__ import annotations
+
 import argparse
 import contextlib
 import itertools
@@ -8,12 +10,15 @@ import sys
 import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from classifiers.errors import ClassifierError
+
+if TYPE_CHECKING:
+    from classifiers.urls.model import UrlLanguage, UrlModel
 
 _BATCH = 1000
 
@@ -24,6 +29,10 @@ identify urls [FILE]
     language     the code of the language, null where nothing can be said
     confidence   0 to 1: the share of that language among all
     scores       for each language what its binary classifier says; positive is Yes
+    explain      with --explain: what adds most to, or takes most from, the score of the
+                 language, or of the best one where it is null: [feature, weight] pairs.
+                 `_wet` begins a word, `.de` is the top-level domain, `/de/` a short word,
+                 `U+0400` the block of a letter
 
 identify pages [FILE ...] [--list FILE]
   HTML files. A line of a list is PATH, or PATH<TAB>URL where the page's address is known.
@@ -39,6 +48,7 @@ identify pages [FILE ...] [--list FILE]
 examples:
   echo http://www.wetterbericht.de/ | scrapy identify urls
   scrapy identify urls links.txt --json languages.jsonl
+  scrapy identify urls links.txt --explain 5
   scrapy identify pages saved/*.html
   scrapy identify pages --list pages.tsv
 """
@@ -82,6 +92,15 @@ class Command(ScrapyCommand):
             "--model", metavar="FILE", help="urls: a model file (default: the one that ships)"
         )
 
+        group.add_argument(
+            "--explain",
+            metavar="N",
+            nargs="?",
+            type=_count,
+            const=10,
+            help="urls: add the N features that count most (default: 10)",
+        )
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Write the lines; an error is one line and exit code 1."""
         if not args or args[0] not in ("urls", "pages"):
@@ -101,13 +120,20 @@ class Command(ScrapyCommand):
         self.exitcode = 0 if done else 1
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("expected a number from 1")
+    return number
+
+
 def _check(args: list[str], opts: argparse.Namespace) -> None:
     if args[0] == "urls" and len(args) > 2:
         raise UsageError("identify urls takes one file, or none to read standard input")
     if args[0] == "urls" and opts.list:
         raise UsageError("--list is for identify pages")
-    if args[0] == "pages" and opts.model:
-        raise UsageError("--model is for identify urls")
+    if args[0] == "pages" and (opts.model or opts.explain):
+        raise UsageError("--model and --explain are for identify urls")
     if args[0] == "pages" and not (args[1:] or opts.list):
         raise UsageError("identify pages needs files or --list FILE")
 
@@ -147,19 +173,25 @@ def _urls(args: list[str], opts: argparse.Namespace, output: IO[str]) -> bool:
     path = args[1] if len(args) > 1 and args[1] != "-" else None
     for batch in _batches(_lines(path), is_live=path is None and sys.stdin.isatty()):
         answers = zip(batch, model.identify_many(batch), strict=True)
-        _write(
-            output,
-            (
-                {
-                    "url": url,
-                    "language": answer.language,
-                    "confidence": round(answer.confidence, 4),
-                    "scores": {code: round(score, 4) for code, score in answer.scores.items()},
-                }
-                for url, answer in answers
-            ),
-        )
+        _write(output, (_url_record(model, url, answer, opts.explain) for url, answer in answers))
     return True
+
+
+def _url_record(
+    model: UrlModel, url: str, answer: UrlLanguage, n_features: int | None
+) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "url": url,
+        "language": answer.language,
+        "confidence": round(answer.confidence, 4),
+        "scores": {code: round(score, 4) for code, score in answer.scores.items()},
+    }
+    if n_features is not None:
+        from classifiers.urls.explain import explain
+
+        found = explain(model, url, answer.language, n_features)
+        record["explain"] = [[each.text, round(each.weight, 4)] for each in found]
+    return record
 
 
 def _pages(args: list[str], opts: argparse.Namespace, output: IO[str]) -> bool:

@@ -5,19 +5,25 @@ import json
 import sys
 import textwrap
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from classifiers.errors import ClassifierError
+from classifiers.datasets import FORMATS, open_dataset
+from classifiers.errors import ClassifierError, MissingPackageError
 from classifiers.languages import canonical
 
 _EPILOG = """\
 data:
-  A .tsv or .tsv.gz file whose first line names the columns url, lang, label_kind, source.
-  Rows that are cut short or in no known language are skipped and counted.
+  *.tsv            a table whose first line names the columns url, lang, label_kind, source
+  *.rdf.u8         content.rdf.u8 of the Open Directory Project (DMOZ)
+  *.parquet        Common Crawl's columnar index, a file or a folder of them
+  *.cdxj, cdx-*    Common Crawl's CDXJ index, a file or a folder of them
+  All but Parquet also as .gz; --format reads a file of another name. Rows that cannot be used are
+  left out and counted by reason.
 
 output:
   The model file: plain arrays, a classifier for each language. With --evaluate a model is first
@@ -28,6 +34,7 @@ examples:
   scrapy train urls.tsv.gz
   scrapy train urls.tsv.gz --output de-en.npz --languages de en --no-evaluate
   scrapy train urls.tsv.gz --json figures.json
+  scrapy train content.rdf.u8.gz --languages en de fr es it
 """
 
 
@@ -60,6 +67,11 @@ class Command(ScrapyCommand):
         parser.epilog = _EPILOG
         group = parser.add_argument_group("Training")
         group.add_argument(
+            "--format",
+            choices=list(FORMATS),
+            help="format of DATA (default: told by its name)",
+        )
+        group.add_argument(
             "--output",
             metavar="FILE",
             default="url-model.npz",
@@ -75,8 +87,8 @@ class Command(ScrapyCommand):
             "--buckets",
             metavar="N",
             type=int,
-            default=1 << 17,
-            help="buckets of the hashed features, a power of two (default: 131072)",
+            default=1 << 18,
+            help="buckets of the hashed features, a power of two (default: 262144)",
         )
         group.add_argument(
             "--min-urls",
@@ -97,7 +109,7 @@ class Command(ScrapyCommand):
             metavar="N",
             type=int,
             default=1,
-            help="processes (default: 1); the model does not depend on it",
+            help="threads, two at most (default: 1); the model does not depend on it",
         )
         group.add_argument(
             "--evaluate",
@@ -105,15 +117,24 @@ class Command(ScrapyCommand):
             default=True,
             help="measure on other domains first; takes twice the time",
         )
+        group.add_argument(
+            "--word-lists",
+            action=argparse.BooleanOptionalAction,
+            default=True,
+            help="learn names of hosts from word lists and towns also; needs the extra training",
+        )
         group.add_argument("--json", metavar="FILE", help="write the figures to FILE")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Train, and print tables; an error is one line and exit code 1."""
         if len(args) != 1:
-            raise UsageError("expected one file of labelled URLs")
+            raise UsageError("expected one file or folder of labelled URLs")
         opts.languages = _codes(opts)
         try:
             _train(Path(args[0]), opts)
+        except MissingPackageError as error:
+            print(f"langfocus: {error}, or add --no-word-lists", file=sys.stderr)
+            self.exitcode = 1
         except (ClassifierError, OSError) as error:
             print(f"langfocus: {error}", file=sys.stderr)
             self.exitcode = 1
@@ -129,7 +150,6 @@ def _codes(opts: argparse.Namespace) -> tuple[str, ...] | None:
 
 
 def _train(data: Path, opts: argparse.Namespace) -> None:
-    from classifiers.datasets import LabelledUrls
     from classifiers.urls.model import UrlModel
     from classifiers.urls.training import Options, fit, usable
 
@@ -138,12 +158,13 @@ def _train(data: Path, opts: argparse.Namespace) -> None:
         seed=opts.seed,
         min_urls=opts.min_urls,
         languages=opts.languages,
+        word_lists=opts.word_lists,
         jobs=opts.jobs,
     )
     start = time.monotonic()
-    source = LabelledUrls(data)
+    source = open_dataset(data, opts.format)
     rows = usable(source)
-    print(f"{len(rows)} usable URLs, {source.skipped} malformed rows skipped")
+    print(f"{len(rows)} usable URLs, {_left_out(source.reasons)}")
     figures = _evaluate(rows, options) if opts.evaluate else None
     parameters = fit(rows, options)
     if figures is not None:
@@ -159,6 +180,12 @@ def _train(data: Path, opts: argparse.Namespace) -> None:
     if opts.json:
         result = {"version": model.version, "bytes": size, **parameters.facts}
         Path(opts.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def _left_out(reasons: Counter[str]) -> str:
+    """How many rows were left out, and why, the commonest reason first."""
+    parts = [f"{reason} {count}" for reason, count in reasons.most_common()]
+    return f"{reasons.total()} rows left out" + (f" ({', '.join(parts)})" if parts else "")
 
 
 def _evaluate(rows: list[Any], options: Any) -> dict[str, Any]:

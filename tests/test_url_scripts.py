@@ -1,0 +1,73 @@
+"""A Thai, Russian or Japanese path tells its language, whatever it is encoded in."""
+
+from urllib.parse import quote, quote_from_bytes
+
+import pytest
+
+from classifiers.urls.model import UrlModel
+
+RUSSIAN = [
+    "новости-политики-сегодня",
+    "погода/прогноз-на-неделю",
+    "Россия/экономика/статьи",
+    "форум/купить-автомобиль",
+    "Заглавная_страница",
+]
+JAPANESE = [
+    "ニュース/今日の天気",
+    "日本語/メインページ",
+    "お問い合わせ",
+    "会社案内/お知らせ",
+    "東京の天気予報",
+]
+THAI = ["ข่าวการเมืองวันนี้", "หน้าหลัก", "ประเทศไทย/ข่าว", "พยากรณ์อากาศ", "ติดต่อเรา"]
+NAMED = [
+    *((text, encoding, "ru") for text in RUSSIAN for encoding in ("utf_8", "cp1251", "koi8_r")),
+    *((text, encoding, "ja") for text in JAPANESE for encoding in ("utf_8", "shift_jis")),
+    *((text, "utf_8", "th") for text in THAI),
+]
+# Bytes of both may stand for Chinese, which such a path may be taken for as well.
+SAID = [
+    *((text, "euc_jp", "ja") for text in JAPANESE),
+    *((text, "tis_620", "th") for text in THAI),
+]
+
+
+@pytest.fixture(scope="module")
+def model() -> UrlModel:
+    return UrlModel.load()
+
+
+def url(text: str, encoding: str) -> str:
+    return f"http://www.example.com/{quote_from_bytes(text.encode(encoding), safe='/-_')}"
+
+
+@pytest.mark.parametrize(("text", "encoding", "language"), NAMED)
+def test_a_path_names_its_language(
+    model: UrlModel, text: str, encoding: str, language: str
+) -> None:
+    assert model.identify(url(text, encoding)).language == language
+
+
+@pytest.mark.parametrize(("text", "encoding", "language"), SAID)
+def test_the_classifier_of_a_language_knows_its_older_encodings(
+    model: UrlModel, text: str, encoding: str, language: str
+) -> None:
+    assert model.score([url(text, encoding)], language)[0] > 0
+    assert model.score([url(text, encoding)], "de")[0] < 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("http://dw.de/thema", "http://www.dw.de/thema"),
+        ("http://zeitung.de/nachrichten", "//zeitung.de/nachrichten"),
+        ("http://пример.рф/", "http://ПРИМЕР.РФ/"),
+        ("http://пример.рф/", f"http://{quote('пример')}.{quote('рф')}/"),
+        ("http://x.de/\u00fcbersicht", "http://x.de/u\u0308bersicht"),
+        ("http://zeitung.de/", "http:\\\\zeitung.de\\"),
+    ],
+)
+def test_spellings_of_one_url_score_alike(model: UrlModel, one: str, other: str) -> None:
+    first, second = model.scores([one, other])
+    assert (first == second).all()
