@@ -1,107 +1,244 @@
-"""URLs a second of the URL model against scikit-learn's hashing and sparse product.
+"""URLs a second of the URL model against scikit-learn, fastText and py3langid on one core.
 
-Answers the cost of scoring links before they enter the queue. The rival is what the model would
-be without its own code: `HashingVectorizer` over the same n-gram lengths, then the product with
-the coefficients of a `LinearSVC` for each language. Both run in this process, in turn, and the
-figure is the ratio. One JSON line.
+Answers the cost of scoring links before they enter the queue. All run in this process, pinned to
+one core with one thread, in turn within each round, on new strings each time; the figures are
+URLs a second of processor time, and the ratios of speeds within a round. What the rivals are
+stands in `benchmarks/url_rivals.py`. F1 is that of langfocus and rivals trained on the same rows,
+on domains held out (Baykan 2013, 3.3). One JSON line; a table on standard error.
 
-    python -m benchmarks.url_model [URLS.tsv.gz]
+    python -m benchmarks.url_model URLS.tsv.gz [--no-f1] [--training]
 """
 
 from __future__ import annotations
 
+import argparse
+import hashlib
 import json
-import platform
+import os
+import random
+import subprocess
 import sys
 import time
-from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from sklearn.feature_extraction.text import HashingVectorizer
-from sklearn.svm import LinearSVC
+from benchmarks import url_cost
 
-from classifiers.datasets import LabelledUrls
-from classifiers.urls.model import UrlModel
+if TYPE_CHECKING:
+    from benchmarks.url_rivals import Contestant
+    from classifiers.datasets import LabelledUrl
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "urls" / "train.tsv.gz"
-ROUNDS = 5
-TOTAL = 20_000
+SIZES = (1000, 60)
+N_URLS = 20_000
+PASS_S = 0.25
+"""Seconds that one pass of a contestant is to take; the slower ones score fewer URLs."""
+ROWS_WITHOUT_F1 = 5_000
+PACKAGES = ("numpy", "numba", "scikit-learn", "fasttext-numpy2-wheel", "py3langid")
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+COMPARED = {
+    "langfocus de": ("scikit-learn de", "fastText five", "py3langid five"),
+    "langfocus five": ("scikit-learn five", "fastText five", "py3langid five"),
+    "langfocus five of all": ("scikit-learn five", "fastText five", "py3langid five"),
+    "langfocus all": ("fastText five", "py3langid all"),
+    "langfocus de, one by one": ("fastText five, one by one", "py3langid five"),
+}
+"""Whose speed is divided by whose."""
+
+Speeds = dict[str, dict[int, list[float]]]
 
 
-def urls_of(path: Path) -> tuple[list[str], list[str]]:
-    rows = list(LabelledUrls(path))[::25][:TOTAL]
-    return [row.url for row in rows], [row.language for row in rows]
+def main() -> int:
+    """Measure, and print the figures."""
+    options = arguments()
+    if not options.data.exists():
+        print(f"no labelled URLs in {options.data}", file=sys.stderr)
+        return 1
+    everything = dict(os.environ), os.sched_getaffinity(0)
+    os.environ |= ONE_THREAD  # read when numpy is imported
+    os.sched_setaffinity(0, {max(everything[1])})
+    result = facts(options)
+    result |= contest(options)
+    result["start_up"] = url_cost.start_up()
+    if options.training:
+        os.sched_setaffinity(0, everything[1])
+        result["training"] = url_cost.training(options.data, options.jobs, everything[0])
+    print(table(result), file=sys.stderr)
+    print(json.dumps(result))
+    return 0
 
 
-def speed(score: Callable[[list[str]], object], urls: list[str], size: int) -> float:
-    """URLs a second in batches of a size, one pass."""
-    batches = [urls[at : at + size] for at in range(0, len(urls) - size + 1, size)]
-    start = time.perf_counter()
-    for batch in batches:
-        score(batch)
-    return len(batches) * size / (time.perf_counter() - start)
-
-
-def rival(urls: list[str], languages: list[str]) -> Callable[[list[str]], object]:
-    """Hashing and product as scikit-learn does them, one column for each known language."""
-    hashing = HashingVectorizer(
-        analyzer="char_wb", ngram_range=(3, 7), n_features=1 << 17, alternate_sign=False
+def arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("data", type=Path, nargs="?", default=DATA, help="labelled URLs")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", type=int, default=40_000, help="URLs to train on")
+    parser.add_argument(
+        "--f1",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help=f"measure F1; without it {ROWS_WITHOUT_F1} URLs are trained on",
     )
-    keep = [at for at, code in enumerate(languages) if code in ("en", "de", "fr", "ru", "zh")][
-        :3000
-    ]
-    svm = LinearSVC().fit(
-        hashing.transform([urls[at] for at in keep]), [languages[at] for at in keep]
-    )
-
-    def score(batch: list[str]) -> object:
-        return svm.decision_function(hashing.transform(batch))
-
-    return score
+    parser.add_argument("--training", action="store_true", help="measure `scrapy train` as well")
+    parser.add_argument("--jobs", type=int, default=2, help="processes of `scrapy train`")
+    return parser.parse_args()
 
 
-def main() -> None:
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else DATA
-    urls, languages = urls_of(path)
-    model = UrlModel.load()
-    theirs = rival(urls, languages)
-    contenders: dict[str, Callable[[list[str]], object]] = {
-        "one_language": lambda batch: model.score(batch, "de"),
-        "all_languages": model.scores,
-        "scikit_learn": theirs,
-    }
-    result: dict[str, object] = {
+def facts(options: argparse.Namespace) -> dict[str, Any]:
+    """What the figures depend on."""
+    return {
         "benchmark": "url_model",
         "date": time.strftime("%Y-%m-%d"),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
+        "commit": commit(),
+        "versions": {"python": sys.version.split()[0]} | {name: version(name) for name in PACKAGES},
+        "corpus": hashlib.sha256(options.data.read_bytes()).hexdigest()[:16],
+        "seed": options.seed,
+        "rounds": options.rounds,
+    }
+
+
+def commit() -> str:
+    """The commit that is measured, with a + where the classifiers have been changed since."""
+    folder = url_cost.ROOT
+    name, changed = (
+        subprocess.run(
+            ["git", *command], cwd=folder, capture_output=True, text=True, check=False
+        ).stdout.strip()
+        for command in (("rev-parse", "--short", "HEAD"), ("status", "-s", "classifiers"))
+    )
+    return name + "+" if changed else name
+
+
+def contest(options: argparse.Namespace) -> dict[str, Any]:
+    """Speeds, their ratios, and F1."""
+    from benchmarks.url_rivals import contestants
+    from classifiers.urls.model import UrlModel
+
+    learn, held_out, urls = read(options)
+    found = list(contestants(learn, options.seed))
+    speeds = measured(found, urls, options.rounds)
+    model = UrlModel.load()
+    return {
         "model": model.version,
         "languages": len(model.languages),
-        "urls": len(urls),
+        "rows": {"trained_on": len(learn), "held_out": len(held_out), "scored": len(urls)},
+        "urls_per_s": {
+            name: {size: spread(values, 0) for size, values in of_sizes.items()}
+            for name, of_sizes in speeds.items()
+        },
+        "ratios": ratios(speeds),
+        "F1": {one.name: f1(one, held_out) for one in found if one.decide} if options.f1 else None,
     }
-    for score in contenders.values():
-        score(urls[:100])
-    for size in (1000, 60):
-        runs = {
-            name: [
-                speed(score, urls[: 3000 if name == "scikit_learn" else TOTAL], size)
-                for _ in range(ROUNDS)
-            ]
-            for name, score in contenders.items()
+
+
+def read(
+    options: argparse.Namespace,
+) -> tuple[list[LabelledUrl], list[LabelledUrl], list[str]]:
+    """Rows in the five languages to train on and to test, and URLs of any to score."""
+    from classifiers.datasets import LabelledUrls, split
+    from classifiers.urls.examples import FIVE
+    from classifiers.urls.training import capped, usable
+
+    draw = random.Random(options.seed)
+    train, test = split(usable(LabelledUrls(options.data)), seed=options.seed)
+    urls = draw.sample([row.url for row in test], min(N_URLS, len(test)))
+    learn, held_out = (
+        [row for row in capped(part, 20) if row.language in FIVE] for part in (train, test)
+    )
+    n_rows = min(len(learn), options.rows if options.f1 else ROWS_WITHOUT_F1)
+    return draw.sample(learn, n_rows), held_out, urls
+
+
+def measured(found: list[Contestant], urls: list[str], rounds: int) -> Speeds:
+    """URLs a second of each contestant and size of batch, one value for each round."""
+    texts = {one.name: [one.prepare(url).encode("utf-8") for url in urls] for one in found}
+    counts = {one.name: _count(one, texts[one.name]) for one in found}
+    speeds: Speeds = {one.name: {size: [] for size in SIZES} for one in found}
+    for _ in range(rounds):
+        for size in SIZES:
+            for one in found:
+                some = texts[one.name][: counts[one.name] // size * size]
+                speeds[one.name][size].append(speed(one, some, size))
+    return speeds
+
+
+def _count(one: Contestant, texts: list[bytes]) -> int:
+    """How many URLs make a pass of PASS_S seconds."""
+    speed(one, texts[:60], 60)  # compiles and fills caches
+    return min(len(texts), max(*SIZES, int(PASS_S * speed(one, texts[:1000], 500))))
+
+
+def speed(one: Contestant, texts: list[bytes], size: int) -> float:
+    """URLs a second in batches of new strings, one pass.
+
+    Processor seconds: those of one thread are the clock's, without what other processes took.
+    """
+    strings = [text.decode("utf-8") for text in texts]
+    batches = [strings[at : at + size] for at in range(0, len(strings), size)]
+    start = time.process_time()
+    scored = [len(one.score(batch)) for batch in batches]
+    seconds = time.process_time() - start
+    if sum(scored) != len(texts):
+        raise SystemExit(f"{one.name} answered for {sum(scored)} of {len(texts)} URLs")
+    return len(texts) / seconds
+
+
+def ratios(speeds: Speeds) -> dict[str, dict[int, dict[str, Any]]]:
+    """How many times as fast langfocus is as its rivals, within a round."""
+    return {
+        f"{our} / {their}": {
+            size: spread(
+                [a / b for a, b in zip(speeds[our][size], speeds[their][size], strict=True)], 2
+            )
+            for size in SIZES
         }
-        for name, values in runs.items():
-            result[f"{name}_per_s_batch_{size}"] = round(median(values))
-        result[f"ratio_batch_{size}"] = round(
-            median(runs["one_language"]) / median(runs["scikit_learn"]), 1
+        for our, rivals in COMPARED.items()
+        if our in speeds
+        for their in rivals
+    }
+
+
+def spread(values: list[float], digits: int) -> dict[str, Any]:
+    low, middle, high = (round(how(values), digits or None) for how in (min, median, max))
+    return {"value": middle, "spread": [low, high]}
+
+
+def f1(one: Contestant, rows: list[LabelledUrl]) -> dict[str, Any]:
+    """F1 in percent on rows: the mean of the five languages, and each."""
+    from classifiers.urls.assessment import table as measures
+    from classifiers.urls.examples import FIVE
+
+    decide = one.decide
+    if decide is None:
+        raise ValueError(f"{one.name} decides nothing")
+    found = measures(lambda urls, _: decide([one.prepare(url) for url in urls]), rows, FIVE)
+    return {"mean": found["mean_f1"]} | {
+        code: row["F1"] for code, row in found["languages"].items()
+    }
+
+
+def table(result: dict[str, Any]) -> str:
+    """The figures for a person."""
+    lines = [f"{'URLs/s':54}" + "".join(f"{size:>12}" for size in SIZES) + f"{'F1 de':>9}{'F1':>7}"]
+    for name, of_sizes in result["urls_per_s"].items():
+        found = (result["F1"] or {}).get(name, {})
+        lines.append(
+            f"{name:54}"
+            + "".join(f"{of_sizes[size]['value']:12,}" for size in SIZES)
+            + f"{found.get('de', ''):>9}{found.get('mean', ''):>7}"
         )
-        result[f"spread_batch_{size}"] = [
-            round(min(runs["one_language"])),
-            round(max(runs["one_language"])),
-        ]
-    print(json.dumps(result))
+    lines.append("times as fast")
+    for name, of_sizes in result["ratios"].items():
+        cells = "".join(f"{of_sizes[size]['value']:12}" for size in SIZES)
+        lines.append(f"{name:54}{cells}")
+    lines += [f"{key}: {result[key]}" for key in ("start_up", "training") if key in result]
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,0 +1,111 @@
+"""The figures of the model card: classifiers/models/README.md, between its two marks.
+
+    python -m benchmarks.url_card [--splits SPLITS.jsonl]
+
+Reads them from the model that ships (`scrapy train` writes its data and its evaluation into it)
+and from the lines that `benchmarks.url_splits --output` has written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from classifiers.languages import name
+from classifiers.urls import modelfile
+from classifiers.urls.examples import FIVE
+
+CARD = modelfile.SHIPPED.with_name("README.md")
+BEGIN, END = "<!-- begin: figures -->", "<!-- end: figures -->"
+
+
+def listed(counts: Mapping[str, int]) -> str:
+    falling = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{key} {count:,}" for key, count in falling)
+
+
+def cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+def data(model: modelfile.Parameters) -> Iterator[str]:
+    facts, size = model.facts, modelfile.SHIPPED.stat().st_size
+    yield (
+        f"`{modelfile.SHIPPED.name}`, version `{model.version}`, {size / 1e6:.1f} MB,"
+        f" {len(model.languages)} languages, {1 << model.bits:,} buckets."
+    )
+    yield ""
+    yield (
+        f"{facts['rows']:,} labelled URLs, of which {facts['rows_used']:,} were used; with their"
+        f" paths and made-up paths {facts['examples']:,} examples."
+    )
+    yield ""
+    yield f"- label kinds: {listed(facts['label_kinds'])}"
+    yield f"- sources: {listed(facts['sources'])}"
+    yield f"- languages: {listed(facts['languages'])}"
+    rules = ", ".join(f"{code} ({rule})" for code, rule in facts["top_level_domains"].items())
+    yield f"- decided by top-level domains, alone or beside the classifier: {rules or 'none'}"
+    yield ""
+
+
+def of_five(results: list[dict[str, Any]]) -> Iterator[str]:
+    yield "| unseen | URLs | mean F1 | en | de | fr | es | it | generic | document | ccTLD |"
+    yield "|---|" + "---:|" * 10
+    for result in results:
+        for label, part in (("", result), (", all URLs", result["uncapped"])):
+            table = part["five"]
+            languages = [cell(table["languages"][code]["F1"]) for code in FIVE]
+            others = [part["generic_domains"], part["by_kind"].get("document")]
+            baseline = cell(result["cctld"]["mean_f1"]) if not label else ""
+            cells = [f"{table['urls']:,}", f"**{cell(table['mean_f1'])}**", *languages]
+            cells += [*map(cell, others), baseline]
+            yield f"| {result['split']}{label} | {' | '.join(cells)} |"
+    yield ""
+
+
+def of_all(figures: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[str]:
+    yield "| language | trained on | URLs | P | R | p(-\\|-) | F1 | F1 of ccTLD |"
+    yield "|---|" + "---:|" * 7
+    for code, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        row = figures["all"]["languages"].get(code)
+        if row is None or count < 200:
+            continue
+        measures = [cell(row[key]) for key in ("P", "R", "p(-|-)", "F1")]
+        baseline = cell(figures["all_cctld"]["languages"][code]["F1"])
+        cells = [f"{count:,}", f"{row['urls']:,}", *measures, baseline]
+        yield f"| {code} {name(code)} | {' | '.join(cells)} |"
+    yield ""
+
+
+def figures(model: modelfile.Parameters, splits: list[dict[str, Any]]) -> str:
+    evaluation = {"split": "domains 0", **model.facts["evaluation"]}
+    lines = [*data(model), "### The five languages of the paper", ""]
+    lines += of_five([evaluation, *splits])
+    lines += ["### Every language with 200 URLs or more to learn from", ""]
+    lines += of_all(evaluation, model.facts["languages"])
+    answers = evaluation["answers"]
+    lines.append(
+        f"All {len(model.languages)} languages: mean F1 {cell(evaluation['all']['mean_f1'])}"
+        f" (ccTLD {cell(evaluation['all_cctld']['mean_f1'])}). A language is named for"
+        f" {cell(answers['answered'])} % of the URLs, and is right for"
+        f" {cell(answers['right_of_answered'])} % of these."
+    )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--splits", type=Path, help="lines of benchmarks.url_splits")
+    args = parser.parse_args()
+    lines = args.splits.read_text(encoding="utf-8").splitlines() if args.splits else []
+    text = figures(modelfile.read(modelfile.SHIPPED), [json.loads(line) for line in lines])
+    before, _, rest = CARD.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    CARD.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
