@@ -2,12 +2,14 @@
 
 import doctest
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.crawls import ROOT, crawl
 
+DEVELOPERS = {"test", "lint"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -47,6 +49,31 @@ def test_every_make_target_that_the_readme_names_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     assert targets == {"demo", "test"}
     assert all(f"\n{target}: " in makefile for target in targets)
+
+
+def test_every_extra_of_users_is_in_the_readmes_table() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    table = README.partition("| `pip install 'langfocus[...]'`")[2].partition("\n\n")[0]
+    listed = re.findall(r"^\| `(\w+)` \| \S", table, flags=re.MULTILINE)
+    assert listed == [name for name in project["optional-dependencies"] if name not in DEVELOPERS]
+
+
+def test_every_page_that_the_docs_name_exists() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")):
+        for target in re.findall(r"\]\(([\w./-]+\.md)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).is_file(), f"{page.name} -> {target}"
+
+
+def test_every_room_of_the_house_exists() -> None:
+    page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    house = page.partition("## The house")[2].partition("\n## ")[0]
+    rooms = re.findall(r"^\| `((?:classifiers|crawler)/[\w./]+)`", house, flags=re.MULTILINE)
+    assert len(rooms) > 15
+    for room in rooms:
+        assert (ROOT / room).exists(), room
+    assert {path.parent.name for path in ROOT.glob("classifiers/*/__init__.py")} <= {
+        Path(room).name for room in rooms
+    }
 
 
 def test_every_command_of_ours_has_a_manual_and_a_place_in_the_docs() -> None:
