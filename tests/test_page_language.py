@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from classifiers.errors import LanguageError
 from classifiers.pages.engines import DEFAULT_ENGINE, engine, engine_names
-from classifiers.pages.identify import PageLanguage, identify
+from classifiers.pages.identify import identify
+from classifiers.pages.method import PageLanguage
 from classifiers.pages.parse import parse_page
 from classifiers.pages.scripts import utf16_units, vote
 

@@ -1,10 +1,11 @@
-"""Labelled URLs: read from the formats in which they are published, split by registered domain."""
+"""Labelled URLs, texts and pages: read from the formats in which they are published, split by registered domain."""
 
 from classifiers.datasets.commoncrawl import CdxUrls, ColumnarUrls
 from classifiers.datasets.formats import FORMATS, open_dataset
 from classifiers.datasets.odp import OdpUrls
 from classifiers.datasets.rows import Dataset, LabelledUrl
 from classifiers.datasets.splits import domain_reader, split, stable_share
+from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
 from classifiers.datasets.tsv import COLUMNS, LabelledUrls
 
 __all__ = [
@@ -13,6 +14,10 @@ __all__ = [
     "CdxUrls",
     "ColumnarUrls",
     "Dataset",
+    "LabelledPage",
+    "LabelledPages",
+    "LabelledText",
+    "LabelledTexts",
     "LabelledUrl",
     "LabelledUrls",
     "OdpUrls",

@@ -19,7 +19,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
-class _IndexedUrls(Dataset):
+class _IndexedUrls(Dataset[LabelledUrl]):
     """Captures of status 200 whose text is in one language.
 
     `path` is a file or a folder, whose files are then read in the order of their names. CLD2 lists

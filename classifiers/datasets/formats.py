@@ -9,11 +9,11 @@ from typing import Final
 
 from classifiers.datasets.commoncrawl import CdxUrls, ColumnarUrls, files_called
 from classifiers.datasets.odp import OdpUrls
-from classifiers.datasets.rows import Dataset
+from classifiers.datasets.rows import Dataset, LabelledUrl
 from classifiers.datasets.tsv import LabelledUrls
 from classifiers.errors import DatasetError
 
-FORMATS: Final[dict[str, Callable[[Path], Dataset]]] = {
+FORMATS: Final[dict[str, Callable[[Path], Dataset[LabelledUrl]]]] = {
     "tsv": LabelledUrls,
     "odp": OdpUrls,
     "parquet": ColumnarUrls,
@@ -30,7 +30,7 @@ _NAMES: Final = {
 _EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .gz but Parquet"
 
 
-def open_dataset(path: str | Path, format: str | None = None) -> Dataset:
+def open_dataset(path: str | Path, format: str | None = None) -> Dataset[LabelledUrl]:
     """The labelled URLs of a file or folder, its format told by its name or by `format`.
 
     `format` is a key of FORMATS. Nothing is read yet. DatasetError says what can be done where

@@ -30,7 +30,7 @@ _VERDICTS: Final = ("", "several languages", "duplicate")
 
 
 @dataclass
-class OdpUrls(Dataset):
+class OdpUrls(Dataset[LabelledUrl]):
     """The pages of content.rdf.u8, plain or .gz, each with the language of its category.
 
     That is the language which Top/World names, English everywhere else, none in Top/Regional

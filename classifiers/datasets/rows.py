@@ -1,4 +1,4 @@
-"""A labelled URL, and what all sources of labelled URLs have in common."""
+"""A labelled URL, and what all sources of labelled rows have in common."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Generic, NamedTuple, TypeVar
 
 from classifiers.errors import DatasetError
 from classifiers.languages import canonical
+
+Row_co = TypeVar("Row_co", covariant=True)
 
 
 class LabelledUrl(NamedTuple):
@@ -28,8 +30,8 @@ class LabelledUrl(NamedTuple):
 
 
 @dataclass
-class Dataset(ABC):
-    """Labelled URLs of a file or folder, read anew by each iteration and never held as a whole.
+class Dataset(ABC, Generic[Row_co]):
+    """Labelled rows of a file or folder, read anew by each iteration and never held as a whole.
 
     What cannot be used is left out and counted; DatasetError means that the data are missing or
     damaged, and says where.
@@ -44,13 +46,13 @@ class Dataset(ABC):
         """How many rows the latest iteration left out."""
         return self.reasons.total()
 
-    def __iter__(self) -> Iterator[LabelledUrl]:
+    def __iter__(self) -> Iterator[Row_co]:
         """Yield the rows that can be used, in the order of the data."""
         self.reasons = Counter()
         return self._rows()
 
     @abstractmethod
-    def _rows(self) -> Iterator[LabelledUrl]:
+    def _rows(self) -> Iterator[Row_co]:
         """Yield what can be used, and count the rest in `reasons`."""
 
 

@@ -7,12 +7,11 @@ such pages and those without a declaration are read. Languages without a profile
 declaration and script only.
 """
 
-from dataclasses import dataclass
-
 from classifiers import languages
 from classifiers.pages.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
 from classifiers.pages.engines import DEFAULT_ENGINE, Ranking, TextEngine
 from classifiers.pages.engines import engine as engine_named
+from classifiers.pages.method import PageLanguage
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.scripts import ScriptVote, utf16_units, vote
 
@@ -39,21 +38,6 @@ _SCRIPT_NAMES = {
     "Latn": "Latin",
     "Thai": "Thai",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class PageLanguage:
-    """The language of a page.
-
-    `language` is a code of `classifiers.languages`, None where the page does not say;
-    `confidence` is 0..1; `method` is `encoding`, `declaration`, `text` or `none`; `reason` is a
-    short sentence that names the evidence.
-    """
-
-    language: str | None
-    confidence: float
-    method: str
-    reason: str
 
 
 def identify(page: ParsedPage, *, engine: TextEngine | str = DEFAULT_ENGINE) -> PageLanguage:

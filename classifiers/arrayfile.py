@@ -1,0 +1,52 @@
+"""Learned arrays in one .npz file, read without unpickling."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import ModelError
+
+DAMAGE: Final = (
+    EOFError,
+    MemoryError,
+    RuntimeError,
+    OSError,
+    ValueError,
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+)
+"""What reading a damaged .npz raises."""
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+
+def write_arrays(path: Path, **arrays: Any) -> None:
+    """Write the file; the same arrays give the same bytes."""
+    with Path(path).open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def read_arrays(path: Path, *names: str) -> Arrays:
+    """The arrays of those names; ModelError where the file is missing, damaged or lacks one."""
+    try:
+        with Path(path).open("rb") as file:
+            loaded = np.load(file, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                raise ValueError("one array, not an .npz archive")
+            with loaded:
+                return {name: loaded[name] for name in names}
+    except FileNotFoundError as error:
+        raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
+    except KeyError as error:
+        raise ModelError(f"{path}: not a model of this kind: it has no array {error}") from error
+    except DAMAGE as error:
+        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        raise ModelError(f"{path}: the model file cannot be read ({reason})") from error

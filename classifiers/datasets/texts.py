@@ -1,0 +1,127 @@
+"""Labelled texts in tab-separated files, and labelled pages in folders."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import tarfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from classifiers.datasets.rows import Dataset, code_of, unreadable
+from classifiers.datasets.tsv import cells_of
+from classifiers.errors import DatasetError
+
+TEXT_COLUMNS = ("text", "lang", "kind", "source")
+PAGE_TABLE, PAGE_ARCHIVE = "pages.tsv", "html.tar"
+
+
+class LabelledText(NamedTuple):
+    """A text and the language it is written in."""
+
+    text: str
+    language: str
+    """A code of the project."""
+    kind: str
+    """What it is: sentence, word-pair, single-word, udhr-paragraph, page-title."""
+    source: str
+    """Where the row is from."""
+
+
+class LabelledPage(NamedTuple):
+    """A page as a server sent it, and the language it is written in."""
+
+    name: str
+    """Its number in the table."""
+    url: str
+    """Its address; empty where nobody knows it."""
+    language: str
+    """A code of the project."""
+    kind: str
+    """Where it is from: web, docs, feed-charset, html-charset."""
+    charset: str
+    """The encoding that the table gives; empty where it gives none."""
+    path: str
+    """Its path in the repository it is from; empty where it is from none."""
+    body: bytes
+
+
+@dataclass
+class LabelledTexts(Dataset[LabelledText]):
+    """The rows of a .tsv or .tsv.gz file with the columns of TEXT_COLUMNS, in any order.
+
+    A row that is cut short, without text or in a language that is not known is skipped and
+    counted; a file without the columns, damaged or not UTF-8 raises DatasetError with its line.
+    """
+
+    def _rows(self) -> Iterator[LabelledText]:
+        for cells in cells_of(self.path, TEXT_COLUMNS, self.reasons):
+            text, lang, kind, source = cells
+            language = code_of(lang)
+            if not text:
+                self.reasons["no text"] += 1
+            elif language is None:
+                self.reasons["unknown language"] += 1
+            else:
+                yield LabelledText(text, language, kind, source)
+
+
+@dataclass
+class LabelledPages(Dataset[LabelledPage]):
+    """The pages of a folder with `pages.tsv` and `html.tar`, in the order of the archive.
+
+    The table has the columns id and lang, and may have url, kind, path and declared_charset; the
+    archive one file `ID.html.gz` or `ID.html` for each. A file that is in no row, a row in an
+    unknown language and a file that cannot be unpacked are counted; DatasetError where the table
+    or the archive is missing or damaged.
+    """
+
+    def _rows(self) -> Iterator[LabelledPage]:
+        table = self._table()
+        archive = Path(self.path) / PAGE_ARCHIVE
+        try:
+            with tarfile.open(archive) as files:
+                for member in files:
+                    content = files.extractfile(member)
+                    if content is not None:
+                        yield from self._page(table, Path(member.name).name, content.read())
+        except (OSError, tarfile.TarError) as error:
+            raise unreadable(str(archive), error) from error
+
+    def _table(self) -> dict[str, dict[str, str]]:
+        path = Path(self.path) / PAGE_TABLE
+        try:
+            with path.open(encoding="utf-8", newline="") as lines:
+                table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+                missing = {"id", "lang"} - set(table.fieldnames or ())
+                if missing:
+                    raise DatasetError(f"{path}:1: no column {', '.join(sorted(missing))}")
+                return {row["id"]: row for row in table}
+        except OSError as error:
+            raise unreadable(str(path), error) from error
+        except UnicodeDecodeError as error:
+            raise DatasetError(f"{path}: not UTF-8; convert the file") from error
+
+    def _page(
+        self, table: dict[str, dict[str, str]], file: str, content: bytes
+    ) -> Iterator[LabelledPage]:
+        name = file.removesuffix(".gz").removesuffix(".html")
+        row = table.get(name)
+        language = code_of(row["lang"] or "") if row else None
+        if row is None:
+            self.reasons["not in the table"] += 1
+        elif language is None:
+            self.reasons["unknown language"] += 1
+        else:
+            try:
+                body = gzip.decompress(content) if file.endswith(".gz") else content
+            except (OSError, EOFError, zlib.error):
+                self.reasons["damaged"] += 1
+                return
+            url, kind, charset, path = (
+                row.get(column) or "" for column in ("url", "kind", "declared_charset", "path")
+            )
+            yield LabelledPage(name, url, language, kind, charset, path, body)

@@ -1,0 +1,77 @@
+"""What identifies a page, and what it answers: the contract of all methods."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from classifiers.pages.parse import ParsedPage
+
+
+@dataclass(frozen=True, slots=True)
+class PageLanguage:
+    """The language of a page.
+
+    `language` is a code of `classifiers.languages`, None where the page does not say;
+    `confidence` is 0..1; `method` names the evidence that decided (`none` where language is
+    None); `reason` is a short sentence about it. `shares` are the parts of the page's text in
+    each language, the largest first, empty where a method does not tell.
+    """
+
+    language: str | None
+    confidence: float
+    method: str
+    reason: str
+    shares: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A page that links to another one or is linked from it."""
+
+    language: str | None
+    """What it was identified as; None where that is not known."""
+    characters: int
+    """Length of its visible text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known of a page beside its bytes."""
+
+    url: str = ""
+    """Its address; empty where it has none."""
+    inlinks: tuple[Neighbour, ...] = ()
+    """Pages that link to it."""
+    outlinks: tuple[Neighbour, ...] = ()
+    """Pages that it links to."""
+
+
+NOTHING = Surroundings()
+
+
+class PageMethod(Protocol):
+    """A way to tell the language of a page; the same answer for the same page each time."""
+
+    @property
+    def name(self) -> str:
+        """The name by which `methods.method` finds it."""
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """All languages that it can answer; empty where it can answer any."""
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """The language of a page; never raises."""
+
+
+class TrainablePageMethod(PageMethod, Protocol):
+    """A method that is learned from labelled texts or pages.
+
+    Its module also has `train(rows, ...) -> method` and `load(path=None) -> method`, the one that
+    ships where `path` is None.
+    """
+
+    def save(self, path: Path) -> None:
+        """Write the method's file; the same method gives the same bytes."""
