@@ -1,4 +1,4 @@
-"""Labelled URLs, texts and pages: read from the formats in which they are published, split by registered domain."""
+"""Labelled URLs, texts and pages: the formats they are published in, and splits of them."""
 
 from classifiers.datasets.commoncrawl import CdxUrls, ColumnarUrls
 from classifiers.datasets.formats import FORMATS, open_dataset
