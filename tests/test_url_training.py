@@ -87,7 +87,7 @@ def with_domains(rule: str) -> UrlModel:
     intercepts = np.array([-0.3, -0.3], np.float32)
     points = calibration.Points(np.zeros(2), np.zeros(2), 1.0, {"cs": rule})
     training._use_domains(weights, intercepts, ("cs", "de"), points)
-    codes, scales = training._quantised(weights.T)
+    codes, scales = training.quantised(weights.T)
     zeros = np.zeros(2, np.float32)
     return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, zeros))
 

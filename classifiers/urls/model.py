@@ -117,12 +117,12 @@ class UrlModel:
 
     def _table(self, columns: tuple[int, ...]) -> _Table:
         """The weights of some languages in the order in which scoring reads them."""
-        from classifiers.urls import ngrams
+        from classifiers.weights import table_of
 
         found = self._tables.pop(columns, None)
         if found is None:
             chosen = slice(None) if columns == _ALL else list(columns)
-            found = ngrams.table_of(self.parameters.weights[chosen])
+            found = table_of(self.parameters.weights[chosen])
             while len(self._tables) >= _MAX_TABLES:
                 self._tables.pop(next(iter(self._tables)), None)  # another thread may have
         self._tables[columns] = found

@@ -18,16 +18,21 @@ from Python is cached; the rest is compiled into it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Final, TypeVar, cast
+from typing import Final
 
-import numba
 import numpy as np
 import numpy.typing as npt
-from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
-from numba.core import cgutils, types
-from numba.extending import intrinsic
+
+from classifiers.weights import (
+    Buckets,
+    Codes,
+    Floats,
+    Ints,
+    compiled,
+    filled,
+    inlined,
+    sum_rows,
+)
 
 MAX_BYTES: Final = 2048
 """Bytes of a URL that are looked at; what follows says little and may be garbage."""
@@ -61,12 +66,6 @@ GRAM_FACTORS: Final = (
 )
 """Odd numbers that spread the 3- to 7-grams over the buckets (multiplicative hashing)."""
 
-LANES: Final = 16
-"""Languages whose weights are added at once."""
-
-_AHEAD = 16
-"""Rows of weights that memory is asked for before they are needed."""
-_LINE = np.uint64(64)
 _LINE_END = 0x0A
 _SLOW = 1
 _ENDS, _USER, _PORT = 1, 2, 3
@@ -77,37 +76,8 @@ _FACTOR, _KIND_FACTOR = np.uint64(FACTOR), np.uint64(KIND_FACTOR)
 _HALF = np.uint64(32)
 _SHIFT = np.uint64(SYMBOL_BITS)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Bytes = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int32]
-Buckets = npt.NDArray[np.uint32]
 Offsets = npt.NDArray[np.int64]
-Codes = npt.NDArray[np.int8]
-
-
-def _leave_out_scipy() -> None:
-    """Load numba's functions of arrays without scipy, a fifth of the time to the first score.
-
-    They import it to look for linear algebra, which nothing here needs; whatever else needs it
-    in this process finds it as it would have.
-    """
-    linalg: Any = import_module("numba.np.linalg")
-
-    def nothing() -> None:
-        raise ImportError
-
-    look = linalg.ensure_blas
-    linalg.ensure_blas = nothing
-    try:
-        arraymath: Any = import_module("numba.np.arraymath")
-    finally:
-        linalg.ensure_blas = look
-    if arraymath.ensure_blas is nothing:  # nobody has loaded them before
-        arraymath.ensure_blas, arraymath._HAVE_BLAS = look, True
-
-
-_leave_out_scipy()
 
 
 def _letters() -> Bytes:
@@ -157,23 +127,10 @@ _STOP_WINDOWS = _stop_windows()
 _STOP_LENGTHS = min(map(len, STOP_WORDS)), max(map(len, STOP_WORDS))
 
 
-def _inlined(function: Function) -> Function:
-    """The function compiled as a part of those that call it."""
-    return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
-
-
-def _compiled(function: Function) -> Function:
-    """The function compiled, from numba's cache where one can be written, else anew."""
-    try:
-        return cast(Function, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
-    except RuntimeError:  # no folder for the cache can be written
-        return _inlined(function)
-
-
 # --- Bytes to letters
 
 
-@_inlined
+@inlined
 def _hex(byte: int) -> int:
     if 48 <= byte <= 57:
         return byte - 48
@@ -183,7 +140,7 @@ def _hex(byte: int) -> int:
     return -1
 
 
-@_inlined
+@inlined
 def _byte(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
     """The byte at a position, percent-decoded, and the position after it."""
     byte = int(buffer[at])
@@ -194,7 +151,7 @@ def _byte(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
     return byte, at + 1
 
 
-@_inlined
+@inlined
 def _point(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
     """The code point at a position and the position after it; a stray byte is 0xDC00 + byte."""
     first, after = _byte(buffer, at, end)
@@ -222,7 +179,7 @@ def _point(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
     return point, then
 
 
-@_inlined
+@inlined
 def _lower(point: int) -> int:
     """The lower case of the letters that the alphabets of many URLs have."""
     if 0x41 <= point <= 0x5A or (0xC0 <= point <= 0xDE and point != 0xD7):
@@ -238,7 +195,7 @@ def _lower(point: int) -> int:
     return point
 
 
-@_inlined
+@inlined
 def _is_letter(point: int) -> bool:
     if point < 0xC0:
         return 97 <= point <= 122
@@ -247,7 +204,7 @@ def _is_letter(point: int) -> bool:
     return not (0x3000 <= point <= 0x303F)
 
 
-@_inlined
+@inlined
 def _symbol(point: int) -> np.uint64:
     """A code point in 9 bits; those of one block of 256 stay apart."""
     if point < 0x80:
@@ -258,14 +215,14 @@ def _symbol(point: int) -> np.uint64:
 # --- Keys to buckets
 
 
-@_inlined
+@inlined
 def _bucket_of(kind: int, key: np.uint64, shift: np.uint64) -> np.uint32:
     """The bucket of a feature that is not an n-gram; any 64 bits can be its key."""
     key = (key + np.uint64(kind)) * _KIND_FACTOR
     return np.uint32(((key ^ (key >> _HALF)) * _FACTOR) >> shift)
 
 
-@_inlined
+@inlined
 def _add_grams(window: np.uint64, length: int, shift: np.uint64, grams: Buckets, count: int) -> int:
     """Add the n-grams that end with a window; `length` symbols of the word are over.
 
@@ -279,7 +236,7 @@ def _add_grams(window: np.uint64, length: int, shift: np.uint64, grams: Buckets,
     return count + max(min(length, MAX_GRAM) - (MIN_GRAM - 1), 0)
 
 
-@_inlined
+@inlined
 def _add_letter(point: int, shift: np.uint64, grams: Buckets, count: int) -> int:
     """Add a letter beyond ASCII and its block: a script is told by letters never seen."""
     grams[count] = _bucket_of(LETTER, np.uint64(point) << _HALF, shift)
@@ -287,7 +244,7 @@ def _add_letter(point: int, shift: np.uint64, grams: Buckets, count: int) -> int
     return count + 2
 
 
-@_inlined
+@inlined
 def _short_word(
     window: np.uint64, place: int, before: int, after: int, shift: np.uint64
 ) -> np.uint32:
@@ -297,7 +254,7 @@ def _short_word(
     return _bucket_of(SHORT, key, shift)
 
 
-@_inlined
+@inlined
 def _is_stop_word(window: np.uint64, length: int) -> bool:
     if length < _STOP_LENGTHS[0] or length > _STOP_LENGTHS[1]:
         return False
@@ -307,12 +264,12 @@ def _is_stop_word(window: np.uint64, length: int) -> bool:
 # --- The parts of a URL
 
 
-@_inlined
+@inlined
 def _is_slash(byte: int) -> bool:
     return byte in (0x2F, 0x5C)
 
 
-@_inlined
+@inlined
 def _host_start(buffer: Bytes, start: int, end: int) -> int:
     """Where the authority begins, after the scheme or after the two slashes without one."""
     while start < end and buffer[start] <= 0x20 and buffer[start] != _LINE_END:
@@ -327,7 +284,7 @@ def _host_start(buffer: Bytes, start: int, end: int) -> int:
     return start
 
 
-@_inlined
+@inlined
 def _host_bounds(buffer: Bytes, start: int, end: int) -> tuple[int, int, int]:
     """Where the host begins, after scheme and user, where it ends, and where the path begins."""
     host = path = _host_start(buffer, start, end)
@@ -349,7 +306,7 @@ def _host_bounds(buffer: Bytes, start: int, end: int) -> tuple[int, int, int]:
     return host, stop, path
 
 
-@_inlined
+@inlined
 def _label_start(buffer: Bytes, host: int, end: int) -> int:
     """Where the label that ends at `end` begins."""
     while end > host and buffer[end - 1] != 0x2E:
@@ -357,7 +314,7 @@ def _label_start(buffer: Bytes, host: int, end: int) -> int:
     return end
 
 
-@_inlined
+@inlined
 def _after_www(buffer: Bytes, host: int, end: int) -> int:
     """Where the host goes on after `www.`, if two labels or more are left."""
     for at in range(host, host + 3):
@@ -369,7 +326,7 @@ def _after_www(buffer: Bytes, host: int, end: int) -> int:
     return host
 
 
-@_inlined
+@inlined
 def _add_label(
     buffer: Bytes, start: int, end: int, limit: int, key: np.uint64
 ) -> tuple[np.uint64, int]:
@@ -387,7 +344,7 @@ def _add_label(
     return key, length
 
 
-@_inlined
+@inlined
 def _add_domain(
     buffer: Bytes, host: int, end: int, shift: np.uint64, marks: Buckets
 ) -> tuple[int, int]:
@@ -412,7 +369,7 @@ def _add_domain(
 # --- The features
 
 
-@_inlined
+@inlined
 def _words(
     buffer: Bytes,
     at: int,
@@ -465,7 +422,7 @@ def _words(
         window = whole = np.uint64(EDGE)
 
 
-@_inlined
+@inlined
 def _features(
     buffer: Bytes, start: int, bits: int, grams: Buckets, marks: Buckets
 ) -> tuple[int, int, int]:
@@ -483,7 +440,7 @@ def _features(
     return n_grams, n_marks, _line_end(buffer, at) + 1
 
 
-@_inlined
+@inlined
 def _line_end(buffer: Bytes, at: int) -> int:
     """Where the line ends that goes on at a position."""
     while at < len(buffer) and buffer[at] != _LINE_END:
@@ -491,13 +448,13 @@ def _line_end(buffer: Bytes, at: int) -> int:
     return at
 
 
-@_inlined
+@inlined
 def _scratch() -> tuple[Buckets, Buckets]:
     """Room for the n-grams of a URL and for its marks."""
     return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 4, np.uint32)
 
 
-@_compiled
+@compiled
 def count_features(buffer: Bytes, n_urls: int, bits: int) -> Offsets:
     """How many features each URL has, as the row pointers of a CSR matrix, (n_urls + 1,)."""
     grams, marks = _scratch()
@@ -510,7 +467,7 @@ def count_features(buffer: Bytes, n_urls: int, bits: int) -> Offsets:
     return pointers
 
 
-@_compiled
+@compiled
 def fill_features(
     buffer: Bytes, bits: int, pointers: Offsets, indices: Ints, values: Floats
 ) -> None:
@@ -532,7 +489,7 @@ def fill_features(
 # --- The sums
 
 
-@_inlined
+@inlined
 def _sum(codes: Codes, buckets: Buckets, count: int) -> int:
     """The sum of the weights of some buckets for one language, in units of its scale."""
     total = 0
@@ -542,7 +499,7 @@ def _sum(codes: Codes, buckets: Buckets, count: int) -> int:
     return total
 
 
-@_compiled
+@compiled
 def score_one(
     buffer: Bytes, n_urls: int, bits: int, codes: Codes, scale: float, intercept: float
 ) -> Floats:
@@ -561,106 +518,7 @@ def score_one(
     return scores
 
 
-def _instructions(function: Callable[..., Any]) -> Callable[..., None]:
-    """What writes LLVM's own instructions, as a function that compiled code can call."""
-    return cast(Callable[..., None], intrinsic(function))
-
-
-def _first(context: Any, builder: Any, kind: Any, array: Any) -> Any:
-    """Where the data of an array begin, as a pointer."""
-    return context.make_array(kind)(context, builder, array).data
-
-
-@_instructions
-def _prefetch(typing: Any, table: Any, at: Any) -> Any:
-    """Ask memory for the line of a table that a position is in, and wait for nothing."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
-        start = _first(context, builder, signature.args[0], arguments[0])
-        kind = ir.FunctionType(ir.VoidType(), [pointer, *3 * [number]])
-        find: Callable[..., Any] = cgutils.get_or_insert_function
-        function = find(builder.module, kind, "llvm.prefetch.p0i8")
-        place = builder.bitcast(builder.gep(start, [arguments[1]]), pointer)
-        builder.call(function, [place, number(0), number(3), number(1)])  # read, keep, data
-        return context.get_dummy_value()
-
-    return types.void(table, at), generate
-
-
-@_instructions
-def _add_lanes(
-    typing: Any, sums: Any, table: Any, a: Any, b: Any, c: Any, d: Any, first: Any
-) -> Any:
-    """Add LANES weights, from the language `first` on, of the rows that begin at a, b, c and d.
-
-    A weight is code * |code|, at most 127**2: two of them fit into 16 bits. LLVM does not find
-    these instructions in a loop over languages, which takes twice as long.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        small, middle, large = (ir.VectorType(ir.IntType(bits), LANES) for bits in (8, 16, 32))
-        total, codes = (
-            _first(context, builder, signature.args[at], arguments[at]) for at in (0, 1)
-        )
-        zero = ir.Constant(middle, [0] * LANES)
-
-        def weights(row: Any) -> Any:
-            place = builder.gep(codes, [builder.add(row, arguments[6])])
-            code = builder.load(builder.bitcast(place, small.as_pointer()), align=1)
-            code = builder.sext(code, middle)
-            is_positive = builder.icmp_signed(">", code, zero)
-            return builder.mul(code, builder.select(is_positive, code, builder.sub(zero, code)))
-
-        def pair(one: Any, other: Any) -> Any:
-            return builder.sext(builder.add(weights(one), weights(other)), large)
-
-        place = builder.bitcast(builder.gep(total, [arguments[6]]), large.as_pointer())
-        four = builder.add(pair(*arguments[2:4]), pair(*arguments[4:6]))
-        builder.store(builder.add(builder.load(place, align=4), four), place, align=4)
-        return context.get_dummy_value()
-
-    return types.void(sums, table, a, b, c, d, first), generate
-
-
-@_inlined
-def _filled(buckets: Buckets, count: int, zeros: int) -> int:
-    """Fill up with rows of zeros to a multiple of four."""
-    while count & 3:
-        buckets[count] = zeros
-        count += 1
-    return count
-
-
-@_inlined
-def _prefetch_row(table: Codes, buckets: Buckets, at: int) -> None:
-    width = np.uint64(table.shape[1])
-    row = np.uint64(buckets[at]) * width
-    _prefetch(table, row)
-    if width > _LINE:
-        _prefetch(table, row + _LINE)
-
-
-@_inlined
-def _sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
-    """The sums of the weights of some buckets, as many as a multiple of four, (width,)."""
-    width = np.uint64(table.shape[1])
-    for language in range(table.shape[1]):
-        sums[language] = 0
-    for at in range(min(_AHEAD, count)):
-        _prefetch_row(table, buckets, at)
-    for at in range(0, count, 4):
-        for later in range(at + _AHEAD, min(at + _AHEAD + 4, count)):
-            _prefetch_row(table, buckets, later)
-        a, b = np.uint64(buckets[at]) * width, np.uint64(buckets[at + 1]) * width
-        c, d = np.uint64(buckets[at + 2]) * width, np.uint64(buckets[at + 3]) * width
-        first = np.uint64(0)
-        while first < width:
-            _add_lanes(sums, table, a, b, c, d, first)
-            first += np.uint64(LANES)
-
-
-@_compiled
+@compiled
 def score_many(
     buffer: Bytes,
     n_urls: int,
@@ -682,22 +540,11 @@ def score_many(
     for row in range(n_urls):
         n_grams, n_marks, start = _features(buffer, start, bits, grams, marks)
         length = math.sqrt(max(n_grams, 1))
-        n_grams = _filled(grams, n_grams, zeros)
-        n_marks = _filled(marks, n_marks, zeros)
-        _sum_rows(table, grams, n_grams, gram_sums)
-        _sum_rows(table, marks, n_marks, mark_sums)
+        n_grams = filled(grams, n_grams, zeros)
+        n_marks = filled(marks, n_marks, zeros)
+        sum_rows(table, grams, n_grams, gram_sums)
+        sum_rows(table, marks, n_marks, mark_sums)
         for language in range(n_languages):
             total = mark_sums[language] * MARK_VALUE + gram_sums[language] / length
             scores[row, language] = total * scales[language] + intercepts[language]
     return scores
-
-
-def table_of(weights: Codes) -> Codes:
-    """What `score_many` reads, from the codes of some languages, (n_languages, n_buckets).
-
-    One row of codes for each bucket and one of zeros, padded to a multiple of LANES.
-    """
-    n_languages, n_buckets = weights.shape
-    table = np.zeros((n_buckets + 1, max(-(-n_languages // LANES), 1) * LANES), np.int8)
-    table[:n_buckets, :n_languages] = weights.T
-    return table

@@ -23,14 +23,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from classifiers import solver
 from classifiers.datasets import LabelledUrl, domain_reader, stable_share
 from classifiers.errors import DatasetError
 from classifiers.languages import tlds_of
-from classifiers.urls import calibration, solver, wordlists
+from classifiers.urls import calibration, wordlists
 from classifiers.urls.batch import encode
 from classifiers.urls.examples import FIVE, Examples, collect
 from classifiers.urls.modelfile import Parameters
 from classifiers.urls.ngrams import MARK_VALUE
+from classifiers.weights import quantised
 
 EXCLUDED_SOURCES: Final = frozenset({"citizenlab_country"})
 """Sources whose licence does not allow a model that anybody may use."""
@@ -41,8 +43,6 @@ _OTHER_NAMES: Final = 0.3
 """What another language than the paper's five counts beside them in telling names."""
 _TOWNS: Final = 0.3
 """What the names of its towns count beside the made-up names of a language."""
-_FAINTEST: Final = 13
-"""Codes of weights from which they are kept."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -124,7 +124,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     )
     weights = _folded(weights, names, 1 << bits)
     _use_domains(weights, intercepts, languages, points)
-    codes, scales = _quantised(weights.T)
+    codes, scales = quantised(weights.T)
     counts = Counter(row.language for row in chosen)
     return Parameters(
         languages=languages,
@@ -264,21 +264,6 @@ def _use_domains(
             weights[:, at] = 0
             intercepts[at] = -0.5
         weights[np.unique(marks), at] += 1 / MARK_VALUE
-
-
-def _quantised(weights: Floats) -> tuple[npt.NDArray[np.int8], Floats]:
-    """Codes (n_languages, n_buckets) and scales: a weight is code * |code| * scale.
-
-    What is less than a hundredth of the largest becomes 0: it makes the file a quarter smaller
-    and changes F1 by 0.01.
-    """
-    largest = np.abs(weights).max(axis=1)
-    scales = np.where(largest > 0, largest / 127**2, 1).astype(np.float32)
-    codes = np.empty(weights.shape, np.int8)
-    for at, scale in enumerate(scales):
-        codes[at] = np.rint(np.sign(weights[at]) * np.sqrt(np.abs(weights[at]) / scale))
-    codes[np.abs(codes) < _FAINTEST] = 0
-    return codes, scales
 
 
 def _facts(
