@@ -1,13 +1,6 @@
-"""Legacy encodings: their labels, their codecs, and which of them some bytes are written in.
-
-Detection is deterministic and needs no package: East Asian encodings are told by the share of
-signs that are common in their language, single-byte encodings by how well the text under each
-reading matches the n-gram profiles of the languages written in it.
-"""
+"""Legacy encodings: their labels and their codecs."""
 
 import re
-
-from classifiers.pages import profiles
 
 _CODECS: dict[str, str] = {
     "shift_jis": "cp932",
@@ -77,58 +70,17 @@ _NAMES: dict[str, str] = {
         "gbk gb2312 gb_2312 gb_2312-80 x-gbk chinese cp936 ms936 windows-936 csgb2312 euc-cn"
         " iso-ir-58"
     ),
+    "johab": "cp1361 ms1361 ksc5601_1992",
     "big5": "big5-hkscs cn-big5 x-x-big5 csbig5 cp950",
 }
 
 _LABELS = {label: name for name, labels in _NAMES.items() for label in (name, *labels.split())}
 
 MULTIBYTE = frozenset(
-    {"shift_jis", "euc-jp", "iso-2022-jp", "iso-2022-kr", "euc-kr", "gb18030", "big5"}
+    {"shift_jis", "euc-jp", "iso-2022-jp", "iso-2022-kr", "euc-kr", "johab", "gb18030", "big5"}
 )
 
-_BEYOND_ASCII = re.compile(rb"[\x80-\xff]")
-_PURE = re.compile(rb"[\x80-\xff]+")
-_WORDS = re.compile(rb"[A-Za-z]*[\x80-\xff][A-Za-z\x80-\xff]*")
-_TAGS = re.compile(
-    rb"<(?:script|style)\b.*?(?:</(?:script|style)|\Z)|<[^>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE
-)
 _CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
-
-# Bytes that are read for detection, and words that are held against the profiles.
-_SAMPLE_BYTES = 65_536
-_SAMPLE_WORDS = 400
-# Characters beyond ASCII below which nothing is said of East Asian encodings.
-_FEWEST_SIGNS = 4
-
-# How much better than the best so far a later reading must match. Measured on six sentences:
-# 1.02 to 1.3 for the right one of two Latin readings, 4.8 and more for another script.
-_MARGIN = 1.001
-_SCRIPT_MARGIN = 1.5
-
-# Signs that stand on nearly every page in Chinese; most differ from their Japanese use in
-# frequency alone, so kana is looked for first.
-_CHINESE = frozenset(
-    "的一是不了在人有我他这這个個们們中来來上大为為和国國地到以说說时時要就出会會可也你对對"
-)
-
-# Readings in the order in which ties fall: bytes that mean the same in several encodings are
-# those of the most common one.
-_LATIN = "windows-1252 windows-1250 iso-8859-2 windows-1254 windows-1257 windows-1258 iso-8859-15"
-_LATIN_READINGS = tuple((name, "Latn") for name in _LATIN.split())
-_OTHER_READINGS: tuple[tuple[str, str], ...] = (
-    ("windows-1251", "Cyrl"),
-    ("koi8-u", "Cyrl"),
-    ("iso-8859-5", "Cyrl"),
-    ("ibm866", "Cyrl"),
-    ("x-mac-cyrillic", "Cyrl"),
-    ("ibm855", "Cyrl"),
-    ("windows-1253", "Grek"),
-    ("iso-8859-7", "Grek"),
-    ("windows-1255", "Hebr"),
-    ("windows-1256", "Arab"),
-    ("iso-8859-6", "Arab"),
-    ("windows-874", "Thai"),
-)
 
 
 def canonical_label(label: str) -> str | None:
@@ -147,71 +99,3 @@ def codec(name: str) -> str:
 def count_controls(text: str) -> int:
     """How many C1 control characters a text holds; real text holds none."""
     return 0 if text.isascii() else len(_CONTROLS.findall(text))
-
-
-def detect(body: bytes) -> str:
-    """The WHATWG name of the encoding of bytes that are neither ASCII nor valid UTF-8.
-
-    windows-1252 where nothing speaks for another one. About 2 ms, whatever the size.
-    """
-    sample = _TAGS.sub(b" ", body[:_SAMPLE_BYTES])
-    if sample.isascii():
-        beyond = _BEYOND_ASCII.search(body)
-        start = beyond.start() if beyond else 0
-        sample = body[max(0, start - 100) : start + _SAMPLE_BYTES]
-    return _detect_multibyte(sample) or _detect_single_byte(sample)
-
-
-def _detect_multibyte(sample: bytes) -> str | None:
-    for name in ("utf-8", "shift_jis", "euc-jp", "euc-kr", "gb18030", "big5"):
-        # The larger cp949 reads Polish words as rare syllables.
-        text = sample.decode("euc_kr" if name == "euc-kr" else codec(name), "replace")
-        signs = [character for character in text if character > "\x7f"]
-        if (
-            len(signs) >= _FEWEST_SIGNS
-            and text.count("\ufffd") * 50 <= len(signs)
-            and _is_plausible(name, signs)
-        ):
-            return name
-    return None
-
-
-def _is_plausible(name: str, signs: list[str]) -> bool:
-    """Whether the characters beyond ASCII are those that a page in the encoding has."""
-    n = len(signs)
-    if name == "utf-8":
-        return n >= 20
-    if name in {"shift_jis", "euc-jp"}:
-        kana = sum(1 for c in signs if "\u3041" <= c <= "\u30fc")
-        half = sum(1 for c in signs if "\uff61" <= c <= "\uff9f")
-        return kana > 0.15 * n and half < 0.2 * n
-    if name == "euc-kr":
-        return sum(1 for c in signs if "\uac00" <= c <= "\ud7a3") > 0.8 * n
-    han = sum(1 for c in signs if "\u4e00" <= c <= "\u9fff")
-    common = sum(1 for c in signs if c in _CHINESE)
-    return han > 0.6 * n and common > 0.04 * n
-
-
-def _detect_single_byte(sample: bytes) -> str:
-    """The reading whose words match the profiles of its languages best."""
-    words = _WORDS.findall(sample)[:_SAMPLE_WORDS]
-    whole = b" ".join(words)
-    # No word mixes Latin letters with others, so "perch\xe9" speaks for Latin readings only.
-    pure = b" ".join(word for word in words if len(word) > 1 and _PURE.fullmatch(word))
-    latin = _best_reading(whole, _LATIN_READINGS)
-    other = _best_reading(pure, _OTHER_READINGS)
-    return other[0] if other[1] > latin[1] * _SCRIPT_MARGIN else latin[0]
-
-
-def _best_reading(words: bytes, readings: tuple[tuple[str, str], ...]) -> tuple[str, float]:
-    best, best_gain = readings[0][0], 0.0
-    for name, script in readings:
-        gain = _gain(words, name, script)
-        if gain > best_gain * _MARGIN:
-            best, best_gain = name, gain
-    return best, best_gain
-
-
-def _gain(words: bytes, name: str, script: str) -> float:
-    gains, _ = profiles.group(script).gains(words.decode(codec(name), "replace"))
-    return float(gains.max())

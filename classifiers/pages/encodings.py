@@ -13,7 +13,7 @@ import codecs
 import re
 from dataclasses import dataclass
 
-from classifiers.pages import charsets
+from classifiers.pages import charsets, detection
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -162,7 +162,7 @@ def _fits(text: str, body: bytes) -> bool:
 
 
 def _as_detected(body: bytes, declared: list[tuple[str, str]]) -> Decoded:
-    charset = charsets.detect(body)
+    charset = detection.detect(body, declared[0][0] if declared else None)
     source = next((where for name, where in declared if name == charset), "detected")
     return _decoded(body, charset, source)
 
