@@ -213,7 +213,10 @@ def measured(texts: list[LabelledText], rows: list[LabelledPage]) -> dict[str, A
 
 
 def all_languages(texts: list[LabelledText], pages: Pages) -> dict[str, Any]:
-    """What ships on all pages, and its like without the held-out tenth on that tenth."""
+    """What ships on all pages, and its like without the held-out tenth on that tenth.
+
+    What ships has learned from titles, too: some hundreds may be those of these pages.
+    """
     rows = learned(texts)
     held_out = [row for row in rows if is_held_out(row)]
     seen = [row for row in rows if not is_held_out(row)]

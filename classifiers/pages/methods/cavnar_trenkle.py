@@ -90,9 +90,9 @@ class CavnarTrenkle:
 
 
 def train(rows: Iterable[LabelledText], *, length: int = LENGTH) -> CavnarTrenkle:
-    """The lists of the languages of some texts; the order of the rows does not matter much.
+    """The lists of the languages of some texts.
 
-    A language's texts are read as one, so n-grams that span two of them count, too.
+    A language's texts are read as one in their order, so n-grams that span two of them count, too.
     """
     texts: dict[str, list[str]] = {}
     for row in rows:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from classifiers.pages.engines import Ranking
 from classifiers.pages.method import PageLanguage
 
-MAX_CHARACTERS: Final = 10_000
-"""Characters of a text that are read when it is identified."""
+MAX_CHARACTERS: Final = 4_000
+"""Characters of a text that are read when it is identified: putting thousands of loose accents into
+their order takes time that grows with the square of their number."""
 
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint64]
