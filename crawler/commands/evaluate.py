@@ -1,4 +1,4 @@
-"""`scrapy evaluate`: the experiments of Baykan 2013 on labelled URLs."""
+"""`scrapy evaluate`: the experiments of Baykan 2013 on labelled URLs; methods on pages, texts."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ from scrapy.exceptions import UsageError
 
 from classifiers.errors import ClassifierError, StudyError
 from classifiers.languages import canonical
+from crawler.commands import evaluate_pages
 
 if TYPE_CHECKING:
     from classifiers.datasets import LabelledUrl
+    from classifiers.study.pages import Progress
     from classifiers.study.tables import Result
     from classifiers.study.validation import Study
 
@@ -31,6 +33,8 @@ _EPILOG = """\
 data:
   Labelled URLs in one of the formats of docs/data.md, such as .tsv or .tsv.gz with the columns
   url, lang, label_kind, source. Each URL counts once, URLs of two languages not at all.
+  A folder with pages.tsv and html.tar holds labelled pages, a .tsv with the columns text, lang,
+  kind, source labelled texts: see pages and texts below.
 
 experiments (default: comparison):
   baselines           top-level domains and IP addresses: Tables V-VIII, Figure 1
@@ -55,6 +59,15 @@ classifiers:
   algorithms  svm, nb, me, dt, re, ros, markov
   features    words, N-grams-from-word, N-grams-from-url, allgrams-from-word, custom, ...
 
+pages and texts:
+  No experiments and no training: each method of identifying pages is asked about each page (a
+  text is a page without links and declarations). Tables show accuracy by method, language,
+  length, kind, encoding and evidence, confusions, calibration, CPU time, and what Hayati 2004
+  and Cai 2009 found. --methods takes any that `scrapy identify pages` knows. A method of the
+  default whose package or file is missing is left out, with the reason. --surroundings gives
+  texts a URL and 0 to 10 pages that link to them; these are simulated: 95 of 100 are in the
+  text's language, as counted by Hayati.
+
 output:
   Tables with the paper's figures beside ours, the same as JSON or Markdown, and pictures. In a
   Markdown file that has the lines <!-- begin: scrapy evaluate --> and
@@ -67,6 +80,8 @@ examples:
   scrapy evaluate urls.tsv.gz --classifiers svm:words nb:3-grams-from-word --languages nl da sv
   scrapy evaluate urls.tsv.gz all --markdown study.md --plots plots
   scrapy evaluate urls.tsv.gz baselines --mmdb GeoLite2-Country.mmdb --addresses hosts.tsv
+  scrapy evaluate pages/ --json figures.json
+  scrapy evaluate texts.tsv.gz --methods composite,nfc,inlinks --surroundings --limit 5000
 """
 
 
@@ -82,14 +97,15 @@ class Command(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return the line that `scrapy` shows for the command."""
-        return "Compare URL classifiers by cross-validation, as in Baykan 2013"
+        return "Compare URL classifiers as in Baykan 2013, or ways to tell a page's language"
 
     def long_desc(self) -> str:
         """Return what the help begins with."""
         return (
             "Trains and tests binary classifiers of URLs, one for each language, by stratified "
             "cross-validation on balanced samples, and shows their precision, recall, p(-|-) and "
-            "F1 next to those of Baykan, Henzinger and Weber 2013."
+            "F1 next to those of Baykan, Henzinger and Weber 2013. With labelled pages or texts it "
+            "asks methods of identifying pages instead, and shows how often they are right."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -99,6 +115,8 @@ class Command(ScrapyCommand):
         parser.description = textwrap.fill(self.long_desc(), 95)
         parser.epilog = _EPILOG
         _add_what(parser.add_argument_group("What is measured"))
+        of_pages = parser.add_argument_group("What is measured on pages and texts")
+        evaluate_pages.add_options(of_pages, _positive)
         _add_where(parser.add_argument_group("Where it is computed"))
         _add_servers(parser.add_argument_group("Where servers stand (for IP)"))
         _add_output(parser.add_argument_group("Output"))
@@ -106,9 +124,17 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Evaluate, and print tables; an error is one line."""
         if not args:
-            raise UsageError("expected a file of labelled URLs")
+            raise UsageError("expected labelled URLs, pages or texts")
+        from classifiers.datasets.texts import recognised
+
+        data = Path(args[0])
         try:
-            _evaluate(Path(args[0]), _wanted(args[1:], opts), opts)
+            if (source := recognised(data)) is not None:
+                evaluate_pages.check(args[1:], opts)
+                evaluate_pages.evaluate(source, _question(opts), _told)
+            else:
+                evaluate_pages.refuse(opts)
+                _evaluate(data, _wanted(args[1:], opts), opts)
         except StudyError as error:
             self._fail(str(error), 2)
         except (ClassifierError, OSError) as error:
@@ -129,7 +155,8 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
         "--languages",
         metavar="CODE",
         nargs="+",
-        help="languages to tell apart (default: those of the paper, en de fr es it)",
+        help="languages to tell apart (default: those of the paper, en de fr es it; of pages "
+        "and texts: all)",
     )
     group.add_argument(
         "--classifiers",
@@ -214,9 +241,7 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     for name in opts.classifiers:
         if parse(name).needs_addresses and not opts.mmdb:
             raise StudyError(f"{name} needs the countries of servers: give --mmdb")
-    for path in (opts.json, opts.markdown):
-        if path and not Path(path).absolute().parent.is_dir():
-            raise StudyError(f"{path}: there is no such folder to write it to")
+    _check_output(opts)
     if opts.urls is not None and opts.urls < opts.folds:
         raise StudyError(f"--urls {opts.urls} does not fill {opts.folds} folds: see --folds")
     if not named:
@@ -224,13 +249,37 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     return list(known) if "all" in named else list(dict.fromkeys(named))
 
 
+def _question(opts: argparse.Namespace) -> evaluate_pages.Question:
+    """What is asked about pages or texts, checked before anything is read."""
+    _check_output(opts)
+    return evaluate_pages.Question(
+        methods=_split(opts.methods),
+        languages=_codes(_split(opts.languages)),
+        kinds=_split(opts.kinds),
+        limit=opts.limit,
+        seed=opts.seed if opts.surroundings else None,
+        json=opts.json,
+        markdown=opts.markdown,
+    )
+
+
+def _check_output(opts: argparse.Namespace) -> None:
+    for path in (opts.json, opts.markdown):
+        if path and not Path(path).absolute().parent.is_dir():
+            raise StudyError(f"{path}: there is no such folder to write it to")
+
+
 def _split(texts: Sequence[str] | None) -> list[str]:
     return [part for text in texts or () for part in text.split(",") if part]
 
 
 def _languages(opts: argparse.Namespace) -> tuple[str, ...]:
+    return _codes(_split(opts.languages) or _FIVE)
+
+
+def _codes(tags: Sequence[str]) -> tuple[str, ...]:
     codes = []
-    for tag in _split(opts.languages) or _FIVE:
+    for tag in tags:
         code = canonical(tag)
         if code is None:
             raise StudyError(f"--languages: {tag!r} is no language known here")
@@ -356,15 +405,20 @@ class _Bar:
 
     def __call__(self, done: int, total: int) -> None:
         """Show how many calls are done."""
+        self.show("cross-validation", done, total)
+
+    def show(self, what: str, done: int, total: int | None) -> None:
+        """Show how much of something is done, of how much if that is known."""
         from rich.console import Console
         from rich.progress import Progress
 
         if self._bar is None:
             self._bar = Progress(console=Console(stderr=True), transient=True)
             self._bar.start()
-            self._bar.add_task("cross-validation")
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total)
-        if done >= total:
+            self._bar.add_task(what, total=total)
+        task = self._bar.task_ids[0]
+        self._bar.update(task, description=what, completed=done, total=total)
+        if total is not None and done >= total:
             self.stop()
 
     def stop(self) -> None:
@@ -375,7 +429,7 @@ class _Bar:
 
 
 @contextlib.contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
+def _progress() -> Iterator[_Bar | None]:
     """What draws a bar on standard error, or None where that is no terminal."""
     if not sys.stderr.isatty():
         yield None
@@ -385,6 +439,13 @@ def _progress() -> Iterator[Callable[[int, int], None] | None]:
         yield bar
     finally:
         bar.stop()
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[Progress | None]:
+    """What draws a bar for several things, one after the other."""
+    with _progress() as bar:
+        yield bar.show if bar else None
 
 
 @contextlib.contextmanager

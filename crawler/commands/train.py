@@ -1,4 +1,4 @@
-"""`scrapy train`: the URL model, from labelled URLs."""
+"""`scrapy train`: the URL model, from labelled URLs; methods for pages, from texts or pages."""
 
 import argparse
 import json
@@ -6,15 +6,39 @@ import sys
 import textwrap
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from classifiers.datasets import FORMATS, open_dataset
-from classifiers.errors import ClassifierError, MissingPackageError
+from classifiers.datasets import (
+    FORMATS,
+    Dataset,
+    LabelledPage,
+    LabelledText,
+    LabelledTexts,
+    open_dataset,
+)
+from classifiers.datasets.texts import recognised
+from classifiers.errors import ClassifierError, DatasetError, MissingPackageError, StudyError
 from classifiers.languages import canonical
+
+_METHODS: Final = {
+    "cavnar-trenkle": "classifiers.pages.methods.cavnar_trenkle",
+    "nfc": "classifiers.pages.methods.nfc",
+    "byte-ngrams": "classifiers.pages.methods.cai",
+    "top-level-domain": "classifiers.pages.methods.top_level_domain",
+    "text": "classifiers.pages.textmodel",
+}
+"""Ways to identify pages that are learned -> the module that has `train(rows)`."""
+
+_FROM_URLS: Final = frozenset({"top-level-domain"})
+"""Those that learn from addresses; the others learn from texts."""
+
+_URL_MODEL: Final = "url-model.npz"
 
 _EPILOG = """\
 data:
@@ -24,22 +48,28 @@ data:
   *.cdxj, cdx-*    Common Crawl's CDXJ index, a file or a folder of them
   All but Parquet also as .gz; --format reads a file of another name. Rows that cannot be used are
   left out and counted by reason.
+  With --method: labelled texts (a .tsv with the columns text, lang, kind, source), or a folder
+  of pages (pages.tsv and html.tar) whose visible text is learned from. top-level-domain learns
+  from the addresses of such a folder, or from labelled URLs.
 
 output:
   The model file: plain arrays, a classifier for each language. With --evaluate a model is first
   trained on nine tenths of the registered domains and measured on the last tenth; the model that
-  is written is then trained on all rows. Same data, same options: same bytes.
+  is written is then trained on all rows. Same data, same options: same bytes. With --method
+  nothing is measured; `scrapy evaluate` does that.
 
 examples:
   scrapy train urls.tsv.gz
   scrapy train urls.tsv.gz --output de-en.npz --languages de en --no-evaluate
   scrapy train urls.tsv.gz --json figures.json
   scrapy train content.rdf.u8.gz --languages en de fr es it
+  scrapy train texts.tsv.gz --method nfc --output nfc.npz
+  scrapy train pages/ --method top-level-domain
 """
 
 
 class Command(ScrapyCommand):
-    """Trains the URL model."""
+    """Trains the URL model, or a method that identifies pages."""
 
     requires_project = True
     requires_crawler_process = False
@@ -50,13 +80,14 @@ class Command(ScrapyCommand):
 
     def short_desc(self) -> str:
         """Return the line that `scrapy` shows for the command."""
-        return "Train the model that reads the language of a page from its URL"
+        return "Train the model that reads a page's language from its URL, or one that reads pages"
 
     def long_desc(self) -> str:
         """Return what the help begins with."""
         return (
             "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
-            "measures it on registered domains it has not seen, and writes the model file."
+            "measures it on registered domains it has not seen, and writes the model file. "
+            "With --method it trains a way to tell the language of a page instead."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -72,10 +103,21 @@ class Command(ScrapyCommand):
             help="format of DATA (default: told by its name)",
         )
         group.add_argument(
+            "--method",
+            choices=list(_METHODS),
+            help="train this method for pages (default: the URL model); of the options below it "
+            "takes --output, --languages and --json",
+        )
+        group.add_argument(
+            "--kinds",
+            metavar="KIND",
+            nargs="+",
+            help="with --method: texts or pages of these kinds only (default: all)",
+        )
+        group.add_argument(
             "--output",
             metavar="FILE",
-            default="url-model.npz",
-            help="model file to write (default: url-model.npz)",
+            help=f"model file to write (default: {_URL_MODEL}, or METHOD.npz)",
         )
         group.add_argument(
             "--languages",
@@ -128,12 +170,17 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Train, and print tables; an error is one line and exit code 1."""
         if len(args) != 1:
-            raise UsageError("expected one file or folder of labelled URLs")
+            raise UsageError("expected one file or folder of labelled URLs, texts or pages")
         opts.languages = _codes(opts)
+        opts.output = opts.output or (f"{opts.method}.npz" if opts.method else _URL_MODEL)
         try:
-            _train(Path(args[0]), opts)
+            if opts.method:
+                _train_method(Path(args[0]), opts)
+            else:
+                _train(Path(args[0]), opts)
         except MissingPackageError as error:
-            print(f"langfocus: {error}, or add --no-word-lists", file=sys.stderr)
+            way_out = "" if opts.method else ", or add --no-word-lists"
+            print(f"langfocus: {error}{way_out}", file=sys.stderr)
             self.exitcode = 1
         except (ClassifierError, OSError) as error:
             print(f"langfocus: {error}", file=sys.stderr)
@@ -141,12 +188,16 @@ class Command(ScrapyCommand):
 
 
 def _codes(opts: argparse.Namespace) -> tuple[str, ...] | None:
-    tags = [tag for item in opts.languages or () for tag in item.split(",") if tag]
+    tags = _split(opts.languages)
     codes = [canonical(tag) for tag in tags]
     for tag, code in zip(tags, codes, strict=True):
         if code is None:
             raise UsageError(f"--languages: {tag!r} is no language known here")
     return tuple(dict.fromkeys(code for code in codes if code)) or None
+
+
+def _split(texts: Iterable[str] | None) -> list[str]:
+    return [part for text in texts or () for part in text.split(",") if part]
 
 
 def _train(data: Path, opts: argparse.Namespace) -> None:
@@ -180,6 +231,81 @@ def _train(data: Path, opts: argparse.Namespace) -> None:
     if opts.json:
         result = {"version": model.version, "bytes": size, **parameters.facts}
         Path(opts.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def _train_method(data: Path, opts: argparse.Namespace) -> None:
+    start = time.monotonic()
+    module = _module(opts.method)
+    learn = _addresses if opts.method in _FROM_URLS else _texts
+    source, rows = learn(data, opts)
+    learned = list(rows)
+    if not learned:
+        raise DatasetError(f"{data}: no usable rows, {_left_out(source.reasons)}")
+    print(f"{len(learned)} usable rows, {_left_out(source.reasons)}")
+    model = module.train(learned)
+    output = Path(opts.output)
+    model.save(output)
+    size, languages = output.stat().st_size, sorted(model.languages)
+    seconds = time.monotonic() - start
+    print(f"{output}: {len(languages)} languages, {size / 1e6:.1f} MB, {seconds:.0f} s")
+    if opts.json:
+        result = {
+            "method": opts.method,
+            "bytes": size,
+            "rows": len(learned),
+            "rows left out": dict(source.reasons),
+            "languages": languages,
+        }
+        Path(opts.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def _module(method: str) -> Any:
+    """The module that trains a method; StudyError where it is missing."""
+    try:
+        return import_module(_METHODS[method])
+    except ModuleNotFoundError as error:
+        if error.name != _METHODS[method]:
+            raise
+        raise StudyError(f"method {method!r} is not there: no module {error.name}") from error
+
+
+def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable[LabelledText]]:
+    """Labelled texts, or the visible texts of pages."""
+    source = recognised(data)
+    if source is None:
+        wanted = "a table with the columns text, lang, kind, source or a folder of pages"
+        raise DatasetError(f"{data}: {opts.method} learns from texts; expected {wanted}")
+    kinds = _split(opts.kinds)
+    rows = (
+        row
+        for row in source
+        if (not opts.languages or row.language in opts.languages)
+        and (not kinds or row.kind in kinds)
+    )
+    return source, (_visible(row) if isinstance(row, LabelledPage) else row for row in rows)
+
+
+def _visible(row: LabelledPage) -> LabelledText:
+    from classifiers.pages.parse import parse_page
+
+    page = parse_page(row.body, content_type=None, url=row.url)
+    return LabelledText(page.text, row.language, row.kind, row.url)
+
+
+def _addresses(
+    data: Path, opts: argparse.Namespace
+) -> tuple[Dataset[Any], Iterable[tuple[str, str]]]:
+    """Pairs of URL and language, from pages or labelled URLs."""
+    known = recognised(data)
+    source: Dataset[Any] = known or open_dataset(data, opts.format)
+    if isinstance(known, LabelledTexts):
+        raise DatasetError(f"{data}: {opts.method} learns from URLs; texts have none")
+    rows: Iterator[Any] = iter(source)
+    return source, (
+        (row.url, row.language)
+        for row in rows
+        if row.url and (not opts.languages or row.language in opts.languages)
+    )
 
 
 def _left_out(reasons: Counter[str]) -> str:

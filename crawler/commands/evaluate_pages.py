@@ -1,0 +1,158 @@
+"""The part of `scrapy evaluate` that asks methods about labelled pages and texts."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from classifiers.errors import StudyError
+
+if TYPE_CHECKING:
+    from classifiers.datasets import LabelledPages, LabelledTexts
+    from classifiers.study.pages import Cases, Progress, Run
+
+_OF_URLS: Final = (
+    "format",
+    "classifiers",
+    "urls",
+    "model",
+    "cluster",
+    "mmdb",
+    "addresses",
+    "resolve",
+    "plots",
+)
+_OF_PAGES: Final = ("methods", "kinds", "limit", "surroundings")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked about labelled pages or texts; empty tuples mean all."""
+
+    methods: Sequence[str] = ()
+    languages: Sequence[str] = ()
+    kinds: Sequence[str] = ()
+    limit: int | None = None
+    seed: int | None = None
+    """Of simulated surroundings; None without them."""
+    json: str | None = None
+    markdown: str | None = None
+
+
+def add_options(group: argparse._ArgumentGroup, positive: Callable[[str], int]) -> None:
+    """Describe the arguments that only pages and texts have."""
+    group.add_argument(
+        "--methods",
+        metavar="NAME",
+        nargs="+",
+        help="methods to compare (default: composite and those of the papers)",
+    )
+    group.add_argument("--kinds", metavar="KIND", nargs="+", help="only these (default: all)")
+    group.add_argument(
+        "--limit",
+        metavar="N",
+        type=positive,
+        help="at most so many, chosen by their hashes (default: all)",
+    )
+    group.add_argument(
+        "--surroundings",
+        action="store_true",
+        help="give texts simulated inlinks and a URL; --seed draws others",
+    )
+
+
+def refuse(opts: argparse.Namespace) -> None:
+    """Raise StudyError for options that labelled URLs do not have."""
+    for name in _OF_PAGES:
+        if getattr(opts, name):
+            raise StudyError(f"--{name} is for labelled pages and texts; these are URLs")
+
+
+def check(experiments: Sequence[str], opts: argparse.Namespace) -> None:
+    """Raise StudyError for what only labelled URLs have."""
+    if experiments:
+        raise StudyError(f"{experiments[0]!r}: experiments are for URLs; see --methods")
+    for name in _OF_URLS:
+        if getattr(opts, name):
+            raise StudyError(f"--{name} is for labelled URLs; these are pages or texts")
+
+
+def evaluate(
+    source: LabelledTexts | LabelledPages,
+    question: Question,
+    progress: Callable[[], AbstractContextManager[Progress | None]],
+) -> None:
+    """Ask each method about all cases, print the tables and write the files.
+
+    `progress` gives what is told how far it is, and is left before anything is printed. The
+    methods that were finished are printed and written even after Ctrl-C or an error.
+    """
+    from classifiers.study.pages import asked, found_methods
+
+    methods, left_out = found_methods(question.methods)
+    with progress() as told:
+        cases = _cases(source, question, told)
+    facts = _facts(source, cases, question, left_out)
+    runs: list[Run] = []
+    try:
+        with progress() as told:
+            for method in methods:
+                runs.append(asked(method, cases.cases, told))
+    finally:
+        if unfinished := [method.name for method in methods[len(runs) :]]:
+            facts["not carried out"] = unfinished
+        if runs:
+            _report(facts, cases, runs, question)
+
+
+def _cases(
+    source: LabelledTexts | LabelledPages, question: Question, on_progress: Progress | None
+) -> Cases:
+    """What the methods are asked about; StudyError where nothing is left of the data."""
+    from classifiers.datasets import LabelledPages
+    from classifiers.study.pages import cases_of_pages, cases_of_texts, selected
+
+    languages, kinds, limit = question.languages, question.kinds, question.limit
+    if isinstance(source, LabelledPages):
+        if question.seed is not None:
+            raise StudyError("--surroundings is for texts; pages have their own")
+        pages = selected(source, languages=languages, kinds=kinds, limit=limit)
+        cases = cases_of_pages(pages, on_progress)
+    else:
+        texts = selected(source, languages=languages, kinds=kinds, limit=limit)
+        cases = cases_of_texts(texts, seed=question.seed)
+    if not cases.cases:
+        raise StudyError(f"{source.path}: nothing in these languages and of these kinds")
+    return cases
+
+
+def _facts(
+    source: LabelledTexts | LabelledPages,
+    cases: Cases,
+    question: Question,
+    left_out: Mapping[str, str],
+) -> dict[str, Any]:
+    facts: dict[str, Any] = {"data": source.path.name, cases.sort: len(cases.cases)}
+    facts["languages"] = len({case.language for case in cases.cases})
+    facts["rows skipped"] = source.skipped
+    if question.seed is not None:
+        facts["surroundings"] = f"simulated, seed {question.seed}"
+    if left_out:
+        facts["left out"] = dict(left_out)
+    return facts
+
+
+def _report(facts: dict[str, Any], cases: Cases, runs: Sequence[Run], question: Question) -> None:
+    from classifiers.study.page_tables import results
+    from crawler.report.page_study import show, write_json, write_page
+
+    found = results(cases, runs)
+    if question.json:
+        write_json(Path(question.json), facts, cases, runs, found)
+    if question.markdown:
+        write_page(Path(question.markdown), facts, found)
+    show(facts, found)
