@@ -1,6 +1,6 @@
 """How much text comes out as it was written: decoding of pages in legacy encodings, by rival.
 
-    python benchmarks/page_decoding.py PAGES [--texts TEXTS] [--rivals] [--wrong]
+    python benchmarks/page_decoding.py PAGES [--texts TEXTS] [--rivals] [--each N]
 
 One JSON line. Real documents are those of the folder PAGES (`pages.tsv`, `html.tar`) that are not
 UTF-8; their truth is the encoding that the path names, else the declared one. Made documents are
@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledTexts
+from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
 from classifiers.pages import charsets
 from classifiers.pages.encodings import decode
-from classifiers.pages.letters import decomposed
+from classifiers.pages.letters import decomposed, is_held_out
 
 _WESTERN = "af br ca da de en es eu fi fo fr ga gd gl id is it lb nl no oc pt sq sv sw"
 _CENTRAL = "bs cs hr hsb hu pl ro sk sl"
@@ -274,11 +274,8 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=8, help="made documents of a kind")
     options = parser.parse_args()
     pages = list(LabelledPages(Path(options.pages)))
-    texts = (
-        [(row.text, row.language) for row in LabelledTexts(Path(options.texts))]
-        if options.texts
-        else []
-    )
+    rows: Iterable[LabelledText] = LabelledTexts(Path(options.texts)) if options.texts else []
+    texts = [(row.text, row.language) for row in rows if is_held_out(row.text)]
     sets = {
         "real": list(real_documents(pages)),
         "made": list(made_documents(pages, texts, options.each)),

@@ -1,12 +1,15 @@
 """A page is decoded by what its bytes are, not by what it says of them."""
 # ruff: noqa: RUF001 - the sentences are in their languages
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.pages import charsets
+from classifiers.pages import charsets, detection
 from classifiers.pages.encodings import decode
+from classifiers.pages.letters import LetterModel, decomposed, is_held_out, train
 
 GERMAN = "Die Bäckerei an der Ecke öffnet früh, und über dem Fluß hängt schon Nebel."
 FRENCH = "Le marché d'été commence très tôt, et les légumes sont déjà vendus à midi."
@@ -26,6 +29,13 @@ JAPANESE = "昨日の夕方、私たちは川のそばを散歩しながら、�
 KOREAN = "어제 저녁 우리는 강가를 걸으며 다음 여행에 대해 오랫동안 이야기했습니다."
 CHINESE = "昨天晚上我们在河边散步,说了很久关于下一次旅行的事,大家都很高兴。"
 TAIWANESE = "昨天晚上我們在河邊散步,說了很久關於下一次旅行的事,大家都很高興。"
+
+ICELANDIC = "Þetta er íslenska, og það er mjög gott að búa við sjóinn á Íslandi."
+LATVIAN = "Vakar vakarā mēs ilgi staigājām gar upi un runājām par nākamo ceļojumu."
+LITHUANIAN = "Vakar vakare ilgai vaikščiojome palei upę ir kalbėjomės apie kitą kelionę."
+ESTONIAN = "Eile õhtul jalutasime kaua jõe ääres ja rääkisime järgmisest reisist."
+ESPERANTO = "Hieraŭ vespere ni longe promenis ĉe la rivero kaj parolis pri la aliĝo."
+VIETNAMESE = "Chiều hôm qua chúng tôi đi dạo bên bờ sông và nói về chuyến đi sắp tới."
 
 ROUND_TRIPS = [
     (GERMAN, "iso-8859-1", "windows-1252"),
@@ -51,6 +61,16 @@ ROUND_TRIPS = [
     (KOREAN, "euc-kr", "euc-kr"),
     (CHINESE, "gb2312", "gb18030"),
     (TAIWANESE, "big5", "big5"),
+    (ICELANDIC, "iso-8859-1", "windows-1252"),
+    (LATVIAN, "windows-1257", "windows-1257"),
+    (LITHUANIAN, "windows-1257", "windows-1257"),
+    (LITHUANIAN, "iso-8859-4", "iso-8859-4"),
+    (ESTONIAN, "windows-1252", "windows-1252"),
+    (ESPERANTO, "iso-8859-3", "iso-8859-3"),
+    (decomposed(VIETNAMESE), "windows-1258", "windows-1258"),
+    (RUSSIAN, "ibm855", "ibm855"),
+    (RUSSIAN, "mac_cyrillic", "x-mac-cyrillic"),
+    (KOREAN, "johab", "johab"),
 ]
 
 
@@ -148,6 +168,134 @@ def test_a_charset_in_a_script_is_not_a_declaration() -> None:
 )
 def test_labels_mean_what_browsers_take_them_for(label: str, name: str | None) -> None:
     assert charsets.canonical_label(label) == name
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        '<!-- <meta charset="koi8-r"> -->',
+        "<script>var a = '<meta charset=\"koi8-r\">'</script>",
+        '<style>/* <meta charset="koi8-r"> */</style>',
+        '<meta name="description" content="charset=koi8-r">',
+    ],
+)
+def test_a_meta_that_no_browser_obeys_declares_nothing(head: str) -> None:
+    decoded = decode(f"{head}<title>a</title>{GERMAN}".encode("iso-8859-1"))
+    assert (decoded.charset, decoded.declared) == ("windows-1252", None)
+
+
+def test_a_late_declaration_counts() -> None:
+    head = "<script>" + "var a = 1;" * 500 + "</script>"
+    body = f"{head}<meta charset=windows-1251><p>{RUSSIAN}".encode("cp1251")
+    assert decode(body).source == "meta"
+
+
+def test_what_a_page_declares_is_told_even_if_it_is_not_believed() -> None:
+    body = b'<meta charset="GB2312"><meta charset="Latin1"><meta charset="none">'
+    decoded = decode(body + RUSSIAN.encode("utf-8"), "text/html; charset=utf-8")
+    assert (decoded.charset, decoded.source) == ("utf-8", "http")
+    assert (decoded.declared, decoded.raw_declared) == ("windows-1252", "Latin1")
+    assert decode(b"<p>nothing").declared is None
+
+
+def test_xml_declares_its_encoding() -> None:
+    body = f'<?xml version="1.0" encoding="windows-1251"?><p>{UKRAINIAN}</p>'
+    decoded = decode(body.encode("cp1251"))
+    assert (decoded.declared, decoded.source) == ("windows-1251", "meta")
+
+
+@pytest.mark.parametrize("label", ["utf-7", "x-user-defined", "replacement"])
+def test_an_encoding_that_hides_markup_is_not_believed(label: str) -> None:
+    body = f"<meta charset={label}><p>+ADw-script+AD4- {GERMAN}".encode("cp1252")
+    decoded = decode(body, f"text/html; charset={label}")
+    assert "+ADw-script" in decoded.text
+    assert GERMAN in decoded.text
+
+
+@pytest.mark.parametrize("encoding", ["utf-32-le", "utf-32-be", "utf-32"])
+def test_utf_32_is_recognised(encoding: str) -> None:
+    assert RUSSIAN in decode(page(RUSSIAN, encoding, None)).text
+
+
+@pytest.mark.parametrize("declared", ["utf-16", "utf-16le", "utf-16be"])
+def test_a_page_is_not_utf_16_because_it_says_so(declared: str) -> None:
+    for encoding in ("utf-8", "cp1252"):
+        body = page(GERMAN, "utf-8", declared).decode("utf-8").encode(encoding)
+        assert GERMAN in decode(body, f"text/html; charset={declared}").text
+
+
+@pytest.mark.parametrize("damage", [b"\xff", b"\xed\xa0\xbd\xed\xb8\x80", b"\xc0\xaf", b"\xe9 "])
+@pytest.mark.parametrize("declared", ["utf-8", "iso-8859-1", None])
+def test_utf_8_with_a_few_broken_bytes_is_utf_8(damage: bytes, declared: str | None) -> None:
+    body = page(GERMAN, "utf-8", declared) + damage
+    decoded = decode(body)
+    assert decoded.charset == "utf-8"
+    assert GERMAN in decoded.text
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [(JAPANESE, "shift_jis"), (CHINESE, "gb2312"), (KOREAN, "euc-kr"), (TAIWANESE, "big5")],
+)
+@pytest.mark.parametrize("declared", [True, False])
+def test_a_cut_character_at_the_end_costs_only_itself(
+    text: str, encoding: str, declared: bool
+) -> None:
+    whole = page(text, encoding, encoding if declared else None)
+    cut = whole + text[0].encode(encoding)[:1]
+    assert decode(cut).text.rstrip("\ufffd") == whole.decode(encoding)
+
+
+@pytest.mark.parametrize(
+    ("most", "encoding", "pasted"),
+    [
+        (JAPANESE, "shift_jis", JAPANESE.encode("euc-jp")),
+        (CHINESE, "gb2312", CHINESE.encode("utf-8")),
+        (RUSSIAN, "cp1251", RUSSIAN.encode("koi8-r")),
+        (RUSSIAN, "cp1251", RUSSIAN.encode("utf-8")),
+        (GERMAN, "cp1252", GERMAN.encode("utf-8")),
+        (RUSSIAN, "utf-8", RUSSIAN.encode("cp1251")),
+    ],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_of_two_encodings_in_a_page_the_more_frequent_one_wins(
+    most: str, encoding: str, pasted: bytes, first: bool
+) -> None:
+    main = b"<p>" + f"{most} \n".encode(encoding) * 12
+    block = b"<p>" + pasted + b"</p>\n"
+    assert decode(block + main if first else main + block).text.count(most) >= 11
+
+
+def test_letters_written_as_references_are_not_the_bytes() -> None:
+    references = "".join(f"&#{ord(c)};" for c in RUSSIAN)
+    decoded = decode(f"<p>{references} caf\xe9 \xabl\xe0\xbb".encode("latin-1"))
+    assert decoded.charset == "windows-1252"
+
+
+def test_a_long_page_is_judged_by_all_of_it() -> None:
+    script = "<script>" + "var a = 1; /* \xe9\xe8 */" * 4_000 + "</script>"
+    body = script.encode("latin-1") + f"<p>{RUSSIAN} ".encode("koi8-r") * 3_000
+    assert len(detection.sample(body)) <= 70_000
+    assert RUSSIAN in decode(body).text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"\xff" * 500_000, b"\x80", b"\0" * 5_000, b"\0\xe9" * 999, b"<!--" * 50_000 + b"\xe9"],
+)
+def test_bytes_of_no_encoding_are_decoded_all_the_same(body: bytes) -> None:
+    assert decode(body).text
+
+
+def test_the_letter_model_is_made_of_texts_alike_each_time(tmp_path: Path) -> None:
+    texts = [(f"{GERMAN} {n}", "de") for n in range(30)] + [(RUSSIAN, "ru"), (RUSSIAN, "xx")]
+    for name in ("a.npz", "b.npz"):
+        train(texts, tmp_path / name)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    model = LetterModel(tmp_path / "a.npz")
+    costs = model.costs(GERMAN.encode("cp1252"))
+    assert model.readings[int(costs.argmin())] == ("windows-1252", "de")
+    assert 0 < sum(is_held_out(text) for text, _ in texts) < len(texts)
 
 
 @given(st.binary(max_size=400), st.none() | st.text(max_size=40))

@@ -13,6 +13,8 @@ _CODECS: dict[str, str] = {
     "macintosh": "mac_roman",
     "utf-16le": "utf-16-le",
     "utf-16be": "utf-16-be",
+    "utf-32le": "utf-32-le",
+    "utf-32be": "utf-32-be",
     "iso-8859-8-i": "iso-8859-8",
 }
 
