@@ -106,21 +106,21 @@ def test_no_text_makes_resolving_raise(base: str, link: str) -> None:
 
 
 def test_links_keep_their_order_and_come_once() -> None:
-    links = LinkList("http://example.org/")
+    links = LinkList(Resolver("http://example.org/"))
     for link in ("/b", "/a", "/b#part", "http://example.org/a", "#top", ""):
-        links.add(link)
+        links.extend([link])
     assert links.urls() == ["http://example.org/b", "http://example.org/a"]
     assert links.dropped == 0
 
 
 def test_links_too_many_too_long_and_broken_are_counted() -> None:
-    links = LinkList("http://example.org/")
+    links = LinkList(Resolver("http://example.org/"))
     for i in range(MAX_LINKS + 3):
-        links.add(f"/{i}")
-    links.add("/" + "x" * MAX_URL_LENGTH)
-    links.add("/" + "x" * 5 * MAX_URL_LENGTH)
-    links.add("http://[")
-    links.add("mailto:someone@example.org")
-    links.add("/0")
+        links.extend([f"/{i}"])
+    links.extend(["/" + "x" * MAX_URL_LENGTH])
+    links.extend(["/" + "x" * 5 * MAX_URL_LENGTH])
+    links.extend(["http://["])
+    links.extend(["mailto:someone@example.org"])
+    links.extend(["/0"])
     assert len(links.urls()) == MAX_LINKS
     assert links.dropped == 6

@@ -1,25 +1,33 @@
-"""Pages that would cost a browser's tree builder minutes or gigabytes.
+"""Pages that would cost a browser's tree builder seconds or gigabytes, found and disarmed.
 
 HTML's rules for building a tree are quadratic in places: a block element looks through all open
-elements, and unclosed formatting elements are made again inside each block that follows (4,000
-of them take 3 GB). A page that nests this deeply is malformed or hostile. `is_hazardous` finds
-it from the tags alone, in array operations, so that it can be given to a parser without those
-rules.
+elements, unclosed formatting elements are made again inside each block that follows, and each
+attribute of a tag is compared with those before it. A page that nests this deeply or has such
+tags is malformed or hostile. `is_hazardous` finds it from the bytes, `disarmed` takes away what
+makes it one, so that the same parser reads its text and links.
 """
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-# A page with fewer tags can do little harm.
+# A page with fewer tags can do little harm, whatever they are.
 _HARMLESS_TAGS = 1_000
-# Open formatting elements times tags: nodes that may be made.
-_MAX_COPIES = 2_000_000
-# Open elements times tags: steps that may be made up the tree.
-_MAX_STEPS = 400_000_000
-_MAX_ATTRIBUTES = 8_000
+# Open formatting elements times tags, nodes that may be made: 0.05 s.
+_MAX_COPIES = 500_000
+# Open elements times tags, steps that may be made up the tree: 0.08 s.
+_MAX_STEPS = 30_000_000
+# Each attribute times those of its tag, pairs that may be compared: 0.04 s.
+_MAX_PAIRS = 20_000_000
+# A stretch of so many bytes without ">", or four times as many without "<", may be one tag.
+_STRETCH_BYTES = 4_096
+# Longer pages are read tag by tag even if no such stretch is seen in them.
+_READ_BYTES = 500_000
+# Bytes that are kept of a tag with too many attributes.
+_KEPT_BYTES = 4_096
 
 _NAME_BYTES = 8
 _EACH_BYTE = np.uint64(0x0101_0101_0101_0101)
@@ -29,79 +37,151 @@ _SHALLOW = (
     "a area base br col embed hr img input link meta param source track wbr"
     " p li dt dd tr td th tbody thead tfoot option optgroup"
 )
+# Tags that a disarmed page keeps: they hold what is wanted, hide text or cannot be nested.
+_KEPT = (
+    "a area base br frame frameset head hr iframe img li link meta noembed noframes noscript"
+    " option p script style textarea title xmp dt dd"
+)
+# Elements whose attributes are joined to those of the first.
+_JOINED = "html body"
 
-# A tag shorter than this cannot have so many attributes.
-_LONG_TAG_BYTES = 2 * _MAX_ATTRIBUTES
-# Longer pages are read tag by tag even if no stretch without ">" is seen in them.
-_READ_BYTES = 500_000
+# How a tag goes on, from between two attributes to the sign that ends it (HTML, 13.2.5.32-40).
+_VALUE = rb"\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'>])[^\s>]++|(?=>))"
+_ATTRIBUTE = rb"(?:=[^\s/>=]*+|[^\s/>=]++)(?:\s*+=" + _VALUE + rb")?+"
+_REST = rb"(?:[\s/]++|" + _ATTRIBUTE + rb")*+"
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
 # Every alternative takes what it begins, so that reading a page is linear whatever it holds.
 _TAG = re.compile(
     rb"<!--(?:[^-]++|-(?!->))*+"
-    rb"|<[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])\b(?:[^<]++|<(?!/[sS](?:[cC][rR]|[tT][yY])))*+"
-    rb"|<[A-Za-z](?:[^>\"']++|\"[^\"]*+\"?|'[^']*+'?)*+"
+    rb"|<[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])\b[^>]{0,999}>(?:[^<]++|<(?!/[sS](?:[cC][rR]|[tT][yY])))*+"
+    rb"|<[A-Za-z][^\s/>]*+" + _REST
 )
-_SKIPPED = re.compile(rb"<(?:!--|script\b|style\b)", re.IGNORECASE)
-_SEPARATOR = re.compile(rb"[\s/\"']+")
+_SKIPPED = re.compile(rb"<(?:!--|(?:script|style)\b[^>]{0,999}>)", re.IGNORECASE)
+_OPENING = re.compile(rb"<[A-Za-z]")
+_MANY_SEPARATORS = re.compile(rb"(?:[^\s/\"']*+[\s/\"']++){1000}")
+
+_OPEN = ord("<")
 
 
 def is_hazardous(body: bytes) -> bool:
-    """Whether building the tree of a page in UTF-8 may take seconds or gigabytes.
+    """Whether building the tree of a page in UTF-8 may take more than about 0.1 s.
 
-    About 0.1 ms for a page of 150 kB; nothing for one of fewer than 1,000 tags.
+    About 0.1 ms for a page of 120 kB.
     """
-    return _has_endless_tag(body) or _is_deep(body)
+    return bool(_endless_tags(body)) or _is_deep(body)
 
 
-def _has_endless_tag(body: bytes) -> bool:
-    """Whether one tag has thousands of attributes, which are compared pair by pair."""
-    if len(body) <= _READ_BYTES and _longest_stretch(body) < _LONG_TAG_BYTES:
-        return False
-    return any(_has_many_attributes(match) for match in _TAG.finditer(body))
+def disarmed(body: bytes) -> bytes:
+    """The page with what makes it hazardous blanked out; text, links and metadata stay.
+
+    Long tags lose the attributes beyond their first 4 kB. Tags that may nest become comments,
+    with a space before those that separate words. The length stays what it was; linear.
+    """
+    data = np.frombuffer(body, dtype=np.uint8).copy()
+    for start, end in _endless_tags(body):
+        data[start + _KEPT_BYTES : end] = ord(" ")
+    if not _is_deep(data.tobytes()):
+        return data.tobytes()
+    places, names, closing = _tags(data.tobytes())
+    kept = _is_any(names, _KEPT)
+    joined = np.flatnonzero(_is_any(names, _JOINED) & ~closing)
+    kept[joined[:2]] = True
+    inline = ~kept & (_is_any(names, _FORMATTING) | _is_short(names) & ~closing)
+    data[places[inline]] = ord("?")
+    apart = places[~kept & ~inline]
+    data[apart - 1] = ord(" ")
+    data[apart] = _OPEN
+    data[apart + 1] = ord("?")
+    return data.tobytes()
 
 
-def _longest_stretch(body: bytes) -> int:
-    """The most bytes between two signs ">"."""
-    if len(body) < _LONG_TAG_BYTES:
-        return len(body)
-    ends = np.flatnonzero(np.frombuffer(body, dtype=np.uint8) == ord(">"))
-    return int(np.diff(ends, prepend=-1, append=len(body)).max())
+def _endless_tags(body: bytes) -> list[tuple[int, int]]:
+    """Start and end of the tags that have many attributes, if they are too many together."""
+    if len(body) <= _READ_BYTES and not _may_hold_long_tag(body):
+        return []
+    found = []
+    pairs = 0
+    for match in _TAG.finditer(body):
+        start, end = match.span()
+        if end - start > _KEPT_BYTES // 4 and not _SKIPPED.match(body, start):
+            pairs += _attributes(body, start, end) ** 2
+            if end - start > _KEPT_BYTES:
+                found.append((start, end))
+    return found if pairs > _MAX_PAIRS else []
 
 
-def _has_many_attributes(match: re.Match[bytes]) -> bool:
-    start, end = match.span()
-    if end - start < _LONG_TAG_BYTES or _SKIPPED.match(match[0]):
-        return False
-    return len(_SEPARATOR.findall(match[0])) > _MAX_ATTRIBUTES
+def _attributes(body: bytes, start: int, end: int) -> int:
+    """How many attributes a tag has; fewer than 1,000 are taken for none."""
+    if not _MANY_SEPARATORS.match(body, start, end):
+        return 0
+    return len(_ATTRIBUTES.findall(body, start, end))
 
 
-def _is_deep(body: bytes) -> bool:
-    if body.count(b"<") < _HARMLESS_TAGS:
-        return False
-    names, steps = _tags(body)
-    n = max(1, len(names))
-    opened = int((steps > 0).sum())
-    if opened > _MAX_COPIES // n:
-        formatting = np.isin(names, _keys(_FORMATTING))
-        if _exceeds(names[formatting], steps[formatting], _MAX_COPIES // n):
-            return True
-    if opened > _MAX_STEPS // n:
-        nesting = ~np.isin(names, _keys(_SHALLOW))
-        return _exceeds(names[nesting], steps[nesting], _MAX_STEPS // n)
+def _may_hold_long_tag(body: bytes) -> bool:
+    for sign, length in ((b">", _STRETCH_BYTES), (b"<", 4 * _STRETCH_BYTES)):
+        for start, end in _stretches(body, sign, length):
+            tag = _OPENING.search(body, max(0, start - 1), end)
+            if tag is None or _SKIPPED.match(body, tag.start()):
+                continue
+            if _MANY_SEPARATORS.match(body, tag.start(), end):
+                return True
     return False
 
 
-def _tags(body: bytes) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Per tag its name (8 bytes, lower case, as a number) and +1 for opening, -1 for closing."""
+def _stretches(body: bytes, sign: bytes, length: int) -> Iterator[tuple[int, int]]:
+    """Start and end of all stretches without a sign that are twice as long, and some shorter.
+
+    Looks back from each `length`th byte, so that it reads a hundredth of an ordinary page.
+    """
+    place = 0
+    while place + length < len(body):
+        end = body.rfind(sign, place, place + length)
+        if end < 0:
+            end = body.find(sign, place)
+            end = len(body) if end < 0 else end
+            yield place, end
+        place = end + 1
+
+
+def _is_deep(body: bytes) -> bool:
+    if _count(body, _OPEN) < _HARMLESS_TAGS:
+        return False
+    _, names, closing = _tags(body)
+    n = max(1, len(names))
+    if n < _HARMLESS_TAGS:
+        return False
+    for wanted, limit in (
+        (lambda: _is_any(names, _FORMATTING), _MAX_COPIES // n),
+        (lambda: ~_is_any(names, _SHALLOW), _MAX_STEPS // n),
+    ):
+        if n > limit:
+            chosen = wanted()
+            if _exceeds(names[chosen], closing[chosen], limit):
+                return True
+    return int(_is_any(names, _JOINED).sum()) > 100
+
+
+def _count(body: bytes, sign: int) -> int:
+    """`bytes.count` at a fifth of its cost where the sign is frequent."""
+    return int(np.count_nonzero(np.frombuffer(body, dtype=np.uint8) == sign))
+
+
+def _tags(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.bool_]]:
+    """Per tag where its name or "/" begins, its name, and whether it closes.
+
+    A name is its first 8 bytes in lower case, as a number.
+    """
     padded = body + b" " * (_NAME_BYTES + 2)
     data = np.frombuffer(padded, dtype=np.uint8)
-    places = np.flatnonzero(data[: len(body)] == ord("<")) + 1
+    places = np.flatnonzero(data[: len(body)] == _OPEN) + 1
     closing = data[places] == ord("/")
     windows = np.ndarray((len(body) + 2,), np.dtype("<u8"), padded, strides=(1,))
     letters = windows[places + closing]
+    first = letters & np.uint64(0xFF) | np.uint64(0x20)
+    element = first - np.uint64(ord("a")) < np.uint64(26)
+    letters = letters[element]
     names = (letters | _EACH_BYTE * np.uint64(0x20)) & _before_end(letters)
-    first = names & np.uint64(0xFF)
-    element = (first >= ord("a")) & (first <= ord("z"))
-    return names[element], np.where(closing[element], -1, 1)
+    return places[element], names, closing[element]
 
 
 def _before_end(letters: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -114,15 +194,15 @@ def _before_end(letters: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return ((ends & (~ends + np.uint64(1))) >> np.uint64(7)) - np.uint64(1)
 
 
-def _exceeds(names: NDArray[np.uint64], steps: NDArray[np.int64], limit: int) -> bool:
+def _exceeds(names: NDArray[np.uint64], closing: NDArray[np.bool_], limit: int) -> bool:
     """Whether more than `limit` of these elements may be open at once."""
-    return int((steps > 0).sum()) > limit and _most_open(names, steps) > limit
+    return len(names) - int(closing.sum()) > limit and _most_open(names, closing) > limit
 
 
-def _most_open(names: NDArray[np.uint64], steps: NDArray[np.int64]) -> int:
+def _most_open(names: NDArray[np.uint64], closing: NDArray[np.bool_]) -> int:
     """How many elements may be open at once: the sum over names of each one's most."""
     order = np.argsort(names, kind="stable")
-    names, steps = names[order], steps[order]
+    names, steps = names[order], np.where(closing[order], -1, 1)
     starts = np.flatnonzero(np.concatenate(([True], names[1:] != names[:-1])))
     # Each name's run begins far below all that precedes it, so that the running minimum starts
     # anew with it.
@@ -133,7 +213,30 @@ def _most_open(names: NDArray[np.uint64], steps: NDArray[np.int64]) -> int:
     return int(np.maximum.reduceat(height - floor, starts).clip(0).sum())
 
 
+def _is_any(names: NDArray[np.uint64], wanted: str) -> NDArray[np.bool_]:
+    """Which of the names are among some, by a table without collisions among these."""
+    table, factor = _table(wanted)
+    return table[_slots(names, factor)] == names
+
+
+def _slots(names: NDArray[np.uint64], factor: np.uint64) -> NDArray[np.uint64]:
+    return (names * factor) >> np.uint64(56)
+
+
 @cache
-def _keys(names: str) -> NDArray[np.uint64]:
-    padded = b"".join(name.encode().ljust(_NAME_BYTES, b"\0") for name in names.split())
-    return np.frombuffer(padded, dtype="<u8")
+def _table(wanted: str) -> tuple[NDArray[np.uint64], np.uint64]:
+    padded = b"".join(name.encode().ljust(_NAME_BYTES, b"\0") for name in wanted.split())
+    keys = np.frombuffer(padded, dtype="<u8").astype(np.uint64)
+    random = np.random.default_rng(0)
+    while True:
+        factor = np.uint64(random.integers(1, 2**63)) * np.uint64(2) + np.uint64(1)
+        if len(np.unique(_slots(keys, factor))) == len(keys):
+            break
+    table = np.zeros(256, dtype=np.uint64)
+    table[_slots(keys, factor)] = keys
+    return table, factor
+
+
+def _is_short(names: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which names have one letter: too short for what stands in a longer one's place."""
+    return names < np.uint64(0x100)
