@@ -243,11 +243,12 @@ class LetterModel:
         )
         self._rarity = np.array([READINGS[name][2] for name, _ in self.readings])
 
-    def costs(self, sample: bytes) -> NDArray[np.float64]:
+    def costs(self, sample: bytes) -> tuple[NDArray[np.float64], float]:
         """Per reading, nats that it takes to explain the bytes beyond ASCII; fewer are better.
 
-        Differences are log-likelihood ratios, damped where the same three bytes come again. Time
-        grows with the sample: 10,000 bytes beyond ASCII take 1 ms.
+        The second value is the number of bytes that they are spent on. Differences are
+        log-likelihood ratios, damped where the same three bytes come again. Time grows with the
+        sample: 10,000 bytes beyond ASCII take 1 ms.
         """
         units = np.frombuffer(b" " + sample + b" ", dtype=np.uint8).astype(np.int64)
         at = np.flatnonzero(units >= 128)
@@ -260,7 +261,7 @@ class LetterModel:
         )
         total += weights @ self._after[rows + (found & 255)].astype(np.float32)
         nats: NDArray[np.float64] = total.astype(np.float64) / _STEPS_PER_NAT + self._rarity
-        return nats
+        return nats, float(weights.sum())
 
     def _numbers(self, codec: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Byte beyond ASCII -> character; any byte -> neighbour."""
