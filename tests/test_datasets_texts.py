@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.datasets import LabelledPage, LabelledPages, LabelledText, LabelledTexts
-from classifiers.datasets.texts import recognised
+from classifiers.datasets import (
+    LabelledPage,
+    LabelledPages,
+    LabelledText,
+    LabelledTexts,
+    LabelledUrl,
+)
+from classifiers.datasets.texts import is_held_out, recognised
 from classifiers.errors import DatasetError
 
 HEADER = "text\tlang\tkind\tsource\n"
@@ -177,3 +183,23 @@ def test_other_files_are_not_recognised(tmp_path: Path) -> None:
     damaged.write_bytes(b"no gzip")
     for path in (urls.path, damaged, tmp_path / "none.tsv"):
         assert recognised(path) is None
+
+
+def test_held_out_texts_are_a_share_and_do_not_depend_on_anything_but_the_text() -> None:
+    rows = [LabelledText(f"Text {number}", "de", "k", "s") for number in range(3000)]
+    held_out = [row for row in rows if is_held_out(row, 0.1)]
+    assert len(held_out) / len(rows) == pytest.approx(0.1, abs=0.02)
+    assert all(is_held_out(row._replace(kind="x", source="y"), 0.1) for row in held_out)
+    assert all(is_held_out(row, 0.2) for row in held_out)
+    assert not any(is_held_out(row, 0.0) for row in rows)
+
+
+def test_pages_of_one_host_are_held_out_together() -> None:
+    page = LabelledPage("", "", "de", "web", "", "", b"")
+    for number in range(50):
+        urls = [f"http://a{number}.de/{path}" for path in ("", "x", "y/z")]
+        parts = {is_held_out(page._replace(url=url, name=url), 0.5) for url in urls}
+        parts |= {is_held_out(LabelledUrl(url, "de", "k", "s"), 0.5) for url in urls}
+        assert len(parts) == 1
+    without = {is_held_out(page._replace(name=str(number)), 0.5) for number in range(50)}
+    assert without == {True, False}

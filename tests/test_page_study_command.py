@@ -247,7 +247,14 @@ def test_surroundings_are_refused_for_pages(
 
 
 @pytest.mark.parametrize(
-    "args", [["--methods", "nfc"], ["--kinds", "web"], ["--limit", "5"], ["--surroundings"]]
+    "args",
+    [
+        ["--methods", "nfc"],
+        ["--kinds", "web"],
+        ["--limit", "5"],
+        ["--surroundings"],
+        ["--held-out", "0.1"],
+    ],
 )
 def test_what_only_pages_have_is_refused_for_urls(
     args: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -349,6 +356,28 @@ def test_part_of_the_texts_can_be_learned_from(texts: Path, tmp_path: Path) -> N
     options = ["--languages", "de,French", "--kinds", "sentence", "--output", str(model)]
     assert scrapy("train", str(texts), "--method", "nfc", *options) == 0
     assert load("nfc", model).languages == {"de", "fr"}  # type: ignore[attr-defined]
+
+
+def test_what_was_held_out_from_training_is_what_is_evaluated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, model = write_texts(tmp_path / "texts.tsv"), str(tmp_path / "model.npz")
+    assert (
+        scrapy("train", str(data), "--method", "nfc", "--held-out", "0.4", "--output", model) == 0
+    )
+    learned = int(capsys.readouterr().out.partition(" usable rows")[0])
+    options = ["--methods", "langdetect-arrays", "--held-out", "0.4"]
+    assert scrapy("evaluate", str(data), *options) == 0
+    printed = capsys.readouterr().out
+    assert 0 < learned < 24
+    assert f"\ntexts: {24 - learned}\n" in printed
+    assert "\nheld out: 0.4\n" in printed
+
+
+@pytest.mark.parametrize("command", [["evaluate"], ["train", "--method", "nfc"]])
+@pytest.mark.parametrize("share", ["0", "1", "x"])
+def test_what_is_no_share_is_a_usage_error(command: list[str], share: str, texts: Path) -> None:
+    assert scrapy(*command, str(texts), "--held-out", share) == 2
 
 
 def test_top_level_domains_are_learned_from_pages_or_labelled_urls(

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from classifiers.datasets.rows import Dataset, code_of, opened, unreadable
+from classifiers.datasets.rows import Dataset, LabelledUrl, code_of, opened, unreadable
+from classifiers.datasets.splits import stable_share
 from classifiers.datasets.tsv import COLUMNS, cells_of
 from classifiers.errors import DatasetError
 
@@ -133,6 +134,19 @@ class LabelledPages(Dataset[LabelledPage]):
             )
             yield LabelledPage(name, url, language, kind, charset, path, body)
         seen.add(name)
+
+
+def is_held_out(row: LabelledText | LabelledPage | LabelledUrl, share: float) -> bool:
+    """Whether a row is in the share that is kept for measuring, whatever else the data hold.
+
+    Equal texts are always together, and so is what has an address on one host; a page without an
+    address counts by its name.
+    """
+    if isinstance(row, LabelledText):
+        return stable_share(row.text, 0) < share
+    host = row.url.partition("://")[2].partition("/")[0].lower()
+    name = row.name if isinstance(row, LabelledPage) else row.url
+    return stable_share(host or name, 0) < share
 
 
 def recognised(path: Path) -> LabelledTexts | LabelledPages | None:

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 from classifiers.datasets import Dataset, LabelledPage, LabelledText, stable_share
+from classifiers.datasets.texts import is_held_out
 from classifiers.errors import MissingPackageError, ModelError, StudyError
 from classifiers.pages import methods
 from classifiers.pages.method import NOTHING, Neighbour, PageMethod, Surroundings
@@ -109,27 +110,39 @@ def _empty_page() -> ParsedPage:
     return parse_page(b"", content_type=None, url="")
 
 
-def selected(
-    data: Dataset[Labelled],
-    *,
-    languages: Collection[str] = (),
-    kinds: Collection[str] = (),
-    limit: int | None = None,
-) -> Iterator[Labelled]:
-    """The rows in these languages and of these kinds, all where none are named, in their order.
+@dataclass(frozen=True)
+class Choice:
+    """Which rows of labelled data are asked about."""
 
-    Of more than `limit` rows those with the smallest hashes of what they hold are taken, so that
-    the same rows stand for the data whatever their order is; the data are read twice then.
+    languages: Collection[str] = ()
+    """All where none are named."""
+    kinds: Collection[str] = ()
+    """All where none are named."""
+    held_out: float = 1.0
+    """The share that `scrapy train` leaves out if it is told the same."""
+    limit: int | None = None
+    """At most so many; None for all."""
+
+    def has(self, row: LabelledText | LabelledPage) -> bool:
+        """Whether a row is chosen, but for the limit."""
+        is_wanted = not self.languages or row.language in self.languages
+        is_of_kind = not self.kinds or row.kind in self.kinds
+        return is_wanted and is_of_kind and is_held_out(row, self.held_out)
+
+
+def selected(data: Dataset[Labelled], choice: Choice) -> Iterator[Labelled]:
+    """The rows that are chosen, in their order.
+
+    Of more than the limit those with the smallest hashes of what they hold are taken, so that the
+    same rows stand for the data whatever their order is; the data are read twice then.
     """
 
     def rows() -> Iterator[Labelled]:
-        for row in data:
-            if (not languages or row.language in languages) and (not kinds or row.kind in kinds):
-                yield row
+        return (row for row in data if choice.has(row))
 
-    if limit is None:
+    if choice.limit is None:
         return rows()
-    smallest = nsmallest(limit, map(_rank, rows()))
+    smallest = nsmallest(choice.limit, map(_rank, rows()))
     chosen = frozenset(smallest)
     return islice((row for row in rows() if _rank(row) in chosen), len(smallest))
 

@@ -26,7 +26,7 @@ _OF_URLS: Final = (
     "resolve",
     "plots",
 )
-_OF_PAGES: Final = ("methods", "kinds", "limit", "surroundings")
+_OF_PAGES: Final = ("methods", "kinds", "held_out", "limit", "surroundings")
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Question:
     methods: Sequence[str] = ()
     languages: Sequence[str] = ()
     kinds: Sequence[str] = ()
+    held_out: float | None = None
+    """The share that was not trained on."""
     limit: int | None = None
     seed: int | None = None
     """Of simulated surroundings; None without them."""
@@ -53,6 +55,12 @@ def add_options(group: argparse._ArgumentGroup, positive: Callable[[str], int]) 
     )
     group.add_argument("--kinds", metavar="KIND", nargs="+", help="only these (default: all)")
     group.add_argument(
+        "--held-out",
+        metavar="SHARE",
+        type=share,
+        help="only the share that `scrapy train --held-out SHARE` does not learn from",
+    )
+    group.add_argument(
         "--limit",
         metavar="N",
         type=positive,
@@ -65,11 +73,20 @@ def add_options(group: argparse._ArgumentGroup, positive: Callable[[str], int]) 
     )
 
 
+def share(text: str) -> float:
+    """A share of the command line; argparse's error where it is none."""
+    value = float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
 def refuse(opts: argparse.Namespace) -> None:
     """Raise StudyError for options that labelled URLs do not have."""
     for name in _OF_PAGES:
         if getattr(opts, name):
-            raise StudyError(f"--{name} is for labelled pages and texts; these are URLs")
+            option = name.replace("_", "-")
+            raise StudyError(f"--{option} is for labelled pages and texts; these are URLs")
 
 
 def check(experiments: Sequence[str], opts: argparse.Namespace) -> None:
@@ -114,16 +131,16 @@ def _cases(
 ) -> Cases:
     """What the methods are asked about; StudyError where nothing is left of the data."""
     from classifiers.datasets import LabelledPages
-    from classifiers.study.pages import cases_of_pages, cases_of_texts, selected
+    from classifiers.study.pages import Choice, cases_of_pages, cases_of_texts, selected
 
-    languages, kinds, limit = question.languages, question.kinds, question.limit
+    choice = Choice(question.languages, question.kinds, question.held_out or 1.0, question.limit)
     if isinstance(source, LabelledPages):
         if question.seed is not None:
             raise StudyError("--surroundings is for texts; pages have their own")
-        pages = selected(source, languages=languages, kinds=kinds, limit=limit)
+        pages = selected(source, choice)
         cases = cases_of_pages(pages, on_progress)
     else:
-        texts = selected(source, languages=languages, kinds=kinds, limit=limit)
+        texts = selected(source, choice)
         cases = cases_of_texts(texts, seed=question.seed)
     if not cases.cases:
         raise StudyError(f"{source.path}: nothing in these languages and of these kinds")
@@ -139,6 +156,8 @@ def _facts(
     facts: dict[str, Any] = {"data": source.path.name, cases.sort: len(cases.cases)}
     facts["languages"] = len({case.language for case in cases.cases})
     facts["rows skipped"] = source.skipped
+    if question.held_out is not None:
+        facts["held out"] = question.held_out
     if question.seed is not None:
         facts["surroundings"] = f"simulated, seed {question.seed}"
     if left_out:

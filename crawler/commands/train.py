@@ -20,11 +20,13 @@ from classifiers.datasets import (
     LabelledPage,
     LabelledText,
     LabelledTexts,
+    LabelledUrl,
     open_dataset,
 )
-from classifiers.datasets.texts import recognised
+from classifiers.datasets.texts import is_held_out, recognised
 from classifiers.errors import ClassifierError, DatasetError, MissingPackageError, StudyError
 from classifiers.languages import canonical
+from crawler.commands.evaluate_pages import share
 
 _METHODS: Final = {
     "cavnar-trenkle": "classifiers.pages.methods.cavnar_trenkle",
@@ -115,6 +117,14 @@ class Command(ScrapyCommand):
             help="with --method: texts or pages of these kinds only (default: all)",
         )
         group.add_argument(
+            "--held-out",
+            metavar="SHARE",
+            type=share,
+            default=0.0,
+            help="with --method: leave out this share of the texts, or of the hosts of pages, for "
+            "`scrapy evaluate --held-out SHARE` (default: 0)",
+        )
+        group.add_argument(
             "--output",
             metavar="FILE",
             help=f"model file to write (default: {_URL_MODEL}, or METHOD.npz)",
@@ -171,7 +181,7 @@ class Command(ScrapyCommand):
         """Train, and print tables; an error is one line and exit code 1."""
         if len(args) != 1:
             raise UsageError("expected one file or folder of labelled URLs, texts or pages")
-        opts.languages = _codes(opts)
+        opts.languages, opts.kinds = _codes(opts), _split(opts.kinds)
         opts.output = opts.output or (f"{opts.method}.npz" if opts.method else _URL_MODEL)
         try:
             if opts.method:
@@ -275,13 +285,7 @@ def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable
     if source is None:
         wanted = "a table with the columns text, lang, kind, source or a folder of pages"
         raise DatasetError(f"{data}: {opts.method} learns from texts; expected {wanted}")
-    kinds = _split(opts.kinds)
-    rows = (
-        row
-        for row in source
-        if (not opts.languages or row.language in opts.languages)
-        and (not kinds or row.kind in kinds)
-    )
+    rows = (row for row in source if _is_chosen(row, opts))
     return source, (_visible(row) if isinstance(row, LabelledPage) else row for row in rows)
 
 
@@ -300,12 +304,15 @@ def _addresses(
     source: Dataset[Any] = known or open_dataset(data, opts.format)
     if isinstance(known, LabelledTexts):
         raise DatasetError(f"{data}: {opts.method} learns from URLs; texts have none")
-    rows: Iterator[Any] = iter(source)
-    return source, (
-        (row.url, row.language)
-        for row in rows
-        if row.url and (not opts.languages or row.language in opts.languages)
-    )
+    rows: Iterator[Any] = (row for row in source if row.url and _is_chosen(row, opts))
+    return source, ((row.url, row.language) for row in rows)
+
+
+def _is_chosen(row: LabelledText | LabelledPage | LabelledUrl, opts: argparse.Namespace) -> bool:
+    kind = row.label_kind if isinstance(row, LabelledUrl) else row.kind
+    is_wanted = not opts.languages or row.language in opts.languages
+    is_of_kind = not opts.kinds or kind in opts.kinds
+    return is_wanted and is_of_kind and not is_held_out(row, opts.held_out)
 
 
 def _left_out(reasons: Counter[str]) -> str:
