@@ -30,7 +30,6 @@ _REFERENCE = re.compile(rb"&#(?:[xX]([0-9a-fA-F]{2,6})|(\d{3,7}));?")
 _SEQUENCE = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
-_HIGH = re.compile(rb"[\x80-\xff]")
 
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|[\xc0\xc1][\x80-\xbf]")
 
@@ -88,7 +87,11 @@ def sample(body: bytes) -> bytes:
     if len(body) > _WHOLE_BYTES:
         body = _stretches(body)
     visible = _TAGS.sub(b" ", body)
-    return visible if len(_HIGH.findall(visible)) >= _FEWEST_VISIBLE else body
+    return visible if _count_high(visible) >= _FEWEST_VISIBLE else body
+
+
+def _count_high(text: bytes) -> int:
+    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) >= 128))
 
 
 def is_mostly_utf8(text: bytes) -> bool:
@@ -97,9 +100,14 @@ def is_mostly_utf8(text: bytes) -> bool:
     Sequences that are valid hardly occur in other encodings, so they need only be the most.
     Surrogates (CESU-8) and overlong forms are damage that UTF-8 alone has.
     """
+    units = np.frombuffer(text, dtype=np.uint8)
+    is_first = (units[:-1] >= 0xC0) & (units[1:] >= 0x80) & (units[1:] < 0xC0)
+    # A sequence has four bytes at most, so that what follows cannot hold.
+    if 5 * np.count_nonzero(is_first) <= _count_high(text):
+        return False
     text = _SURROGATE.sub(b"", text)
     sequences = _SEQUENCE.findall(text)
-    damaged = len(_HIGH.findall(text)) - sum(map(len, sequences))
+    damaged = _count_high(text) - sum(map(len, sequences))
     return len(sequences) > 2 * damaged or (len(sequences) > damaged and len(sequences) >= 20)
 
 
@@ -217,7 +225,7 @@ def _written_in_references(text: bytes) -> frozenset[str]:
     found = [int(h, 16) if h else int(d) for h, d in _REFERENCE.findall(text)]
     if not found:
         return frozenset()
-    high = len(_HIGH.findall(text))
+    high = _count_high(text)
     languages: set[str] = set()
     for first, last, codes in _SCRIPTS.values():
         if sum(1 for point in found if first <= point <= last) > max(4, high):
