@@ -36,7 +36,7 @@ from classifiers.pages.engines import engine
 from classifiers.pages.method import PageLanguage, PageMethod
 from classifiers.pages.methods import cai, cai_models, method
 from classifiers.pages.methods.cai import PRIORITY, Cai
-from classifiers.pages.methods.tamura import NOISE, Tamura
+from classifiers.pages.methods.tamura import NOISE, Tamura, by_meta
 from classifiers.pages.parse import ParsedPage, parse_page
 
 SEVEN = ("en", "zh", "ja", "de", "tr", "fr", "ko")
@@ -123,11 +123,9 @@ def of_cai(ours: Cai, pages: Pages) -> dict[str, Any]:
 
 def of_tamura(ours: Tamura, pages: Pages) -> dict[str, Any]:
     """Counterparts of Tables 2 and 3 for each target, and both steps alone over all pages."""
-    named = [_has_meta(page) for page, _ in pages]
-    steps = [(ours.identify(page).language, row.language) for page, row in pages]
     by_text = [(ours.by_text(page).language, row.language) for page, row in pages]
-    meta = [step for step, is_named in zip(steps, named, strict=True) if is_named]
-    grams = [step for step, is_named in zip(steps, named, strict=True) if not is_named]
+    meta = [(by_meta(page).language, row.language) for page, row in pages if _has_meta(page)]
+    grams = [pair for pair, (page, _) in zip(by_text, pages, strict=True) if not _has_meta(page)]
     return {
         code: {
             "meta": verified(meta, code),
@@ -157,8 +155,8 @@ def verified(pairs: Iterable[tuple[str | None, str]], code: str) -> dict[str, An
 
 def of_method(one: PageMethod, pages: Pages) -> dict[str, Any]:
     """Accuracy, coverage and cost of a method on pages."""
-    for page, _ in pages[:100]:
-        one.identify(page)
+    for page, _ in pages:
+        one.identify(page)  # engines read parts of their models when a text first needs them
     start = time.process_time()
     found = answers(one.identify(page) for page, _ in pages)
     ms = (time.process_time() - start) * 1_000 / max(1, len(pages))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -352,6 +353,6 @@ def test_any_bytes_give_an_answer_with_a_reason(name: str, body: bytes) -> None:
     "text", ["", "\0" * 99, "😀" * 99, "\ud800" * 99, "0 " * 99, "\u200d" * 99]
 )
 def test_a_text_without_letters_is_in_no_language(name: str, text: str) -> None:
-    page = ParsedPage(text, "", [], 0, "utf-8", "ascii", (), "", False, "lexbor")
+    page = replace(parse_page(b"", content_type=None, url=""), text=text)
     found = method(name).identify(page)
     assert (found.language, found.method) == (None, "none")

@@ -15,9 +15,9 @@ from classifiers.pages.methods import cai
 from classifiers.pages.methods.cai import Cai
 from classifiers.pages.methods.cai_models import Distance
 from classifiers.pages.methods.cai_tables import (
+    SINGLE_LANGUAGE,
     encoded,
     encodings_of,
-    filtered,
     language_of_encoding,
 )
 from classifiers.pages.parse import ParsedPage
@@ -40,7 +40,7 @@ class Tamura:
     @property
     def languages(self) -> frozenset[str]:
         """All languages that it can answer."""
-        return self.texts.models.languages
+        return self.texts.models.languages.union(SINGLE_LANGUAGE.values())
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language by META's encoding, else by the text.
@@ -60,22 +60,22 @@ class Tamura:
         found = self.texts.judged(distances, len(content))
         if found.language is None or encoding != "utf-8":
             return found
-        return self._confirmed(filtered(page.text), distances) or found
+        return self._confirmed(content.decode("utf-8"), distances) or found
 
     def _confirmed(self, text: str, distances: list[Distance]) -> PageLanguage | None:
         """The first of the near languages that the text is in when converted to its encoding."""
         limit = distances[0].value * self.texts.typical
-        for candidate in distances:
-            if candidate.value > limit:
-                return None
-            for encoding in encodings_of(candidate.language)[:1]:
-                content = encoded(text, encoding)
-                again = self.texts.models.distances(content) if content else []
-                if again and again[0].language == candidate.language:
-                    found = self.texts.judged(again, len(text))
-                    if found.language is not None:
-                        return found
-        return None
+        near = (one.language for one in distances if one.value <= limit)
+        return next(filter(None, (self._reread(text, language) for language in near)), None)
+
+    def _reread(self, text: str, language: str) -> PageLanguage | None:
+        """The answer about a converted text; None where it is another one or does not convert."""
+        encodings = encodings_of(language)
+        content = encoded(text, encodings[0]) if encodings else None
+        if content is None:
+            return None
+        found = self.texts.judged(self.texts.models.distances(content), len(content))
+        return found if found.language == language else None
 
 
 def by_meta(page: ParsedPage) -> PageLanguage:
