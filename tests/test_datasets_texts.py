@@ -50,6 +50,14 @@ def test_texts_are_read_in_order_with_codes_of_the_project(tmp_path: Path, name:
     assert data.skipped == 0
 
 
+def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
+    example = page.partition("```text\n")[2].partition("```")[0]
+    data = texts(tmp_path / "t.tsv", example)
+    assert [(row.language, row.kind) for row in data] == [("de", "sentence")]
+    assert data.skipped == 0
+
+
 def test_columns_of_texts_may_stand_in_any_order_beside_others(tmp_path: Path) -> None:
     data = texts(tmp_path / "t.tsv", "n\tkind\tsource\ttext\tlang\n1\tk\ts\tBonjour\tFrench\n")
     assert list(data) == [LabelledText("Bonjour", "fr", "k", "s")]

@@ -18,7 +18,7 @@ from scrapy.exceptions import UsageError
 
 from classifiers.errors import ClassifierError, StudyError
 from classifiers.languages import canonical
-from crawler.commands import evaluate_pages
+from crawler.report import page_evaluation
 
 if TYPE_CHECKING:
     from classifiers.datasets import LabelledUrl
@@ -117,7 +117,7 @@ class Command(ScrapyCommand):
         parser.epilog = _EPILOG
         _add_what(parser.add_argument_group("What is measured"))
         of_pages = parser.add_argument_group("What is measured on pages and texts")
-        evaluate_pages.add_options(of_pages, _positive)
+        page_evaluation.add_options(of_pages, _positive)
         _add_where(parser.add_argument_group("Where it is computed"))
         _add_servers(parser.add_argument_group("Where servers stand (for IP)"))
         _add_output(parser.add_argument_group("Output"))
@@ -131,10 +131,10 @@ class Command(ScrapyCommand):
         data = Path(args[0])
         try:
             if (source := recognised(data)) is not None:
-                evaluate_pages.check(args[1:], opts)
-                evaluate_pages.evaluate(source, _question(opts), _told)
+                page_evaluation.check(args[1:], opts)
+                page_evaluation.evaluate(source, _question(opts), _told)
             else:
-                evaluate_pages.refuse(opts)
+                page_evaluation.refuse(opts)
                 _evaluate(data, _wanted(args[1:], opts), opts)
         except StudyError as error:
             self._fail(str(error), 2)
@@ -250,10 +250,10 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     return list(known) if "all" in named else list(dict.fromkeys(named))
 
 
-def _question(opts: argparse.Namespace) -> evaluate_pages.Question:
+def _question(opts: argparse.Namespace) -> page_evaluation.Question:
     """What is asked about pages or texts, checked before anything is read."""
     _check_output(opts)
-    return evaluate_pages.Question(
+    return page_evaluation.Question(
         methods=_split(opts.methods),
         languages=_codes(_split(opts.languages)),
         kinds=_split(opts.kinds),

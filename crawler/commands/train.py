@@ -26,7 +26,7 @@ from classifiers.datasets import (
 from classifiers.datasets.texts import is_held_out, recognised
 from classifiers.errors import ClassifierError, DatasetError, MissingPackageError, StudyError
 from classifiers.languages import canonical
-from crawler.commands.evaluate_pages import share
+from crawler.report.page_evaluation import share
 
 _METHODS: Final = {
     "cavnar-trenkle": "classifiers.pages.methods.cavnar_trenkle",
@@ -257,7 +257,8 @@ def _train_method(data: Path, opts: argparse.Namespace) -> None:
     model.save(output)
     size, languages = output.stat().st_size, sorted(model.languages)
     seconds = time.monotonic() - start
-    print(f"{output}: {len(languages)} languages, {size / 1e6:.1f} MB, {seconds:.0f} s")
+    known = f"{len(languages)} languages" if languages else "any language"
+    print(f"{output}: {known}, {size / 1e6:.1f} MB, {seconds:.0f} s")
     if opts.json:
         result = {
             "method": opts.method,

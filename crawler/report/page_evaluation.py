@@ -1,4 +1,4 @@
-"""The part of `scrapy evaluate` that asks methods about labelled pages and texts."""
+"""What `scrapy evaluate` does with labelled pages and texts: methods are asked, tables shown."""
 
 from __future__ import annotations
 
