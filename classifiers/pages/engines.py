@@ -49,10 +49,6 @@ SINGLE_SCRIPTS: dict[str, str] = {
 }
 """Scripts that answer at once: the language that nearly all pages in them are written in."""
 
-# The n-grams of a text overlap, so their log-likelihoods count one piece of evidence several
-# times; dividing by this makes the confidence come true on short texts.
-_TEMPERATURE = 6.0
-
 _ADDRESS = re.compile(
     r"https?://[-_.?&~;+=/#0-9A-Za-z]{1,2076}|[-_.0-9A-Za-z]{1,64}@[-_.0-9A-Za-z]{1,255}"
 )
@@ -93,8 +89,7 @@ class ArraysEngine:
 
     def rank(self, text: str) -> Ranking:
         """Languages by probability; only those of the winning script."""
-        if "@" in text or "://" in text:
-            text = _ADDRESS.sub(" ", text)
+        text = without_addresses(text)
         ballot = vote(utf16_units(text))
         if ballot.script is None:
             return []
@@ -150,7 +145,14 @@ class LangdetectEngine:
         return self._factory
 
 
+def _langfocus() -> TextEngine:
+    from classifiers.pages.textengine import shipped_engine
+
+    return shipped_engine()
+
+
 _ENGINES: dict[str, Callable[[], TextEngine]] = {
+    "text": _langfocus,
     ArraysEngine.name: ArraysEngine,
     LangdetectEngine.name: LangdetectEngine,
 }
@@ -171,12 +173,17 @@ def engine(name: str = DEFAULT_ENGINE) -> TextEngine:
     return _ENGINES[name]()
 
 
+def without_addresses(text: str) -> str:
+    """A text without its URLs and addresses of mail, which are in no language."""
+    return _ADDRESS.sub(" ", text) if "@" in text or "://" in text else text
+
+
 def _first(ranking: Ranking) -> tuple[str | None, float]:
     return ranking[0] if ranking else (None, 0.0)
 
 
 def _softmax(languages: tuple[str, ...], gains: NDArray[np.float64]) -> Ranking:
-    weights = np.exp((gains - gains.max()) / _TEMPERATURE)
+    weights = np.exp((gains - gains.max()) / profiles.OVERLAP)
     weights /= weights.sum()
     order = np.argsort(-weights, kind="stable")
     return [(languages[i], float(weights[i])) for i in order]

@@ -32,6 +32,10 @@ GROUPS: dict[str, tuple[str, ...]] = {
 }
 """Profiles by script; a script whose only language is known needs one for encodings alone."""
 
+OVERLAP = 6.0
+"""The n-grams of a text overlap, so their log-likelihoods count one piece of evidence several
+times; dividing by this makes the confidence come true on short texts."""
+
 _SMOOTHING = 0.5 / 10_000  # langdetect's ALPHA_DEFAULT / BASE_FREQ
 _VIETNAMESE_MARKS = (0x300, 0x323)
 _SPACE = 1  # its number among the characters; 0 means "no character"

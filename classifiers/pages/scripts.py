@@ -11,6 +11,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from classifiers import languages
+
 # First and last code point of runs of letters, per script.
 _RANGES: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = (
     (
@@ -71,6 +73,25 @@ _NON_LATIN_WEIGHT = 2
 _KANA_SHARE = 0.05
 
 
+PARTS: dict[str, frozenset[str]] = {
+    "Jpan": frozenset({"Hira", "Kana"}),
+    "Kore": frozenset({"Hang"}),
+}
+"""Scripts of characters by which `classifiers.languages` knows the winner of a vote."""
+
+_NAMES = {
+    "Arab": "Arabic",
+    "Cyrl": "Cyrillic",
+    "Grek": "Greek",
+    "Hani": "Chinese",
+    "Hebr": "Hebrew",
+    "Jpan": "Japanese",
+    "Kore": "Korean",
+    "Latn": "Latin",
+    "Thai": "Thai",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class ScriptVote:
     """The script that won among the letters of a text.
@@ -126,3 +147,17 @@ def _east_asia(found: dict[str, int]) -> dict[str, int]:
 
 def _weight(script: str) -> int:
     return 1 if script == "Latn" else _NON_LATIN_WEIGHT
+
+
+def fits(language: str, ballot: ScriptVote) -> bool:
+    """Whether a language is written in the script that won."""
+    if ballot.script is None:
+        return False
+    wanted = PARTS.get(ballot.script, {ballot.script})
+    return not languages.scripts(language).isdisjoint(wanted)
+
+
+def letters_of(ballot: ScriptVote) -> str:
+    """The winner in words: `Greek letters`."""
+    script = ballot.script or "no"
+    return f"{_NAMES.get(script, script)} letters"

@@ -41,6 +41,8 @@ ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
 
 _CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 """Languages that wordfreq has under another code."""
+_PHRASE_CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh"}
+_WITHOUT_SPACES: Final = frozenset({"ja", "ko", "th", "zh"})
 _EVENNESS: Final = 0.5
 """Words are drawn by this power of their frequency: rare ones are many, and names have them."""
 _PER_NAME: Final = ((1, 0.30), (2, 0.35), (3, 0.20), (4, 0.10), (6, 0.05))
@@ -120,6 +122,23 @@ def paths(language: str, n_paths: int, seed: int) -> list[str]:
         text = mark.join(words[word] for word in chosen)
         result.append("/" + quote(text.encode(encodings[at % len(encodings)], "ignore")))
     return result
+
+
+def phrases(language: str, n_phrases: int, seed: int) -> list[str]:
+    """Made-up phrases of one to six words; [] for a language without a list of its own.
+
+    Chinese, Japanese, Korean and Thai have none either: their lists are cut into words in ways
+    that texts are not.
+    """
+    code = _PHRASE_CODES.get(language, language)
+    if language in _WITHOUT_SPACES or code not in _wordfreq().available_languages("small"):
+        return []
+    words, shares = _listed_words(language)
+    chance = np.random.default_rng([seed, *language.encode(), 2])
+    lengths = chance.integers(1, 7, n_phrases)
+    drawn = chance.choice(len(words), int(lengths.sum()), p=shares)
+    pieces = np.split(drawn, np.cumsum(lengths)[:-1])
+    return [" ".join(words[at] for at in piece) for piece in pieces]
 
 
 def plain(word: str, language: str) -> str:
