@@ -156,7 +156,9 @@ def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
     assert set(rows(found["lengths"], "characters", "texts")) == {("50-150", 12)}
     kinds = {kind for kind, _ in rows(found["kinds"], "kind", "characters")}
     assert kinds == {"sentence", "word-pair"}
-    confusion = json.loads(figures.read_text())["confusion"]["langdetect-arrays"]
+    whole = json.loads(figures.read_text())
+    assert whole["cpu_ms"]["langdetect-arrays"] > 0
+    confusion = whole["confusion"]["langdetect-arrays"]
     assert {code: sum(answers.values()) for code, answers in confusion.items()} == {
         "de": 6,
         "en": 6,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -117,31 +117,40 @@ def evidence_of_cai(method: str, evidence: str) -> tuple[float | None, float | N
 
 
 def cai_tables(cases: Cases, runs: Sequence[Run]) -> tuple[Table, ...]:
-    """Counterparts of Tables 5-1 and 5-2, and the coverage of Figure 5-1."""
+    """Counterparts of Tables 5-1 and 5-2; the second of the methods that go by encodings."""
+    by_encoding = [run for run in runs if "encoding" in run.decided]
+    title = "Right among the answers in each language"
+    rows = _by_answer(runs, 0, lambda run, code, place: cases.cases[place].language == code)
+    tables = [_cai_table("precision", title, "Cai 2009, Table 5-1", runs, rows)]
+    if by_encoding:
+        title = "Answers in each language that the encoding decided"
+        source = "Cai 2009, Table 5-2, Figure 5-2"
+        rows = _by_answer(by_encoding, 1, lambda run, code, place: run.decided[place] == "encoding")
+        tables.append(_cai_table("encoding-coverage", title, source, by_encoding, rows))
+    return tuple(tables)
+
+
+def _by_answer(
+    runs: Sequence[Run], column: int, counts: Callable[[Run, str, int], bool]
+) -> Iterator[Row]:
+    """For each language of CAI how many of the answers count; `column` is the paper's there."""
     counterpart = _counterpart(runs)
-    right, encoded = [], []
-    for code in CAI:
+    for code, printed in CAI.items():
         answered = [
             [place for place, answer in enumerate(run.answers) if answer == code] for run in runs
         ]
-        if not any(answered):
-            continue
-        precision = [_precision(cases, group, code) for group in answered]
-        by_encoding = [
-            percent(run.decided[place] == "encoding" for place in group)
-            for run, group in zip(runs, answered, strict=True)
-        ]
-        right.append(_row(code, runs, precision, CAI[code][0], counterpart))
-        encoded.append(_row(code, runs, by_encoding, CAI[code][1], counterpart))
-    columns = tuple(run.name for run in runs)
-    heads = ("language",)
-    title = "Right among the answers in each language"
-    tables = [Table("precision", title, "Cai 2009, Table 5-1", heads, columns, tuple(right))]
-    if any("encoding" in run.decided for run in runs):
-        title = "Answers in each language that the encoding decided"
-        source = "Cai 2009, Table 5-2, Figure 5-2"
-        tables.append(Table("encoding-coverage", title, source, heads, columns, tuple(encoded)))
-    return tuple(tables)
+        if any(answered):
+            figures = [
+                percent(counts(run, code, place) for place in group)
+                for run, group in zip(runs, answered, strict=True)
+            ]
+            yield _row(code, runs, figures, printed[column], counterpart)
+
+
+def _cai_table(
+    name: str, title: str, source: str, runs: Sequence[Run], rows: Iterable[Row]
+) -> Table:
+    return Table(name, title, source, ("language",), tuple(run.name for run in runs), tuple(rows))
 
 
 def _counterpart(runs: Sequence[Run]) -> str:

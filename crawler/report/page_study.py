@@ -39,6 +39,7 @@ def write_json(
     content = {
         **facts,
         "tables": [_plain(table) for result in results for table in result.tables],
+        "cpu_ms": {run.name: round(run.ms_per_page, 4) for run in runs},
         "confusion": {run.name: confusion(cases, run) for run in runs},
     }
     text = json.dumps(_defined(content), indent=1, ensure_ascii=False, allow_nan=False)
