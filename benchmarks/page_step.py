@@ -1,4 +1,4 @@
-"""What a page costs: parsed, identified, both, beside the usual ways, in one process and on one core.
+"""What a page costs: parsed, identified, both, beside the usual ways in the same process.
 
 The claim: parse, links and language in at most 1.5 ms of CPU a page of 150 kB, a twentieth of
 BeautifulSoup(lxml) with langdetect, in a process of at most 150 MB that answers within a second.
@@ -225,7 +225,7 @@ def main() -> None:
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    rows = LabelledPages(str(options.folder))
+    rows = LabelledPages(options.folder)
     bodies = [row.body for row in rows if len(row.body) >= options.least_bytes]
     figures = report(bodies, options.rounds, options.every)
     show(figures)

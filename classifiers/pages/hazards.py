@@ -14,18 +14,23 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-# A page with fewer tags can do little harm, whatever they are.
-_HARMLESS_TAGS = 1_000
+MAX_HAZARDOUS_BYTES = 500_000
+"""Bytes that are read of a hazardous page."""
+
+# A page with fewer tags costs 0.1 s at most, whatever they are.
+_HARMLESS_TAGS = 1_500
 # Open formatting elements times tags, nodes that may be made: 0.05 s.
 _MAX_COPIES = 500_000
 # Open elements times tags, steps that may be made up the tree: 0.08 s.
 _MAX_STEPS = 30_000_000
 # Each attribute times those of its tag, pairs that may be compared: 0.04 s.
 _MAX_PAIRS = 20_000_000
-# A stretch of so many bytes without ">", or four times as many without "<", may be one tag.
-_STRETCH_BYTES = 4_096
+# A stretch of so many bytes without ">", or twice as many without "<", may be one tag.
+_STRETCH_BYTES = 8_192
 # Longer pages are read tag by tag even if no such stretch is seen in them.
 _READ_BYTES = 500_000
+# Tags whose attributes are joined.
+_MAX_JOINED = 100
 # Bytes that are kept of a tag with too many attributes.
 _KEPT_BYTES = 4_096
 
@@ -50,13 +55,23 @@ _VALUE = rb"\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'>])[^\s>]++|(?=>))"
 _ATTRIBUTE = rb"(?:=[^\s/>=]*+|[^\s/>=]++)(?:\s*+=" + _VALUE + rb")?+"
 _REST = rb"(?:[\s/]++|" + _ATTRIBUTE + rb")*+"
 _ATTRIBUTES = re.compile(_ATTRIBUTE)
+# Text, closing tags and tags of few attributes with plain or quoted values, as many as follow.
+_HARMLESS_ATTRIBUTES = (
+    rb"(?:[^>\"'=]{1,300}+(?<![\s/])=\s*+(?:\"[^\"]*+\"|'[^']*+')){0,30}+[^>\"'=]{0,300}+"
+)
+_HARMLESS = (
+    rb"(?:[^<]++|</[A-Za-z][^>]{0,99}+>|<(?!(?:script|style)\b)[A-Za-z]"
+    + _HARMLESS_ATTRIBUTES
+    + b">)++"
+)
 # Every alternative takes what it begins, so that reading a page is linear whatever it holds.
 _TAG = re.compile(
-    rb"<!--(?:[^-]++|-(?!->))*+"
-    rb"|<[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])\b[^>]{0,999}>(?:[^<]++|<(?!/[sS](?:[cC][rR]|[tT][yY])))*+"
-    rb"|<[A-Za-z][^\s/>]*+" + _REST
+    _HARMLESS + rb"|<!--(?:[^-]++|-(?!->))*+"
+    rb"|<(?:script|style)\b[^>]{0,999}>(?:[^<]++|<(?!/(?:scr|sty)))*+"
+    rb"|<[a-z][^\s/>]*+" + _REST,
+    re.IGNORECASE,
 )
-_SKIPPED = re.compile(rb"<(?:!--|(?:script|style)\b[^>]{0,999}>)", re.IGNORECASE)
+_SKIPPED = re.compile(_HARMLESS + rb"|<(?:!--|(?:script|style)\b[^>]{0,999}>)", re.IGNORECASE)
 _OPENING = re.compile(rb"<[A-Za-z]")
 _MANY_SEPARATORS = re.compile(rb"(?:[^\s/\"']*+[\s/\"']++){1000}")
 
@@ -72,27 +87,37 @@ def is_hazardous(body: bytes) -> bool:
 
 
 def disarmed(body: bytes) -> bytes:
-    """The page with what makes it hazardous blanked out; text, links and metadata stay.
+    """The page without what makes it hazardous: its text, links and metadata; linear.
 
-    Long tags lose the attributes beyond their first 4 kB. Tags that may nest become comments,
-    with a space before those that separate words. The length stays what it was; linear.
+    Of what is hazardous the first `MAX_HAZARDOUS_BYTES` are kept. Long tags lose the attributes
+    beyond their first 4 kB. Tags that may nest become comments, with a space before those that
+    separate words.
     """
+    body = body[:MAX_HAZARDOUS_BYTES]
     data = np.frombuffer(body, dtype=np.uint8).copy()
     for start, end in _endless_tags(body):
         data[start + _KEPT_BYTES : end] = ord(" ")
-    if not _is_deep(data.tobytes()):
-        return data.tobytes()
-    places, names, closing = _tags(data.tobytes())
+    body = data.tobytes()
+    if _is_deep(body):
+        _flatten(data, *_tags(body))
+    return data.tobytes()
+
+
+def _flatten(
+    data: NDArray[np.uint8],
+    places: NDArray[np.int64],
+    names: NDArray[np.uint64],
+    closing: NDArray[np.bool_],
+) -> None:
+    """Make comments of all tags but those that are kept, in place."""
     kept = _is_any(names, _KEPT)
-    joined = np.flatnonzero(_is_any(names, _JOINED) & ~closing)
-    kept[joined[:2]] = True
+    kept[np.flatnonzero(_is_any(names, _JOINED) & ~closing)[:2]] = True
     inline = ~kept & (_is_any(names, _FORMATTING) | _is_short(names) & ~closing)
     data[places[inline]] = ord("?")
     apart = places[~kept & ~inline]
     data[apart - 1] = ord(" ")
     data[apart] = _OPEN
     data[apart + 1] = ord("?")
-    return data.tobytes()
 
 
 def _endless_tags(body: bytes) -> list[tuple[int, int]]:
@@ -118,7 +143,7 @@ def _attributes(body: bytes, start: int, end: int) -> int:
 
 
 def _may_hold_long_tag(body: bytes) -> bool:
-    for sign, length in ((b">", _STRETCH_BYTES), (b"<", 4 * _STRETCH_BYTES)):
+    for sign, length in ((b">", _STRETCH_BYTES), (b"<", 2 * _STRETCH_BYTES)):
         for start, end in _stretches(body, sign, length):
             tag = _OPENING.search(body, max(0, start - 1), end)
             if tag is None or _SKIPPED.match(body, tag.start()):
@@ -150,15 +175,15 @@ def _is_deep(body: bytes) -> bool:
     n = max(1, len(names))
     if n < _HARMLESS_TAGS:
         return False
-    for wanted, limit in (
-        (lambda: _is_any(names, _FORMATTING), _MAX_COPIES // n),
-        (lambda: ~_is_any(names, _SHALLOW), _MAX_STEPS // n),
-    ):
-        if n > limit:
-            chosen = wanted()
-            if _exceeds(names[chosen], closing[chosen], limit):
-                return True
-    return int(_is_any(names, _JOINED).sum()) > 100
+    if n > _MAX_COPIES // n:
+        formatting = _is_any(names, _FORMATTING)
+        if _exceeds(names[formatting], closing[formatting], _MAX_COPIES // n):
+            return True
+    if n > _MAX_STEPS // n:
+        nesting = ~_is_any(names, _SHALLOW)
+        if _exceeds(names[nesting], closing[nesting], _MAX_STEPS // n):
+            return True
+    return int(_is_any(names, _JOINED).sum()) > _MAX_JOINED
 
 
 def _count(body: bytes, sign: int) -> int:
@@ -202,7 +227,8 @@ def _exceeds(names: NDArray[np.uint64], closing: NDArray[np.bool_], limit: int) 
 def _most_open(names: NDArray[np.uint64], closing: NDArray[np.bool_]) -> int:
     """How many elements may be open at once: the sum over names of each one's most."""
     order = np.argsort(names, kind="stable")
-    names, steps = names[order], np.where(closing[order], -1, 1)
+    names = names[order]
+    steps: NDArray[np.int64] = np.where(closing[order], -1, 1)
     starts = np.flatnonzero(np.concatenate(([True], names[1:] != names[:-1])))
     # Each name's run begins far below all that precedes it, so that the running minimum starts
     # anew with it.
@@ -216,7 +242,8 @@ def _most_open(names: NDArray[np.uint64], closing: NDArray[np.bool_]) -> int:
 def _is_any(names: NDArray[np.uint64], wanted: str) -> NDArray[np.bool_]:
     """Which of the names are among some, by a table without collisions among these."""
     table, factor = _table(wanted)
-    return table[_slots(names, factor)] == names
+    found: NDArray[np.bool_] = table[_slots(names, factor)] == names
+    return found
 
 
 def _slots(names: NDArray[np.uint64], factor: np.uint64) -> NDArray[np.uint64]:

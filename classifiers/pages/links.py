@@ -1,8 +1,8 @@
 """Links of a page, made absolute as browsers make them.
 
 `Resolver.resolve` gives what `urllib.parse.urljoin` and `urldefrag` give, at a tenth of the
-cost for absolute, root-relative and plain relative links, which are nearly all. Making URLs that mean the same
-equal (host in lower case, default port, escapes) is not done here.
+cost for absolute, root-relative and plain relative links, which are nearly all. Making URLs that
+mean the same equal (host in lower case, default port, escapes) is not done here.
 """
 
 import re
@@ -34,6 +34,10 @@ _PLAIN = re.compile(
     rf"^(?:(https?:{_FROM_HOST})|({_FROM_HOST})|({_FROM_ROOT})|({_FROM_FOLDER}))(?:#.*)?$|^.*$",
     re.MULTILINE,
 )
+# A base that needs no thought: scheme, host, folder, the rest.
+_PLAIN_BASE = re.compile(
+    rf"(https?:)({_HOST})((?:/(?!\.){_SEGMENT}*+)*?/|)(?!\.){_SEGMENT}*+(?:\?[^#;]*)?"
+)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _REMOVED = str.maketrans("", "", "\t\n\r")
 _ENDS = "".join(map(chr, range(0x21)))
@@ -64,10 +68,7 @@ class Resolver:
 
     def __init__(self, base: str) -> None:
         self.base = base
-        parts = _split(base)
-        self._scheme = f"{parts[0]}:" if parts else None
-        self._origin = f"{parts[0]}://{parts[1]}" if parts else None
-        self._folder = urljoin(base, "x")[:-1] if parts else None
+        self._scheme, self._origin, self._folder = _parts(base)
 
     def resolve(self, link: str) -> str | None:
         """The absolute URL without its fragment; None if it is none of http or https.
@@ -128,18 +129,16 @@ class LinkList:
         short = [link for link in new if len(link) <= 2 * MAX_URL_LENGTH]
         known.update(dict.fromkeys(new))
         known.update(zip(short, self._resolver.resolve_all(short), strict=True))
+        kept = self._kept
         for link in new:
-            self._keep(link, known[link])
-
-    def _keep(self, link: str, url: str | None) -> None:
-        if url is None or len(url) > MAX_URL_LENGTH:
-            self._resolved[link] = None
-            self.dropped += not _is_other_scheme(link)
-        elif url not in self._kept:
-            if len(self._kept) < MAX_LINKS:
-                self._kept[url] = None
-            else:
+            url = known[link]
+            if url is None or len(url) > MAX_URL_LENGTH:
+                known[link] = None
+                self.dropped += not _is_other_scheme(link)
+            elif url not in kept and len(kept) >= MAX_LINKS:
                 self.dropped += 1
+            else:
+                kept[url] = None
 
     def urls(self) -> list[str]:
         """The links kept."""
@@ -160,6 +159,19 @@ def _cleaned(link: str) -> str:
 def _is_other_scheme(link: str) -> bool:
     scheme = _SCHEME.match(link[:40].strip(_ENDS))
     return scheme is not None and scheme[0].lower() not in {"http:", "https:"}
+
+
+def _parts(base: str) -> tuple[str | None, str | None, str | None]:
+    """What links may begin with: scheme, origin and folder of a base; None if it is unusable."""
+    plain = _PLAIN_BASE.fullmatch(base)
+    if plain:
+        scheme, host, folder = plain.groups()
+        return scheme, scheme + host, scheme + host + (folder or "/")
+    parts = _split(base)
+    if not parts:
+        return None, None, None
+    scheme, host = parts
+    return f"{scheme}:", f"{scheme}://{host}", urljoin(base, "x")[:-1]
 
 
 def _split(url: str) -> tuple[str, str] | None:

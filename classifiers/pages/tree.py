@@ -6,7 +6,6 @@ in two cases only: the page is still hazardous when disarmed, or lexbor raises.
 """
 
 import warnings
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,7 +20,7 @@ from classifiers.pages.links import MAX_ANCHOR
 MAX_SOUP_BYTES = 50_000
 """Bytes that BeautifulSoup reads of a page: 0.05 s, 0.2 s if each closing tag is a wrong one."""
 
-MAX_ELEMENTS = 20_000
+MAX_ELEMENTS = 12_000
 """Elements with links or metadata that are read; those beyond are counted as dropped links."""
 
 # The parser of the standard library is quadratic in unclosed tags.
@@ -50,9 +49,10 @@ class RawPage:
     """A page before its links are resolved.
 
     `elements` are the elements with links and metadata in document order, each a name and its
-    attributes, and `unread` counts those beyond `MAX_ELEMENTS`. `anchors` are the texts of the
-    elements, if they were asked for. `root` and `body` are the attributes of `html` and `body`;
-    `parser` is `lexbor`, `lexbor-disarmed` or `beautifulsoup`.
+    attributes (of `a` only `href` if anchors were not asked for); `unread` counts those beyond
+    `MAX_ELEMENTS`. `anchors` are the texts of the elements, if they were asked for. `root` and
+    `body` are the attributes of `html` and `body`; `parser` is `lexbor`, `lexbor-disarmed` or
+    `beautifulsoup`.
     """
 
     text: str = ""
@@ -94,11 +94,18 @@ def _read_lexbor(
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[(node.tag, node.attributes) for node in kept],
+        elements=[_element(node, anchors) for node in kept],
         anchors=[_anchor(node) for node in kept] if anchors else [],
         unread=len(nodes) - len(kept),
         parser=parser,
     )
+
+
+def _element(node: LexborNode, whole: bool) -> Element:
+    name = str(node.tag)
+    if name == "a" and not whole:
+        return name, {"href": node.attrs.get("href")}
+    return name, node.attributes
 
 
 def _anchor(node: LexborNode) -> str:
@@ -115,24 +122,15 @@ def _anchor(node: LexborNode) -> str:
 
 
 def _visible(root: LexborNode, limit: int) -> str:
-    """Visible text under a node, with a space at each edge that separates words."""
-    parts: list[str] = []
-    found = 0
-    for piece in _pieces(root, limit):
-        parts.append(piece)
-        found += len(piece.strip())
-        if found > limit:
-            break
-    return _tidy("".join(parts), limit)
-
-
-def _pieces(root: LexborNode, limit: int) -> Iterator[str]:
-    """The text under a node in document order, piece by piece.
+    """Visible text under a node, with a space at each edge that separates words.
 
     A loop, not a recursion: pages nest as deeply as they like. lexbor walks the tree, and each
     node that Python looks at costs 0.2 us.
     """
     hidden, inside_words, text = _kinds()
+    parts: list[str] = []
+    found = 0
+    is_apart = True
     goes_on_at = 0
     for node in islice(root.traverse(include_text=True), _MAX_NODES):
         if goes_on_at:
@@ -140,19 +138,22 @@ def _pieces(root: LexborNode, limit: int) -> Iterator[str]:
                 continue
             goes_on_at = 0
         kind = node.tag_id
-        if kind in inside_words:
-            if _follows_edge(node, inside_words):
-                yield " "
-            if kind == text:
-                piece = node.text_content or ""
-                yield piece if len(piece) <= 4 * limit else " " + piece.lstrip()[: 4 * limit]
-            continue
-        yield " "
-        if kind in hidden and node.first_child is not None:
+        if not is_apart and (kind not in inside_words or _follows_edge(node, inside_words)):
+            parts.append(" ")
+            is_apart = True
+        if kind == text:
+            piece = node.text_content or ""
+            parts.append(piece if len(piece) <= 4 * limit else " " + piece.lstrip()[: 4 * limit])
+            is_apart = False
+            found += len(piece.strip())
+            if found > limit:
+                break
+        elif kind in hidden and node.first_child is not None:
             following = _following(node, root)
             if following is None:
-                return
+                break
             goes_on_at = following.mem_id
+    return _tidy("".join(parts), limit)
 
 
 def _follows_edge(node: LexborNode, inside_words: frozenset[int]) -> bool:
@@ -178,7 +179,7 @@ def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
 
 @cache
 def _kinds() -> tuple[frozenset[int], frozenset[int], int]:
-    """lexbor's numbers of what is hidden, of what does not separate words, and of text."""
+    """The numbers that lexbor gives to what is hidden, to what does not separate words, to text."""
     tree = LexborHTMLParser("text<!-- -->")
     nodes = tree.css("body")[0].traverse(include_text=True)
     number = {node.tag: node.tag_id for node in nodes}
