@@ -244,6 +244,13 @@ def test_cai_counts_what_is_right_among_the_pages_identified_as_a_language() -> 
     assert row.cells[0].ours == pytest.approx((200 / 3 + 100) / 2)
 
 
+def test_a_language_without_cases_does_not_count_in_the_mean_precision() -> None:
+    cases, run = study(("de", "de"), ("de", "tr"), sort="pages")
+    run.name = "cai"
+    found = {row.heads[1]: row.cells[0].ours for row in papers(cases, [run], [0, 1]).tables[0].rows}
+    assert found["all three"] == 100.0
+
+
 def test_simulated_surroundings_are_the_same_for_a_text_whatever_stands_around_it() -> None:
     row = LabelledText("Ein Text", "de", "sentence", "s")
     again = surroundings(row, ["de", "en"], 3)

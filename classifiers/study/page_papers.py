@@ -188,7 +188,8 @@ def _ours(cases: Cases, run: Run | None, claim: Claim, places: Sequence[int]) ->
 
 def _mean_precision(cases: Cases, run: Run, languages: frozenset[str]) -> float:
     found = []
-    for code in sorted(languages):
+    # A language without cases can only be answered wrongly, which says nothing about it.
+    for code in sorted(languages & {case.language for case in cases.cases}):
         places = [place for place, answer in enumerate(run.answers) if answer == code]
         if places:
             found.append(_precision(cases, places, code))
