@@ -32,7 +32,7 @@ _READ_BYTES = 500_000
 # Tags whose attributes are joined.
 _MAX_JOINED = 100
 # Bytes that are kept of a tag with too many attributes.
-_KEPT_BYTES = 4_096
+_KEPT_BYTES = 1_024
 
 _NAME_BYTES = 8
 _EACH_BYTE = np.uint64(0x0101_0101_0101_0101)
@@ -73,7 +73,9 @@ _TAG = re.compile(
 )
 _SKIPPED = re.compile(_HARMLESS + rb"|<(?:!--|(?:script|style)\b[^>]{0,999}>)", re.IGNORECASE)
 _OPENING = re.compile(rb"<[A-Za-z]")
-_MANY_SEPARATORS = re.compile(rb"(?:[^\s/\"']*+[\s/\"']++){1000}")
+_SEPARATED = rb"(?:[^\s/\"']*+[\s/\"']++)"
+_SOME_SEPARATORS = re.compile(_SEPARATED + rb"{250}")
+_MANY_SEPARATORS = re.compile(_SEPARATED + rb"{1000}")
 
 _OPEN = ord("<")
 
@@ -90,7 +92,7 @@ def disarmed(body: bytes) -> bytes:
     """The page without what makes it hazardous: its text, links and metadata; linear.
 
     Of what is hazardous the first `MAX_HAZARDOUS_BYTES` are kept. Long tags lose the attributes
-    beyond their first 4 kB. Tags that may nest become comments, with a space before those that
+    beyond their first 1,024 bytes. Tags that may nest become comments, with a space before those that
     separate words.
     """
     body = body[:MAX_HAZARDOUS_BYTES]
@@ -128,16 +130,17 @@ def _endless_tags(body: bytes) -> list[tuple[int, int]]:
     pairs = 0
     for match in _TAG.finditer(body):
         start, end = match.span()
-        if end - start > _KEPT_BYTES // 4 and not _SKIPPED.match(body, start):
-            pairs += _attributes(body, start, end) ** 2
-            if end - start > _KEPT_BYTES:
+        if end - start > _KEPT_BYTES and not _SKIPPED.match(body, start):
+            attributes = _attributes(body, start, end)
+            pairs += attributes * attributes
+            if attributes:
                 found.append((start, end))
     return found if pairs > _MAX_PAIRS else []
 
 
 def _attributes(body: bytes, start: int, end: int) -> int:
-    """How many attributes a tag has; fewer than 1,000 are taken for none."""
-    if not _MANY_SEPARATORS.match(body, start, end):
+    """How many attributes a tag has; fewer than 250 are taken for none."""
+    if not _SOME_SEPARATORS.match(body, start, end):
         return 0
     return len(_ATTRIBUTES.findall(body, start, end))
 
