@@ -92,13 +92,13 @@ def disarmed(body: bytes) -> bytes:
     """The page without what makes it hazardous: its text, links and metadata; linear.
 
     Of what is hazardous the first `MAX_HAZARDOUS_BYTES` are kept. Long tags lose the attributes
-    beyond their first 1,024 bytes. Tags that may nest become comments, with a space before those that
-    separate words.
+    beyond their first 1,024 bytes. Tags that may nest become comments, with a space before those
+    that separate words.
     """
     body = body[:MAX_HAZARDOUS_BYTES]
     data = np.frombuffer(body, dtype=np.uint8).copy()
     for start, end in _endless_tags(body):
-        data[start + _KEPT_BYTES : end] = ord(" ")
+        data[start:end] = ord(" ")
     body = data.tobytes()
     if _is_deep(body):
         _flatten(data, *_tags(body))
@@ -123,7 +123,7 @@ def _flatten(
 
 
 def _endless_tags(body: bytes) -> list[tuple[int, int]]:
-    """Start and end of the tags that have many attributes, if they are too many together."""
+    """Where attributes beyond the first of a tag stand, if there are too many together."""
     if len(body) <= _READ_BYTES and not _may_hold_long_tag(body):
         return []
     found = []
@@ -134,7 +134,9 @@ def _endless_tags(body: bytes) -> list[tuple[int, int]]:
             attributes = _attributes(body, start, end)
             pairs += attributes * attributes
             if attributes:
-                found.append((start, end))
+                # The last one seen may be cut within its value.
+                *_, last = _ATTRIBUTES.finditer(body, start, start + _KEPT_BYTES)
+                found.append((last.start(), end))
     return found if pairs > _MAX_PAIRS else []
 
 
