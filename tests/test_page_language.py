@@ -7,12 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.errors import LanguageError
+from classifiers.errors import LanguageError, MissingPackageError, ModelError
+from classifiers.languages import known
+from classifiers.pages import methods
 from classifiers.pages.engines import DEFAULT_ENGINE, engine, engine_names
 from classifiers.pages.identify import identify
-from classifiers.pages.method import PageLanguage
+from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, PageMethod, Surroundings
 from classifiers.pages.parse import parse_page
 from classifiers.pages.scripts import utf16_units, vote
+from classifiers.study.pages import text_page
 
 SENTENCES = {
     "af": "Ons het gisteraand lank langs die rivier gestap en oor die volgende reis gepraat.",
@@ -57,10 +60,12 @@ SENTENCES = {
 }
 
 
-def page_of(html: str, charset: str = "utf-8", **headers: str) -> PageLanguage:
+def page_of(
+    html: str, charset: str = "utf-8", surroundings: Surroundings = NOTHING, **headers: str
+) -> PageLanguage:
     kind = f"text/html; charset={charset}"
-    url = "http://example.org/"
-    return identify(parse_page(html.encode(charset), content_type=kind, url=url, **headers))  # type: ignore[arg-type]  # by name
+    page = parse_page(html.encode(charset), content_type=kind, url="http://example.org/", **headers)  # type: ignore[arg-type]  # by name
+    return identify(page, surroundings)
 
 
 @pytest.mark.parametrize("language", SENTENCES)
@@ -71,10 +76,11 @@ def test_a_page_without_declarations_is_read(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", SENTENCES)
-def test_a_declaration_that_fits_is_believed(language: str) -> None:
+def test_a_declaration_that_fits_makes_the_answer_surer(language: str) -> None:
     found = page_of(f"<html lang={language}><p>{SENTENCES[language]}")
     assert found.language == language
-    assert found.method == ("text" if language == "en" else "declaration")
+    assert found.confidence >= page_of(f"<p>{SENTENCES[language]}").confidence
+    assert f"html lang={language}" in found.reason
 
 
 @pytest.mark.parametrize("language", ["de", "ru", "ja", "th", "fr", "tr"])
@@ -91,27 +97,54 @@ def test_a_declaration_that_the_text_belies_is_not_believed(declared: str, writt
     assert (found.language, found.method) == (written, "text")
 
 
-def test_declarations_that_differ_leave_it_to_the_text() -> None:
+def test_of_declarations_that_differ_the_one_that_the_text_bears_out_stands() -> None:
     html = f'<html lang="fr"><meta property="og:locale" content="es_ES"><p>{SENTENCES["es"]}'
-    assert page_of(html).method == "text"
     assert page_of(html).language == "es"
 
 
 def test_english_beside_another_language_counts_for_nothing() -> None:
-    html = f'<html lang="en"><meta property="og:locale" content="de_DE"><p>{SENTENCES["de"]}'
+    html = '<html lang="en"><meta property="og:locale" content="de_DE"><p>Kontakt Impressum'
     found = page_of(html)
     assert (found.language, found.method) == ("de", "declaration")
-    assert found.reason == "og:locale=de_DE fits Latin letters"
+    assert "og:locale=de_DE" in found.reason
+    assert "lang=en" not in found.reason
 
 
 def test_the_http_header_declares_too() -> None:
-    found = page_of("<p>Ár og síð, allt of sumt", content_language="is")
+    found = page_of("<p>Ár og síð", content_language="is")
     assert (found.language, found.method) == ("is", "declaration")
 
 
-def test_a_language_without_a_profile_is_known_by_its_declaration() -> None:
-    html = '<html lang="eu"><p>Atzo arratsaldean luze ibili ginen ibaiaren ondoan, hizketan.'
-    assert page_of(html).language == "eu"
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("eu", "Atzo arratsaldean luze ibili ginen ibaiaren ondoan, hizketan."),
+        ("gl", "Onte pola tarde paseamos moito tempo a carón do río e falamos da viaxe."),
+        ("bs", "Jučer navečer smo dugo šetali pored rijeke i razgovarali o putovanju."),
+        ("sr", "Juče uveče smo dugo šetali pored reke i razgovarali o putovanju."),
+        ("nn", "I går kveld gjekk vi lenge langs elva og snakka om den neste reisa vår."),
+        ("fy", "Juster jûn rûnen wy lang by de rivier lâns en praten oer de reis."),
+        ("oc", "Ièr de ser nos passegèrem longtemps al bòrd de la ribièra."),
+    ],
+)
+def test_a_language_beside_a_larger_neighbour_is_known_by_its_declaration(
+    language: str, text: str
+) -> None:
+    assert page_of(f'<html lang="{language}"><p>{text}').language == language
+
+
+@pytest.mark.parametrize(
+    ("country", "language"), [("se", "sv"), ("br", "pt"), ("ee", "et"), ("cz", "cs"), ("si", "sl")]
+)
+def test_a_country_declared_instead_of_a_language_stands_for_its_language(
+    country: str, language: str
+) -> None:
+    assert page_of(f'<html lang="{country}"><p>{SENTENCES[language]}').language == language
+
+
+@pytest.mark.parametrize("declared", ["br", "gl", "se", "xh"])
+def test_a_small_language_declared_on_an_english_page_is_not_believed(declared: str) -> None:
+    assert page_of(f'<html lang="{declared}"><p>{SENTENCES["en"] * 3}').language == "en"
 
 
 @pytest.mark.parametrize(
@@ -124,9 +157,10 @@ def test_a_language_without_a_profile_is_known_by_its_declaration() -> None:
         ("iso-8859-7", "el"),
     ],
 )
-def test_an_encoding_of_one_language_tells_it(charset: str, language: str) -> None:
+def test_an_encoding_of_one_language_is_evidence(charset: str, language: str) -> None:
     found = page_of(f"<p>{SENTENCES[language]}", charset)
-    assert (found.language, found.method) == (language, "encoding")
+    assert found.language == language
+    assert re.search(r"encoding [\w-]+: \+6", found.reason)
 
 
 @pytest.mark.parametrize("charset", ["tis-620", "shift_jis", "euc-kr", "gb2312", "windows-1253"])
@@ -135,20 +169,48 @@ def test_an_english_page_in_such_an_encoding_is_english(charset: str) -> None:
     assert (found.language, found.method) == ("en", "text")
 
 
-@pytest.mark.parametrize("html", ["", "<html lang=de>", "<p>12 34 !?", "<p>OK", "<img src=x>"])
+@pytest.mark.parametrize("html", ["", "<p>12 34 !?", "<p>😀", "<img src=x>", "<p>x"])
 def test_a_page_without_text_has_no_language(html: str) -> None:
     found = page_of(html)
     assert (found.language, found.confidence, found.method) == (None, 0.0, "none")
-    assert found.reason in {"no text", "too little text"}
+    assert re.match("no text|no letters|too little evidence", found.reason)
 
 
-def test_a_few_words_need_a_declaration() -> None:
-    assert page_of("<p>Guten Tag").language is None
-    assert page_of("<html lang=de><p>Guten Tag").language == "de"
+def test_a_page_without_text_is_what_it_declares() -> None:
+    assert page_of("<html lang=de><img src=x>").language == "de"
+
+
+def test_a_few_words_are_less_sure_than_many() -> None:
+    few, many = page_of("<p>Guten Tag"), page_of(f"<p>{SENTENCES['de']}")
+    assert few.language == many.language == "de"
+    assert few.confidence < many.confidence
 
 
 def test_a_few_east_asian_signs_say_as_much_as_a_line_of_letters() -> None:
     assert page_of("<p>会社の概要です").language == "ja"
+
+
+def test_pages_that_link_to_a_short_page_tell_its_language() -> None:
+    german = Surroundings(inlinks=5 * (Neighbour("de", 900),))
+    assert page_of("<p>Photo 12", surroundings=german).language == "de"
+    assert page_of("<p>Photo 12", surroundings=german).method == "inlinks"
+
+
+def test_short_pages_and_those_beyond_ten_do_not_vote() -> None:
+    votes = (*(20 * (Neighbour("de", 100),)), *(10 * (Neighbour("fr", 900),)))
+    surroundings = Surroundings(inlinks=(*votes, *(30 * (Neighbour("de", 900),))))
+    assert page_of("<p>Photo 12", surroundings=surroundings).language == "fr"
+
+
+def test_neighbours_do_not_outvote_a_page_of_many_words() -> None:
+    french = Surroundings(inlinks=10 * (Neighbour("fr", 900),))
+    assert page_of(f"<p>{SENTENCES['de'] * 3}", surroundings=french).language == "de"
+
+
+def test_the_url_speaks_where_the_page_hardly_does() -> None:
+    found = page_of("<p>Start", surroundings=Surroundings(url="http://zeitung.de/nachrichten/"))
+    assert found.language == "de"
+    assert "URL" in found.reason
 
 
 def test_a_mixed_page_has_the_language_of_its_larger_part() -> None:
@@ -158,15 +220,27 @@ def test_a_mixed_page_has_the_language_of_its_larger_part() -> None:
     assert page_of(f"<p>{SENTENCES['ru'] * 3}<p>Home Login Contact {english}").language == "ru"
 
 
+def test_a_mixed_page_tells_the_shares_of_its_languages() -> None:
+    shares = dict(page_of(f"<p>{SENTENCES['de'] * 12}<p>{SENTENCES['fr'] * 5}").shares)
+    assert set(shares) == {"de", "fr"}
+    assert 0.55 < shares["de"] < 0.85
+    assert sum(shares.values()) == pytest.approx(1)
+    assert page_of(f"<p>{SENTENCES['de'] * 12}").shares == (("de", 1.0),)
+
+
 def test_the_reason_names_the_evidence() -> None:
     reason = page_of(f"<p>{SENTENCES['de']}").reason
-    assert re.fullmatch(r"text: de [01]\.\d\d against \w+ 0\.\d\d", reason)
+    assert re.fullmatch(r"de [01]\.\d\d \(text: \+\d\.\d\); against \w+ 0\.\d\d", reason)
 
 
 def test_the_same_page_gets_the_same_answer_in_any_order() -> None:
     forth = [page_of(f"<p>{text}") for text in SENTENCES.values()]
     back = [page_of(f"<p>{text}") for text in reversed(SENTENCES.values())]
     assert forth == back[::-1]
+
+
+def test_a_hundred_languages_and_more_are_told_from_text() -> None:
+    assert len(engine("text").languages) >= 110
 
 
 def test_the_arrays_agree_with_langdetect() -> None:
@@ -178,8 +252,8 @@ def test_the_arrays_agree_with_langdetect() -> None:
 
 def test_langdetect_itself_can_be_chosen_and_repeats_itself() -> None:
     page = parse_page(SENTENCES["nl"].encode(), content_type=None, url="")
-    assert identify(page, engine="langdetect").language == "nl"
-    assert identify(page, engine="langdetect") == identify(page, engine="langdetect")
+    assert identify(page, by="langdetect").language == "nl"
+    assert identify(page, by="langdetect") == identify(page, by="langdetect")
 
 
 def test_engines_are_found_by_name() -> None:
@@ -191,10 +265,36 @@ def test_engines_are_found_by_name() -> None:
         engine("tea leaves")
 
 
+def test_methods_are_found_by_name() -> None:
+    assert methods.names()[0] == methods.DEFAULT_METHOD
+    assert methods.method().name == methods.DEFAULT_METHOD
+    with pytest.raises(LanguageError, match="composite"):
+        methods.method("tea leaves")
+
+
+AWKWARD = ["", " ", "123 456", "\U0001f600 \ud800", "@@ :// @", "ϾϿ", "\u0300" * 50, "\x00" * 99]
+
+
+def _installed(name: str) -> PageMethod:
+    try:
+        return methods.method(name)
+    except (MissingPackageError, ModelError) as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_every_method_has_an_answer_to_any_page(name: str) -> None:
+    method = _installed(name)
+    around = Surroundings("http://x.\udcff/", (Neighbour(None, 0),), (Neighbour("de", 999),))
+    for text in [*AWKWARD, SENTENCES["de"], "a" * 5000, "漢" * 5000, "ab " * 2000]:
+        found = method.identify(text_page(text), around)
+        assert 0 <= found.confidence <= 1
+        assert found.reason
+        assert found.language is None or found.language in known()
+
+
 @pytest.mark.parametrize("name", engine_names())
-@pytest.mark.parametrize(
-    "text", ["", " ", "123 456", "\U0001f600 \ud800", "@@ :// @", "ϾϿ", "\u0300" * 50]
-)
+@pytest.mark.parametrize("text", AWKWARD)
 def test_no_text_makes_an_engine_raise(name: str, text: str) -> None:
     assert len(engine(name).identify(text)) == 2
 

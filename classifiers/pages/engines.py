@@ -18,7 +18,7 @@ from classifiers.languages import canonical
 from classifiers.pages import profiles
 from classifiers.pages.scripts import utf16_units, vote
 
-DEFAULT_ENGINE = "langdetect-arrays"
+DEFAULT_ENGINE = "text"
 
 SINGLE_SCRIPTS: dict[str, str] = {
     "Grek": "el",

@@ -12,6 +12,7 @@ Unlike Cai 2009, 3.2.3, no method is asked first: each counts as much as it was 
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -31,18 +32,24 @@ NAME: Final = "composite"
 
 MAX_TEXT: Final = 7.0
 """Nats that the text speaks against a language at most."""
+MIN_LETTERS: Final = 3
+"""Letters of a text that says anything; a sign of Chinese, Japanese or Korean counts as three."""
 LETTERS_PER_NAT: Final = 12
 """A text of fewer letters speaks against languages of other scripts with less than MAX_TEXT."""
 DECLARED: Final = 5.5
 """Nats for a language other than English that is declared; those are right on 99.8 % of pages."""
+DECLARED_AGAIN: Final = 1.0
+"""Nats for another place that declares the same language."""
+DECLARED_AMONG_OTHERS: Final = 2.0
+"""The same for a page that lists its translations and itself as the one in that language."""
 DECLARED_RARE: Final = 10.5
 """The same for a language without a profile: no tool writes it unasked, and its text may be hard
 to tell from that of a neighbour with a larger Web (Galician, Bosnian, Serbian in Latin letters)."""
 DISPUTED: Final = 2.0
-"""The same where two such languages are declared, or where the text is as far as CONTRADICTED from
-the one."""
-CONTRADICTED: Final = 20.0
-"""Nats of the text against a declared language, before they are bounded."""
+"""The same where two such languages are declared, or where the text contradicts the one."""
+CONTRADICTED: Final = 0.45
+"""Nats of the text against a declared language, for the square root of its letters, with which
+they grow: Galician stays below it beside Spanish, Breton on an English page does not."""
 DECLARED_ENGLISH: Final = 1.0
 """Nats for English where nothing else is declared; tools write it unasked."""
 STRONG_ENCODING: Final = 6.0
@@ -128,7 +135,7 @@ class Composite:
         language, confidence = ranking[0]
         reason = _reason(scales, ranking)
         if confidence < THIN:
-            return PageLanguage(None, confidence, "none", f"too little evidence: {reason}")
+            return PageLanguage(None, 0.0, "none", f"too little evidence: {reason}")
         shares = self.engine.shares(reading.scores, language) if reading.scores else ()
         decided = _decisive(scales, language)
         return PageLanguage(language, confidence, decided, reason, shares)
@@ -142,7 +149,7 @@ def shipped() -> Composite:
 
 def _weigh_text(scales: _Scales, reading: Reading) -> None:
     """What letters and n-grams say, at most MAX_TEXT against any language."""
-    if not reading.values:
+    if reading.ballot.letters < MIN_LETTERS or not reading.values:
         return
     bound = min(MAX_TEXT, reading.ballot.letters / LETTERS_PER_NAT)
     scales.floor = -bound
@@ -150,25 +157,32 @@ def _weigh_text(scales: _Scales, reading: Reading) -> None:
     for code, value in reading.values:
         scales.behind[code] = SHARPNESS * (best - value)
         scales.nats[code] = -min(scales.behind[code], MAX_TEXT)
-    first = reading.values[0][0]
+    first, *rest = reading.values
+    lead = min([bound, *(scales.behind[code] for code, _ in rest[:1])])
     words = letters_of(reading.ballot) if reading.scores is None else "text"
-    scales.pieces.append(("text", first, bound, words))
+    scales.pieces.append(("text", first[0], lead, words))
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
-    """Declarations of one language once, however often they stand there."""
-    found: dict[str, str] = {}
+    """Declarations of one language together; the second and third place add a little."""
+    found: dict[str, list[str]] = {}
     for declaration in page.declarations:
         code = _meant(declaration.tag, scales)
-        if code is not None:
-            found.setdefault(code, f"{declaration.source}={declaration.tag}")
-    others = {code: words for code, words in found.items() if code != "en"}
-    for code, words in others.items():
-        if _may_be(code, scales.ballot):
-            nats = _declared_nats(code, scales) if len(others) == 1 else DISPUTED
-            scales.add("declaration", code, nats, words)
-    if "en" in found and not others and _may_be("en", scales.ballot):
-        scales.add("declaration", "en", DECLARED_ENGLISH, found["en"])
+        if code is not None and _may_be(code, scales.ballot):
+            found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
+    others = {code: places for code, places in found.items() if code != "en"}
+    for code, places in others.items():
+        nats = _declared_nats(code, scales) + _again(places) if len(others) == 1 else DISPUTED
+        scales.add("declaration", code, nats, ", ".join(places[:3]))
+    if "en" in found and not others:
+        scales.add("declaration", "en", DECLARED_ENGLISH, found["en"][0])
+
+
+def _again(places: list[str]) -> float:
+    """Nats for further places; `lang` and `xml:lang` of one element are one."""
+    if any(place.startswith("hreflang") for place in places):
+        return DECLARED_AMONG_OTHERS
+    return DECLARED_AGAIN * any(not place.startswith("html") for place in places[1:])
 
 
 def _meant(tag: str, scales: _Scales) -> str | None:
@@ -184,9 +198,11 @@ def _meant(tag: str, scales: _Scales) -> str | None:
 
 
 def _declared_nats(language: str, scales: _Scales) -> float:
-    if scales.behind.get(language, 0.0) > CONTRADICTED and scales.ballot.script == "Latn":
-        return DISPUTED if is_rare(language, scales.ballot) else DECLARED
-    return DECLARED_RARE if is_rare(language, scales.ballot) else DECLARED
+    if not is_rare(language, scales.ballot):
+        return DECLARED
+    against = scales.behind.get(language, 0.0)
+    is_contradicted = against > max(MAX_TEXT, CONTRADICTED * math.sqrt(scales.ballot.letters))
+    return DISPUTED if is_contradicted else DECLARED_RARE
 
 
 def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
