@@ -53,9 +53,7 @@ Units = npt.NDArray[np.uint16]
 
 @cache
 def kinds() -> Kinds:
-    """For each code unit what it is in a word: 0 no part of one, a letter, an apostrophe, or a
-    sign of a script without spaces.
-    """
+    """What each code unit is: 0 no part of a word, a letter, an apostrophe, or a dense sign."""
     table = np.zeros(0x10000, np.uint8)
     letters = [at for at in range(0x10000) if unicodedata.category(chr(at))[0] in "LM"]
     table[letters] = _LETTER

@@ -60,10 +60,10 @@ class TextModel:
             textgrams.units(text), textgrams.kinds(), self.bits, self._table, max_pieces
         )
         n_languages = len(self.languages)
-        values = totals[:, :n_languages] * self.scales
+        values: Floats = (totals[:, :n_languages] * self.scales).astype(np.float32)
         features, letters = counts[:, 0].astype(np.float32), counts[:, 1].astype(np.int64)
         whole = values.sum(axis=0) / np.sqrt(max(float(features.sum()), 1.0))
-        pieces = values / np.sqrt(np.maximum(features, 1))[:, None]
+        pieces: Floats = values / np.sqrt(np.maximum(features, 1))[:, None]
         if not letters.sum():
             return TextScores(np.zeros(n_languages, np.float32), pieces[:0], letters[:0])
         return TextScores(whole + self.intercepts, pieces + self.intercepts, letters)

@@ -132,11 +132,18 @@ class UrlModel:
         """The language of one URL; `identify_many` is far cheaper for each of many."""
         return next(self.identify_many([url]))
 
+    def shares(self, urls: Sequence[str]) -> Scores:
+        """How probable each language is, (n_urls, n_languages); rows sum to 1."""
+        return self._shares(self.scores(urls) + self.parameters.offsets)
+
+    def _shares(self, likely: Scores) -> Scores:
+        return _softmax(likely / np.float32(self.parameters.temperature))
+
     def identify_many(self, urls: Sequence[str]) -> Iterator[UrlLanguage]:
         """The language of each URL, in order."""
         scores = self.scores(urls)
         likely = scores + self.parameters.offsets
-        shares = _softmax(likely / np.float32(self.parameters.temperature))
+        shares = self._shares(likely)
         best = np.where(scores > 0, likely, -np.inf).argmax(axis=1)
         for row, url in enumerate(urls):
             at = best[row]

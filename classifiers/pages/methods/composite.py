@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -26,7 +26,16 @@ from classifiers.pages.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
 from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, Surroundings
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.scripts import ScriptVote, fits, letters_of
-from classifiers.pages.textengine import SHARPNESS, LangfocusEngine, Reading, is_rare, shipped_engine
+from classifiers.pages.textengine import (
+    SHARPNESS,
+    LangfocusEngine,
+    Reading,
+    is_rare,
+    shipped_engine,
+)
+
+if TYPE_CHECKING:
+    from classifiers.urls.model import UrlModel
 
 NAME: Final = "composite"
 
@@ -36,6 +45,8 @@ MIN_LETTERS: Final = 3
 """Letters of a text that says anything; a sign of Chinese, Japanese or Korean counts as three."""
 LETTERS_PER_NAT: Final = 12
 """A text of fewer letters speaks against languages of other scripts with less than MAX_TEXT."""
+CANDIDATES: Final = 12
+"""Languages that the text makes candidates; the others need a declaration or the like."""
 DECLARED: Final = 5.5
 """Nats for a language other than English that is declared; those are right on 99.8 % of pages."""
 DECLARED_AGAIN: Final = 1.0
@@ -59,16 +70,19 @@ EMPTY_ENCODING: Final = 2.5
 WEAK_ENCODING: Final = 2.0
 DOUBT: Final = 0.95
 """The confidence below which URL and neighbours are asked."""
-URL_NATS: Final = 2.0
-"""Nats for each unit of the URL model's decision value, which is held within URL_BOUNDS."""
-URL_BOUNDS: Final = (-1.0, 2.0)
-INLINK_NATS: Final = 1.5
+URL_WEIGHT: Final = 0.7
+"""What a nat of the URL model counts."""
+URL_WORST: Final = 7.0
+"""Nats that the URL speaks against a language at most."""
+URL_LIKELY: Final = 0.2
+"""Probability from which the URL makes a language a candidate of its own."""
+INLINK_NATS: Final = 3.0
 OUTLINK_NATS: Final = 0.7
 MAX_NEIGHBOURS: Final = 10
 """Neighbours that are counted (Hayati 2004, 5.4)."""
 MIN_NEIGHBOUR: Final = 150
 """Characters of text from which a neighbour is counted (Hayati 2004, 5.4)."""
-MAX_NEIGHBOUR_NATS: Final = 6.0
+MAX_NEIGHBOUR_NATS: Final = 9.0
 THIN: Final = 0.25
 """The confidence below which the language is unknown."""
 
@@ -77,26 +91,33 @@ THIN: Final = 0.25
 class _Scales:
     """The odds of each language so far, in nats, and what was said for them."""
 
-    ballot: ScriptVote
+    reading: Reading
     nats: dict[str, float] = field(default_factory=dict)
     pieces: list[tuple[str, str, float, str]] = field(default_factory=list)
     """What was added: (kind, language, nats, words)."""
-    behind: dict[str, float] = field(default_factory=dict)
-    """Nats by which the text alone puts each candidate behind the first, not bounded."""
     floor: float = 0.0
     """Nats of a language that nothing has spoken of."""
 
+    @property
+    def ballot(self) -> ScriptVote:
+        return self.reading.ballot
+
     def add(self, kind: str, language: str, nats: float, words: str) -> None:
-        self.nats[language] = self.nats.get(language, self.floor) + nats
+        if language not in self.nats:
+            is_candidate = language in self.reading.codes
+            behind = min(self.reading.behind(language), MAX_TEXT) if is_candidate else -self.floor
+            self.nats[language] = -behind
+        self.nats[language] += nats
         self.pieces.append((kind, language, nats, words))
 
     def ranking(self) -> list[tuple[str, float]]:
         if not self.nats:
             return []
-        codes = sorted(self.nats, key=lambda code: (-self.nats[code], code))
-        values = np.array([self.nats[code] for code in codes])
-        chances = np.exp(values - values[0])
-        return list(zip(codes, (chances / chances.sum()).tolist(), strict=True))
+        first = max(self.nats.values())
+        chances = {code: math.exp(nats - first) for code, nats in self.nats.items()}
+        total = sum(chances.values())
+        ordered = sorted(chances.items(), key=lambda item: (-item[1], item[0]))
+        return [(code, chance / total) for code, chance in ordered]
 
 
 class Composite:
@@ -111,8 +132,8 @@ class Composite:
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of a page with the probability that the evidence gives it."""
         reading = self.engine.read(page.text)
-        scales = _Scales(reading.ballot)
-        _weigh_text(scales, reading)
+        scales = _Scales(reading)
+        _weigh_text(scales)
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
         ranking = scales.ranking()
@@ -147,20 +168,19 @@ def shipped() -> Composite:
     return Composite(shipped_engine())
 
 
-def _weigh_text(scales: _Scales, reading: Reading) -> None:
+def _weigh_text(scales: _Scales) -> None:
     """What letters and n-grams say, at most MAX_TEXT against any language."""
-    if reading.ballot.letters < MIN_LETTERS or not reading.values:
+    reading = scales.reading
+    if reading.ballot.letters < MIN_LETTERS or not reading.codes:
         return
     bound = min(MAX_TEXT, reading.ballot.letters / LETTERS_PER_NAT)
     scales.floor = -bound
-    best = reading.values[0][1]
-    for code, value in reading.values:
-        scales.behind[code] = SHARPNESS * (best - value)
-        scales.nats[code] = -min(scales.behind[code], MAX_TEXT)
-    first, *rest = reading.values
-    lead = min([bound, *(scales.behind[code] for code, _ in rest[:1])])
+    behind = SHARPNESS * (reading.values[0] - reading.values[:CANDIDATES])
+    bounded = np.minimum(behind, MAX_TEXT).tolist()
+    scales.nats.update((code, -nats) for code, nats in zip(reading.codes, bounded, strict=False))
     words = letters_of(reading.ballot) if reading.scores is None else "text"
-    scales.pieces.append(("text", first[0], lead, words))
+    lead = min(bound, bounded[1]) if len(bounded) > 1 else bound
+    scales.pieces.append(("text", reading.codes[0], lead, words))
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
@@ -191,16 +211,16 @@ def _meant(tag: str, scales: _Scales) -> str | None:
     `se` is Northern Sami, but on a page that reads as Swedish it is Sweden.
     """
     code = languages.canonical(tag)
-    if code is None or len(tag.strip()) != 2 or not scales.behind:
+    if code is None or len(tag.strip()) != 2:
         return code
     spoken = languages.language_of_tld(tag.strip())
-    return spoken if spoken == min(scales.behind, key=scales.behind.__getitem__) else code
+    return spoken if scales.reading.codes[:1] == (spoken,) else code
 
 
 def _declared_nats(language: str, scales: _Scales) -> float:
     if not is_rare(language, scales.ballot):
         return DECLARED
-    against = scales.behind.get(language, 0.0)
+    against = scales.reading.behind(language)
     is_contradicted = against > max(MAX_TEXT, CONTRADICTED * math.sqrt(scales.ballot.letters))
     return DISPUTED if is_contradicted else DECLARED_RARE
 
@@ -238,22 +258,18 @@ def _counted(neighbours: Iterable[Neighbour]) -> Iterator[Neighbour]:
 
 
 def _weigh_url(scales: _Scales, url: str) -> None:
-    """What the URL model says of the languages that are candidates already."""
+    """What the URL model says of the languages that are candidates already, or of likely ones."""
     if not url:
         return
-    low, high = URL_BOUNDS
-    for code, value in _url_scores(url).items():
-        if code in scales.nats or (value > 0 and _may_be(code, scales.ballot)):
-            scales.add("URL", code, URL_NATS * min(max(value, low), high), "URL")
-
-
-def _url_scores(url: str) -> dict[str, float]:
     model = _url_model()
-    return dict(zip(model.languages, model.scores([url])[0].tolist(), strict=True))
+    for code, share in zip(model.languages, model.shares([url])[0].tolist(), strict=True):
+        if code in scales.nats or (share > URL_LIKELY and _may_be(code, scales.ballot)):
+            nats = math.log(max(share, math.exp(-URL_WORST))) + URL_WORST
+            scales.add("URL", code, URL_WEIGHT * nats, "URL")
 
 
 @cache
-def _url_model():  # type: ignore[no-untyped-def]  # its module is read only where it is needed
+def _url_model() -> UrlModel:
     from classifiers.urls.model import UrlModel
 
     return UrlModel.load()
