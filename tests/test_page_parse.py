@@ -311,3 +311,18 @@ def test_any_soup_of_tags_parses_and_does_so_the_same_way_twice(html: str) -> No
 @given(st.binary(max_size=300))
 def test_no_bytes_make_parsing_raise(body: bytes) -> None:
     assert parse_page(body, content_type=None, url="").parser == "lexbor"
+
+
+def test_a_feed_or_a_page_that_turns_to_another_script_gives_pieces_of_all_its_text() -> None:
+    english, japanese = "This text is free to copy. ", "吾輩は猫である。名前はまだ無い。"
+    license_first = f"<p>{english * 100}<p>{japanese * 400}"
+    assert japanese in parse(license_first).text
+    spanish = f"<rss><title>{english * 100}</title><p>{english * 100}<p>{'Hace frío hoy. ' * 400}</rss>"
+    assert "Hace frío" in parse(spanish).text
+
+
+def test_a_long_page_of_one_script_keeps_its_beginning() -> None:
+    found = parse(("<p>" + "".join(f"Wort{at} größer " for at in range(4000))))
+    assert found.text.startswith("Wort0 größer Wort1")
+    assert "Wort300 " not in found.text
+    assert len(found.text) <= MAX_CHARACTERS

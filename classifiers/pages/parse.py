@@ -13,8 +13,9 @@ from classifiers.pages.links import Link, LinkList, Resolver
 from classifiers.pages.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
-"""Characters of visible text that are kept. Characters of text, never bytes of the page: the
-first 64 kB of a page often hold nothing but its head and scripts."""
+"""Characters of visible text that are kept: the first ones, or, where letters of another script
+than theirs stand further down, pieces from all of it. Characters of text, never bytes of the
+page: the first 64 kB of a page often hold nothing but its head and scripts."""
 
 MAX_BYTES = 2_000_000
 """Bytes of a page that are parsed; the rest is ignored. A page of so many tags and nothing else

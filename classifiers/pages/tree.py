@@ -5,6 +5,7 @@ lexbor reads a page as browsers do, at 250 MB/s. A page whose tree would cost it
 in two cases only: the page is still hazardous when disarmed, or lexbor raises.
 """
 
+import re
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from functools import cache
 from itertools import islice
 from typing import Any
 
+import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from classifiers.pages.hazards import disarmed, is_hazardous
@@ -39,6 +41,13 @@ _HIDDEN = frozenset(_HIDDEN_TAGS.split())
 # Elements that stand inside words; every other one separates the text around it.
 _INLINE_TAGS = "b i em strong u s font wbr nobr mark big small sub sup"
 _INSIDE_WORDS = frozenset(_INLINE_TAGS.split())
+
+_FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
+# In feeds, and where letters of other scripts stand beyond the first text, this many times its length is read
+# and so many pieces of it are kept.
+_SAMPLED = 20
+_PIECES = 8
+_MIN_FOREIGN = 200
 
 # Nodes that are looked at for the text, 20 ms; a page has no text worth reading after so many.
 _MAX_NODES = 50_000
@@ -90,7 +99,7 @@ def _read_lexbor(
     nodes = tree.css(_WANTED)
     kept = nodes[:MAX_ELEMENTS]
     return RawPage(
-        text=_visible(root if body is None else body, max_characters),
+        text=_representative(root if body is None else body, html, max_characters),
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
@@ -119,6 +128,34 @@ def _anchor(node: LexborNode) -> str:
         return text
     image = node.css_first("img[alt]")
     return _tidy(image.attributes["alt"] or "", MAX_ANCHOR) if image is not None else ""
+
+
+def _representative(root: LexborNode, html: bytes, limit: int) -> str:
+    """The beginning of the visible text; pieces from all of it where that says more.
+
+    Feeds and plain texts may begin with a page of English before they come to their own language.
+    """
+    text = _visible(root, limit)
+    if len(text) < limit or not (_FEED.search(html, 0, 1_000) or _turns_foreign(text, html)):
+        return text
+    whole = _visible(root, _SAMPLED * limit)
+    size, step = limit // _PIECES, max(len(whole), limit) // _PIECES
+    pieces = (whole[at * step : at * step + size] for at in range(_PIECES))
+    return _tidy(" ".join(pieces), limit)
+
+
+def _turns_foreign(text: str, html: bytes) -> bool:
+    """Whether a page whose text begins in Latin letters has many others further down."""
+    if html.isascii():
+        return False
+    seen = _foreign(text.encode("utf-8", "replace"))
+    return 4 * seen <= len(text) and _foreign(html) >= max(_MIN_FOREIGN, 4 * seen)
+
+
+def _foreign(text: bytes) -> int:
+    """How many letters of other scripts than Latin there are in UTF-8, by their first bytes."""
+    data = np.frombuffer(text, np.uint8)
+    return int(((data >= 0xCE) & (data != 0xE2) & (data != 0xEF)).sum())
 
 
 def _visible(root: LexborNode, limit: int) -> str:
