@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +18,7 @@ from babel import localedata
 from babel.core import get_global
 from babel.languages import get_official_languages
 
+from classifiers._called import CALLED
 from classifiers._cctld import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
 from classifiers._codes import (
     ALSO_ACCEPTED,
@@ -54,8 +54,7 @@ def canonical(tag: str) -> str | None:
     Understood, in any case: ISO 639-1, -2 (both spellings) and -3; BCP 47 tags with region,
     script or `_`; POSIX locales (`de_DE.UTF-8`); English names and a language's own
     (`German`, `Deutsch`), with a remark in brackets (`Chinese (Simplified)`). Only a whole tag
-    counts: lists (`de, en`) and countries (`cz`, `jp`) are None. The first name looked up
-    costs half a second.
+    counts: lists (`de, en`) and countries (`cz`, `jp`) are None.
     """
     if len(tag) > _LONGEST_TAG:
         return None
@@ -145,30 +144,17 @@ def _english() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
-    """Name -> code; an earlier source wins: ours, English, the languages' own, without accents."""
+    """Name -> code; an earlier source wins: ours, CLDR's, those without accents."""
     names = {_spelled(text): code for text, code in NAMES.items()}
-    for text, code in [*_english_names(), *_own_names()]:
-        names.setdefault(_spelled(text), code)
+    for line in CALLED.strip().splitlines():
+        code, _, called = line.partition(": ")
+        for text in called.split(" | "):
+            names.setdefault(text, code)
     for text, code in list(names.items()):
         plain = _without_accents(text)
         if plain.isascii():
             names.setdefault(plain, code)
     return names
-
-
-def _english_names() -> Iterator[tuple[str, str]]:
-    for tag, text in _english().items():
-        if code := _of_subtag(tag.partition("_")[0]):
-            yield text, code
-
-
-def _own_names() -> Iterator[tuple[str, str]]:
-    for tag in sorted(localedata.locale_identifiers()):
-        code = None if "_" in tag else _of_subtag(tag)
-        # A locale's own file is enough; what it inherits is other languages' names.
-        text = localedata.load(tag, merge_inherited=False)["languages"].get(tag) if code else None
-        if code and text:
-            yield text, code
 
 
 def _spelled(text: str) -> str:

@@ -1,14 +1,16 @@
 import re
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from babel import localedata
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers import languages
+from classifiers._called import CALLED
 from classifiers.errors import LanguageError
 
 TRAIN = Path(__file__).parents[2] / "shared" / "data" / "urls" / "train.tsv.gz"
@@ -226,3 +228,26 @@ def test_importing_reads_no_file_and_brings_in_no_other_package() -> None:
         check=True,
     )
     assert done.stdout.split() == ["True", "True", "True"]
+
+
+def test_names_are_those_of_cldr() -> None:
+    called: dict[str, str] = {}
+    for text, code in [*english_names(), *own_names()]:
+        called.setdefault(languages._spelled(text), code)
+    copied = (line.partition(": ") for line in CALLED.strip().splitlines())
+    assert {text: code for code, _, texts in copied for text in texts.split(" | ")} == called
+
+
+def english_names() -> Iterator[tuple[str, str]]:
+    for tag, text in localedata.load("en")["languages"].items():
+        if code := languages._of_subtag(tag.partition("_")[0]):
+            yield text, code
+
+
+def own_names() -> Iterator[tuple[str, str]]:
+    for tag in sorted(localedata.locale_identifiers()):
+        code = None if "_" in tag else languages._of_subtag(tag)
+        # A locale's own file is enough; what it inherits is other languages' names.
+        text = localedata.load(tag, merge_inherited=False)["languages"].get(tag) if code else None
+        if code and text:
+            yield text, code

@@ -10,6 +10,7 @@ from classifiers.urls import calibration, modelfile, training
 from classifiers.urls.assessment import assess
 from classifiers.urls.model import UrlModel
 from classifiers.urls.training import Options, capped, fit, matrix, usable
+from classifiers.weights import quantised
 
 WORDS = {
     "de": "wetter nachrichten straße zeitung verein schule gemeinde urlaub".split(),
@@ -87,7 +88,7 @@ def with_domains(rule: str) -> UrlModel:
     intercepts = np.array([-0.3, -0.3], np.float32)
     points = calibration.Points(np.zeros(2), np.zeros(2), 1.0, {"cs": rule})
     training._use_domains(weights, intercepts, ("cs", "de"), points)
-    codes, scales = training.quantised(weights.T)
+    codes, scales = quantised(weights.T)
     zeros = np.zeros(2, np.float32)
     return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, zeros))
 

@@ -43,10 +43,10 @@ class TextScores:
 
 @dataclass(frozen=True)
 class TextModel:
-    """What was learned: `codes` (n_languages, n_buckets), `scales`, `intercepts` (n_languages,)."""
+    """What was learned: a table of `classifiers.weights`, scales and intercepts (n_languages,)."""
 
     languages: tuple[str, ...]
-    codes: Codes
+    table: Codes
     scales: Floats
     intercepts: Floats
     facts: dict[str, Any] = field(default_factory=dict)
@@ -57,21 +57,27 @@ class TextModel:
         from classifiers.pages import textgrams  # numba takes half a second
 
         totals, counts = textgrams.sums(
-            textgrams.units(text), textgrams.kinds(), self.bits, self._table, max_pieces
+            textgrams.units(text), textgrams.kinds(), self.bits, self.table, max_pieces
         )
         n_languages = len(self.languages)
-        values: Floats = (totals[:, :n_languages] * self.scales).astype(np.float32)
+        values = (totals[:, :n_languages] * self.scales).astype(np.float32)
         features, letters = counts[:, 0].astype(np.float32), counts[:, 1].astype(np.int64)
-        whole = values.sum(axis=0) / np.sqrt(max(float(features.sum()), 1.0))
-        pieces: Floats = values / np.sqrt(np.maximum(features, 1))[:, None]
         if not letters.sum():
-            return TextScores(np.zeros(n_languages, np.float32), pieces[:0], letters[:0])
+            return TextScores(np.zeros(n_languages, np.float32), values[:0], letters[:0])
+        whole = values.sum(axis=0) / np.sqrt(features.sum())
+        pieces = values / np.sqrt(np.maximum(features, 1))[:, None]
+        whole, pieces = (each.astype(np.float32) for each in (whole, pieces))
         return TextScores(whole + self.intercepts, pieces + self.intercepts, letters)
+
+    @property
+    def codes(self) -> Codes:
+        """Return the weights as their codes, (n_languages, n_buckets)."""
+        return self.table[:-1, : len(self.languages)].T
 
     @property
     def bits(self) -> int:
         """Return the binary logarithm of the number of buckets."""
-        return int(self.codes.shape[1]).bit_length() - 1
+        return (len(self.table) - 1).bit_length() - 1
 
     @cached_property
     def version(self) -> str:
@@ -80,19 +86,13 @@ class TextModel:
         digest.update(self.scales.tobytes() + self.intercepts.tobytes())
         return f"{FORMAT}-{digest.hexdigest()}"
 
-    @cached_property
-    def _table(self) -> Codes:
-        from classifiers.weights import table_of
-
-        return table_of(self.codes)
-
     def save(self, path: Path) -> None:
         """Write the file; the same model gives the same bytes."""
         arrayfile.write_arrays(
             path,
             format=np.int64(FORMAT),
             languages=np.array(self.languages),
-            codes=self.codes,
+            codes=np.ascontiguousarray(self.codes),
             scales=self.scales,
             intercepts=self.intercepts,
             facts=np.array(json.dumps(self.facts, sort_keys=True)),
@@ -101,6 +101,8 @@ class TextModel:
 
 def load(path: Path | None = None) -> TextModel:
     """The model in a file, or the one that ships; ModelError where it cannot be read."""
+    from classifiers.weights import table_of  # numba takes half a second
+
     path = SHIPPED if path is None else Path(path)
     names = ("format", "languages", "codes", "scales", "intercepts", "facts")
     arrays = arrayfile.read_arrays(path, *names)
@@ -121,7 +123,8 @@ def load(path: Path | None = None) -> TextModel:
         or not np.isfinite(intercepts).all()
     ):
         raise ModelError(f"{path}: not a text model: its arrays do not fit together")
-    return TextModel(languages, codes, scales, intercepts, json.loads(str(arrays["facts"])))
+    facts = json.loads(str(arrays["facts"]))
+    return TextModel(languages, table_of(codes), scales, intercepts, facts)
 
 
 def train(rows: Iterable[LabelledText], **options: Any) -> TextModel:

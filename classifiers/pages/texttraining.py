@@ -21,7 +21,7 @@ from classifiers.errors import DatasetError
 from classifiers.pages.textgrams import buckets
 from classifiers.pages.textmodel import TextModel
 from classifiers.urls import wordlists
-from classifiers.weights import quantised
+from classifiers.weights import quantised, table_of
 
 MIN_TEXTS: Final = 40
 """Texts from which a language is learned."""
@@ -73,7 +73,7 @@ def fit(
         "penalty": penalty,
         "seed": seed,
     }
-    return TextModel(languages, codes, scales, intercepts, facts)
+    return TextModel(languages, table_of(codes), scales, intercepts, facts)
 
 
 def matrix(texts: Sequence[str], n_buckets: int) -> Any:

@@ -43,7 +43,7 @@ _INLINE_TAGS = "b i em strong u s font wbr nobr mark big small sub sup"
 _INSIDE_WORDS = frozenset(_INLINE_TAGS.split())
 
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
-# In feeds, and where letters of other scripts stand beyond the first text, this many times its length is read
+# In feeds, and where letters of other scripts stand further down, this many times the text is read
 # and so many pieces of it are kept.
 _SAMPLED = 20
 _PIECES = 8
