@@ -40,7 +40,10 @@ _FACTORS: Final = tuple(
 )
 """Odd numbers that spread 1- to 5-grams and words over the buckets."""
 
-_LETTER, _INNER, _DENSE = 1, 2, 3
+_LETTER, _INNER, _DENSE, _SKIPPED = 1, 2, 3, 4
+_POINTS = ((0x591, 0x5C8), (0x610, 0x61B), (0x640, 0x641), (0x64B, 0x660), (0x670, 0x671))
+# Yiddish is written with and without these.
+_LIGATURES = {"\u05f0": "\u05d5\u05d5", "\u05f1": "\u05d5\u05d9", "\u05f2": "\u05d9\u05d9"}
 _DENSE_SCRIPTS = frozenset({"Hani", "Kana", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 _APOSTROPHES = (0x27, 0x2019)
 # Room for a piece: it ends after at most PIECE + MAX_WORD letters, each of which and each word's
@@ -53,7 +56,10 @@ Units = npt.NDArray[np.uint16]
 
 @cache
 def kinds() -> Kinds:
-    """What each code unit is: 0 no part of a word, a letter, an apostrophe, or a dense sign."""
+    """What each code unit is: 0 no part of a word, a letter, an apostrophe, or a dense sign.
+
+    Points and vowel signs that Hebrew and Arabic texts may have or not are skipped.
+    """
     table = np.zeros(0x10000, np.uint8)
     letters = [at for at in range(0x10000) if unicodedata.category(chr(at))[0] in "LM"]
     table[letters] = _LETTER
@@ -61,12 +67,20 @@ def kinds() -> Kinds:
     for name in _DENSE_SCRIPTS:
         table[(scripts == SCRIPTS.index(name)) & (table == _LETTER)] = _DENSE
     table[list(_APOSTROPHES)] = _INNER
+    for first, end in _POINTS:
+        table[first:end] = _SKIPPED
     return table
 
 
 def units(text: str) -> Units:
-    """The UTF-16 code units of a text in lower case."""
-    return np.frombuffer(text.lower().encode("utf-16-le", "surrogatepass"), "<u2")
+    """The UTF-16 code units of a text in lower case, its letters composed."""
+    text = text.lower()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+        for ligature, letters in _LIGATURES.items():
+            if ligature in text:
+                text = text.replace(ligature, letters)
+    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
 
 
 def buckets(text: str, bits: int) -> Buckets:
@@ -96,6 +110,8 @@ def _features(
             if kind == _INNER:
                 unit, kind = np.uint64(0x27), kind if length else 0
         at += 1
+        if kind == _SKIPPED:
+            continue
         if kind and length < MAX_WORD:
             if length == 0:
                 first = word = _EDGE * _STEP

@@ -64,9 +64,9 @@ class TextModel:
         features, letters = counts[:, 0].astype(np.float32), counts[:, 1].astype(np.int64)
         if not letters.sum():
             return TextScores(np.zeros(n_languages, np.float32), values[:0], letters[:0])
-        whole = values.sum(axis=0) / np.sqrt(features.sum())
-        pieces = values / np.sqrt(np.maximum(features, 1))[:, None]
-        whole, pieces = (each.astype(np.float32) for each in (whole, pieces))
+        whole: Floats = (values.sum(axis=0) / np.sqrt(features.sum())).astype(np.float32)
+        lengths = np.sqrt(np.maximum(features, 1))[:, None]
+        pieces: Floats = (values / lengths).astype(np.float32)
         return TextScores(whole + self.intercepts, pieces + self.intercepts, letters)
 
     @property

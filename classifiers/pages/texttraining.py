@@ -28,6 +28,10 @@ MIN_TEXTS: Final = 40
 BUCKETS: Final = 1 << 17
 PENALTY: Final = 0.3
 """C of LinearSVC."""
+RARE_POWER: Final = 0.25
+RARE_MOST: Final = 3.0
+"""A text of a language counts as one of the rest by this power of how much rarer the language is
+than the most frequent one, at most so much."""
 PHRASES: Final = 2000
 """Made-up phrases of each language that has a word list."""
 PHRASE_WEIGHT: Final = 0.5
@@ -60,8 +64,15 @@ def fit(
         classes += len(phrases) * [column[code]]
     weights = np.full(len(texts), PHRASE_WEIGHT)
     weights[: len(kept)] = 1
+    columns = np.array(classes)
     learned, intercepts = solver.fit(
-        matrix(texts, n_buckets), np.array(classes), weights, len(languages), penalty, seed
+        matrix(texts, n_buckets),
+        columns,
+        weights,
+        len(languages),
+        penalty,
+        seed,
+        rest_weights=weights * _as_others(columns)[columns],
     )
     codes, scales = quantised(learned.T)
     facts = {
@@ -74,6 +85,15 @@ def fit(
         "seed": seed,
     }
     return TextModel(languages, table_of(codes), scales, intercepts, facts)
+
+
+def _as_others(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """What a text of each language counts as an example of the others, (n_languages,).
+
+    A language of few texts counts more: Hebrew has to be told from Yiddish, too.
+    """
+    counts = np.maximum(np.bincount(columns), 1)
+    return np.clip((counts.max() / counts) ** RARE_POWER, 1, RARE_MOST)
 
 
 def matrix(texts: Sequence[str], n_buckets: int) -> Any:
