@@ -13,6 +13,7 @@ DEFAULT_METHOD: Final = "composite"
 
 _BUILDERS: Final[dict[str, str]] = {
     "composite": "composite:shipped",
+    "text": "engines:text",
     "langdetect-arrays": "engines:arrays",
     "langdetect": "engines:langdetect",
     "cavnar-trenkle": "cavnar_trenkle:shipped",

@@ -37,6 +37,11 @@ class ByText:
         return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")
 
 
+def text() -> ByText:
+    """The text model and langdetect's profiles together."""
+    return ByText(engine("text"))
+
+
 def arrays() -> ByText:
     """Langdetect's profiles in arrays."""
     return ByText(engine("langdetect-arrays"))

@@ -83,12 +83,13 @@ def by_meta(page: ParsedPage) -> PageLanguage:
 
     The charset of HTTP is ignored, and so is ISO-8859-1.
     """
-    if page.charset_source != "meta" or page.charset == NOISE:
+    declared = page.charset_declared
+    if declared is None or declared == NOISE:
         return cai.unknown("no encoding in META")
-    language = language_of_encoding(page.charset)
+    language = language_of_encoding(declared)
     if language is None:
-        return cai.unknown(f"META's encoding {page.charset} is of no single language")
-    return PageLanguage(language, _META_CONFIDENCE, "encoding", f"META charset {page.charset}")
+        return cai.unknown(f"META's encoding {declared} is of no single language")
+    return PageLanguage(language, _META_CONFIDENCE, "encoding", f"META charset {declared}")
 
 
 def shipped() -> Tamura:
