@@ -70,8 +70,9 @@ EMPTY_ENCODING: Final = 2.5
 WEAK_ENCODING: Final = 2.0
 DOUBT: Final = 0.95
 """The confidence below which URL and neighbours are asked."""
-URL_WEIGHT: Final = 0.7
-"""What a nat of the URL model counts."""
+URL_TRUST: Final = 3
+"""The power of the URL model's largest probability that its nats are multiplied by: a URL that
+says nothing still has a most probable language."""
 URL_WORST: Final = 7.0
 """Nats that the URL speaks against a language at most."""
 URL_LIKELY: Final = 0.2
@@ -262,10 +263,12 @@ def _weigh_url(scales: _Scales, url: str) -> None:
     if not url:
         return
     model = _url_model()
-    for code, share in zip(model.languages, model.shares([url])[0].tolist(), strict=True):
+    shares = model.shares([url])[0]
+    trust = float(shares.max()) ** URL_TRUST
+    for code, share in zip(model.languages, shares.tolist(), strict=True):
         if code in scales.nats or (share > URL_LIKELY and _may_be(code, scales.ballot)):
             nats = math.log(max(share, math.exp(-URL_WORST))) + URL_WORST
-            scales.add("URL", code, URL_WEIGHT * nats, "URL")
+            scales.add("URL", code, trust * nats, "URL")
 
 
 @cache
