@@ -11,8 +11,12 @@ from typing import IO
 
 from classifiers import languages
 from classifiers.errors import ClassifierError, LanguageError
-from classifiers.pages.identify import identify
-from classifiers.pages.parse import parse_page
+from classifiers.pages.method import NOTHING, Neighbour, PageMethod, Surroundings
+from classifiers.pages.methods import method
+from classifiers.pages.methods.composite import MIN_LETTERS
+from classifiers.pages.methods.neighbours import MIN_REFERENCE_LENGTH
+from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.pages.scripts import utf16_units, vote
 from crawler.errors import SettingError
 from crawler.frontier.base import Admission, Frontier, Lease, Record
 from crawler.frontier.sqlite import SqliteFrontier
@@ -20,7 +24,7 @@ from crawler.options import CrawlOptions
 from crawler.robots import Robots
 from crawler.run import Run, lock_run, open_run
 from crawler.strategies import SEED, Ordering, make_filter, make_ordering
-from crawler.visit import Download, Reading, RetryRule, Visitor
+from crawler.visit import Download, Read, Reading, RetryRule, Visitor
 from crawler.web.base import Web
 from crawler.web.opening import open_web
 
@@ -103,6 +107,7 @@ def open_crawl(
     URL model knows it, `cctld` where a top-level domain speaks it, else `soft`.
     """
     ordering = _ordering(options, settings)
+    read = page_reader(page_method(options.identify))
     web = open_web(
         options.web,
         archive=options.archive,
@@ -126,7 +131,7 @@ def open_crawl(
         frontier,
         ordering,
         options.lang,
-        read_page,
+        read,
         clock,
         retry_rule=settings.retry_rule,
         country_of=country_of,
@@ -138,19 +143,49 @@ def open_crawl(
     )
 
 
-def read_page(download: Download) -> Reading:
-    """Return links and language of a page, parsed once."""
-    page = parse_page(
-        download.body,
-        content_type=download.content_type,
-        url=download.url,
-        content_language=download.content_language,
-    )
-    told = identify(page)
-    links = [] if page.nofollow else page.links
-    return Reading(
-        links, told.language, told.confidence, told.method, page.charset, page.dropped_links
-    )
+def page_method(name: str) -> PageMethod:
+    """Return the method of that name with its models read; raises `SettingError`."""
+    try:
+        return method(name)
+    except ClassifierError as error:
+        raise SettingError(f"-a identify={name}: {error}") from error
+
+
+def page_reader(by: PageMethod) -> Read:
+    """Return what parses a page, once, and lets a method tell its language."""
+
+    def read(download: Download, inlinks: Sequence[str]) -> Reading:
+        page = parse_page(
+            download.body,
+            content_type=download.content_type,
+            url=download.url,
+            content_language=download.content_language,
+        )
+        told = by.identify(page, _surroundings(page, download.url, inlinks))
+        return Reading(
+            [] if page.nofollow else page.links,
+            told.language,
+            told.confidence,
+            told.method,
+            page.charset,
+            page.dropped_links,
+            is_reference=len(page.text) >= MIN_REFERENCE_LENGTH,
+            parser=page.parser,
+        )
+
+    return read
+
+
+def _surroundings(page: ParsedPage, url: str, inlinks: Sequence[str]) -> Surroundings:
+    """Return what may tell the language of a page beside its bytes.
+
+    Nothing does where it has hardly a letter: it is written in no language, whatever its address
+    says, and counted among the pages without a label.
+    """
+    if vote(utf16_units(page.text)).letters < MIN_LETTERS:
+        return NOTHING
+    # Only pages of that length or more are among the inlinks.
+    return Surroundings(url, tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks))
 
 
 def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
@@ -219,6 +254,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "tolerance": options.tolerance,
         "host_cap": options.host_cap,
         "directory_depth": options.directory_depth,
+        "identify": options.identify,
         "web": str(options.archive) if options.archive else options.web,
         "seeds": list(options.seeds),
         "budget_pages": "" if options.pages is None else options.pages,

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from classifiers import languages
+from classifiers.pages.methods import DEFAULT_METHOD
+from classifiers.pages.methods import names as page_methods
 from crawler.errors import SettingError
 from crawler.strategies import FILTERS, ORDERINGS
 from crawler.url import normalise
@@ -23,6 +25,8 @@ ARGUMENTS = {
     "(default 10)",
     "directory_depth": "how many directories of a path make a unit of the directory filter "
     "(default 1)",
+    "identify": f"what tells the language of a page: {', '.join(page_methods())} "
+    f"(default {DEFAULT_METHOD})",
     "seeds": "where to start: a file with one URL a line, or URLs with commas between them "
     "(default seeds/LANG.txt, on the sample web its own)",
     "pages": "stop after exactly this many pages (default: when nothing is queued)",
@@ -42,6 +46,7 @@ class CrawlOptions:
     tolerance: int = 10
     host_cap: int = 10
     directory_depth: int = 1
+    identify: str = DEFAULT_METHOD
     seeds: tuple[str, ...] = ()
     pages: int | None = None
     web: str = "live"
@@ -65,6 +70,7 @@ class CrawlOptions:
             tolerance=_number(arguments, "tolerance", 10, least=0),
             host_cap=_number(arguments, "host_cap", 10, least=0),
             directory_depth=_number(arguments, "directory_depth", 1, least=1),
+            identify=_choice(arguments, "identify", page_methods(), None) or DEFAULT_METHOD,
             seeds=_seeds(arguments.get("seeds"), lang, web or "live"),
             pages=_number(arguments, "pages", 0, least=1) if "pages" in arguments else None,
             web=web or "live",

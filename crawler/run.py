@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from classifiers.pages.methods import DEFAULT_METHOD
 from crawler.errors import RunFolderError
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
+
+_UPGRADES = {"1": "ALTER TABLE urls ADD COLUMN inlinks TEXT"}
+"""Schema of an older version -> what leads from it to this one."""
+
+_UNSAID = {"identify": DEFAULT_METHOD}
+"""What a run has that was made before the setting existed."""
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -34,7 +41,9 @@ CREATE TABLE urls(
     unit TEXT,                            -- NULL where the host is the unit
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL, retries INTEGER NOT NULL,
-    score REAL NOT NULL, queued INTEGER NOT NULL);
+    score REAL NOT NULL, queued INTEGER NOT NULL,
+    inlinks TEXT);                        -- languages of pages that link here: "de de en";
+                                          -- NULL: none, or settled
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 CREATE TABLE pages(
@@ -48,7 +57,16 @@ CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL
     WITHOUT ROWID;
 """
 
-IDENTITY = ("lang", "ordering", "filter", "tolerance", "host_cap", "directory_depth", "web")
+IDENTITY = (
+    "lang",
+    "ordering",
+    "filter",
+    "tolerance",
+    "host_cap",
+    "directory_depth",
+    "web",
+    "identify",
+)
 """What must agree for a folder to be resumed: with another of these it is another crawl."""
 
 
@@ -75,7 +93,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
     Raises `RunFolderError`, leaving everything as it was, if the folder holds another crawl,
     belongs to another version, or cannot be read or written.
     """
-    values = {key: v if isinstance(v, str) else json.dumps(v) for key, v in meta.items()}
+    values = _UNSAID | {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
     path = folder / "run.db"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -131,17 +149,24 @@ def _create(connection: sqlite3.Connection, values: Mapping[str, str]) -> None:
 
 
 def _check(connection: sqlite3.Connection, folder: Path, values: Mapping[str, str]) -> None:
-    kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
-    if kept.get("schema") != SCHEMA_VERSION:
+    kept: dict[str, str] = _UNSAID | dict(connection.execute("SELECT key, value FROM meta"))
+    schema = kept.get("schema")
+    if schema != SCHEMA_VERSION and schema not in _UPGRADES:
         raise RunFolderError(
-            f"{folder}: made with schema {kept.get('schema')}, this version has {SCHEMA_VERSION}; "
+            f"{folder}: made with schema {schema}, this version has {SCHEMA_VERSION}; "
             "use a new folder"
         )
     for key in IDENTITY:
-        if kept.get(key) != values[key]:
+        before = kept.get(key)
+        if before != values[key]:
             raise RunFolderError(
-                f"{folder}: holds a crawl with {key}={kept.get(key)}, not {key}={values[key]}; "
+                f"{folder}: holds a crawl with {key}={before}, not {key}={values[key]}; "
                 "use another folder or the same arguments"
             )
+    connection.execute("BEGIN IMMEDIATE")
+    if schema in _UPGRADES:
+        connection.execute(_UPGRADES[schema])
     # The budget and the seeds may grow from one session to the next.
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
+    rows = [("schema", SCHEMA_VERSION), *values.items()]
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+    connection.execute("COMMIT")

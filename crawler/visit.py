@@ -31,7 +31,8 @@ class Download:
 class Reading(NamedTuple):
     """What was read from a page: its links (absolute, unsorted) and its language.
 
-    `dropped_links` could not be resolved or are too long.
+    `dropped_links` could not be resolved or are too long. `is_reference` says that the text is
+    long enough for its language to count for the pages that it links to; `parser` read it.
     """
 
     links: Sequence[str]
@@ -40,6 +41,12 @@ class Reading(NamedTuple):
     method: str | None
     charset: str | None
     dropped_links: int = 0
+    is_reference: bool = False
+    parser: str | None = None
+
+
+Read = Callable[[Download, Sequence[str]], Reading]
+"""What makes a reading of a page, given the languages of pages that link to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,7 @@ class Visitor:
         frontier: Frontier,
         ordering: Ordering,
         language: str,
-        read: Callable[[Download], Reading],
+        read: Read,
         clock: Callable[[], float],
         *,
         retry_rule: RetryRule | None = None,
@@ -140,7 +147,7 @@ class Visitor:
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
     def _settle_page(self, lease: Lease, download: Download) -> Record:
-        reading = self._read(download)
+        reading = self._read(download, lease.inlinks)
         sifted = _sift(reading.links)
         record = replace(
             self._record(PAGE, download, reading),
@@ -183,6 +190,8 @@ class Visitor:
             charset=reading.charset if reading else None,
             country=self._country_of(download.ip),
             bytes=len(download.body),
+            is_reference=reading is not None and reading.is_reference,
+            parser=reading.parser if reading else None,
         )
 
     def _settle(

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawler.crawl import read_page
+from crawler.crawl import page_method, page_reader
 from crawler.frontier.base import Lease, Record
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
@@ -43,7 +43,7 @@ class Visit:
             self.frontier,
             make_ordering("bfs", "de"),
             "de",
-            read_page,
+            page_reader(page_method("composite")),
             self.clock,
             retry_rule=RetryRule(2, 10.0, max_redirects=3),
             country_of=lambda ip: "DE" if ip else None,

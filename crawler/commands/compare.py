@@ -14,6 +14,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.utils.conf import arglist_to_dict
 
 from classifiers.errors import ClassifierError
+from classifiers.pages.methods import DEFAULT_METHOD
+from crawler.crawl import page_method
 from crawler.errors import CrawlError, SettingError
 from crawler.options import ARGUMENTS
 from crawler.report.files import write_whole
@@ -114,6 +116,7 @@ class Command(ScrapyCommand):
             for strategy in plan.strategies:
                 # Said now rather than by the last crawl.
                 make_ordering(strategy, lang, model=_model(settings))
+        page_method(given.get("identify", DEFAULT_METHOD))
         plan.folder.mkdir(parents=True, exist_ok=True)
         return plan
 

@@ -13,13 +13,18 @@ from crawler.url import fingerprint, host_of
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where links come from. `source` is the tally of the page's unit, None for seeds."""
+    """Where links come from.
+
+    `source` is the tally of the page's unit, None for seeds; `inlinks` what counts for each link:
+    the page's language, or that of the pages that linked to a redirect.
+    """
 
     parent: int | None = None
     depth: int = 0
     redirects: int = 0
     page_is_relevant: bool = True
     source: Tally | None = None
+    inlinks: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -47,6 +52,7 @@ class Admitter:
             return outcome
         prints = [fingerprint(link.url) for link in links]
         seen = self.tables.seen(prints)
+        self.tables.add_inlinks(seen, origin.inlinks)
         keys = {
             fp: host_of(link.url) for link, fp in zip(links, prints, strict=True) if fp not in seen
         }
@@ -102,4 +108,5 @@ class Admitter:
             origin.depth,
             origin.redirects,
             link.score,
+            origin.inlinks,
         )

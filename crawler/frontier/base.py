@@ -20,6 +20,10 @@ REDIRECT = "redirect"
 """The outcome of a URL that points elsewhere; its slot of the host cap goes to its target."""
 
 
+MAX_INLINKS = 10
+"""Pages that link to a URL and are remembered while it waits (Hayati 2004, 5.4)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A URL that was found, normalised, with the score of the crawl's ordering."""
@@ -33,7 +37,9 @@ class Lease:
     """A URL handed out by `Frontier.next` that one fetch now works on.
 
     `depth` is the distance from the seeds, `redirects` how many redirects led here in a row,
-    `retries` how often it was given back by `Frontier.retry`.
+    `retries` how often it was given back by `Frontier.retry`. `inlinks` are the languages of the
+    first pages that linked to it while it waited, at most `MAX_INLINKS`, in the order found; a
+    redirect hands its own on to its target.
     """
 
     fingerprint: int
@@ -43,6 +49,7 @@ class Lease:
     depth: int
     redirects: int
     retries: int
+    inlinks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +62,8 @@ class Record:
     `bytes` is the size of the body as received, `country` the server's, where known. Of the
     links on the page, `ignored_files` name multimedia, style sheets or downloads and
     `ignored_urls` are too long or no URLs; neither are among the links that are admitted.
+    `is_reference` says that the page has text enough for its language, where it has one, to count
+    among the `inlinks` of the URLs that it links to. `parser` is the one that read it.
     """
 
     outcome: str
@@ -70,6 +79,8 @@ class Record:
     bytes: int = 0
     ignored_files: int = 0
     ignored_urls: int = 0
+    is_reference: bool = False
+    parser: str | None = None
 
 
 class Admission(Enum):

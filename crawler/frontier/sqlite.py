@@ -102,6 +102,8 @@ class SqliteFrontier:
         dropped: Counter[float] = Counter()
         with self._tables.transaction() as counts:
             counts.update(ignored_file=record.ignored_files, ignored_url=record.ignored_urls)
+            if record.parser is not None:
+                counts[f"parser_{record.parser}"] += 1
             self._tables.unqueue(pick.url_id)
             if record.outcome == REDIRECT:
                 self._tables.free_slots(host.id, 1)
@@ -210,14 +212,19 @@ class SqliteFrontier:
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
         if record.outcome == REDIRECT:
-            return Origin(pick.url_id, lease.depth, lease.redirects + 1, source=_VOUCHED_FOR)
+            redirects = lease.redirects + 1
+            return Origin(
+                pick.url_id, lease.depth, redirects, source=_VOUCHED_FOR, inlinks=lease.inlinks
+            )
+        inlinks = (record.language,) if record.is_reference and record.language else ()
         if lease.depth == 0:
-            return Origin(pick.url_id, depth=1, source=_VOUCHED_FOR)
+            return Origin(pick.url_id, depth=1, source=_VOUCHED_FOR, inlinks=inlinks)
         return Origin(
             pick.url_id,
             lease.depth + 1,
             page_is_relevant=record.is_relevant,
             source=tally,
+            inlinks=inlinks,
         )
 
     def _count(self, record: Record, *, is_new_host: bool) -> None:

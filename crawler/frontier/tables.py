@@ -3,12 +3,12 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from crawler.errors import StorageError
-from crawler.frontier.base import PAGE, Lease, Record
+from crawler.frontier.base import MAX_INLINKS, PAGE, Lease, Record
 from crawler.strategies.relevance import NOTHING, Tally
 
 
@@ -36,6 +36,7 @@ class UrlRow:
     depth: int
     redirects: int
     score: float
+    inlinks: tuple[str, ...]
 
 
 class Tables:
@@ -125,17 +126,19 @@ class Tables:
 
     def lease(self, url_id: int, host: str) -> Lease:
         """Return what a fetch has to know of a URL."""
-        fingerprint, url, score, depth, redirects, retries = self._sql(
-            "SELECT fingerprint, url, score, depth, redirects, retries FROM urls WHERE id = ?",
+        fingerprint, url, score, depth, redirects, retries, inlinks = self._sql(
+            "SELECT fingerprint, url, score, depth, redirects, retries, ifnull(inlinks, '')"
+            " FROM urls WHERE id = ?",
             (url_id,),
         ).fetchone()
-        return Lease(fingerprint, url, host, score, depth, redirects, retries)
+        languages = tuple(inlinks.split()[:MAX_INLINKS])
+        return Lease(fingerprint, url, host, score, depth, redirects, retries, languages)
 
     # Settling.
 
     def unqueue(self, url_id: int) -> None:
         """Take a URL out of the queue; it stays known."""
-        self._sql("UPDATE urls SET queued = 0 WHERE id = ?", (url_id,))
+        self._sql("UPDATE urls SET queued = 0, inlinks = NULL WHERE id = ?", (url_id,))
 
     def count_retry(self, url_id: int) -> None:
         """Note that a URL is fetched once more."""
@@ -245,7 +248,7 @@ class Tables:
             [(host.id, host.key, host.admitted) for host in hosts],
         )
         self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
             [
                 (
                     u.id,
@@ -257,9 +260,24 @@ class Tables:
                     u.depth,
                     u.redirects,
                     u.score,
+                    " ".join(u.inlinks) or None,
                 )
                 for u in urls
             ],
+        )
+
+    def add_inlinks(self, fingerprints: Collection[int], languages: Sequence[str]) -> None:
+        """Note for URLs that are queued that pages in these languages link to them too.
+
+        Where there are enough already the row is not touched.
+        """
+        if not languages or not fingerprints:
+            return
+        self._sql(
+            "UPDATE urls SET inlinks = ltrim(ifnull(inlinks, '') || ' ' || ?)"
+            " WHERE fingerprint IN (SELECT value FROM json_each(?)) AND queued = 1"
+            " AND length(ifnull(inlinks, '')) - length(replace(ifnull(inlinks, ''), ' ', '')) < ?",
+            (" ".join(languages), json.dumps(list(fingerprints)), MAX_INLINKS - 1),
         )
 
     def lift(self, fingerprint: int, score: float) -> int | None:

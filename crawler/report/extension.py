@@ -50,6 +50,8 @@ class Reporter:
     def on_settled(self, lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
         """Count what was settled and bring the line up to date."""
         self._stats.inc_value(f"langfocus/outcome/{record.outcome}")
+        if record.parser is not None:
+            self._stats.inc_value(f"langfocus/parser/{record.parser}")
         for admission, number in Counter(admissions).items():
             self._stats.inc_value(f"langfocus/link/{admission.value}", number)
         counts = self._crawl.frontier.counts()
