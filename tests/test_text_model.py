@@ -152,7 +152,12 @@ def test_languages_of_one_script_are_told_apart(text: str, language: str) -> Non
 def test_profiles_are_asked_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     group = profiles.group
-    monkeypatch.setattr(profiles, "group", lambda script: asked.append(script) or group(script))
+
+    def noted(script: str) -> profiles.ProfileGroup:
+        asked.append(script)
+        return group(script)
+
+    monkeypatch.setattr(profiles, "group", noted)
     engine = LangfocusEngine()
     engine.rank("Gestern Abend gingen wir lange am Fluss entlang und sprachen viel. " * 10)
     assert not asked

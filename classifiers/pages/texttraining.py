@@ -93,7 +93,8 @@ def _as_others(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     A language of few texts counts more: Hebrew has to be told from Yiddish, too.
     """
     counts = np.maximum(np.bincount(columns), 1)
-    return np.clip((counts.max() / counts) ** RARE_POWER, 1, RARE_MOST)
+    rarer: npt.NDArray[np.float64] = (counts.max() / counts) ** RARE_POWER
+    return rarer.clip(1, RARE_MOST)
 
 
 def matrix(texts: Sequence[str], n_buckets: int) -> Any:
