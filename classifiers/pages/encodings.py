@@ -15,6 +15,7 @@ styles it does not count, for no reader's browser has shown it to its author as 
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -128,11 +129,26 @@ def charset_of(content_type: str | None) -> str | None:
 def _claims_inside(body: bytes) -> list[_Claim]:
     """What the page declares, the last one first."""
     head = body[:_HEAD_BYTES]
-    end = max((found.end() for found in _META.finditer(head)), default=0)
-    labels: list[bytes] = _META.findall(_NO_MARKUP.sub(b" ", head[:end]))
+    end = max((found.end() for found in _metas(head)), default=0)
+    labels = [found[1] for found in _metas(_NO_MARKUP.sub(b" ", head[:end]))]
     written = [label.decode("ascii", "replace") for label in (*_XML.findall(head), *labels)]
     known = [(charsets.canonical_label(label), label) for label in reversed(written)]
     return [_Claim(name, "meta", label) for name, label in known if name]
+
+
+def _metas(head: bytes) -> Iterator[re.Match[bytes]]:
+    """The metas that name a charset; only they are read, and each once."""
+    lower = head.lower()
+    end = 0
+    place = lower.find(b"charset")
+    while place >= 0:
+        start = lower.rfind(b"<meta", end, place)
+        end = place + 1
+        found = _META.match(head, start) if start >= 0 else None
+        if found:
+            end = found.end()
+            yield found
+        place = lower.find(b"charset", end)
 
 
 def _decode(body: bytes, claims: list[_Claim]) -> Decoded:

@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 MAX_HAZARDOUS_BYTES = 500_000
 """Bytes that are read of a hazardous page."""
 
+MAX_TAGS = 80_000
+"""Signs "<" beyond which a page is hazardous, and that are read of it; four times as many as in
+any of 1,546 real pages."""
+
 # A page with fewer tags costs 0.1 s at most, whatever they are.
 _HARMLESS_TAGS = 1_500
 # Open formatting elements times tags, nodes that may be made: 0.05 s.
@@ -25,10 +29,13 @@ _MAX_COPIES = 500_000
 _MAX_STEPS = 30_000_000
 # Each attribute times those of its tag, pairs that may be compared: 0.04 s.
 _MAX_PAIRS = 20_000_000
-# A stretch of so many bytes without ">", or twice as many without "<", may be one tag.
-_STRETCH_BYTES = 8_192
-# Longer pages are read tag by tag even if no such stretch is seen in them.
-_READ_BYTES = 500_000
+# Stretches of so many bytes without ">" may be tags of many attributes.
+_STRETCH_BYTES = 512
+# Windows that are searched for values with markup in them, the way from one to the next, and
+# how much is searched of the end of a stretch that is longer than two.
+_WINDOW_BYTES, _WINDOW_STEP, _END_BYTES = 1_024, 16_384, 128
+# Such values that are looked at, and how far each time, before the page is read tag by tag.
+_MAX_VALUES, _VALUE_BYTES = 200, 65_536
 # Tags whose attributes are joined.
 _MAX_JOINED = 100
 # Bytes that are kept of a tag with too many attributes.
@@ -75,9 +82,10 @@ _SKIPPED = re.compile(_HARMLESS + rb"|<(?:!--|(?:script|style)\b[^>]{0,999}>)", 
 _OPENING = re.compile(rb"<[A-Za-z]")
 _SEPARATED = rb"(?:[^\s/\"']*+[\s/\"']++)"
 _SOME_SEPARATORS = re.compile(_SEPARATED + rb"{250}")
-_MANY_SEPARATORS = re.compile(_SEPARATED + rb"{1000}")
+_SOME_ATTRIBUTES = re.compile(rb"(?:[\s/]*+" + _ATTRIBUTE + rb"){250}")
+_MARKUP_VALUE = re.compile(rb"=\s*+(?=([\"']))(?:\"[^\"<>]*+|'[^'<>]*+)[<>]")
 
-_OPEN = ord("<")
+_OPEN, _CLOSE = b"<>"
 
 
 def is_hazardous(body: bytes) -> bool:
@@ -85,24 +93,42 @@ def is_hazardous(body: bytes) -> bool:
 
     About 0.1 ms for a page of 120 kB.
     """
-    return bool(_endless_tags(body)) or _is_deep(body)
+    opening, closing = _signs(body)
+    if len(opening) > MAX_TAGS or _has_endless_tags(body, closing):
+        return True
+    return len(opening) >= _HARMLESS_TAGS and _is_deep(body, opening)
 
 
 def disarmed(body: bytes) -> bytes:
     """The page without what makes it hazardous: its text, links and metadata; linear.
 
-    Of what is hazardous the first `MAX_HAZARDOUS_BYTES` are kept. Long tags lose the attributes
-    beyond their first 1,024 bytes. Tags that may nest become comments, with a space before those
-    that separate words.
+    Of what is hazardous the first `MAX_HAZARDOUS_BYTES` and `MAX_TAGS` are kept. Long tags lose
+    the attributes beyond their first 1,024 bytes. Tags that may nest become comments, with a
+    space before those that separate words.
     """
     body = body[:MAX_HAZARDOUS_BYTES]
+    opening, closing = _signs(body)
+    if len(opening) > MAX_TAGS:
+        body = body[: opening[MAX_TAGS]]
+        closing = closing[closing < len(body)]
     data = np.frombuffer(body, dtype=np.uint8).copy()
-    for start, end in _endless_tags(body):
-        data[start:end] = ord(" ")
+    if _may_hold_endless_tags(body, closing):
+        for start, end in _endless_tags(body):
+            data[start:end] = ord(" ")
     body = data.tobytes()
-    if _is_deep(body):
-        _flatten(data, *_tags(body))
+    opening, _ = _signs(body)
+    if _is_deep(body, opening):
+        _flatten(data, *_tags(body, opening))
     return data.tobytes()
+
+
+def _signs(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where "<" and ">" stand."""
+    data = np.frombuffer(body, dtype=np.uint8)
+    # The two differ in one bit.
+    places = np.flatnonzero(data | np.uint8(2) == _CLOSE)
+    is_opening = data[places] == _OPEN
+    return places[is_opening], places[~is_opening]
 
 
 def _flatten(
@@ -122,10 +148,17 @@ def _flatten(
     data[apart + 1] = ord("?")
 
 
+def _has_endless_tags(body: bytes, closing: NDArray[np.int64]) -> bool:
+    if not _may_hold_endless_tags(body, closing):
+        return False
+    # Most of such pages are so from the beginning.
+    if _endless_tags(body[:MAX_HAZARDOUS_BYTES]):
+        return True
+    return len(body) > MAX_HAZARDOUS_BYTES and bool(_endless_tags(body))
+
+
 def _endless_tags(body: bytes) -> list[tuple[int, int]]:
     """Where attributes beyond the first of a tag stand, if there are too many together."""
-    if len(body) <= _READ_BYTES and not _may_hold_long_tag(body):
-        return []
     found = []
     pairs = 0
     for match in _TAG.finditer(body):
@@ -134,10 +167,16 @@ def _endless_tags(body: bytes) -> list[tuple[int, int]]:
             attributes = _attributes(body, start, end)
             pairs += attributes * attributes
             if attributes:
-                # The last one seen may be cut within its value.
-                *_, last = _ATTRIBUTES.finditer(body, start, start + _KEPT_BYTES)
-                found.append((last.start(), end))
+                found.append((_kept_until(body, start, end), end))
     return found if pairs > _MAX_PAIRS else []
+
+
+def _kept_until(body: bytes, start: int, end: int) -> int:
+    """Where the first attribute begins that is too far from the beginning of its tag."""
+    for attribute in _ATTRIBUTES.finditer(body, start, end):
+        if attribute.start() >= start + _KEPT_BYTES:
+            return attribute.start()
+    return end
 
 
 def _attributes(body: bytes, start: int, end: int) -> int:
@@ -147,36 +186,74 @@ def _attributes(body: bytes, start: int, end: int) -> int:
     return len(_ATTRIBUTES.findall(body, start, end))
 
 
-def _may_hold_long_tag(body: bytes) -> bool:
-    for sign, length in ((b">", _STRETCH_BYTES), (b"<", 2 * _STRETCH_BYTES)):
-        for start, end in _stretches(body, sign, length):
-            tag = _OPENING.search(body, max(0, start - 1), end)
-            if tag is None or _SKIPPED.match(body, tag.start()):
-                continue
-            if _MANY_SEPARATORS.match(body, tag.start(), end):
+def _may_hold_endless_tags(body: bytes, closing: NDArray[np.int64]) -> bool:
+    """Whether a page has to be read tag by tag, from a hundredth of an ordinary one.
+
+    A tag of many attributes is long. Either it has a stretch without ">", or values with markup
+    in them follow each other so closely that a window shows one.
+    """
+    stretches = _stretches(closing, len(body))
+    if _most_pairs(stretches) > _MAX_PAIRS and _are_endless(body, stretches):
+        return True
+    values = 0
+    ends = [(end - _END_BYTES, end) for start, end in stretches if end - start > 2 * _WINDOW_BYTES]
+    places = range(0, len(body), _WINDOW_STEP)
+    for start, end in (*ends, *((place, place + _WINDOW_BYTES) for place in places)):
+        for match in _MARKUP_VALUE.finditer(body, start, end):
+            values += 1
+            if values > _MAX_VALUES or _has_more_attributes(body, match.start(1)):
                 return True
     return False
 
 
-def _stretches(body: bytes, sign: bytes, length: int) -> Iterator[tuple[int, int]]:
-    """Start and end of all stretches without a sign that are twice as long, and some shorter.
-
-    Looks back from each `length`th byte, so that it reads a hundredth of an ordinary page.
-    """
-    place = 0
-    while place + length < len(body):
-        end = body.rfind(sign, place, place + length)
-        if end < 0:
-            end = body.find(sign, place)
-            end = len(body) if end < 0 else end
-            yield place, end
-        place = end + 1
+def _stretches(closing: NDArray[np.int64], length: int) -> list[tuple[int, int]]:
+    """Start and end of all long stretches without ">", that sign included."""
+    places = np.concatenate(([0], closing + 1, [length]))
+    long = np.flatnonzero(places[1:] - places[:-1] > _STRETCH_BYTES)
+    return list(zip(places[long].tolist(), places[long + 1].tolist(), strict=True))
 
 
-def _is_deep(body: bytes) -> bool:
-    if _count(body, _OPEN) < _HARMLESS_TAGS:
-        return False
-    _, names, closing = _tags(body)
+def _most_pairs(stretches: list[tuple[int, int]]) -> int:
+    """Pairs of attributes, of 3 bytes each, that fit into stretches."""
+    return sum((end - start) ** 2 for start, end in stretches) // 9
+
+
+def _are_endless(body: bytes, stretches: list[tuple[int, int]]) -> bool:
+    """Whether the tags in stretches may have too many attributes, looked at longest first."""
+    tags = sorted(_tags_within(body, stretches), key=lambda tag: tag[0] - tag[1])
+    pairs = _most_pairs(tags)
+    for tag in tags:
+        if pairs <= _MAX_PAIRS:
+            return False
+        pairs += _separators(body, *tag) ** 2 - _most_pairs([tag])
+    return pairs > _MAX_PAIRS
+
+
+def _tags_within(body: bytes, stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """What may be a long tag in each of the stretches."""
+    for start, end in stretches:
+        tag = _OPENING.search(body, start, max(start, end - _STRETCH_BYTES))
+        if tag:
+            yield tag.start(), end
+
+
+def _separators(body: bytes, start: int, end: int) -> int:
+    """How many attributes a tag may have; fewer than 250 are taken for none."""
+    if not _SOME_SEPARATORS.match(body, start, end) or _SKIPPED.match(body, start, end):
+        return 0
+    piece = body[start:end]
+    return len(piece) - len(piece.translate(None, b" \t\n\f\r/\"'"))
+
+
+def _has_more_attributes(body: bytes, quote: int) -> bool:
+    """Whether 250 attributes follow a value, given the place of its first quote."""
+    limit = quote + _VALUE_BYTES
+    end = body.find(body[quote : quote + 1], quote + 1, limit) + 1
+    return end > 0 and _SOME_ATTRIBUTES.match(body, end, limit) is not None
+
+
+def _is_deep(body: bytes, opening: NDArray[np.int64]) -> bool:
+    _, names, closing = _tags(body, opening)
     n = max(1, len(names))
     if n < _HARMLESS_TAGS:
         return False
@@ -191,19 +268,16 @@ def _is_deep(body: bytes) -> bool:
     return int(_is_any(names, _JOINED).sum()) > _MAX_JOINED
 
 
-def _count(body: bytes, sign: int) -> int:
-    """`bytes.count` at a fifth of its cost where the sign is frequent."""
-    return int(np.count_nonzero(np.frombuffer(body, dtype=np.uint8) == sign))
-
-
-def _tags(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.bool_]]:
+def _tags(
+    body: bytes, opening: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.bool_]]:
     """Per tag where its name or "/" begins, its name, and whether it closes.
 
     A name is its first 8 bytes in lower case, as a number.
     """
     padded = body + b" " * (_NAME_BYTES + 2)
     data = np.frombuffer(padded, dtype=np.uint8)
-    places = np.flatnonzero(data[: len(body)] == _OPEN) + 1
+    places = opening + 1
     closing = data[places] == ord("/")
     windows = np.ndarray((len(body) + 2,), np.dtype("<u8"), padded, strides=(1,))
     letters = windows[places + closing]

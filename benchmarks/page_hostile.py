@@ -1,0 +1,291 @@
+"""What bad pages cost: parsed and identified, beside an ordinary page of the same size.
+
+The claim: whatever a page's bytes are and however many there are, it costs at most 100 ms more
+than an ordinary page of `MAX_BYTES`, the part of a page that is read.
+
+Each input is read at several sizes, in turn with the ordinary page, and the least CPU time of
+`--rounds` counts. Prints one JSON line, a table on stderr.
+
+    taskset -c 1 python -m benchmarks.page_hostile --rounds 3
+"""
+
+import argparse
+import json
+import os
+import platform
+import random
+import sys
+import time
+from collections.abc import Callable
+from itertools import count
+
+from classifiers.pages.encodings import decode
+from classifiers.pages.hazards import disarmed, is_hazardous
+from classifiers.pages.identify import identify
+from classifiers.pages.parse import MAX_BYTES, parse_page
+
+URL = "http://example.org/a/b.html"
+SIZES_MB = (0.2, 2.0, 50.0)
+ALLOWED_MS = 100.0
+
+WORDS = (
+    "Der Fluß liegt still, und über den Wiesen hängt am frühen Morgen noch ein wenig Nebel, den die"
+    " Sonne langsam auflöst"
+).split()
+CHINESE = "昨天晚上我们在河边散步，说了很久关于下一次旅行的事，大家都很高兴。"  # noqa: RUF001
+RUSSIAN = "Вчера вечером мы долго гуляли вдоль реки и говорили о будущей поездке. "  # noqa: RUF001
+
+Maker = Callable[[int], bytes]
+
+
+def repeated(piece: bytes) -> Maker:
+    """Makes pages of one piece over and over."""
+    return lambda size: (piece * (size // len(piece) + 1))[:size]
+
+
+def numbered(pattern: bytes, between: bytes = b"", around: bytes = b"%b") -> Maker:
+    """Makes pages of numbered pieces."""
+
+    def make(size: int) -> bytes:
+        pieces, length = [], 0
+        for i in count():
+            pieces.append(pattern % i)
+            length += len(pieces[-1]) + len(between)
+            if length >= size:
+                return around % between.join(pieces)
+        raise AssertionError
+
+    return make
+
+
+def ordinary(size: int) -> bytes:
+    """A page of paragraphs, lists and links."""
+    chosen = random.Random(0)
+    pieces, length = ['<!DOCTYPE html><html lang="de"><body>'], 0
+    for i in count():
+        words = " ".join(chosen.choices(WORDS, k=30))
+        pieces.append(
+            f'<div class="item" id="i{i}"><h2>{words[:40]}</h2><p>{words}</p>'
+            f'<ul><li><a href="/seite/{i}.html" title="x">{words[:20]}</a></li></ul></div>\n'
+        )
+        length += len(pieces[-1].encode())
+        if length >= size:
+            return "".join(pieces).encode()[:size]
+    raise AssertionError
+
+
+def noise(size: int) -> bytes:
+    """Bytes without order."""
+    return random.Random(1).randbytes(size)
+
+
+def damaged(encoding: str, text: str, every: int, declared: str | None = None) -> Maker:
+    """Makes pages of a text with a byte lost after every so many."""
+
+    def make(size: int) -> bytes:
+        whole = bytearray(repeated(f"<p>{text * 20}</p>\n".encode(encoding))(size))
+        del whole[every::every]
+        meta = f"<meta charset={declared}>".encode() if declared else b""
+        return meta + bytes(whole)
+
+    return make
+
+
+def mixed(size: int) -> bytes:
+    """Two encodings, line by line."""
+    line = f"<p>{RUSSIAN * 3}".encode() + f"<p>{RUSSIAN * 3}".encode("cp1251")
+    return repeated(line)(size)
+
+
+def surrounded(before: bytes, make: Maker) -> Maker:
+    """Makes the same pages with something before them."""
+    return lambda size: before + make(size)
+
+
+INPUTS: dict[str, Maker] = {
+    "one tag": repeated(b"<div>"),
+    "one unknown tag": repeated(b"<x>"),
+    "one closing tag": repeated(b"</p>"),
+    "a million nested": numbered(b"<x%d>"),
+    "formatting": numbered(b"<b id=%d>"),
+    "formatting and blocks": numbered(b"<b id=%d><p>"),
+    "mismatched": repeated(b"<div></b>"),
+    "tables": repeated(b"<table><tr><td>"),
+    "tables with formatting": repeated(b"<table><b>"),
+    "lists": repeated(b"<ul><li>"),
+    "selects": repeated(b"<select><option>"),
+    "svg": repeated(b"<svg><desc>"),
+    "templates": repeated(b"<template>"),
+    "bodies": numbered(b"<body a%d=1>"),
+    "framesets": repeated(b"<frameset>"),
+    "paragraphs": repeated(b"<p>"),
+    "links": numbered(b"<a href=/%d>x</a>"),
+    "odd links": numbered(b"<a href='../%d x'>"),
+    "links around blocks": repeated(b"<a href=1><div>"),
+    "metas": numbered(b"<meta name=description content=%d>"),
+    "attributes": numbered(b"a%d=1", b" ", b"<a %b>"),
+    "bare attributes": numbered(b"a%d", b" ", b"<a %b>"),
+    "quoted attributes": numbered(b'a%d=">"', b" ", b"<a %b>"),
+    "quoted tags": numbered(b'a%d="<>"', b" ", b"<a %b>"),
+    "quoted tags apart": numbered(b"a%d='x><b>'", b"\n", b"<a %b>"),
+    "quoted harmless tags": numbered(b"a%d='<i>'", b" ", b"<a %b>"),
+    "quoted tags in many tags": repeated(
+        b"<p " + b" ".join(b'a%d="<>"' % i for i in range(900)) + b">"
+    ),
+    "unclosed quotes": repeated(b"<a b=\"<c d='"),
+    "tags of a thousand attributes": repeated(
+        b"<p " + b" ".join(b"a%d" % i for i in range(1_000)) + b">"
+    ),
+    "slashes": repeated(b"<a /"),
+    "equals signs": surrounded(b"<a ", repeated(b"= ")),
+    "quotes": surrounded(b"<a ", repeated(b'"')),
+    "opening signs": repeated(b"<"),
+    "tags without end": repeated(b"<a "),
+    "unclosed comments": repeated(b"<!--"),
+    "comments": repeated(b"<!---->"),
+    "dashes": surrounded(b"<!--", repeated(b"-")),
+    "scripts": repeated(b"<script>"),
+    "styles in scripts": repeated(b"<script><style></script"),
+    "textareas": repeated(b"<textarea>"),
+    "titles": repeated(b"<title>x</title>"),
+    "cdata": surrounded(b"<svg>", repeated(b"<![CDATA[x]]>")),
+    "declarations": repeated(b"<meta charset=utf-8>"),
+    "charsets": surrounded(b"<meta ", repeated(b"charset ")),
+    "references": repeated(b"&#1074;"),
+    "open references": repeated(b"&"),
+    "nulls": repeated(b"\0"),
+    "nulls and tags": repeated(b"\0<b\0>\0"),
+    "spaces": repeated(b" "),
+    "one word": repeated(b"a"),
+    "one text": surrounded(b"<p>", repeated(b"word ")),
+    "ordinary, one paragraph": surrounded(b"<p>", repeated(" ".join(WORDS).encode())),
+    "emoji": repeated("😀".encode()),
+    "code": repeated(b"for (i=0;i<n;i++) { a[i]=b; }\n"),
+    "numbers": repeated(b"0123 456 "),
+    "json": repeated(b'{"a":[1,2,{"inLanguage":"x"}]},'),
+    "noise": noise,
+    "noise, tags": lambda size: noise(size).replace(b" ", b"<a b='>").replace(b"a", b"</p>"),
+    "declared utf-8, noise": surrounded(b"<meta charset=utf-8>", noise),
+    "declared gbk, noise": surrounded(b"<meta charset=gbk>", noise),
+    "declared utf-16": surrounded(b"<meta charset=utf-16>", ordinary),
+    "utf-16, mark, noise": surrounded(b"\xff\xfe", noise),
+    "utf-16, mark, ordinary": surrounded(b"\xff\xfe", ordinary),
+    "utf-16, mark, surrogates": surrounded(b"\xff\xfe", repeated(b"\x00\xd8a\0")),
+    "utf-16": lambda size: (RUSSIAN * (size // 2 // len(RUSSIAN))).encode("utf-16-le"),
+    "utf-16, a byte lost": lambda size: (
+        ordinary(size // 2).decode("utf-8", "ignore").encode("utf-16-le")[1:]
+    ),
+    "utf-8, mark, noise": surrounded(b"\xef\xbb\xbf", noise),
+    "utf-32, mark, noise": surrounded(b"\xff\xfe\0\0", noise),
+    "utf-7": repeated(b"+ADw-script+AD4-"),
+    "iso-2022-jp, damaged": repeated(b"\x1b$B\x24\x22\x1b(B\x1b$B\x7f"),
+    "iso-2022-kr, damaged": surrounded(b"\x1b$)C", repeated(b"\x0e0!\x0f\x0e\x7f0")),
+    "truncated utf-8": repeated("ж".encode()[:1]),
+    "truncated emoji": repeated("😀".encode()[:3]),
+    "continuations": repeated(b"\x80"),
+    "last byte": repeated(b"\xff"),
+    "surrogates in utf-8": repeated(b"\xed\xa0\xbd\xed\xb8\x80"),
+    "utf-8, damaged": damaged("utf-8", RUSSIAN, 7),
+    "gbk, damaged": damaged("gbk", CHINESE, 11),
+    "gbk, damaged, declared": damaged("gbk", CHINESE, 101, "gbk"),
+    "gbk": damaged("gbk", CHINESE, 10**9),
+    "shift_jis, damaged": damaged("shift_jis", "昨日の夕方、私たちは川のそばを", 11),
+    "euc-jp, declared, high bytes": surrounded(
+        b"<meta charset=euc-jp>", repeated(b"\xa4\xa2a\x8f")
+    ),
+    "euc-kr, high bytes": surrounded(b"<meta charset=euc-kr>", repeated(b"\xb0\xa1\xb0\xa1\xff ")),
+    "big5, high bytes": surrounded(b"<meta charset=big5>", repeated(b"\xa4\x40\xa4\x41\xff ")),
+    "windows-1251": damaged("cp1251", RUSSIAN, 10**9),
+    "one high byte after tags": lambda size: repeated(b"<b>")(size - 1) + b"\xe9",
+    "two encodings": mixed,
+}
+"""Name -> what makes a page of about so many bytes."""
+
+
+def cpu_ms(way: Callable[[], object]) -> float:
+    """CPU time of a call in ms."""
+    start = time.process_time_ns()
+    way()
+    return (time.process_time_ns() - start) / 1e6
+
+
+def costs(body: bytes, rounds: int) -> dict[str, float]:
+    """CPU ms of each step, the least of some rounds."""
+    page = parse_page(body, content_type=None, url=URL)
+    read = body[:MAX_BYTES]
+    html = decode(read).utf8
+
+    def hazards() -> None:
+        if is_hazardous(html):
+            is_hazardous(disarmed(html))
+
+    steps: dict[str, Callable[[], object]] = {
+        "decode": lambda: decode(read),
+        "hazards": hazards,
+        "parse": lambda: parse_page(body, content_type=None, url=URL),
+        "identify": lambda: identify(page),
+    }
+    return {
+        name: round(min(cpu_ms(step) for _ in range(rounds)), 1) for name, step in steps.items()
+    }
+
+
+def measure(names: list[str], sizes_mb: list[float], rounds: int) -> dict[str, dict[str, object]]:
+    """Costs of each input at each size, with the ratio to an ordinary page of that size."""
+    bases = {mb: costs(ordinary(int(mb * 1e6)), rounds) for mb in sizes_mb}
+    most = costs(ordinary(MAX_BYTES), rounds)
+    limit = most["parse"] + most["identify"] + ALLOWED_MS
+    rows: dict[str, dict[str, object]] = {}
+    for mb, base in bases.items():
+        usual = base["parse"] + base["identify"]
+        for name in ["ordinary", *names]:
+            body = ordinary(int(mb * 1e6)) if name == "ordinary" else INPUTS[name](int(mb * 1e6))
+            found = costs(body, rounds)
+            answer = identify(parse_page(body, content_type=None, url=URL))
+            assert answer.reason, name
+            total = found["parse"] + found["identify"]
+            rows[f"{name} {mb:g}"] = {
+                **found,
+                "ratio": round(total / usual, 2),
+                "is_within": total <= limit,
+                "language": answer.language,
+            }
+            show(f"{name} {mb:g}", rows[f"{name} {mb:g}"])
+    print(f"limit {limit:.0f} ms", file=sys.stderr)
+    return rows
+
+
+def show(name: str, row: dict[str, object]) -> None:
+    """Print a line of the table on stderr."""
+    cells = "".join(
+        f"{row[key]!s:>9}" for key in ("decode", "hazards", "parse", "identify", "ratio")
+    )
+    mark = "" if row["is_within"] else "  too much"
+    print(f"{name:40}{cells} {row['language']!s:>5}{mark}", file=sys.stderr)
+
+
+def main() -> None:
+    """Read the arguments, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--sizes", type=float, nargs="+", default=SIZES_MB, metavar="MB")
+    parser.add_argument("--only", nargs="+", choices=INPUTS, default=list(INPUTS), metavar="NAME")
+    options = parser.parse_args()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    rows = measure(options.only, options.sizes, options.rounds)
+    exceeding = [name for name, row in rows.items() if not row["is_within"]]
+    figures = {
+        "benchmark": "page_hostile",
+        "date": time.strftime("%Y-%m-%d"),
+        "python": platform.python_version(),
+        "rounds": options.rounds,
+        "max_bytes": MAX_BYTES,
+        "exceeding": exceeding,
+        "inputs": rows,
+    }
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()
