@@ -17,7 +17,7 @@ from classifiers.pages.methods.composite import MIN_LETTERS
 from classifiers.pages.methods.neighbours import MIN_REFERENCE_LENGTH
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.scripts import utf16_units, vote
-from crawler.errors import SettingError
+from crawler.errors import CrawlError, SettingError
 from crawler.frontier.base import Admission, Frontier, Lease, Record
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.options import CrawlOptions
@@ -119,7 +119,11 @@ def open_crawl(
     now = clock()
     folder = _run_folder(options, settings, ordering, now)
     lock = lock_run(folder)
-    run = open_run(folder, _meta(options, ordering, settings), now)
+    try:
+        run = open_run(folder, _meta(options, ordering, settings), now)
+    except CrawlError:
+        lock.close()
+        raise
     frontier = _frontier(options, settings, ordering, run, now)
     listeners: list[OnSettled] = []
 

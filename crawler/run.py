@@ -98,13 +98,20 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         connection = connect(path)
+    except (OSError, sqlite3.Error) as error:
+        raise _unusable(folder, error) from error
+    try:
         if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
             _create(connection, values)
         else:
             _check(connection, folder, values)
         cursor = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
-    except (OSError, sqlite3.Error) as error:
-        raise RunFolderError(f"{folder}: cannot be used as a run folder: {error}") from error
+    except sqlite3.Error as error:
+        connection.close()
+        raise _unusable(folder, error) from error
+    except RunFolderError:
+        connection.close()
+        raise
     return Run(folder, connection, cursor.lastrowid or 0)
 
 
@@ -118,13 +125,17 @@ def lock_run(folder: Path) -> IO[str]:
         folder.mkdir(parents=True, exist_ok=True)
         file = (folder / "run.lock").open("w", encoding="utf-8")
     except OSError as error:
-        raise RunFolderError(f"{folder}: cannot be used as a run folder: {error}") from error
+        raise _unusable(folder, error) from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         file.close()
         raise RunFolderError(f"{folder}: another process is crawling in it") from error
     return file
+
+
+def _unusable(folder: Path, error: Exception) -> RunFolderError:
+    return RunFolderError(f"{folder}: cannot be used as a run folder: {error}")
 
 
 def connect(path: Path) -> sqlite3.Connection:

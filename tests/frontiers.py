@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from crawler.frontier.base import PAGE, REDIRECT, Admission, Link, Record
+from crawler.frontier.base import MAX_INLINKS, PAGE, REDIRECT, Admission, Link, Record
 from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import Tally
 from crawler.url import host_of
@@ -17,6 +17,8 @@ class Known:
     depth: int = 0
     is_queued: bool = True
     is_leased: bool = False
+    inlinks: list[str] = field(default_factory=list)
+    inlinks_at_lease: list[str] = field(default_factory=list)
 
     @property
     def host(self) -> str:
@@ -69,7 +71,7 @@ class ObviousFrontier:
         if not candidates or self.is_budget_leased():
             return None
         best = min(candidates, key=lambda k: (-k.link.score, k.order))
-        best.is_leased = True
+        self.lease(best.link.url)
         return best.link.url
 
     def is_budget_leased(self) -> bool:
@@ -79,7 +81,12 @@ class ObviousFrontier:
 
     def lease(self, url: str) -> None:
         """Follow another frontier's draw."""
-        self._find(url).is_leased = True
+        page = self._find(url)
+        page.is_leased = True
+        page.inlinks_at_lease = page.inlinks[:MAX_INLINKS]
+
+    def inlinks(self, url: str) -> tuple[str, ...]:
+        return tuple(self._find(url).inlinks_at_lease)
 
     def _find(self, url: str) -> Known:
         return next(k for k in self.known if k.link.url == url)
@@ -107,6 +114,7 @@ class ObviousFrontier:
         redirects = page.redirects + 1 if record.outcome == REDIRECT else 0
         depth = page.depth + (record.outcome != REDIRECT)
         admissions = [self._admit_link(link, redirects, depth, is_welcome) for link in links]
+        self._note_inlinks(page, record, {link.url for link in links})
         if record.is_download and self.filter.drops(tally):
             for k in [k for k in self.known if k.is_queued and not k.is_leased]:
                 if self.filter.unit_of(k.link.url) == unit:
@@ -114,6 +122,13 @@ class ObviousFrontier:
                     self.slots[k.host] -= 1
         self.ready_from[page.host] = now + self.delay_s
         return admissions
+
+    def _note_inlinks(self, page: Known, record: Record, urls: set[str]) -> None:
+        counted = [record.language] if record.is_reference and record.language else []
+        for known in self.known:
+            if known.link.url in urls and known.is_queued and len(known.inlinks) < MAX_INLINKS:
+                is_redirect = record.outcome == REDIRECT
+                known.inlinks += page.inlinks_at_lease if is_redirect else counted
 
     def retry(self, url: str, not_before: float, now: float) -> None:
         page = self._find(url)

@@ -50,7 +50,7 @@ def record_of(kind: str, now: float) -> Record:
     if kind == "gone":
         return Record(PAGE, now, 404)
     language = {"relevant": "de", "irrelevant": "en", "unlabelled": None}[kind]
-    return Record(PAGE, now, 200, True, kind == "relevant", language)
+    return Record(PAGE, now, 200, True, kind == "relevant", language, is_reference=True)
 
 
 class FrontierMachine(RuleBasedStateMachine):
@@ -151,6 +151,7 @@ class FrontierMachine(RuleBasedStateMachine):
             self.model.lease(lease.url)
         if lease:
             assert self.now >= self.contacts.get(lease.host, 0.0) + self.model.delay_s
+            assert lease.inlinks == self.model.inlinks(lease.url)
             self.leases.append(lease)
 
     @precondition(lambda self: self.leases)

@@ -111,6 +111,8 @@ def test_train_reads_a_dump_of_a_directory_whatever_its_name(tmp_path: Path) -> 
         ["identify", "urls", "none.txt"],
         ["identify", "urls", "--model", "pyproject.toml", "README.md"],
         ["identify", "pages", "--list", "none.tsv"],
+        ["identify", "pages", "README.md", "--method", "guess"],
+        ["identify", "pages", "README.md", "--method", "guess", "--json", "none/x.jsonl"],
     ],
 )
 def test_what_cannot_be_done_is_one_line_and_exit_code_1(args: list[str]) -> None:
@@ -134,7 +136,10 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(args: list[str]) -> Non
         ["identify", "urls", "a", "b"],
         ["identify", "urls", "--list", "a"],
         ["identify", "urls", "--explain", "0"],
-        ["identify", "pages", "a.html", "--explain"],
+        ["identify", "urls", "--method", "nfc"],
+        ["identify", "urls", "a", "--explain", "b"],
+        ["identify", "pages", "--explain"],
+        ["identify", "pages", "a.html", "--model", "m.npz"],
     ],
 )
 def test_wrong_arguments_are_a_usage_error(args: list[str]) -> None:

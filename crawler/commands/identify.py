@@ -9,6 +9,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,11 +17,20 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from classifiers.errors import ClassifierError
+from classifiers.pages.method import PageLanguage, PageMethod, Surroundings
+from classifiers.pages.methods import DEFAULT_METHOD, method, names
+from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.pages.scripts import utf16_units, vote
+from crawler.fetch import fetch
+from crawler.settings import USER_AGENT
+from crawler.url import normalise
+from crawler.visit import Download
 
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlLanguage, UrlModel
 
 _BATCH = 1000
+_FEATURES = 10
 
 _EPILOG = """\
 identify urls [FILE]
@@ -34,35 +44,44 @@ identify urls [FILE]
                  `_wet` begins a word, `.de` is the top-level domain, `/de/` a short word,
                  `U+0400` the block of a letter
 
-identify pages [FILE ...] [--list FILE]
-  HTML files. A line of a list is PATH, or PATH<TAB>URL where the page's address is known.
-  Each line of output has
-    source       the file
+identify pages [FILE|URL ...] [--list FILE] [--method NAME] [--explain]
+  HTML files, and pages that are fetched. A line of a list is PATH or URL, or PATH<TAB>URL where
+  the page's address is known. Each line of output has
+    source       the file or URL
     language     the code of the language, null where the page does not say
     confidence   0 to 1
-    method       what told: encoding, declaration, text or none
+    method       what told: text, declaration, encoding, ... or none
     charset      how the page is encoded
     reason       the evidence in a few words
-  A file that cannot be read is a line with language null; the exit code is then 1.
+  and with --explain
+    shares        language: its part of the text, empty where the method does not tell
+    script        of most letters, as ISO 15924 calls it (Latn, Cyrl, Jpan), null without letters
+    characters    length of the visible text that is read
+    declarations  [place, value] pairs: what the page says of its language
+    encoding      charset, its source (bom, utf-8, http, meta, detected, ascii) and what META
+                  declared, null where nothing
+    parser        what read the page: lexbor, lexbor-disarmed or beautifulsoup
+  A page that cannot be read is a line with language null; the exit code is then 1.
 
 examples:
   echo http://www.wetterbericht.de/ | scrapy identify urls
   scrapy identify urls links.txt --json languages.jsonl
   scrapy identify urls links.txt --explain 5
   scrapy identify pages saved/*.html
+  scrapy identify pages http://www.wetterbericht.de/ --explain
   scrapy identify pages --list pages.tsv
 """
 
 
 class Command(ScrapyCommand):
-    """Names the language of URLs, or of pages in files."""
+    """Names the language of URLs, or of pages in files and on the Web."""
 
     requires_project = True
     requires_crawler_process = False
 
     def syntax(self) -> str:
         """Return what stands after the command's name."""
-        return "[options] {urls [FILE] | pages [FILE ...]}"
+        return "[options] {urls [FILE] | pages [FILE|URL ...]}"
 
     def short_desc(self) -> str:
         """Return the line that `scrapy` shows for the command."""
@@ -72,7 +91,8 @@ class Command(ScrapyCommand):
         """Return what the help begins with."""
         return (
             "Names the language that pages are written in: from their URLs alone, which fetches "
-            "nothing, or from HTML files. Writes one JSON object a line, in the order of the input."
+            "nothing, or from HTML files and pages that are fetched. Writes one JSON object a "
+            "line, in the order of the input."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -91,14 +111,18 @@ class Command(ScrapyCommand):
         group.add_argument(
             "--model", metavar="FILE", help="urls: a model file (default: the one that ships)"
         )
-
+        group.add_argument(
+            "--method",
+            metavar="NAME",
+            help=f"pages: what tells the language (default {DEFAULT_METHOD}): {', '.join(names())}",
+        )
         group.add_argument(
             "--explain",
             metavar="N",
             nargs="?",
-            type=_count,
-            const=10,
-            help="urls: add the N features that count most (default: 10)",
+            const="",
+            help=f"urls: add the N features that count most (default: {_FEATURES}); pages: add "
+            "what the answer rests on",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -107,10 +131,13 @@ class Command(ScrapyCommand):
             raise UsageError("expected 'urls' or 'pages'")
         _check(args, opts)
         try:
+            if args[0] == "urls":
+                identify = partial(_urls, args, opts)
+            else:
+                by = method(opts.method or DEFAULT_METHOD)
+                identify = partial(_pages, args, opts, by=by, user_agent=self._user_agent())
             with _output(opts.json) as output:
-                done = (
-                    _urls(args, opts, output) if args[0] == "urls" else _pages(args, opts, output)
-                )
+                done = identify(output)
         except BrokenPipeError:
             done = False
             sys.stdout = None  # nobody reads; do not flush at exit
@@ -119,23 +146,37 @@ class Command(ScrapyCommand):
             done = False
         self.exitcode = 0 if done else 1
 
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("expected a number from 1")
-    return number
+    def _user_agent(self) -> str:
+        return str(self.settings.get("USER_AGENT") if self.settings else USER_AGENT)
 
 
 def _check(args: list[str], opts: argparse.Namespace) -> None:
-    if args[0] == "urls" and len(args) > 2:
+    if args[0] == "urls":
+        _check_urls(args, opts)
+    else:
+        _check_pages(args, opts)
+
+
+def _check_urls(args: list[str], opts: argparse.Namespace) -> None:
+    if len(args) > 2:
         raise UsageError("identify urls takes one file, or none to read standard input")
-    if args[0] == "urls" and opts.list:
-        raise UsageError("--list is for identify pages")
-    if args[0] == "pages" and (opts.model or opts.explain):
-        raise UsageError("--model and --explain are for identify urls")
-    if args[0] == "pages" and not (args[1:] or opts.list):
-        raise UsageError("identify pages needs files or --list FILE")
+    if opts.list or opts.method:
+        raise UsageError("--list and --method are for identify pages")
+    if opts.explain is not None:
+        number = opts.explain or str(_FEATURES)
+        if not (number.isascii() and number.isdigit() and int(number) > 0):
+            raise UsageError(f"--explain {number}: expected a number from 1")
+        opts.explain = int(number)
+
+
+def _check_pages(args: list[str], opts: argparse.Namespace) -> None:
+    if opts.model:
+        raise UsageError("--model is for identify urls")
+    if opts.explain:
+        # The number that it takes for URLs is the first page here.
+        args.insert(1, opts.explain)
+    if not (args[1:] or opts.list):
+        raise UsageError("identify pages needs files, URLs or --list FILE")
 
 
 @contextlib.contextmanager
@@ -194,51 +235,71 @@ def _url_record(
     return record
 
 
-def _pages(args: list[str], opts: argparse.Namespace, output: IO[str]) -> bool:
-    """Whether all files could be read."""
+def _pages(
+    args: list[str], opts: argparse.Namespace, output: IO[str], by: PageMethod, user_agent: str
+) -> bool:
+    """Whether all pages could be read."""
     listed = (line.partition("\t") for line in _lines(opts.list) if line) if opts.list else ()
     sources = itertools.chain(((path, "") for path in args[1:]), ((p, u) for p, _, u in listed))
     done = True
-    for path, url in sources:
-        record, was_read = _page(path, url.strip())
-        done = done and was_read
+    for source, url in sources:
+        found = _download(source, url.strip(), user_agent)
+        if isinstance(found, str):
+            done = False
+            record = _page_record(source, PageLanguage(None, 0.0, "none", found), None)
+        else:
+            record = _identified(source, found, by, is_explained=opts.explain is not None)
         _write(output, [record])
     return done
 
 
-def _page(path: str, url: str) -> tuple[dict[str, Any], bool]:
-    """The record of a file, and whether it could be read."""
-    from classifiers.pages.identify import identify
-    from classifiers.pages.parse import parse_page
-
+def _download(source: str, url: str, user_agent: str) -> Download | str:
+    """A page with its address, "" where it has none, or why it cannot be read."""
     try:
-        body = Path(path).read_bytes()
+        if not source.lower().startswith(("http://", "https://")):
+            return Download(url, 200, Path(source).read_bytes())
+        address = normalise(source)
+        return "cannot be read: not a URL" if address is None else fetch(address, user_agent)
     except (OSError, ValueError) as error:
-        reason = f"cannot be read: {getattr(error, 'strerror', None) or error}"
-        return _page_record(path, None, 0.0, "none", None, reason), False
-    page = parse_page(body, content_type=None, url=url)
-    found = identify(page)
-    return (
-        _page_record(
-            path, found.language, found.confidence, found.method, page.charset, found.reason
-        ),
-        True,
-    )
+        return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
-def _page_record(
-    source: str,
-    language: str | None,
-    confidence: float,
-    method: str,
-    charset: str | None,
-    reason: str,
+def _identified(
+    source: str, download: Download, by: PageMethod, *, is_explained: bool
 ) -> dict[str, Any]:
+    page = parse_page(
+        download.body,
+        content_type=download.content_type,
+        url=download.url,
+        content_language=download.content_language,
+    )
+    found = by.identify(page, Surroundings(download.url))
+    record = _page_record(source, found, page.charset)
+    return record | (_evidence(page, found) if is_explained else {})
+
+
+def _page_record(source: str, found: PageLanguage, charset: str | None) -> dict[str, Any]:
     return {
         "source": source,
-        "language": language,
-        "confidence": round(confidence, 4),
-        "method": method,
+        "language": found.language,
+        "confidence": round(found.confidence, 4),
+        "method": found.method,
         "charset": charset,
-        "reason": reason,
+        "reason": found.reason,
+    }
+
+
+def _evidence(page: ParsedPage, found: PageLanguage) -> dict[str, Any]:
+    """What the answer rests on."""
+    return {
+        "shares": {code: round(share, 4) for code, share in found.shares},
+        "script": vote(utf16_units(page.text)).script,
+        "characters": len(page.text),
+        "declarations": [[each.source, each.tag] for each in page.declarations],
+        "encoding": {
+            "charset": page.charset,
+            "source": page.charset_source,
+            "declared": page.charset_declared,
+        },
+        "parser": page.parser,
     }

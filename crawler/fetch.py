@@ -1,0 +1,92 @@
+"""One page fetched by itself, without a crawl: for a person who asks about it.
+
+`http_proxy` and its like are obeyed, redirects are followed, robots.txt is not asked.
+"""
+
+import time
+from http.client import HTTPException, HTTPResponse
+from typing import Final
+from urllib.error import HTTPError, URLError
+from urllib.request import (
+    HTTPDefaultErrorHandler,
+    HTTPErrorProcessor,
+    HTTPHandler,
+    HTTPRedirectHandler,
+    HTTPSHandler,
+    OpenerDirector,
+    ProxyHandler,
+    Request,
+    UnknownHandler,
+)
+
+from crawler.visit import Download, is_text
+
+TIMEOUT_S: Final = 30.0
+MAX_BYTES: Final = 10 * 1024 * 1024
+"""Bytes of a body that are read; the rest is not waited for."""
+
+_CHUNK_BYTES = 65_536
+_HANDLERS = (
+    ProxyHandler,
+    HTTPHandler,
+    HTTPSHandler,
+    HTTPDefaultErrorHandler,
+    HTTPRedirectHandler,
+    HTTPErrorProcessor,
+    UnknownHandler,
+)
+"""Without those for files and FTP, to which a redirect may lead."""
+
+
+def fetch(url: str, user_agent: str, timeout_s: float = TIMEOUT_S) -> Download:
+    """Return the page at an absolute http(s) URL, `url` being where redirects ended.
+
+    OSError, whose text is one line, where no page comes: no answer within `timeout_s` seconds,
+    a status beside 2xx, a file that is no text.
+    """
+    deadline = time.monotonic() + timeout_s
+    try:
+        with _opener().open(_request(url, user_agent), timeout=timeout_s) as response:
+            return _download(response, deadline)
+    except HTTPError as error:
+        error.close()
+        raise OSError(f"HTTP status {error.code}") from error
+    except URLError as error:
+        raise OSError(_line(error.reason)) from error
+    except (HTTPException, ValueError) as error:
+        raise OSError(f"no HTTP answer: {_line(error)}") from error
+
+
+def _opener() -> OpenerDirector:
+    opener = OpenerDirector()
+    for handler in _HANDLERS:
+        opener.add_handler(handler())
+    return opener
+
+
+def _request(url: str, user_agent: str) -> Request:
+    return Request(url, headers={"User-Agent": user_agent, "Accept": "text/html,*/*;q=0.8"})  # noqa: S310  # no handler for others
+
+
+def _download(response: HTTPResponse, deadline: float) -> Download:
+    content_type = response.headers.get("Content-Type")
+    if not is_text(content_type):
+        raise OSError(f"no page: {content_type}")
+    language = response.headers.get("Content-Language")
+    body = _body(response, deadline)
+    return Download(response.url, response.status, body, content_type, language)
+
+
+def _body(response: HTTPResponse, deadline: float) -> bytes:
+    parts, size = [], 0
+    while size < MAX_BYTES and (part := response.read1(min(_CHUNK_BYTES, MAX_BYTES - size))):
+        if time.monotonic() > deadline:
+            raise TimeoutError("timed out")
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def _line(error: object) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(text.split())
