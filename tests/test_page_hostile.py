@@ -98,7 +98,7 @@ def test_one_value_with_markup_among_bare_attributes_hides_no_tag() -> None:
     [
         b"<a title='x > y' href='/a'>x</a> ",
         b'<p data-card="<b>bold</b> <i>text</i>" class="c">some text = "quoted < more" </p>',
-        b"<script>if (a<b) { s = '<a href=\"' + x + '\">' ; t = \"<b>\"; }</script><p>text</p>",
+        b"<script>if (a<b) { s = '<a href=\"' + x + '\">' ; t = \"<b></b>\"; }</script><p>text</p>",
         b"<script>for(i=0;i<n;i++){x=y/z;s='a b c'}" + b"f(a, b, 'c');" * 300 + b"</script>",
         b"<p>" + b"a long paragraph, without an end, " * 60,
         b"<svg><path d='" + b"M 1 2 L 3 4 " * 400 + b"'/></svg>",

@@ -32,8 +32,8 @@ _MAX_PAIRS = 20_000_000
 # Stretches of so many bytes without ">" may be tags of many attributes.
 _STRETCH_BYTES = 512
 # Windows that are searched for values with markup in them, the way from one to the next, and
-# how much is searched of the end of a stretch that is longer than two.
-_WINDOW_BYTES, _WINDOW_STEP, _END_BYTES = 1_024, 16_384, 128
+# how much is searched of the end of a stretch of several.
+_WINDOW_BYTES, _WINDOW_STEP, _END_BYTES = 512, 16_384, 128
 # Such values that are looked at, and how far each time, before the page is read tag by tag.
 _MAX_VALUES, _VALUE_BYTES = 200, 65_536
 # Tags whose attributes are joined.
@@ -196,7 +196,7 @@ def _may_hold_endless_tags(body: bytes, closing: NDArray[np.int64]) -> bool:
     if _most_pairs(stretches) > _MAX_PAIRS and _are_endless(body, stretches):
         return True
     values = 0
-    ends = [(end - _END_BYTES, end) for start, end in stretches if end - start > 2 * _WINDOW_BYTES]
+    ends = [(end - _END_BYTES, end) for start, end in stretches if end - start > 4 * _WINDOW_BYTES]
     places = range(0, len(body), _WINDOW_STEP)
     for start, end in (*ends, *((place, place + _WINDOW_BYTES) for place in places)):
         for match in _MARKUP_VALUE.finditer(body, start, end):
@@ -238,11 +238,12 @@ def _tags_within(body: bytes, stretches: list[tuple[int, int]]) -> Iterator[tupl
 
 
 def _separators(body: bytes, start: int, end: int) -> int:
-    """How many attributes a tag may have; fewer than 250 are taken for none."""
-    if not _SOME_SEPARATORS.match(body, start, end) or _SKIPPED.match(body, start, end):
+    """How many attributes a tag may have; none if it is one without many."""
+    if _SKIPPED.match(body, start, end):
         return 0
-    piece = body[start:end]
-    return len(piece) - len(piece.translate(None, b" \t\n\f\r/\"'"))
+    data = np.frombuffer(body, dtype=np.uint8, count=end - start, offset=start)
+    is_quote = (data == ord("'")) | (data == ord('"'))
+    return int(np.count_nonzero((data <= ord(" ")) | (data == ord("/")) | is_quote))
 
 
 def _has_more_attributes(body: bytes, quote: int) -> bool:
