@@ -165,7 +165,7 @@ def page_reader(by: PageMethod) -> Read:
             url=download.url,
             content_language=download.content_language,
         )
-        told = by.identify(page, _surroundings(page, download.url, inlinks))
+        told = by.identify(page, surroundings(page, download.url, inlinks))
         return Reading(
             [] if page.nofollow else page.links,
             told.language,
@@ -180,11 +180,11 @@ def page_reader(by: PageMethod) -> Read:
     return read
 
 
-def _surroundings(page: ParsedPage, url: str, inlinks: Sequence[str]) -> Surroundings:
+def surroundings(page: ParsedPage, url: str, inlinks: Sequence[str] = ()) -> Surroundings:
     """Return what may tell the language of a page beside its bytes.
 
-    Nothing does where it has hardly a letter: it is written in no language, whatever its address
-    says, and counted among the pages without a label.
+    `inlinks` are languages of pages that link to it. Nothing tells where it has hardly a letter:
+    it is written in no language, whatever its address says, and stays without a label.
     """
     if vote(utf16_units(page.text)).letters < MIN_LETTERS:
         return NOTHING

@@ -119,6 +119,14 @@ def test_explained_records_say_what_the_answer_rests_on(tmp_path: Path) -> None:
         assert (record["parser"], record["characters"]) == ("lexbor", 209)
 
 
+def test_a_page_without_letters_has_no_language_whatever_its_address_says(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<img src=x> 12")
+    listing = tmp_path / "pages.tsv"
+    listing.write_text(f"{tmp_path / 'a.html'}\thttp://www.wetterbericht.de/\n")
+    (record,), code, _ = identify("--list", str(listing))
+    assert (record["language"], code) == (None, 0)
+
+
 def test_the_method_is_chosen_by_name(tmp_path: Path) -> None:
     file = tmp_path / "a.html"
     file.write_text(GERMAN, encoding="utf-8")

@@ -17,10 +17,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from classifiers.errors import ClassifierError
-from classifiers.pages.method import PageLanguage, PageMethod, Surroundings
+from classifiers.pages.method import PageLanguage, PageMethod
 from classifiers.pages.methods import DEFAULT_METHOD, method, names
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.scripts import utf16_units, vote
+from crawler.crawl import surroundings
 from crawler.fetch import fetch
 from crawler.settings import USER_AGENT
 from crawler.url import normalise
@@ -273,7 +274,7 @@ def _identified(
         url=download.url,
         content_language=download.content_language,
     )
-    found = by.identify(page, Surroundings(download.url))
+    found = by.identify(page, surroundings(page, download.url))
     record = _page_record(source, found, page.charset)
     return record | (_evidence(page, found) if is_explained else {})
 
