@@ -173,7 +173,7 @@ def test_an_english_page_in_such_an_encoding_is_english(charset: str) -> None:
 def test_a_page_without_text_has_no_language(html: str) -> None:
     found = page_of(html)
     assert (found.language, found.confidence, found.method) == (None, 0.0, "none")
-    assert re.match("no text|no letters|too little evidence", found.reason)
+    assert re.match("no text|no letters|too few letters|too little evidence", found.reason)
 
 
 def test_a_page_without_text_is_what_it_declares() -> None:

@@ -153,7 +153,7 @@ class Composite:
         ranking: list[tuple[str, float]],
     ) -> PageLanguage:
         if not ranking:
-            return PageLanguage(None, 0.0, "none", _nothing(page))
+            return PageLanguage(None, 0.0, "none", _nothing(page, scales.ballot))
         language, confidence = ranking[0]
         reason = _reason(scales, ranking)
         if confidence < THIN:
@@ -304,5 +304,7 @@ def _reason(scales: _Scales, ranking: list[tuple[str, float]]) -> str:
     return f"{language} {confidence:.2f} ({', '.join(said) or 'nothing against it'}){against}"
 
 
-def _nothing(page: ParsedPage) -> str:
-    return "no letters of a known script" if page.text else "no text"
+def _nothing(page: ParsedPage, ballot: ScriptVote) -> str:
+    if not page.text:
+        return "no text"
+    return "too few letters" if ballot.letters else "no letters of a known script"
