@@ -111,7 +111,7 @@ def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
 
 
 def test_a_second_process_is_kept_out_of_a_run(tmp_path: Path) -> None:
-    web = SmallWeb(pages=300)
+    web = SmallWeb(pages=3000)
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
     with (
         loopback(web) as proxy,
