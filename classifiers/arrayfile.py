@@ -42,11 +42,14 @@ def read_arrays(path: Path, *names: str) -> Arrays:
             if isinstance(loaded, np.ndarray):
                 raise ValueError("one array, not an .npz archive")
             with loaded:
+                missing = [name for name in names if name not in loaded.files]
+                if missing:
+                    raise ModelError(f"{path}: not a model of this kind: no array {missing[0]!r}")
                 return {name: loaded[name] for name in names}
     except FileNotFoundError as error:
         raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
-    except KeyError as error:
-        raise ModelError(f"{path}: not a model of this kind: it has no array {error}") from error
+    except ModelError:
+        raise
     except DAMAGE as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise ModelError(f"{path}: the model file cannot be read ({reason})") from error

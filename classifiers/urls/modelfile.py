@@ -11,9 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
-import zipfile
-import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -21,14 +18,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from classifiers import arrayfile
 from classifiers.errors import ModelError
 
 FORMAT: Final = 2
 """Raised whenever the features change: weights of other features would be noise."""
 SHIPPED: Final = Path(__file__).resolve().parents[1] / "models" / "url-v2.npz"
 
-# What reading a damaged .npz raises beside OSError and ValueError.
-_DAMAGE = (EOFError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error, struct.error)
+_NAMES = "format languages weights scales intercepts offsets temperature facts".split()
 _MIN_BITS, _MAX_BITS = 4, 24
 
 
@@ -64,42 +61,27 @@ class Parameters:
 
 def write(parameters: Parameters, path: Path) -> None:
     """Write the file; the same parameters give the same bytes."""
-    with path.open("wb") as file:
-        np.savez_compressed(
-            file,
-            format=np.int64(FORMAT),
-            languages=np.array(parameters.languages),
-            weights=parameters.weights,
-            scales=parameters.scales,
-            intercepts=parameters.intercepts,
-            offsets=parameters.offsets,
-            temperature=np.float32(parameters.temperature),
-            facts=np.array(json.dumps(parameters.facts, sort_keys=True)),
-        )
+    arrayfile.write_arrays(
+        path,
+        format=np.int64(FORMAT),
+        languages=np.array(parameters.languages),
+        weights=parameters.weights,
+        scales=parameters.scales,
+        intercepts=parameters.intercepts,
+        offsets=parameters.offsets,
+        temperature=np.float32(parameters.temperature),
+        facts=np.array(json.dumps(parameters.facts, sort_keys=True)),
+    )
 
 
 def read(path: Path) -> Parameters:
     """The parameters in a file; ModelError where it is missing, damaged or of another format."""
+    arrays = arrayfile.read_arrays(path, *_NAMES)
     try:
-        with path.open("rb") as file:
-            return _parameters(_arrays(file), path)
-    except FileNotFoundError as error:
-        raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
-    except KeyError as error:
-        raise ModelError(f"{path}: not a URL model: it has no array {error}") from error
-    except (*_DAMAGE, ValueError, OSError) as error:
-        if isinstance(error, ModelError):
-            raise
-        reason = " ".join(str(error).split())[:120] or type(error).__name__
+        return _parameters(arrays, path)
+    except (ValueError, TypeError) as error:
+        reason = " ".join(str(error).split())[:120]
         raise ModelError(f"{path}: the model file cannot be read ({reason})") from error
-
-
-def _arrays(file: Any) -> dict[str, npt.NDArray[Any]]:
-    loaded = np.load(file, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        raise ValueError("one array, not an .npz archive")
-    with loaded:
-        return {name: loaded[name] for name in loaded.files}
 
 
 def _parameters(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Parameters:
