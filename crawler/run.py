@@ -42,7 +42,7 @@ CREATE TABLE urls(
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL, retries INTEGER NOT NULL,
     score REAL NOT NULL, queued INTEGER NOT NULL,
-    inlinks TEXT);                        -- languages of pages that link here: "de de en";
+    inlinks TEXT);                        -- pages that link here by language: "2de 1en";
                                           -- NULL: none, or settled
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;

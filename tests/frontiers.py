@@ -83,7 +83,8 @@ class ObviousFrontier:
         """Follow another frontier's draw."""
         page = self._find(url)
         page.is_leased = True
-        page.inlinks_at_lease = page.inlinks[:MAX_INLINKS]
+        first = page.inlinks[:MAX_INLINKS]
+        page.inlinks_at_lease = sorted(first, key=first.index)
 
     def inlinks(self, url: str) -> tuple[str, ...]:
         return tuple(self._find(url).inlinks_at_lease)
@@ -126,7 +127,7 @@ class ObviousFrontier:
     def _note_inlinks(self, page: Known, record: Record, urls: set[str]) -> None:
         counted = [record.language] if record.is_reference and record.language else []
         for known in self.known:
-            if known.link.url in urls and known.is_queued and len(known.inlinks) < MAX_INLINKS:
+            if known.link.url in urls and known.is_queued:
                 is_redirect = record.outcome == REDIRECT
                 known.inlinks += page.inlinks_at_lease if is_redirect else counted
 

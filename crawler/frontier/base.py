@@ -38,7 +38,7 @@ class Lease:
 
     `depth` is the distance from the seeds, `redirects` how many redirects led here in a row,
     `retries` how often it was given back by `Frontier.retry`. `inlinks` are the languages of the
-    first pages that linked to it while it waited, at most `MAX_INLINKS`, in the order found; a
+    first pages that linked to it while it waited, at most `MAX_INLINKS`, equal ones together; a
     redirect hands its own on to its target.
     """
 

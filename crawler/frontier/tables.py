@@ -8,7 +8,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from crawler.errors import StorageError
-from crawler.frontier.base import MAX_INLINKS, PAGE, Lease, Record
+from crawler.frontier import inlinks
+from crawler.frontier.base import PAGE, Lease, Record
 from crawler.strategies.relevance import NOTHING, Tally
 
 
@@ -90,6 +91,10 @@ class Tables:
         )
         return pages, labelled, relevant
 
+    def last_host(self) -> int:
+        """Return the highest id of a host; later ones are higher."""
+        return self._next_host
+
     def visited_hosts(self) -> int:
         """Return how many hosts gave a page."""
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
@@ -126,12 +131,12 @@ class Tables:
 
     def lease(self, url_id: int, host: str) -> Lease:
         """Return what a fetch has to know of a URL."""
-        fingerprint, url, score, depth, redirects, retries, inlinks = self._sql(
-            "SELECT fingerprint, url, score, depth, redirects, retries, ifnull(inlinks, '')"
+        fingerprint, url, score, depth, redirects, retries, tally = self._sql(
+            "SELECT fingerprint, url, score, depth, redirects, retries, inlinks"
             " FROM urls WHERE id = ?",
             (url_id,),
         ).fetchone()
-        languages = tuple(inlinks.split()[:MAX_INLINKS])
+        languages = inlinks.read(tally)
         return Lease(fingerprint, url, host, score, depth, redirects, retries, languages)
 
     # Settling.
@@ -260,7 +265,7 @@ class Tables:
                     u.depth,
                     u.redirects,
                     u.score,
-                    " ".join(u.inlinks) or None,
+                    inlinks.written(u.inlinks),
                 )
                 for u in urls
             ],
@@ -273,12 +278,14 @@ class Tables:
         """
         if not languages or not fingerprints:
             return
-        self._sql(
-            "UPDATE urls SET inlinks = ltrim(ifnull(inlinks, '') || ' ' || ?)"
-            " WHERE fingerprint IN (SELECT value FROM json_each(?)) AND queued = 1"
-            " AND length(ifnull(inlinks, '')) - length(replace(ifnull(inlinks, ''), ' ', '')) < ?",
-            (" ".join(languages), json.dumps(list(fingerprints)), MAX_INLINKS - 1),
+        rows = self._sql(
+            "SELECT id, inlinks FROM urls"
+            " WHERE fingerprint IN (SELECT value FROM json_each(?)) AND queued = 1",
+            (json.dumps(list(fingerprints)),),
         )
+        more = ((inlinks.written([*inlinks.read(old), *languages]), old, url) for url, old in rows)
+        changed = [(new, url) for new, old, url in more if new != old]
+        self._many("UPDATE urls SET inlinks = ? WHERE id = ?", changed)
 
     def lift(self, fingerprint: int, score: float) -> int | None:
         """Raise the score of a queued URL; return its host if that changed anything."""
