@@ -190,9 +190,9 @@ class FrontierMachine(RuleBasedStateMachine):
         self.open()
         for known in self.model.known:
             known.is_leased = False
-            if known.is_queued:
-                rests_until = max(self.model.ready_from.get(known.host, 0.0), self.now)
-                self.model.ready_from[known.host] = max(rests_until, self.now + self.model.delay_s)
+        for host in self.model.slots:
+            rests_until = self.now + self.model.delay_s
+            self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
 
     @invariant()
     def counts_agree(self) -> None:
@@ -304,6 +304,17 @@ def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:
     again = new_frontier(tmp_path, now=200.0)
     assert again.next(208.9) is None
     assert again.next(209.0) is not None
+
+
+def test_after_a_restart_a_host_rests_whose_queue_was_empty(tmp_path: Path) -> None:
+    frontier = new_frontier(tmp_path, delay_s=5.0)
+    frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    again = new_frontier(tmp_path, delay_s=5.0, now=1.0)
+    again.seed([Link("http://a.de/2", 0.0), Link("http://b.de/", 0.0)], 1.0)
+    assert lease_now(again, 1.0).url == "http://b.de/"
+    assert again.next(5.9) is None
+    assert lease_now(again, 6.0).url == "http://a.de/2"
 
 
 def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path) -> None:

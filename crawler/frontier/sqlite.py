@@ -53,8 +53,8 @@ class SqliteFrontier:
         between two contacts of a host. `budget_pages` pages are settled or leased at most,
         None: any number. A URL with the score `doubts_up_to` or less, None: no score, waits
         until for `patience_s` seconds nothing better was ready, as long as something better
-        may come: from a page on its way, or from a host that rests. What an earlier process
-        left queued rests for its delay first, since nobody knows when that process last
+        may come: from a page on its way, or from a host that rests. Hosts that an earlier
+        process knew rest for their delay first, since nobody knows when that process last
         contacted whom.
         """
         self._tables = Tables(connection)
@@ -78,6 +78,7 @@ class SqliteFrontier:
             else BestFirst(lambda host: self._tables.head(host.id))
         )
         self._queued = 0
+        self._opened_at, self._last_known_host = now, self._tables.last_host()
         self._take_over(now)
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
@@ -283,16 +284,17 @@ class SqliteFrontier:
     def _take_over(self, now: float) -> None:
         for row, score, number in self._tables.queues():
             host = self._host(row)
-            host.ready_at = max(row.not_before, now + host.delay_s)
             self._change_queue(host, score, number)
         for host in list(self._hosts.values()):
             self._rest(host, host.ready_at, now)
 
     def _take_in(self, outcome: Outcome, now: float) -> None:
         for row in outcome.stored:
+            is_waiting = row.host.id in self._hosts
             host = self._host(row.host)
             self._change_queue(host, row.score, 1, row.id)
-            if not (host.is_ready or host.is_leased or host.ready_at > now):
+            is_waiting = is_waiting and host.ready_at > now
+            if not (host.is_ready or host.is_leased or is_waiting):
                 self._rest(host, host.ready_at, now)
         for host_id in outcome.lifted:
             lifted = self._hosts.get(host_id)
@@ -307,7 +309,10 @@ class SqliteFrontier:
         host = self._hosts.get(row.id)
         if host is None:
             delay_s = self._delay_s if row.delay_s is None else max(row.delay_s, self._delay_s)
-            host = self._hosts[row.id] = Host(row.id, row.key, delay_s, row.not_before)
+            ready_at = row.not_before
+            if row.id <= self._last_known_host:
+                ready_at = max(ready_at, self._opened_at + delay_s)
+            host = self._hosts[row.id] = Host(row.id, row.key, delay_s, ready_at)
         return host
 
     def _change_queue(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
