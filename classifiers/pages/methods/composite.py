@@ -132,8 +132,7 @@ class Composite:
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of a page with the probability that the evidence gives it."""
-        reading = self.engine.read(page.text)
-        scales = _Scales(reading)
+        scales = _Scales(self.engine.read(page.text))
         _weigh_text(scales)
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
@@ -143,14 +142,10 @@ class Composite:
             _weigh_neighbours(scales, "outlinks", surroundings.outlinks, OUTLINK_NATS)
             _weigh_url(scales, surroundings.url)
             ranking = scales.ranking()
-        return self._answer(page, reading, scales, ranking)
+        return self._answer(page, scales, ranking)
 
     def _answer(
-        self,
-        page: ParsedPage,
-        reading: Reading,
-        scales: _Scales,
-        ranking: list[tuple[str, float]],
+        self, page: ParsedPage, scales: _Scales, ranking: list[tuple[str, float]]
     ) -> PageLanguage:
         if not ranking:
             return PageLanguage(None, 0.0, "none", _nothing(page, scales.ballot))
@@ -158,7 +153,8 @@ class Composite:
         reason = _reason(scales, ranking)
         if confidence < THIN:
             return PageLanguage(None, 0.0, "none", f"too little evidence: {reason}")
-        shares = self.engine.shares(reading.scores, language) if reading.scores else ()
+        scores = scales.reading.scores
+        shares = self.engine.shares(scores, language) if scores else ()
         decided = _decisive(scales, language)
         return PageLanguage(language, confidence, decided, reason, shares)
 
