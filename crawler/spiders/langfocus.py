@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
+from urllib.parse import urljoin
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -22,6 +23,7 @@ from crawler.items import PageItem, item_of
 from crawler.options import CrawlOptions
 from crawler.scheduler import LEASE, SLOT
 from crawler.spiders.failures import explain
+from crawler.url import normalise
 from crawler.visit import Download, RetryRule, is_text
 from crawler.web import handler
 
@@ -191,11 +193,8 @@ class LangfocusSpider(Spider):
         """Keep a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
         crawl, now = self.crawl, self.crawl.clock()
-        location = response.headers.get(b"Location")
-        has_moved = 300 <= response.status < 400 and location is not None
-        if not (
-            has_moved and crawl.robots.move(lease.url, response.urljoin(_text(location) or ""))
-        ):
+        target = _redirect_target(response)
+        if target is None or not crawl.robots.move(lease.url, target):
             crawl.robots.keep(lease.url, response.status, response.body, now)
         crawl.frontier.release(lease, now=now)
 
@@ -238,6 +237,17 @@ def download_of(response: Response) -> Download:
         _seconds(headers.get(b"Retry-After")),
         str(response.ip_address) if response.ip_address else None,
     )
+
+
+def _redirect_target(response: Response) -> str | None:
+    """Return where a response redirects to; None if nowhere, or to what is no http(s) URL."""
+    location = _text(response.headers.get(b"Location"))
+    if location is None or not 300 <= response.status < 400:
+        return None
+    try:
+        return normalise(urljoin(response.url, location))
+    except ValueError:
+        return None
 
 
 def _text(value: bytes | None) -> str | None:
