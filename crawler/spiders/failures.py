@@ -1,10 +1,16 @@
 """Why nothing came from a URL, in one word."""
 
+from collections.abc import Iterator
+
+from OpenSSL import SSL
 from scrapy import exceptions
 from twisted.internet import error
 from twisted.python.failure import Failure
+from twisted.web._newclient import ParseError
 
+from crawler.unpacking import BrokenEncoding
 from crawler.web.base import NotArchived
+from crawler.web.live import HeadTooLarge
 
 # (exceptions, reason, whether another try is useless)
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
@@ -15,12 +21,27 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((exceptions.DownloadCancelledError,), "too_large", True),
     ((exceptions.UnsupportedURLSchemeError,), "scheme", True),
     ((exceptions.IgnoreRequest,), "ignored", True),
+    ((BrokenEncoding,), "encoding", True),
+    ((HeadTooLarge,), "headers", True),
+    ((SSL.Error,), "tls", True),
+    # What Twisted's parser raises for lengths and transfer encodings that are none.
+    ((ParseError, ValueError, KeyError), "protocol", True),
 )
 
 
 def explain(failure: Failure) -> tuple[str, bool]:
     """Return the reason for a failed download and whether it is final."""
-    for kinds, reason, is_final in _REASONS:
-        if isinstance(failure.value, kinds):
-            return reason, is_final
+    for value in _causes(failure.value):
+        for kinds, reason, is_final in _REASONS:
+            if isinstance(value, kinds):
+                return reason, is_final
     return "unreachable", False
+
+
+def _causes(value: BaseException | None) -> Iterator[BaseException]:
+    """Yield an exception and what led to it; Twisted keeps that in a list of failures."""
+    while value is not None:
+        yield value
+        for reason in getattr(value, "reasons", ()):
+            yield from _causes(reason.value)
+        value = value.__cause__

@@ -1,0 +1,36 @@
+"""Bodies unpacked as their Content-Encoding says, within bounds, or refused for a reason."""
+
+from typing import Final
+
+from scrapy import Request, Spider
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.http import Response
+
+MAX_LAYERS: Final = 3
+"""How often a body may be packed; each layer may unpack to `DOWNLOAD_MAXSIZE` bytes."""
+
+
+class BrokenEncoding(Exception):
+    """A body is not packed as its Content-Encoding says."""
+
+
+class Unpacking(HttpCompressionMiddleware):
+    """Scrapy's middleware, whose failures say what the matter is.
+
+    `DownloadCancelledError` for what is too large once unpacked, `BrokenEncoding` for all else.
+    """
+
+    def process_response(
+        self, request: Request, response: Response, spider: Spider | None = None
+    ) -> Request | Response:
+        """Return the response with its body unpacked."""
+        encodings = b",".join(response.headers.getlist("Content-Encoding"))
+        if encodings.count(b",") >= MAX_LAYERS:
+            raise BrokenEncoding(f"packed more than {MAX_LAYERS} times")
+        try:
+            return super().process_response(request, response)
+        except IgnoreRequest as error:
+            raise DownloadCancelledError(str(error)) from error
+        except Exception as error:  # each of the four formats has errors of its own
+            raise BrokenEncoding(str(error)) from error
