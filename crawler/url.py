@@ -15,6 +15,13 @@ _NORMAL = re.compile(
     r"(?:/(?:(?!\.{1,2}(?:/|\?|$))[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}|/(?!\.))*"
     r"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?)"
 )
+# Session ids by the names that servers give them, with values that nobody would have chosen.
+_SESSION = re.compile(
+    r";jsessionid=[^/?;]*"
+    r"|(?<=[?&;])(?:(?:phpsessid|jsessionid|aspsessionid[a-z]*|oscsid|zenid|sess(?:ion)?_?id)"
+    r"=[\w.!~%-]{16,}|cfid=\d{4,}|cftoken=[\w-]{6,}|s(?:id)?=[0-9a-f]{32})(?![^&;])[&;]?",
+    re.IGNORECASE | re.ASCII,
+)
 _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 _DEFAULT_PORT = {"http": 80, "https": 443}
 
@@ -94,10 +101,24 @@ def directory_of(url: str, depth: int = 1) -> str:
 
 
 def fingerprint(url: str) -> int:
-    """Return the 64-bit signed integer under which a normalised URL is known."""
-    return int.from_bytes(
-        blake2b(url.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True
-    )
+    """Return the 64-bit signed integer under which a normalised URL is known.
+
+    URLs that differ in their session ids have the same one.
+    """
+    key = without_session(url).encode("utf-8", "replace")
+    return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True)
+
+
+def without_session(url: str) -> str:
+    """Return a URL without the session ids that a server put into it.
+
+    It says which URLs are the same page and is not what is fetched: to some servers the
+    parameter means something else.
+    """
+    if "=" not in url:
+        return url
+    shorter = _SESSION.sub("", url)
+    return url if shorter == url else shorter.rstrip("?&;")
 
 
 def is_unwanted_file(url: str) -> bool:

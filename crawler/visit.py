@@ -11,12 +11,16 @@ from urllib.parse import urljoin
 
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
 from crawler.strategies.orderings import Ordering, Source
+from crawler.traps import is_trap
 from crawler.url import is_unwanted_file, normalise
 
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What a server answered. `retry_after_s` is its wish in seconds, `ip` its address."""
+    """What a server answered. `retry_after_s` is its wish in seconds, `ip` its address.
+
+    `is_cut` says that the body ended before the server had said it would.
+    """
 
     url: str
     status: int
@@ -26,6 +30,7 @@ class Download:
     location: str | None = None
     retry_after_s: float | None = None
     ip: str | None = None
+    is_cut: bool = False
 
 
 class Reading(NamedTuple):
@@ -81,12 +86,29 @@ class _Sifted(NamedTuple):
     wanted: list[str]
     files: int
     malformed: int
+    traps: int
 
 
 def _sift(urls: Sequence[str]) -> _Sifted:
     normal = [url for url in map(normalise, urls) if url]
-    wanted = [url for url in normal if not is_unwanted_file(url)]
-    return _Sifted(list(dict.fromkeys(wanted)), len(normal) - len(wanted), len(urls) - len(normal))
+    pages = [url for url in normal if not is_unwanted_file(url)]
+    wanted = [url for url in pages if not is_trap(url)]
+    return _Sifted(
+        list(dict.fromkeys(wanted)),
+        len(normal) - len(pages),
+        len(urls) - len(normal),
+        len(pages) - len(wanted),
+    )
+
+
+def _ignoring(record: Record, sifted: _Sifted, dropped: int) -> Record:
+    """Return a record with the number of links that are not worth queueing."""
+    return replace(
+        record,
+        ignored_files=sifted.files,
+        ignored_urls=sifted.malformed + dropped,
+        ignored_traps=sifted.traps,
+    )
 
 
 class Visitor:
@@ -115,8 +137,9 @@ class Visitor:
         self._on_settled = on_settled
 
     def links(self, urls: Sequence[str], source: Source) -> list[Link]:
-        """Return the links worth queueing, normalised and scored in one batch."""
-        return self._score(_sift(urls).wanted, source)
+        """Return URLs that a person vouches for as links, normalised and scored in one batch."""
+        normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
+        return self._score(list(dict.fromkeys(normal)), source)
 
     def _score(self, urls: Sequence[str], source: Source) -> list[Link]:
         scores = self._ordering.scores(urls, source) if urls else []
@@ -149,11 +172,7 @@ class Visitor:
     def _settle_page(self, lease: Lease, download: Download) -> Record:
         reading = self._read(download, lease.inlinks)
         sifted = _sift(reading.links)
-        record = replace(
-            self._record(PAGE, download, reading),
-            ignored_files=sifted.files,
-            ignored_urls=sifted.malformed + reading.dropped_links,
-        )
+        record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
         links = self._score(sifted.wanted, Source(record.is_relevant, lease.depth))
         return self._settle(lease, record, links)
 
@@ -165,8 +184,10 @@ class Visitor:
         except ValueError:
             target = []
         # The target stands where the URL stood: one step behind the page that linked to it.
-        links = self.links(target, Source(is_relevant=True, depth=lease.depth - 1))
-        return self._settle(lease, self._record(REDIRECT, download), links)
+        sifted = _sift(target)
+        links = self._score(sifted.wanted, Source(is_relevant=True, depth=lease.depth - 1))
+        record = _ignoring(self._record(REDIRECT, download), sifted, 1 - len(target))
+        return self._settle(lease, record, links)
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
         """Put a URL back to be tried again, unless it was tried often enough."""
@@ -192,6 +213,7 @@ class Visitor:
             bytes=len(download.body),
             is_reference=reading is not None and reading.is_reference,
             parser=reading.parser if reading else None,
+            is_cut=download.is_cut,
         )
 
     def _settle(

@@ -102,7 +102,12 @@ class SqliteFrontier:
         host = pick.host
         dropped: Counter[float] = Counter()
         with self._tables.transaction() as counts:
-            counts.update(ignored_file=record.ignored_files, ignored_url=record.ignored_urls)
+            counts.update(
+                ignored_file=record.ignored_files,
+                ignored_url=record.ignored_urls,
+                ignored_trap=record.ignored_traps,
+                cut_short=record.is_cut,
+            )
             if record.parser is not None:
                 counts[f"parser_{record.parser}"] += 1
             self._tables.unqueue(pick.url_id)

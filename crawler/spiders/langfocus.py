@@ -236,6 +236,7 @@ def download_of(response: Response) -> Download:
         _text(headers.get(b"Location")),
         _seconds(headers.get(b"Retry-After")),
         str(response.ip_address) if response.ip_address else None,
+        is_cut="dataloss" in response.flags,
     )
 
 
