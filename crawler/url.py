@@ -13,7 +13,7 @@ MAX_URL_LENGTH = 2048
 _NORMAL = re.compile(
     r"https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)+"
     r"(?:/(?:(?!\.{1,2}(?:/|\?|$))[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}|/(?!\.))*"
-    r"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*)?)"
+    r"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})+)?)"
 )
 # Session ids by the names that servers give them, with values that nobody would have chosen.
 _SESSION = re.compile(
@@ -22,6 +22,8 @@ _SESSION = re.compile(
     r"=[\w.!~%-]{16,}|cfid=\d{4,}|cftoken=[\w-]{6,}|s(?:id)?=[0-9a-f]{32})(?![^&;])[&;]?",
     re.IGNORECASE | re.ASCII,
 )
+# What may be looked up: a name, once it is written in ASCII, or an IPv6 address.
+_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 _DEFAULT_PORT = {"http": 80, "https": 443}
 
@@ -44,7 +46,7 @@ def normalise(url: str) -> str | None:
     Scheme and host are lower case, the default port, user names, dot segments and the fragment
     are gone, what may not stand in a URL is percent-encoded. The path and the query are
     otherwise left as they are: servers tell `/A` from `/a`. Returns None for what is not an
-    http(s) URL with a host, or is longer than `MAX_URL_LENGTH`.
+    http(s) URL with a host that can be looked up, or is longer than `MAX_URL_LENGTH`.
     """
     if len(url) > MAX_URL_LENGTH:
         return None
@@ -59,7 +61,7 @@ def normalise(url: str) -> str | None:
 def _normalise_slowly(url: str) -> str | None:
     parts = urlsplit(safe_url_string(url.strip()))
     scheme, host, port = parts.scheme.lower(), (parts.hostname or "").rstrip("."), parts.port
-    if scheme not in _DEFAULT_PORT or not host:
+    if scheme not in _DEFAULT_PORT or not _HOST.fullmatch(host):
         return None
     netloc = f"[{host}]" if ":" in host else host
     if port is not None and port != _DEFAULT_PORT[scheme]:
