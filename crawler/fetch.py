@@ -5,6 +5,8 @@
 
 import time
 from http.client import HTTPException, HTTPResponse
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Final
 from urllib.error import HTTPError, URLError
 from urllib.request import (
@@ -44,6 +46,27 @@ def fetch(url: str, user_agent: str, timeout_s: float = TIMEOUT_S) -> Download:
     OSError, whose text is one line, where no page comes: no answer within `timeout_s` seconds,
     a status beside 2xx, a file that is no text.
     """
+    # A server that sends a byte now and then ends no wait for the next one: a connection's own
+    # time limit begins anew with each.
+    answers: SimpleQueue[Download | OSError] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            answers.put(_fetch(url, user_agent, timeout_s))
+        except OSError as error:
+            answers.put(error)
+
+    Thread(target=ask, daemon=True).start()
+    try:
+        answer = answers.get(timeout=timeout_s)
+    except Empty:
+        raise TimeoutError("timed out") from None
+    if isinstance(answer, OSError):
+        raise answer
+    return answer
+
+
+def _fetch(url: str, user_agent: str, timeout_s: float) -> Download:
     deadline = time.monotonic() + timeout_s
     try:
         with _opener().open(_request(url, user_agent), timeout=timeout_s) as response:

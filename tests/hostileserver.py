@@ -27,6 +27,7 @@ class Exchange:
 
     host: str
     path: str
+    reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     async def send(self, data: bytes) -> None:
@@ -40,9 +41,14 @@ Behaviour = Callable[[Exchange], Awaitable[None]]
 
 @dataclass
 class Hostile:
-    """A running proxy; `log` holds host and path of every request, in their order."""
+    """A running proxy; `log` holds host and path of every request, in their order.
+
+    `open` are the connections of this moment, `most_open` the most that there were at once.
+    """
 
     port: int = 0
+    open: int = 0
+    most_open: int = 0
     log: list[tuple[str, str]] = field(default_factory=list)
 
     @property
@@ -92,6 +98,8 @@ async def _connection(
     reader: asyncio.StreamReader,
     writer: asyncio.StreamWriter,
 ) -> None:
+    proxy.open += 1
+    proxy.most_open = max(proxy.most_open, proxy.open)
     try:
         head = (await reader.readuntil(HEAD_END)).decode("latin-1")
         method, target, _ = head.split(" ", 2)
@@ -102,7 +110,7 @@ async def _connection(
         else:
             host, _, path = target.removeprefix("http://").partition("/")
         proxy.log.append((host, path))
-        exchange = Exchange(host, path, writer)
+        exchange = Exchange(host, path, reader, writer)
         if path == "robots.txt" and not host.startswith("robots-"):
             await exchange.send(answer(b"", status=b"404 -"))
         else:
@@ -110,6 +118,7 @@ async def _connection(
     except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
         pass  # the client went away, or the test is over
     finally:
+        proxy.open -= 1
         writer.close()
 
 
@@ -163,8 +172,9 @@ def repeats(start: bytes, piece: bytes, *, pace_s: float = 0.0) -> Behaviour:
 
 
 async def silence(exchange: Exchange) -> None:
-    """Take the request and say nothing."""
-    await asyncio.Event().wait()
+    """Take the request and say nothing until the client goes away."""
+    while await exchange.reader.read(1024):
+        pass
 
 
 def sends_and_waits(data: bytes) -> Behaviour:

@@ -2,12 +2,14 @@
 
 import subprocess
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from crawler.fetch import fetch
 from tests.crawls import ROOT, command, environment, rows, summary
 from tests.hostileserver import (
     PACE_S,
@@ -335,3 +337,23 @@ def test_a_page_of_a_million_links_adds_no_more_than_its_host_may_have(large: Cr
     counts = summary(large.folder)["counts"]
     assert counts["ignored_url"] > 1_000
     assert counts["host_full"] > 9_000
+
+
+def test_a_page_asked_for_by_itself_comes_or_fails_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hosts = {host: behaviour for host, (behaviour, _) in HOSTS.items()}
+
+    def fate(host: str) -> str:
+        try:
+            fetch(f"http://{host}/", "langfocus", timeout_s=2)
+        except OSError as error:
+            return str(error) or type(error).__name__
+        return ""
+
+    with hostile_web(hosts) as proxy, ThreadPoolExecutor(16) as pool:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        fates = dict(zip(hosts, pool.map(fate, hosts), strict=True))
+    assert fates["tarpit-headers.de"] == fates["silent.de"] == "timed out"
+    assert not any("\n" in told for told in fates.values())
+    assert not fates["header-lines.de"]
