@@ -11,11 +11,13 @@ from crawler.frontier.base import Lease, Record
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
+from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import SEED
 from crawler.visit import Download, RetryRule, Visitor
 from tests.crawls import rows
 from tests.test_frontier_contract import META
 
+ANYTHING = make_filter("none")
 GERMAN = (
     "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 3 + "</p>"
 )
@@ -31,13 +33,11 @@ class Clock:
 class Visit:
     """A frontier with one seed, a visitor, and what was settled."""
 
-    def __init__(self, folder: Path, seed: str = "http://a.de/") -> None:
+    def __init__(self, folder: Path, seed: str = "http://a.de/", rule: Filter = ANYTHING) -> None:
         self.clock = Clock()
         self.folder = folder
         run = open_run(folder, META, self.clock.now)
-        self.frontier = SqliteFrontier(
-            run.connection, now=self.clock.now, filter=make_filter("none"), host_cap=10
-        )
+        self.frontier = SqliteFrontier(run.connection, now=self.clock.now, filter=rule, host_cap=10)
         self.settled: list[tuple[Lease, Record]] = []
         self.visitor = Visitor(
             self.frontier,
@@ -102,6 +102,22 @@ def test_links_that_are_no_candidates_are_counted(visit: Visit) -> None:
     assert counts["ignored_url"] >= 1
 
 
+def test_links_that_look_endless_are_counted_and_left_out(visit: Visit) -> None:
+    visit.answer(body=GERMAN + "<a href='/a/a/a/'>x</a><a href='/a/a/'>x</a>")
+    assert visit.queued() == ["http://a.de/a/a/"]
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_trap"] == 1
+
+
+def test_a_seed_is_fetched_however_it_looks(tmp_path: Path) -> None:
+    assert Visit(tmp_path, "http://a.de/x/x/x/").lease().url == "http://a.de/x/x/x/"
+
+
+def test_a_page_that_was_cut_short_is_read_and_counted(visit: Visit) -> None:
+    visit.answer(body=GERMAN, is_cut=True)
+    assert visit.settled[0][1].language == "de"
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["cut_short"] == 1
+
+
 @pytest.mark.parametrize("status", [404, 410, 403, 204])
 def test_an_error_is_a_page_without_a_label(visit: Visit, status: int) -> None:
     visit.answer(status, "" if status == 204 else GERMAN)
@@ -129,6 +145,22 @@ def test_a_redirect_leads_no_further_from_the_seeds(visit: Visit) -> None:
 def test_a_redirect_to_nowhere_ends(visit: Visit, location: str) -> None:
     visit.answer(302, location=location)
     assert visit.queued() == []
+
+
+def test_a_redirect_to_a_trap_is_counted(visit: Visit) -> None:
+    visit.answer(302, location="/x/x/x/")
+    assert visit.queued() == []
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_trap"] == 1
+
+
+def test_a_redirect_into_an_irrelevant_server_is_rejected(tmp_path: Path) -> None:
+    visit = Visit(tmp_path, rule=make_filter("server", tolerance=0))
+    visit.answer(body=GERMAN + "<a href='http://b.de/'>b</a><a href='http://c.de/'>c</a>")
+    visit.answer(body="<p>" + "This page is written in plain English, as you can see. " * 5)
+    visit.answer(302, location="http://b.de/more")
+    assert [outcome for _, outcome in visit.outcomes()] == ["page", "page", "redirect"]
+    assert visit.queued() == []
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["rejected"] == 1
 
 
 def test_a_chain_of_redirects_ends(visit: Visit) -> None:
