@@ -65,8 +65,10 @@ def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
     async def serve() -> None:
         loops.append(asyncio.get_running_loop())
         tasks: set[asyncio.Task[None]] = set()
+        writers: list[asyncio.StreamWriter] = []
 
         async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writers.append(writer)
             task = asyncio.current_task()
             if task is not None:
                 tasks.add(task)
@@ -80,6 +82,10 @@ def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        # What a client did not take would keep its connection open for ever.
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()

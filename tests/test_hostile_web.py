@@ -31,6 +31,7 @@ from tests.hostileserver import (
 
 MAX_BYTES = 1_000_000
 HOST_CAP = 30
+CONNECTIONS = 20
 BOMB_BYTES = 20 * MAX_BYTES
 HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -198,12 +199,16 @@ EXPECTED |= {f"http://{host}/": "page" for host in GOOD}
 
 @dataclass(frozen=True)
 class Crawled:
-    """What a crawl left behind. `requested` are host and path of what the servers were asked."""
+    """What a crawl left behind. `requested` are host and path of what the servers were asked.
+
+    `most_open` is the number of connections that were open at once.
+    """
 
     folder: Path
     errors: str
     outcomes: dict[str, str]
     requested: list[tuple[str, str]]
+    most_open: int
 
     def paths(self, host: str) -> list[str]:
         return [path for of, path in self.requested if of == host and path != "robots.txt"]
@@ -218,7 +223,7 @@ def crawl(folder: Path, hosts: Mapping[str, Behaviour], **settings: object) -> C
         "DNS_TIMEOUT": 2,
         "RETRY_TIMES": 0,
         "LANGFOCUS_RETRY_DELAY": 0.1,
-        "CONCURRENT_REQUESTS": 20,
+        "CONCURRENT_REQUESTS": CONNECTIONS,
         "MEMUSAGE_LIMIT_MB": 600,
         "MEMUSAGE_CHECK_INTERVAL_SECONDS": 0.2,
     }
@@ -235,7 +240,7 @@ def crawl(folder: Path, hosts: Mapping[str, Behaviour], **settings: object) -> C
         )
     assert done.returncode == 0, done.stderr
     outcomes = dict(rows(folder, "SELECT url, outcome FROM pages"))
-    return Crawled(folder, done.stderr, outcomes, proxy.log)
+    return Crawled(folder, done.stderr, outcomes, proxy.log, proxy.most_open)
 
 
 @pytest.fixture(scope="module")
@@ -260,11 +265,20 @@ def test_the_crawl_ends_by_itself_within_its_memory_and_leaves_nothing(crawled: 
     assert "Traceback" not in crawled.errors
 
 
+def test_a_server_that_was_given_up_holds_no_connection(crawled: Crawled) -> None:
+    """Those that are just being closed count too."""
+    assert crawled.most_open <= 2 * CONNECTIONS
+
+
 def test_a_chain_of_redirects_ends_on_one_host_or_many(crawled: Crawled) -> None:
     assert crawled.outcomes["http://chain20.de/"] == "redirect_loop"
     assert crawled.paths("chain21.de") == []
     assert crawled.outcomes["http://numbers.de/20"] == "redirect_loop"
     assert len(crawled.paths("numbers.de")) == 21
+
+
+def test_a_location_that_is_not_utf_8_leads_where_its_bytes_say(crawled: Crawled) -> None:
+    assert crawled.outcomes["http://ok0.de/stra%DFe"] == "page"
 
 
 def test_the_cap_of_a_host_holds_for_where_redirects_end(crawled: Crawled) -> None:

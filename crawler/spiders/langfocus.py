@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
-from urllib.parse import urljoin
+from urllib.parse import quote_from_bytes, urljoin
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -233,7 +233,7 @@ def download_of(response: Response) -> Download:
         response.body,
         _text(headers.get(b"Content-Type")),
         _text(headers.get(b"Content-Language")),
-        _text(headers.get(b"Location")),
+        _address(headers.get(b"Location")),
         _seconds(headers.get(b"Retry-After")),
         str(response.ip_address) if response.ip_address else None,
         is_cut="dataloss" in response.flags,
@@ -242,13 +242,21 @@ def download_of(response: Response) -> Download:
 
 def _redirect_target(response: Response) -> str | None:
     """Return where a response redirects to; None if nowhere, or to what is no http(s) URL."""
-    location = _text(response.headers.get(b"Location"))
+    location = _address(response.headers.get(b"Location"))
     if location is None or not 300 <= response.status < 400:
         return None
     try:
         return normalise(urljoin(response.url, location))
     except ValueError:
         return None
+
+
+def _address(value: bytes | None) -> str | None:
+    """Return a Location; bytes that are not UTF-8 are escaped, as browsers do."""
+    try:
+        return None if value is None else value.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        return quote_from_bytes(error.object, safe=bytes(range(0x80))).strip()
 
 
 def _text(value: bytes | None) -> str | None:
