@@ -4,14 +4,17 @@ import sqlite3
 import tempfile
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from crawler.frontier.base import PAGE, REDIRECT, Lease, LeaseError, Link, Record
+from crawler.frontier.selection import BLOCK, BestFirst, Host, Weights
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.frontier.tables import Tables
 from crawler.run import open_run
 from crawler.strategies.filters import FILTERS, make_filter
 from crawler.strategies.orderings import Draw
@@ -404,3 +407,136 @@ def test_only_the_unit_that_turned_irrelevant_is_dropped(tmp_path: Path) -> None
     frontier.admit(lease_now(frontier), page("en"), now=0.0)
     assert lease_now(frontier).url == "http://a.de/de/1"
     assert frontier.counts().queued == 0
+
+
+def plan_of(folder: Path, statement: str) -> str:
+    connection = sqlite3.connect(folder / "run.db")
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+    connection.close()
+    return "; ".join(row[3] for row in rows)
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Everything that frontiers ask of SQLite, as they ask it, with values filled in."""
+    asked: list[str] = []
+
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = sqlite3.Connection(*arguments, **options)
+        connection.set_trace_callback(asked.append)
+        return connection
+
+    monkeypatch.setattr("crawler.run.sqlite3.connect", traced)
+    return asked
+
+
+@pytest.mark.parametrize("name", ["server", "directory-conservative"])
+@pytest.mark.parametrize("draw", Draw)
+def test_no_step_of_a_crawl_scans_a_table_or_sorts(
+    tmp_path: Path, statements: list[str], name: str, draw: Draw
+) -> None:
+    frontier = new_frontier(tmp_path, filter=make_filter(name, tolerance=0), draw=draw)
+    frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
+    statements.clear()
+    links = [Link(f"http://{c}.de/en/{n}", 0.0) for c in "abd" for n in range(4)]
+    frontier.admit(lease_now(frontier), page(), links, now=0.0)
+    frontier.retry(lease_now(frontier), now=0.0, not_before=0.0)
+    frontier.release(lease_now(frontier), now=0.0)
+    frontier.set_delay("a.de", 1.0)
+    for _ in range(4):
+        frontier.admit(lease_now(frontier), page("en"), [Link("http://e.de/", 0.0)], now=0.0)
+    asked = [s for s in statements if s.split()[0] in ("SELECT", "UPDATE", "DELETE", "INSERT")]
+    assert any(s.startswith("DELETE") for s in asked)
+    for statement in asked:
+        plan = plan_of(tmp_path, statement).replace("SCAN json_each", "")
+        assert "SCAN" not in plan, (statement, plan)
+        assert "TEMP B-TREE" not in plan, (statement, plan)
+
+
+@pytest.mark.parametrize(
+    ("unit", "index"), [(None, "urls_queue (host=?)"), ("a.de/en/", "urls_unit (unit=?)")]
+)
+def test_what_is_dropped_is_found_by_its_unit(
+    tmp_path: Path, statements: list[str], unit: str | None, index: str
+) -> None:
+    run = open_run(tmp_path, META, 0.0)
+    Tables(run.connection).drop(1, unit)
+    delete = next(s for s in statements if s.startswith("DELETE"))
+    assert index in plan_of(tmp_path, delete)
+    run.connection.close()
+
+
+def test_the_search_for_a_drawn_url_steps_over_a_block_at_most(
+    tmp_path: Path, statements: list[str]
+) -> None:
+    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
+    frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(4 * BLOCK)], 0.0)
+    drawn = set()
+    for _ in range(200):
+        lease = lease_now(frontier)
+        drawn.add(lease.url)
+        frontier.admit(lease, page(), [Link(lease.url + "/on", 0.0)], now=0.0)
+    offsets = [int(s.rpartition("OFFSET ")[2]) for s in statements if "OFFSET" in s]
+    assert len(drawn) == len(offsets) == 200
+    assert max(offsets) < BLOCK
+    assert "id>?" in plan_of(tmp_path, next(s for s in statements if "OFFSET" in s))
+
+
+def test_draws_are_uniform_over_short_and_long_queues_as_they_change(tmp_path: Path) -> None:
+    """A host with a thousand URLs, a hundred with a few; half are known before a restart."""
+    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
+    urls = [f"http://long.de/{n}" for n in range(2 * BLOCK)]
+    urls += [f"http://h{n % 100 if n % 3 else 7}.de/{n}" for n in range(600)]
+    frontier.seed([Link(url, 0.0) for url in urls[::2]], 0.0)
+    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=5)
+    lease_now(frontier)
+    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=6)
+    frontier.seed([Link(url, 0.0) for url in urls[1::2]], 0.0)
+    place = {url: number for number, url in enumerate(urls)}
+    cells = [0] * 116
+    for number in range(len(urls) // 2):
+        lease = lease_now(frontier)
+        cells[place[lease.url] // 14] += 1
+        if number % 5:
+            frontier.admit(lease, page(), now=0.0)
+        else:  # its robots.txt came; now the page
+            frontier.release(lease, now=0.0)
+            assert lease_now(frontier).url == lease.url
+            frontier.admit(lease, page(), now=0.0)
+    # Half of the URLs were drawn without return: the variance is half that of independent draws.
+    chi_square = sum((n - 7) ** 2 / 7 for n in cells) / 0.5
+    assert chi_square < 166.4  # 115 degrees of freedom, p = 0.001
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.booleans()), max_size=60))
+def test_every_position_among_weights_belongs_to_one_key(
+    changes: list[tuple[int, int, bool]],
+) -> None:
+    weights, known, shown = Weights(), dict.fromkeys(range(10), 0), dict.fromkeys(range(10), False)
+    for key, weight, is_shown in changes:
+        if weight != known[key]:
+            weights.change(key, weight - known[key])
+        known[key] = weight
+        (weights.show if is_shown else weights.hide)(key)
+        shown[key] = is_shown
+    expected = sorted((k, i) for k in known if shown[k] for i in range(known[k]))
+    assert sorted(weights.at(p) for p in range(weights.total)) == expected
+    with pytest.raises(IndexError):
+        weights.at(weights.total)
+
+
+def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> None:
+    hosts = {1: Host(1, 0.0, 0.0)}
+    known = [(-1.0, 1)]
+    selection = BestFirst(hosts, lambda _: known[0])
+    hosts[1].queued, hosts[1].is_ready = 1, True
+    selection.put(hosts[1])
+    for url_id in range(2, 5000):
+        hosts[1].queued = 2
+        selection.add(hosts[1], 2.0, url_id)
+        pick = selection.take()
+        assert pick is not None
+        assert pick.url_id == url_id
+        selection.discard(hosts[1], 2.0, url_id)
+        selection.put(hosts[1])
+    assert len(selection._heap) < 2000

@@ -1,14 +1,20 @@
 """Which of the hosts that may be contacted now gives the next URL.
 
-Both ways cost O(log hosts) a URL. They know hosts and scores, not URLs: those stay on disk.
+Both ways cost O(log hosts) a URL, however many URLs one host has. They know hosts and scores, not
+URLs: those stay on disk.
 """
 
+from array import array
+from bisect import bisect_right
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Protocol
+
+Head = tuple[float, int, int]
+"""A host's best URL: minus score, the URL's id, the host's id."""
 
 
 @dataclass(slots=True, eq=False)
@@ -16,32 +22,35 @@ class Host:
     """A host with something queued or leased, or one that still rests.
 
     `ready_at` is when it may be contacted again, unix seconds. `promising` of its `queued` URLs
-    have a score that is not doubted. `head` is the sort key of its best URL (kept by `BestFirst`
-    while the host is ready), `tiers` the number of queued URLs by score and `drawn` a URL that
-    was drawn and put back (kept where URLs are drawn uniformly).
+    have a score that is not doubted. `head` is its best URL where `BestFirst` knows it and
+    `drawn` a URL that was drawn and put back (kept where URLs are drawn uniformly).
+
+    There may be a million of these: what a selection alone needs is kept by the selection.
     """
 
     id: int
-    key: str
     delay_s: float
     ready_at: float
     queued: int = 0
     promising: int = 0
     is_leased: bool = False
     is_ready: bool = False
-    head: tuple[float, int] | None = None
-    tiers: dict[float, int] = field(default_factory=dict)
+    head: Head | None = None
     drawn: "Pick | None" = None
 
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A place in a host's queue: a URL, or (`url_id` 0) the `offset`-th of those with a score."""
+    """A place in a host's queue: a URL, or (`url_id` 0) one of those with a score.
+
+    That is the `offset`-th of those whose id is `first_id` or more.
+    """
 
     host: Host
     score: float
     url_id: int = 0
     offset: int = 0
+    first_id: int = 0
 
 
 class Selection(Protocol):
@@ -50,11 +59,14 @@ class Selection(Protocol):
     def put(self, host: Host) -> None:
         """Let a host with queued URLs take part."""
 
-    def change(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
-        """Note that the host's queue has one URL of that score more or less."""
+    def add(self, host: Host, score: float, url_id: int) -> None:
+        """Note that a URL was queued; `host.queued` counts it already."""
 
-    def refresh(self, host: Host) -> None:
-        """Note that the queue of a ready host changed in other ways."""
+    def discard(self, host: Host, score: float, url_id: int) -> None:
+        """Note that a URL left the queue of a host that is not ready."""
+
+    def lift(self, host: Host) -> None:
+        """Note that queued URLs of a host have better scores now."""
 
     def put_back(self, pick: Pick) -> None:
         """Note that a URL was taken and is queued again, its host not being ready yet."""
@@ -69,27 +81,40 @@ class Selection(Protocol):
 class BestFirst:
     """The highest score of all hosts first; among equal scores, the URL discovered first."""
 
-    def __init__(self, head_of: Callable[[Host], tuple[float, int] | None]) -> None:
-        """Rank hosts by `head_of`, which returns (minus score, URL id) of a host's best URL."""
+    def __init__(
+        self, hosts: Mapping[int, Host], head_of: Callable[[int], tuple[float, int]]
+    ) -> None:
+        """Rank `hosts` (by id) by `head_of`: minus score and id of the best URL of a host's id."""
+        self._hosts = hosts
         self._head_of = head_of
-        self._heap: list[tuple[tuple[float, int], int, Host]] = []
+        self._heap: list[Head] = []
         self._ready = 0
 
     def put(self, host: Host) -> None:
         """Let a host with queued URLs take part."""
         self._ready += 1
-        self.refresh(host)
+        if host.head is None:
+            host.head = (*self._head_of(host.id), host.id)
+        self._push(host.head)
 
-    def change(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
-        """Note that the host's queue has one URL of that score more."""
-        if host.is_ready and by > 0 and (host.head is None or (-score, url_id) < host.head):
-            self._push(host, (-score, url_id))
+    def add(self, host: Host, score: float, url_id: int) -> None:
+        """Note that a URL was queued; `host.queued` counts it already."""
+        head = (-score, url_id, host.id)
+        if host.queued == 1 or (host.head is not None and head < host.head):
+            host.head = head
+            if host.is_ready:
+                self._push(head)
 
-    def refresh(self, host: Host) -> None:
-        """Look up the host's best URL again."""
-        head = self._head_of(host)
-        if head is not None:
-            self._push(host, head)
+    def discard(self, host: Host, score: float, url_id: int) -> None:
+        """Note that a URL left the queue of a host that is not ready."""
+        host.head = None
+
+    def lift(self, host: Host) -> None:
+        """Look up the host's best URL again, at once or when it takes part."""
+        host.head = None
+        if host.is_ready:
+            host.head = (*self._head_of(host.id), host.id)
+            self._push(host.head)
 
     def put_back(self, pick: Pick) -> None:
         """Let the URL stand for itself again: what is better by then goes before it."""
@@ -97,9 +122,8 @@ class BestFirst:
     def best(self) -> float | None:
         """Return the score of the URL that `take` would give, or None if there is none."""
         while self._heap:
-            head, _, host = self._heap[0]
-            if host.is_ready and host.head == head:
-                return -head[0]
+            if self._stands(self._heap[0]):
+                return -self._heap[0][0]
             heappop(self._heap)
         return None
 
@@ -107,17 +131,22 @@ class BestFirst:
         """Return the host with the best URL and remove it, or None if there is none."""
         if self.best() is None:
             return None
-        head, _, host = heappop(self._heap)
+        score, url_id, host_id = heappop(self._heap)
         # What else stands of the host in the heap is void from now on.
         self._ready -= 1
+        host = self._hosts[host_id]
         host.head = None
-        return Pick(host, -head[0], head[1])
+        return Pick(host, -score, url_id)
 
-    def _push(self, host: Host, head: tuple[float, int]) -> None:
-        host.head = head
-        heappush(self._heap, (head, host.id, host))
+    def _stands(self, head: Head) -> bool:
+        # The very same tuple: an equal one may have been void before and be pushed again.
+        host = self._hosts.get(head[2])
+        return host is not None and host.head is head
+
+    def _push(self, head: Head) -> None:
+        heappush(self._heap, head)
         if len(self._heap) > 2 * self._ready + 1024:
-            self._heap = [entry for entry in self._heap if entry[2].head == entry[0]]
+            self._heap = [entry for entry in self._heap if self._stands(entry)]
             heapify(self._heap)
 
 
@@ -129,28 +158,60 @@ class UniformDraw:
     drawn anew, URLs of hosts that were contacted before would be drawn more often than others.
     """
 
-    def __init__(self, random: Random) -> None:
-        """Draw with `random`."""
+    def __init__(
+        self,
+        random: Random,
+        hosts: Mapping[int, Host],
+        ids_of: Callable[[int, float], Iterable[int]],
+        queued: Iterable[tuple[int, float, int]] = (),
+    ) -> None:
+        """Draw with `random` from `hosts` (by id).
+
+        `ids_of` gives the queued URLs of a host's id with a score, in the order of discovery; it
+        is asked once for each queue that grows long. `queued` is what there is: host's id, score
+        and number of URLs.
+        """
         self._random = random
-        self._tiers: dict[float, WeightedHosts] = {}
+        self._hosts = hosts
+        self._ids_of = ids_of
+        self._tiers: dict[float, Weights] = {}
+        self._long: dict[tuple[int, float], LongQueue] = {}
         self._drawn: dict[float, deque[Host]] = {}
+        for host_id, score, number in queued:
+            self._tiers.setdefault(score, Weights()).change(host_id, number)
 
     def put(self, host: Host) -> None:
         """Let a host with queued URLs take part."""
-        self.refresh(host)
+        for tier in self._tiers.values():
+            tier.show(host.id)
         if host.drawn is not None:
             self._drawn.setdefault(host.drawn.score, deque()).append(host)
 
-    def change(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
-        """Note that the host's queue has one URL of that score more or less."""
-        host.tiers[score] = host.tiers.get(score, 0) + by
-        if host.is_ready:
-            self._weigh(host, score)
+    def add(self, host: Host, score: float, url_id: int) -> None:
+        """Note that a URL was queued; `host.queued` counts it already."""
+        tier = self._tiers.get(score)
+        if tier is None:
+            tier = self._tiers[score] = Weights()
+        tier.change(host.id, 1, is_shown=host.is_ready)
+        queue = self._long.get((host.id, score))
+        if queue is not None:
+            queue.add(url_id)
 
-    def refresh(self, host: Host) -> None:
-        """Weigh the host again by all its scores."""
-        for score in host.tiers:
-            self._weigh(host, score)
+    def discard(self, host: Host, score: float, url_id: int) -> None:
+        """Note that a URL left the queue of a host that is not ready."""
+        tier = self._tiers[score]
+        tier.change(host.id, -1)
+        queue = self._long.get((host.id, score))
+        if queue is not None:
+            queue.discard(url_id)
+            if not tier.weight(host.id):
+                del self._long[host.id, score]
+        if not len(tier):
+            del self._tiers[score]
+
+    def lift(self, host: Host) -> None:
+        """Refuse: orderings that lift scores do not draw."""
+        raise NotImplementedError("scores are not lifted where URLs are drawn uniformly")
 
     def put_back(self, pick: Pick) -> None:
         """Remember what was drawn until its host is ready."""
@@ -158,22 +219,26 @@ class UniformDraw:
 
     def best(self) -> float | None:
         """Return the score of the URL that `take` would give, or None if there is none."""
-        return max((score for score, hosts in self._tiers.items() if hosts.total), default=None)
+        return max((score for score, tier in self._tiers.items() if tier.total), default=None)
 
     def take(self) -> Pick | None:
         """Return a URL's place and remove its host, or None if there is none."""
         score = self.best()
         if score is None:
             return None
-        pick = self._drawn_before(score) or self._draw(self._tiers[score], score)
+        pick = self._drawn_before(score) or self._draw(score)
         pick.host.drawn = None
-        for tier in pick.host.tiers:
-            self._tiers[tier].set(pick.host, 0)
+        for tier in self._tiers.values():
+            tier.hide(pick.host.id)
         return pick
 
-    def _draw(self, hosts: "WeightedHosts", score: float) -> Pick:
-        host, offset = hosts.at(self._random.randrange(hosts.total))
-        return Pick(host, score, offset=offset)
+    def _draw(self, score: float) -> Pick:
+        tier = self._tiers[score]
+        host_id, offset = tier.at(self._random.randrange(tier.total))
+        first_id = 0
+        if tier.weight(host_id) > BLOCK:
+            first_id, offset = self._long_queue(host_id, score).at(offset)
+        return Pick(self._hosts[host_id], score, offset=offset, first_id=first_id)
 
     def _drawn_before(self, score: float) -> Pick | None:
         hosts = self._drawn.get(score)
@@ -184,72 +249,133 @@ class UniformDraw:
                 return pick
         return None
 
-    def _weigh(self, host: Host, score: float) -> None:
-        self._tiers.setdefault(score, WeightedHosts()).set(host, host.tiers[score])
+    def _long_queue(self, host_id: int, score: float) -> "LongQueue":
+        queue = self._long.get((host_id, score))
+        if queue is None:
+            queue = self._long[host_id, score] = LongQueue()
+            for url_id in self._ids_of(host_id, score):
+                queue.add(url_id)
+        return queue
 
 
-class WeightedHosts:
-    """Hosts with whole weights, found by a position among all weights: a Fenwick tree."""
+BLOCK = 512
+"""The most URLs that the search for a place in a host's queue steps over on disk."""
+
+
+class LongQueue:
+    """How many URLs of a host lie between some of its ids, so that its n-th is found at once."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._firsts = array("q")
+        self._blocks = Weights()
+        self._room = 0
+
+    def add(self, url_id: int) -> None:
+        """Count a URL whose id is higher than all before."""
+        if not self._room:
+            self._firsts.append(url_id)
+            self._room = BLOCK
+        self._room -= 1
+        self._blocks.change(self._firsts[-1], 1, is_shown=True)
+
+    def discard(self, url_id: int) -> None:
+        """Count a URL no longer."""
+        self._blocks.change(self._firsts[bisect_right(self._firsts, url_id) - 1], -1)
+
+    def at(self, position: int) -> tuple[int, int]:
+        """Return the id where a block begins and how far behind it the URL at a position is."""
+        return self._blocks.at(position)
+
+
+class Weights:
+    """Whole weights of keys; those shown are found by a position among them: a Fenwick tree.
+
+    A key takes its place when its weight rises from 0 and gives it up when that is 0 again.
+    """
 
     def __init__(self) -> None:
         """Start empty."""
         self.total = 0
         self._size = 1
-        self._sums = [0, 0]
-        self._hosts: list[Host | None] = [None]
-        self._weights: list[int] = [0]
+        self._sums = array("q", (0, 0))
+        self._keys = array("q")
+        self._weights = array("q")
+        self._is_shown = bytearray()
         self._place: dict[int, int] = {}
-        self._free: list[int] = []
+        self._free = array("q")
 
-    def set(self, host: Host, weight: int) -> None:
-        """Give the host that weight; 0 removes it."""
-        place = self._place.get(host.id)
+    def __len__(self) -> int:
+        """Return how many keys have a weight."""
+        return len(self._place)
+
+    def weight(self, key: int) -> int:
+        """Return the weight of a key, shown or hidden."""
+        place = self._place.get(key)
+        return 0 if place is None else self._weights[place]
+
+    def change(self, key: int, by: int, *, is_shown: bool = False) -> None:
+        """Add to a weight; a new key is shown or hidden as told."""
+        place = self._place.get(key)
         if place is None:
-            if weight == 0:
-                return
-            place = self._new_place(host)
-        self._add(place, weight - self._weights[place])
-        if weight == 0:
-            self._free.append(self._place.pop(host.id))
-            self._hosts[place] = None
+            place = self._new_place(key, is_shown=is_shown)
+        self._weights[place] += by
+        if self._is_shown[place]:
+            self._add(place, by)
+        if not self._weights[place]:
+            self._free.append(self._place.pop(key))
 
-    def at(self, position: int) -> tuple[Host, int]:
-        """Return the host at a position in [0, total) and how far inside its weight that is."""
-        place, step = 0, self._size
+    def show(self, key: int) -> None:
+        """Let a key be found, if it has a weight."""
+        place = self._place.get(key)
+        if place is not None and not self._is_shown[place]:
+            self._is_shown[place] = True
+            self._add(place, self._weights[place])
+
+    def hide(self, key: int) -> None:
+        """Let a key not be found."""
+        place = self._place.get(key)
+        if place is not None and self._is_shown[place]:
+            self._is_shown[place] = False
+            self._add(place, -self._weights[place])
+
+    def at(self, position: int) -> tuple[int, int]:
+        """Return the key at a position in [0, total) and how far inside its weight that is."""
+        if not 0 <= position < self.total:
+            raise IndexError(position)
+        sums, size, place, step = self._sums, self._size, 0, self._size
         while step:
             after = place + step
-            if after <= self._size and self._sums[after] <= position:
-                place, position = after, position - self._sums[after]
+            if after <= size and sums[after] <= position:
+                place, position = after, position - sums[after]
             step //= 2
-        host = self._hosts[place]
-        if host is None:
-            raise IndexError(position)
-        return host, position
+        return self._keys[place], position
 
-    def _new_place(self, host: Host) -> int:
-        if not self._free:
-            self._grow()
-        place = self._free.pop()
-        self._place[host.id] = place
-        self._hosts[place] = host
+    def _new_place(self, key: int, *, is_shown: bool) -> int:
+        if self._free:
+            place = self._free.pop()
+            self._keys[place] = key
+            self._is_shown[place] = is_shown
+        else:
+            place = len(self._keys)
+            if place == self._size:
+                self._double()
+            self._keys.append(key)
+            self._weights.append(0)
+            self._is_shown.append(is_shown)
+        self._place[key] = place
         return place
 
     def _add(self, place: int, difference: int) -> None:
         self.total += difference
-        self._weights[place] += difference
+        sums, size = self._sums, self._size
         index = place + 1
-        while index <= self._size:
-            self._sums[index] += difference
+        while index <= size:
+            sums[index] += difference
             index += index & -index
 
-    def _grow(self) -> None:
-        old = self._size if self._place else 0
-        self._size = max(2 * old, 16)
-        self._hosts += [None] * (self._size - len(self._hosts))
-        self._weights += [0] * (self._size - len(self._weights))
-        self._free = list(range(self._size - 1, old - 1, -1))
-        self._sums = [0, *self._weights]
-        for index in range(1, self._size + 1):
-            parent = index + (index & -index)
-            if parent <= self._size:
-                self._sums[parent] += self._sums[index]
+    def _double(self) -> None:
+        # Of the new sums only the last one covers places of before.
+        self._sums.frombytes(bytes(8 * self._size))
+        self._size *= 2
+        self._sums[self._size] = self.total

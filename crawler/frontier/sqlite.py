@@ -7,8 +7,7 @@ simply still queued.
 """
 
 import sqlite3
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from random import Random
 
@@ -66,20 +65,17 @@ class SqliteFrontier:
         self._budget_pages = budget_pages
         self._hosts: dict[int, Host] = {}
         self._resting: list[tuple[float, int]] = []
+        self._has_doubts = doubts_up_to is not None
         self._doubts_up_to = float("-inf") if doubts_up_to is None else doubts_up_to
         self._patience_s = patience_s
         self._doubting_since: float | None = None
         self._promising_leases = 0
         self._promising_rests: list[tuple[float, int]] = []
         self._leased: dict[int, Pick] = {}
-        self._selection: Selection = (
-            UniformDraw(Random(random_state + self._pages))
-            if draw is Draw.UNIFORM
-            else BestFirst(lambda host: self._tables.head(host.id))
-        )
         self._queued = 0
         self._opened_at, self._last_known_host = now, self._tables.last_host()
-        self._take_over(now)
+        self._selection = self._select(draw, random_state)
+        self._take_over(now, knows_heads=draw is Draw.FIRST)
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
         """Queue links that no page gave: no filter applies, the host cap does."""
@@ -100,7 +96,7 @@ class SqliteFrontier:
         """Settle a leased URL and return what became of its links, in their order."""
         pick = self._pick(lease)
         host = pick.host
-        dropped: Counter[float] = Counter()
+        dropped: list[tuple[float, int]] = []
         with self._tables.transaction() as counts:
             counts.update(
                 ignored_file=record.ignored_files,
@@ -118,12 +114,12 @@ class SqliteFrontier:
             outcome = self._admitter.admit(links, origin, counts)
             if record.is_download and self._filter.drops(tally):
                 dropped = self._tables.drop(host.id, self._filter.part_of_host(lease.url))
-                counts["dropped_irrelevant"] += dropped.total()
+                counts["dropped_irrelevant"] += len(dropped)
             is_new_host = record.outcome == PAGE and self._tables.count_page(host.id)
-            queued = self._queued - 1 + len(outcome.stored) - dropped.total()
+            queued = self._queued - 1 + len(outcome.stored) - len(dropped)
             self._tables.add_record(lease, pick.url_id, record, queued)
         self._count(record, is_new_host=is_new_host)
-        self._take_out(host, Counter({pick.score: 1}) + dropped)
+        self._take_out(host, [(pick.score, pick.url_id), *dropped])
         self._take_in(outcome, now)
         self._end_lease(lease)
         self._rest(host, now + host.delay_s if was_contacted else host.ready_at, now)
@@ -160,9 +156,9 @@ class SqliteFrontier:
         self._promising_leases += pick.score > self._doubts_up_to
         host.is_ready, host.is_leased = False, True
         if not pick.url_id:
-            url_id = self._tables.url_at(host.id, pick.score, pick.offset)
+            url_id = self._tables.url_at(host.id, pick.score, pick.first_id, pick.offset)
             pick = Pick(host, pick.score, url_id)
-        lease = self._tables.lease(pick.url_id, host.key)
+        lease = self._tables.lease(pick.url_id)
         self._leased[lease.fingerprint] = pick
         return lease
 
@@ -286,29 +282,40 @@ class SqliteFrontier:
 
     # Hosts in memory: leased, resting or ready; without queue and rest they are forgotten.
 
-    def _take_over(self, now: float) -> None:
-        for row, score, number in self._tables.queues():
+    def _select(self, draw: Draw, random_state: int) -> Selection:
+        """Return a selection; where URLs are drawn it knows already what is queued."""
+        if draw is Draw.FIRST:
+            return BestFirst(self._hosts, self._tables.head)
+        random = Random(random_state + self._pages)
+        return UniformDraw(random, self._hosts, self._tables.ids, self._tables.tiers())
+
+    def _take_over(self, now: float, *, knows_heads: bool) -> None:
+        for row, queued, promising, score, url_id in self._tables.queues(self._doubts_up_to):
             host = self._host(row)
-            self._change_queue(host, score, number)
-        for host in list(self._hosts.values()):
+            host.queued, host.promising = queued, promising
+            if knows_heads:
+                host.head = (score, url_id, host.id)
+            self._queued += queued
             self._rest(host, host.ready_at, now)
 
     def _take_in(self, outcome: Outcome, now: float) -> None:
         for row in outcome.stored:
             is_waiting = row.host.id in self._hosts
             host = self._host(row.host)
-            self._change_queue(host, row.score, 1, row.id)
+            self._count_queued(host, row.score, 1)
+            self._selection.add(host, row.score, row.id)
             is_waiting = is_waiting and host.ready_at > now
             if not (host.is_ready or host.is_leased or is_waiting):
                 self._rest(host, host.ready_at, now)
         for host_id in outcome.lifted:
             lifted = self._hosts.get(host_id)
-            if lifted is not None and lifted.is_ready:
-                self._selection.refresh(lifted)
+            if lifted is not None:
+                self._selection.lift(lifted)
 
-    def _take_out(self, host: Host, by_score: Counter[float]) -> None:
-        for score, number in by_score.items():
-            self._change_queue(host, score, -number)
+    def _take_out(self, host: Host, urls: Iterable[tuple[float, int]]) -> None:
+        for score, url_id in urls:
+            self._count_queued(host, score, -1)
+            self._selection.discard(host, score, url_id)
 
     def _host(self, row: HostRow) -> Host:
         host = self._hosts.get(row.id)
@@ -317,25 +324,25 @@ class SqliteFrontier:
             ready_at = row.not_before
             if row.id <= self._last_known_host:
                 ready_at = max(ready_at, self._opened_at + delay_s)
-            host = self._hosts[row.id] = Host(row.id, row.key, delay_s, ready_at)
+            host = self._hosts[row.id] = Host(row.id, delay_s, ready_at)
         return host
 
-    def _change_queue(self, host: Host, score: float, by: int, url_id: int = 0) -> None:
+    def _count_queued(self, host: Host, score: float, by: int) -> None:
         host.queued += by
         self._queued += by
         if score > self._doubts_up_to:
             host.promising += by
-            if by == host.promising and not (host.is_ready or host.is_leased):
+            if by == host.promising and self._has_doubts and not (host.is_ready or host.is_leased):
                 heappush(self._promising_rests, (host.ready_at, host.id))
-        self._selection.change(host, score, by, url_id)
 
     def _rest(self, host: Host, ready_at: float, now: float) -> None:
         """Let a host that is not leased wait until `ready_at`, or take part at once."""
         host.ready_at = ready_at
         if ready_at > now:
-            heappush(self._resting, (ready_at, host.id))
-            if host.promising:
-                heappush(self._promising_rests, (ready_at, host.id))
+            rest = (ready_at, host.id)
+            heappush(self._resting, rest)
+            if host.promising and self._has_doubts:
+                heappush(self._promising_rests, rest)
         elif host.queued:
             host.is_ready = True
             self._selection.put(host)

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.frontier import inlinks
 from crawler.frontier.base import PAGE, Lease, Record
 from crawler.strategies.relevance import NOTHING, Tally
+from crawler.url import host_of
 
 
 @dataclass(slots=True)
@@ -38,6 +40,16 @@ class UrlRow:
     redirects: int
     score: float
     inlinks: tuple[str, ...]
+
+
+class Queue(NamedTuple):
+    """What is queued of a host: how much, and minus score and id of its best URL."""
+
+    host: HostRow
+    queued: int
+    promising: int
+    score: float
+    url_id: int
 
 
 class Tables:
@@ -99,37 +111,60 @@ class Tables:
         """Return how many hosts gave a page."""
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
 
-    def queues(self) -> Iterator[tuple[HostRow, float, int]]:
+    def queues(self, doubts_up_to: float) -> Iterator[Queue]:
+        """Yield what is queued of every host; scores above `doubts_up_to` are promising.
+
+        Reads the index alone, once, and looks up the best URL of each host: O(URLs) that are
+        queued, but only the hosts leave SQLite.
+        """
+        rows = self._sql(
+            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, q.n, q.promising, -q.best,"
+            " (SELECT id FROM urls WHERE host = q.host AND queued = 1 AND score = q.best"
+            "  ORDER BY id LIMIT 1)"
+            " FROM (SELECT host, COUNT(*) AS n, SUM(score > ?) AS promising, MAX(score) AS best"
+            "  FROM urls WHERE queued = 1 GROUP BY host) AS q JOIN hosts AS h ON h.id = q.host",
+            (doubts_up_to,),
+        )
+        for *host, number, promising, score, url_id in rows:
+            yield Queue(HostRow(*host), number, promising, score, url_id)
+
+    def tiers(self) -> Iterator[tuple[int, float, int]]:
         """Yield host, score and number of queued URLs, for every host and score."""
-        yield from (
-            (HostRow(host, key, admitted, delay_s, not_before), score, number)
-            for host, key, admitted, delay_s, not_before, score, number in self._sql(
-                "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, q.score, q.n FROM"
-                " (SELECT host, score, COUNT(*) AS n FROM urls WHERE queued = 1"
-                "  GROUP BY host, score) AS q JOIN hosts AS h ON h.id = q.host"
-            )
+        yield from self._sql(
+            "SELECT host, score, COUNT(*) FROM urls WHERE queued = 1 GROUP BY host, score"
         )
 
     # Taking from the queue.
 
-    def head(self, host: int) -> tuple[float, int] | None:
-        """Return (minus score, id) of a host's best queued URL."""
-        row: tuple[float, int] | None = self._sql(
+    def head(self, host: int) -> tuple[float, int]:
+        """Return (minus score, id) of the best queued URL of a host that has one."""
+        row: tuple[float, int] = self._sql(
             "SELECT -score, id FROM urls WHERE host = ? AND queued = 1"
             " ORDER BY score DESC, id LIMIT 1",
             (host,),
         ).fetchone()
         return row
 
-    def url_at(self, host: int, score: float, offset: int) -> int:
-        """Return the id of the `offset`-th queued URL of a host with that score."""
+    def ids(self, host: int, score: float) -> Iterator[int]:
+        """Yield the queued URLs of a host with that score, in the order of discovery."""
+        rows = self._sql(
+            "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ? ORDER BY id",
+            (host, score),
+        )
+        return (url_id for (url_id,) in rows)
+
+    def url_at(self, host: int, score: float, first_id: int, offset: int) -> int:
+        """Return the `offset`-th queued URL of a host with that score from an id on.
+
+        The cost is linear in `offset`, which `selection.BLOCK` bounds.
+        """
         return self._one(
-            "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ?"
+            "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ? AND id >= ?"
             " ORDER BY id LIMIT 1 OFFSET ?",
-            (host, score, offset),
+            (host, score, first_id, offset),
         )[0]
 
-    def lease(self, url_id: int, host: str) -> Lease:
+    def lease(self, url_id: int) -> Lease:
         """Return what a fetch has to know of a URL."""
         fingerprint, url, score, depth, redirects, retries, tally = self._sql(
             "SELECT fingerprint, url, score, depth, redirects, retries, inlinks"
@@ -137,7 +172,7 @@ class Tables:
             (url_id,),
         ).fetchone()
         languages = inlinks.read(tally)
-        return Lease(fingerprint, url, host, score, depth, redirects, retries, languages)
+        return Lease(fingerprint, url, host_of(url), score, depth, redirects, retries, languages)
 
     # Settling.
 
@@ -173,13 +208,14 @@ class Tables:
             )
         )
 
-    def drop(self, host: int, unit: str | None) -> Counter[float]:
-        """Forget what is queued of a unit, None: the whole host; return numbers by score."""
-        where = "host = ?" if unit is None else "host = ? AND unit = ?"
+    def drop(self, host: int, unit: str | None) -> list[tuple[float, int]]:
+        """Forget what is queued of a unit, None: the whole host; return scores and ids."""
+        where = "host = ?" if unit is None else "+host = ? AND unit = ?"
         parameters = (host,) if unit is None else (host, unit)
-        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING score"  # noqa: S608  # both spellings stand above
-        dropped = Counter(score for (score,) in self._sql(statement, parameters).fetchall())
-        self.free_slots(host, dropped.total())
+        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING score, id"  # noqa: S608  # both spellings stand above
+        dropped: list[tuple[float, int]] = self._sql(statement, parameters).fetchall()
+        if dropped:
+            self.free_slots(host, len(dropped))
         return dropped
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> None:
