@@ -1,0 +1,329 @@
+"""What a URL costs in the frontier, by the number of hosts, against the queues of others.
+
+    python -m benchmarks.frontier [--hosts 100,10000,50000,1000000] [--urls-per-host 1]
+
+For each number of hosts the SQLite frontier is filled through pages with 60 links each, to hosts
+in no order, and opened by a fresh process: best-first with a score of its own for every URL, and
+drawn uniformly. A *pop* is `next` and `release`, a *settled* page `next` and `admit` without
+links; each on a clock that goes on by 0.1 ms, with 1 s between two contacts of a host, so that
+hosts rest and come back. Memory is the growth of the resident set, SQLite's page cache
+(64 MB) with it, disk what `run.db` takes.
+
+In the same minutes Scrapy's default queue (`DownloaderAwarePriorityQueue` over
+`LifoMemoryQueue`, 16 downloads on their way) and scrapy-redis (its `PriorityQueue` and
+`RFPDupeFilter`, on a redis-server of its own that writes nothing to disk) take as many requests
+to as many hosts. Neither rests hosts, caps them or writes anything down. Every measurement has a
+process of its own. One JSON line, a table on stderr.
+"""
+
+import argparse
+import importlib.util
+import json
+import multiprocessing
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from crawler.frontier.base import PAGE, Link, Record
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.run import open_run
+from crawler.strategies.filters import make_filter
+from crawler.strategies.orderings import Draw
+
+_META: dict[str, object] = {
+    "lang": "de",
+    "ordering": "svm",
+    "filter": "none",
+    "tolerance": 1,
+    "host_cap": 0,
+    "directory_depth": 1,
+    "web": "live",
+    "seeds": [],
+    "identify": "composite",
+}
+_LINKS_PER_PAGE = 60
+_DELAY_S = 1.0
+_TICK_S = 0.0001
+_ACTIVE_DOWNLOADS = 16
+_STRIDE = 1_000_003
+
+
+def addresses(hosts: int, urls: int) -> Iterator[str]:
+    """Yield URLs that go around all hosts, in an order that is not theirs on disk."""
+    for number in range(urls):
+        host = number % hosts * _STRIDE % hosts
+        yield f"http://www.host-{host:07d}.example/section/page-{number // hosts}.html"
+
+
+def resident_bytes() -> int:
+    """Return how much memory this process has."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * 4096
+
+
+def frontier_in(folder: Path, draw: Draw, now: float) -> SqliteFrontier:
+    """Return the frontier of a run folder with the settings of a crawl by `svm` or `random`."""
+    return SqliteFrontier(
+        open_run(folder, _META, now).connection,
+        now=now,
+        filter=make_filter("none"),
+        draw=draw,
+        doubts_up_to=0.0 if draw is Draw.FIRST else None,
+        host_cap=0,
+        delay_s=_DELAY_S,
+    )
+
+
+def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:
+    """Admit all URLs, a page's links at a time."""
+    chance = random.Random(1)
+    record = Record(PAGE, 0.0, 200, True, True, "de", 0.9, "text", "utf-8")
+    now = 0.0
+    frontier = frontier_in(folder, draw, now)
+    frontier.seed([Link("http://start.example/", 1.0)], now)
+    links: list[Link] = []
+    spent = 0.0
+    slowest = 0.0
+    for number, address in enumerate(addresses(hosts, urls), 1):
+        links.append(Link(address, chance.gauss(0.0, 1.0) if draw is Draw.FIRST else 0.0))
+        if len(links) < _LINKS_PER_PAGE and number < urls:
+            continue
+        now += 2 * _DELAY_S
+        lease = frontier.next(now)
+        if lease is None:
+            raise RuntimeError("nothing to lease")
+        started_at = time.perf_counter()
+        frontier.admit(lease, record, links, now=now)
+        took = time.perf_counter() - started_at
+        spent += took
+        slowest = max(slowest, took)
+        links.clear()
+    if frontier.counts().queued + frontier.counts().pages != urls + 1:
+        raise RuntimeError("not every URL was queued")
+    return {"admits_per_s": round(urls / spent), "slowest_admit_ms": round(1000 * slowest, 1)}
+
+
+def take(folder: Path, draw: Draw, hosts: int, urls: int, pops: int) -> dict[str, float]:
+    """Open a filled frontier and take from it."""
+    before = resident_bytes()
+    now = 1e6
+    started_at = time.perf_counter()
+    frontier = frontier_in(folder, draw, now)
+    opening_s = time.perf_counter() - started_at
+    opened = resident_bytes()
+    now += _DELAY_S
+    started_at = time.perf_counter()
+    frontier.ready_at(now)
+    first = frontier.next(now)
+    first_pop_s = time.perf_counter() - started_at
+    if first is None:
+        raise RuntimeError("nothing to lease")
+    frontier.release(first, now=now)
+    record = Record(PAGE, 0.0, 200, True, True, "de", 0.9, "text", "utf-8")
+
+    def rate(number: int, end: Callable[..., object]) -> float:
+        nonlocal now
+        started_at = time.perf_counter()
+        for _ in range(number):
+            now += _TICK_S
+            lease = frontier.next(now)
+            if lease is None:
+                now = frontier.ready_at(now) or now
+                lease = frontier.next(now)
+            if lease is None:
+                raise RuntimeError("nothing to lease")
+            end(lease, now=now)
+        return number / (time.perf_counter() - started_at)
+
+    pops_per_s = rate(pops, frontier.release)
+    settled_per_s = rate(
+        min(pops, frontier.counts().queued // 2),
+        lambda lease, now: frontier.admit(lease, record, now=now),
+    )
+    size = sum(path.stat().st_size for path in folder.glob("run.db*"))
+    grown = max(opened, resident_bytes()) - before
+    return {
+        "pops_per_s": round(pops_per_s),
+        "settled_per_s": round(settled_per_s),
+        "opening_s": round(opening_s, 2),
+        "first_pop_s": round(first_pop_s, 2),
+        "memory_mb": round(grown / 1e6, 1),
+        "memory_per_host": round(grown / hosts),
+        "disk_per_url": round(size / urls),
+    }
+
+
+def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, float]:
+    """Push to and pop from Scrapy's default queue."""
+    from scrapy import Request
+    from scrapy.pqueues import DownloaderAwarePriorityQueue
+    from scrapy.settings import Settings
+    from scrapy.squeues import LifoMemoryQueue
+    from scrapy.utils.httpobj import urlparse_cached
+
+    downloader = SimpleNamespace(
+        slots={}, get_slot_key=lambda request: urlparse_cached(request).hostname or ""
+    )
+    engine = SimpleNamespace(downloader=downloader)
+    crawler: Any = SimpleNamespace(settings=Settings(), engine=engine)
+    before = resident_bytes()
+    queue = DownloaderAwarePriorityQueue.from_crawler(crawler, LifoMemoryQueue, "")
+    spent = 0.0
+    for address in addresses(hosts, urls):
+        request = Request(address)
+        started_at = time.perf_counter()
+        queue.push(request)
+        spent += time.perf_counter() - started_at
+    grown = resident_bytes() - before
+    for slot in list(queue.pqueues)[:_ACTIVE_DOWNLOADS]:
+        downloader.slots[slot] = SimpleNamespace(active=[None])
+    return {
+        "admits_per_s": round(urls / spent),
+        "pops_per_s": round(pop_rate(queue.pop, pops, seconds), 1),
+        "memory_mb": round(grown / 1e6, 1),
+        "memory_per_host": round(grown / hosts),
+        "memory_per_url": round(grown / urls),
+    }
+
+
+def redis_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, float]:
+    """Push to and pop from the queue of scrapy-redis, with its set of what was seen."""
+    import redis
+    from scrapy import Request
+    from scrapy.utils.request import RequestFingerprinter
+    from scrapy_redis.dupefilter import RFPDupeFilter
+    from scrapy_redis.queue import PriorityQueue
+
+    with redis_server() as socket:
+        server = redis.Redis(unix_socket_path=socket, protocol=2)
+        spider = SimpleNamespace(name="benchmark", crawler=None)
+        queue = PriorityQueue(server, spider, "%(spider)s:requests")
+        seen = RFPDupeFilter(server, "benchmark:seen")
+        fingerprinter = RequestFingerprinter()
+        seen.request_fingerprint = lambda request: fingerprinter.fingerprint(request).hex()
+        before = server.info("memory")["used_memory"]
+        spent = 0.0
+        for address in addresses(hosts, urls):
+            request = Request(address)
+            started_at = time.perf_counter()
+            if not seen.request_seen(request):
+                queue.push(request)
+            spent += time.perf_counter() - started_at
+        if len(queue) != urls:
+            raise RuntimeError("not every URL was queued")
+        grown = server.info("memory")["used_memory"] - before
+        return {
+            "admits_per_s": round(urls / spent),
+            "pops_per_s": round(pop_rate(queue.pop, pops, seconds), 1),
+            "memory_mb": round(grown / 1e6, 1),
+            "memory_per_host": round(grown / hosts),
+            "memory_per_url": round(grown / urls),
+        }
+
+
+@contextmanager
+def redis_server() -> Iterator[str]:
+    """Yield the socket of a redis-server of our own."""
+    with tempfile.TemporaryDirectory() as folder:
+        socket = f"{folder}/redis"
+        command = ["redis-server", "--port", "0", "--unixsocket", socket, "--save", ""]
+        process = subprocess.Popen([*command, "--dir", folder], stdout=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 10
+            while not Path(socket).exists():
+                if time.monotonic() > deadline or process.poll() is not None:
+                    raise RuntimeError("redis-server does not start")
+                time.sleep(0.05)
+            yield socket
+        finally:
+            process.kill()
+            process.wait()
+
+
+def pop_rate(pop: Callable[[], object], pops: int, seconds: float) -> float:
+    """Return pops per second, of `pops` or as many as there is time for."""
+    started_at = time.perf_counter()
+    spent = 0.0
+    done = 0
+    while done < pops and spent < seconds:
+        if pop() is None:
+            break
+        done += 1
+        spent = time.perf_counter() - started_at
+    return done / spent
+
+
+def missing_for_redis() -> str:
+    """Return why scrapy-redis cannot be measured, "" if it can."""
+    if shutil.which("redis-server") is None:
+        return "no redis-server is installed"
+    if importlib.util.find_spec("scrapy_redis") is None:
+        return "the package scrapy-redis is not installed"
+    return ""
+
+
+def alone(measure: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
+    """Return what a measurement gives in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, mp_context=context) as process:
+        return process.submit(measure, *arguments).result()
+
+
+def measure(hosts: int, arguments: argparse.Namespace) -> dict[str, dict[str, float]]:
+    """Return what every queue does with that many hosts."""
+    urls = max(hosts * arguments.urls_per_host, arguments.urls // hosts * hosts)
+    rows = {}
+    for name, draw in (("sqlite best-first", Draw.FIRST), ("sqlite uniform", Draw.UNIFORM)):
+        with tempfile.TemporaryDirectory() as folder:
+            filled = alone(fill, Path(folder), draw, hosts, urls)
+            taken = alone(take, Path(folder), draw, hosts, urls, arguments.pops)
+            rows[name] = filled | taken
+            show(hosts, urls, name, rows[name])
+    rivals = [("scrapy", scrapy_queue)]
+    if not missing_for_redis():
+        rivals.append(("scrapy-redis", redis_queue))
+    for name, rival in rivals:
+        rows[name] = alone(rival, hosts, urls, arguments.pops, arguments.seconds)
+        show(hosts, urls, name, rows[name])
+    return rows
+
+
+def show(hosts: int, urls: int, name: str, row: dict[str, float]) -> None:
+    """Print a row of the table."""
+    figures = "  ".join(f"{key} {value:,}" for key, value in row.items())
+    print(f"{hosts:>9,} hosts {urls:>11,} URLs  {name:18} {figures}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Measure everything and print the line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--hosts", default="100,10000,50000,1000000")
+    parser.add_argument("--urls-per-host", type=int, default=1, help="at least so many")
+    parser.add_argument("--urls", type=int, default=100_000, help="at least so many in all")
+    parser.add_argument("--pops", type=int, default=20_000)
+    parser.add_argument("--seconds", type=float, default=5.0, help="the longest a rival pops")
+    arguments = parser.parse_args()
+    result: dict[str, object] = {
+        "date": time.strftime("%Y-%m-%d"),
+        "links_per_page": _LINKS_PER_PAGE,
+        "hosts": {
+            number: measure(number, arguments) for number in map(int, arguments.hosts.split(","))
+        },
+    }
+    if missing_for_redis():
+        result["left_out"] = {"scrapy-redis": missing_for_redis()}
+        print(f"scrapy-redis is left out: {missing_for_redis()}", file=sys.stderr)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
