@@ -2,6 +2,7 @@
 
 import sqlite3
 import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crawler.frontier.base import PAGE, REDIRECT, Lease, LeaseError, Link, Record
+from crawler.frontier.base import PAGE, REDIRECT, Frontier, Lease, LeaseError, Link, Record
+from crawler.frontier.redis import RedisFrontier, connect
 from crawler.frontier.selection import BLOCK, BestFirst, Host, Weights
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.frontier.tables import Tables
@@ -20,6 +22,7 @@ from crawler.strategies.filters import FILTERS, make_filter
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
 from tests.frontiers import ObviousFrontier
+from tests.redisserver import RedisServer
 
 META: dict[str, object] = {
     "lang": "de",
@@ -59,7 +62,7 @@ def record_of(kind: str, now: float) -> Record:
 class FrontierMachine(RuleBasedStateMachine):
     """Any order of seeds, leases, settlements, retries and restarts."""
 
-    frontier: SqliteFrontier
+    frontier: Frontier
 
     @initialize(
         name=st.sampled_from(FILTERS),
@@ -82,7 +85,6 @@ class FrontierMachine(RuleBasedStateMachine):
         patience: float,
         links: list[Link],
     ) -> None:
-        self.folder = tempfile.TemporaryDirectory()
         self.now = 1000.0
         self.draw = draw
         self.patience = patience
@@ -91,8 +93,12 @@ class FrontierMachine(RuleBasedStateMachine):
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance)
         self.model = ObviousFrontier(self.filter, cap, delay, budget)
+        self.begin_crawl()
         self.open()
         self.seed(links)
+
+    def begin_crawl(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
 
     def open(self) -> None:
         self.run = open_run(Path(self.folder.name), META, self.now)
@@ -216,7 +222,7 @@ class FrontierMachine(RuleBasedStateMachine):
             return
         ready_at = self.frontier.ready_at(self.now)
         if self.model.is_budget_leased():
-            assert ready_at is None
+            self.check_wake_up_of_the_exhausted(ready_at)
             return
         leased = {k.host for k in self.model.known if k.is_leased}
         waiting = [k for k in self.model.known if k.is_queued and k.host not in leased]
@@ -227,35 +233,71 @@ class FrontierMachine(RuleBasedStateMachine):
             candidates = {k.link.url: k.link.score for k in self.model.candidates(self.now)}
             assert ready_at <= latest + self.patience * self.may_wait(candidates)
 
+    def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
+        assert ready_at is None
+
     def teardown(self) -> None:
-        if hasattr(self, "run"):
-            rows = self.run.connection.execute("SELECT url, outcome FROM pages ORDER BY id")
-            assert rows.fetchall() == [(url, r.outcome) for url, r in self.model.records]
-            self.run.connection.close()
-            self.folder.cleanup()
+        if hasattr(self, "frontier"):
+            self.check_records([(url, r.outcome) for url, r in self.model.records])
+            self.end_crawl()
+
+    def check_records(self, expected: list[tuple[str, str]]) -> None:
+        rows = self.run.connection.execute("SELECT url, outcome FROM pages ORDER BY id")
+        assert rows.fetchall() == expected
+
+    def end_crawl(self) -> None:
+        self.run.connection.close()
+        self.folder.cleanup()
 
 
 TestFrontierMachine = FrontierMachine.TestCase
 TestFrontierMachine.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
 
 
-def new_frontier(folder: Path, **changes: object) -> SqliteFrontier:
+Opener = Callable[..., Frontier]
+"""Opens the frontier of a folder, again and again, with changes to its arguments."""
+
+
+def new_sqlite_frontier(folder: Path, **changes: object) -> SqliteFrontier:
     run = open_run(folder, META, 0.0)
     arguments: dict[str, object] = {"now": 0.0, "filter": make_filter("none"), **changes}
     return SqliteFrontier(run.connection, **arguments)  # type: ignore[arg-type]  # by name, in tests only
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
+    if request.param == "sqlite":
+        yield new_sqlite_frontier
+        return
+    server: RedisServer = request.getfixturevalue("redis_server")
+    opened: dict[Path, RedisFrontier] = {}
+
+    def new_redis_frontier(folder: Path, **changes: object) -> RedisFrontier:
+        if folder in opened:
+            opened[folder].close()
+        arguments: dict[str, object] = {"now": 0.0, "filter": make_filter("none"), **changes}
+        client = connect(server.url)
+        opened[folder] = RedisFrontier(client, str(folder), **arguments)  # type: ignore[arg-type]  # by name, in tests only
+        return opened[folder]
+
+    yield new_redis_frontier
+    for frontier in opened.values():
+        frontier.close()
 
 
 def page(language: str = "de") -> Record:
     return Record(PAGE, 0.0, 200, True, language == "de", language)
 
 
-def lease_now(frontier: SqliteFrontier, now: float = 0.0) -> Lease:
+def lease_now(frontier: Frontier, now: float = 0.0) -> Lease:
     lease = frontier.next(now)
     assert lease is not None
     return lease
 
 
-def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(tmp_path: Path) -> None:
+def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
     rule_of = make_filter("directory-conservative", tolerance=0)
     frontier = new_frontier(tmp_path, filter=rule_of, host_cap=3)
     frontier.seed([Link(f"http://a.de/en/{n}", 0.0) for n in range(3)], 0.0)
@@ -266,7 +308,9 @@ def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(tmp_path: Path) ->
     assert [answer.value for answer in answers] == ["stored", "stored", "host_full"]
 
 
-def test_a_random_draw_is_uniform_over_what_is_queued_now(tmp_path: Path) -> None:
+def test_a_random_draw_is_uniform_over_what_is_queued_now(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
     """Early and late URLs on hosts of many sizes, known and new: chi-square over all."""
     urls = [f"http://h{int(i**0.5)}.de/{i}" for i in range(16)]
     drawn = dict.fromkeys(urls, 0)
@@ -284,7 +328,9 @@ def test_a_random_draw_is_uniform_over_what_is_queued_now(tmp_path: Path) -> Non
     assert chi_square < 37.7  # 15 degrees of freedom, p = 0.001
 
 
-def test_a_redirect_passes_its_slot_of_the_host_cap_on(tmp_path: Path) -> None:
+def test_a_redirect_passes_its_slot_of_the_host_cap_on(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
     frontier = new_frontier(tmp_path, host_cap=1)
     frontier.seed([Link("http://a.de/", 0.0)], 0.0)
     lease = lease_now(frontier)
@@ -299,28 +345,28 @@ def test_a_redirect_passes_its_slot_of_the_host_cap_on(tmp_path: Path) -> None:
 
 
 def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:
-    frontier = new_frontier(tmp_path)
+    frontier = new_sqlite_frontier(tmp_path)
     frontier.seed([Link("http://a.de/1", 0.0), Link("http://a.de/2", 0.0)], 0.0)
     frontier.set_delay("a.de", 9.0)
     frontier.admit(lease_now(frontier), page(), now=100.0)
     assert frontier.next(108.9) is None
-    again = new_frontier(tmp_path, now=200.0)
+    again = new_sqlite_frontier(tmp_path, now=200.0)
     assert again.next(208.9) is None
     assert again.next(209.0) is not None
 
 
 def test_after_a_restart_a_host_rests_whose_queue_was_empty(tmp_path: Path) -> None:
-    frontier = new_frontier(tmp_path, delay_s=5.0)
+    frontier = new_sqlite_frontier(tmp_path, delay_s=5.0)
     frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
     frontier.admit(lease_now(frontier), page(), now=0.0)
-    again = new_frontier(tmp_path, delay_s=5.0, now=1.0)
+    again = new_sqlite_frontier(tmp_path, delay_s=5.0, now=1.0)
     again.seed([Link("http://a.de/2", 0.0), Link("http://b.de/", 0.0)], 1.0)
     assert lease_now(again, 1.0).url == "http://b.de/"
     assert again.next(5.9) is None
     assert lease_now(again, 6.0).url == "http://a.de/2"
 
 
-def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path) -> None:
+def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path, new_frontier: Opener) -> None:
     frontier = new_frontier(tmp_path)
     frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
     frontier.retry(lease_now(frontier), now=1.0, not_before=30.0)
@@ -329,7 +375,9 @@ def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path) -> None:
     assert lease_now(frontier, 30.0).retries == 1
 
 
-def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(tmp_path: Path) -> None:
+def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
     frontier = new_frontier(tmp_path, lifts=True)
     frontier.seed(
         [Link("http://a.de/", 1.0), Link("http://b.de/", 0.0), Link("http://c.de/", 0.5)], 0.0
@@ -339,7 +387,7 @@ def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(tmp_path: Pat
 
 
 def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(tmp_path: Path) -> None:
-    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0)
+    frontier = new_sqlite_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0)
     frontier.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
     lease = lease_now(frontier)
     assert frontier.next(0.0) is None
@@ -354,7 +402,7 @@ def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(tmp_p
 def test_a_doubtful_url_waits_for_a_host_that_rests_but_no_longer_than_patience(
     tmp_path: Path,
 ) -> None:
-    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=1.0)
+    frontier = new_sqlite_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=1.0)
     urls = [Link("http://a.de/1", 2.0), Link("http://a.de/2", 1.0), Link("http://b.com/", -1.0)]
     frontier.seed(urls, 0.0)
     frontier.admit(lease_now(frontier), page(), now=0.0)
@@ -366,14 +414,14 @@ def test_a_doubtful_url_waits_for_a_host_that_rests_but_no_longer_than_patience(
 
 
 def test_without_anything_better_to_come_a_doubtful_url_does_not_wait(tmp_path: Path) -> None:
-    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, draw=Draw.UNIFORM)
+    frontier = new_sqlite_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, draw=Draw.UNIFORM)
     frontier.seed([Link("http://a.com/", 0.0), Link("http://b.com/", 0.0)], 0.0)
     assert frontier.ready_at(0.0) == 0.0
     assert {lease_now(frontier).url, lease_now(frontier).url} == {"http://a.com/", "http://b.com/"}
 
 
 def test_nothing_of_a_page_is_kept_if_its_transaction_fails(tmp_path: Path) -> None:
-    frontier = new_frontier(tmp_path)
+    frontier = new_sqlite_frontier(tmp_path)
     frontier.seed([Link("http://a.de/", 0.0)], 0.0)
     lease = lease_now(frontier)
     broken = Record(PAGE, 0.0, 200, True, True, "de", country=object())  # type: ignore[arg-type]  # cannot be stored
@@ -386,7 +434,7 @@ def test_nothing_of_a_page_is_kept_if_its_transaction_fails(tmp_path: Path) -> N
 
 
 def test_the_parent_of_a_page_is_the_page_that_linked_to_it_first(tmp_path: Path) -> None:
-    frontier = new_frontier(tmp_path)
+    frontier = new_sqlite_frontier(tmp_path)
     frontier.seed([Link("http://a.de/", 0.0)], 0.0)
     frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 0.0)], now=0.0)
     frontier.admit(lease_now(frontier), page(), now=0.0)
@@ -399,7 +447,9 @@ def test_the_parent_of_a_page_is_the_page_that_linked_to_it_first(tmp_path: Path
     connection.close()
 
 
-def test_only_the_unit_that_turned_irrelevant_is_dropped(tmp_path: Path) -> None:
+def test_only_the_unit_that_turned_irrelevant_is_dropped(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
     rule_of = make_filter("directory-conservative", tolerance=0)
     frontier = new_frontier(tmp_path, filter=rule_of, host_cap=4)
     urls = ["http://a.de/en/1", "http://a.de/en/2", "http://a.de/de/1", "http://a.de/en/3"]

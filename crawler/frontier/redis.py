@@ -1,0 +1,441 @@
+"""The shared frontier: any number of processes on any machines, one Redis server.
+
+Every call is one script (`redis.lua`) that Redis runs alone, so caps, tallies, the page budget
+and "one worker at a host" hold across workers as they do inside one process. All keys of a crawl
+have the hash tag `{crawl}`: one global order, best URL first, cannot be kept by several servers
+at once, so a Redis Cluster holds each crawl whole on one of its nodes, and many crawls spread.
+
+Unlike the embedded frontier this one writes leases down, with a time at which they end by
+themselves, and it knows no doubt: a URL that is not expected in the language goes out when
+nothing better is ready. Records are kept in one stream for each worker until that is emptied.
+Times are the workers' own: their clocks must agree as closely as politeness is to be kept.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib import resources
+from math import isnan
+from random import Random
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from crawler.errors import SettingError, StorageError
+from crawler.frontier.base import (
+    MAX_INLINKS,
+    PAGE,
+    REDIRECT,
+    Admission,
+    Counts,
+    Lease,
+    LeaseError,
+    Link,
+    Record,
+)
+from crawler.strategies.filters import Filter
+from crawler.strategies.orderings import Draw
+from crawler.url import fingerprint, host_of
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+T = TypeVar("T")
+
+_ADMISSIONS = {
+    "s": Admission.STORED,
+    "e": Admission.SEEN,
+    "f": Admission.HOST_FULL,
+    "r": Admission.REJECTED,
+}
+_SEEDS_A_CALL = 1000
+_LONGEST_PAUSE_S = 1.0
+# A server without memory or disk refuses writes before a script begins.
+_REFUSALS = ("OOM", "MISCONF", "GONE", "command not allowed when used memory")
+
+
+def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
+    """Return a client for `redis://host:port/0`, `rediss://...` or `unix:///path`.
+
+    An answer that takes longer than `timeout_s` counts as a lost connection.
+    """
+    import redis
+    from redis.backoff import NoBackoff
+    from redis.retry import Retry
+
+    try:
+        return redis.Redis.from_url(
+            url,
+            protocol=2,
+            decode_responses=True,
+            encoding_errors="surrogatepass",
+            socket_timeout=timeout_s,
+            socket_connect_timeout=timeout_s,
+            retry=Retry(NoBackoff(), 0),
+        )
+    except ValueError as error:
+        raise SettingError(f"{url!r} is not the address of a Redis server: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A settled URL as the stream of its worker keeps it. `id` grows with the time of settling.
+
+    `parent` is the URL of the page that linked to it first, None for seeds; `queued` is how many
+    URLs waited after it, in the whole crawl.
+    """
+
+    id: str
+    fingerprint: int
+    url: str
+    host: str
+    parent: str | None
+    depth: int
+    score: float
+    queued: int
+    record: Record
+
+
+class RedisFrontier:
+    """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
+
+    def __init__(
+        self,
+        client: "Redis",
+        crawl: str,
+        *,
+        now: float,
+        filter: Filter,
+        worker: str = "worker",
+        draw: Draw = Draw.FIRST,
+        lifts: bool = False,
+        host_cap: int = 10,
+        delay_s: float = 0.0,
+        budget_pages: int | None = None,
+        lease_s: float = 600.0,
+        poll_s: float = 1.0,
+        wait_s: float = 300.0,
+        keeps_records: bool = True,
+        random_state: int = 0,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        """Join the crawl of that name, or begin it.
+
+        `client` comes from `connect`. Filter, draw, lifts and `host_cap` bind the crawl: another
+        value raises `SettingError`. `delay_s`, `budget_pages` and `lease_s` are in force for all
+        workers as the last to join asked for. A lease ends by itself after `lease_s` seconds
+        unless `renew` is called. While others hold leases `ready_at` asks to look again in
+        `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, in which
+        the calling thread sleeps, then `StorageError` is raised. `worker` names the stream of
+        records, which outlives the process.
+        """
+        import redis
+
+        self._client = client
+        self._worker = worker
+        self._prefix = f"{{{_checked_name(crawl)}}}:"
+        self._owner = f"{worker}:{uuid4().hex}"
+        self._calls = 0
+        self._now = now
+        self._filter = filter
+        self._poll_s = poll_s
+        self._wait_s = wait_s
+        self._sleep = sleep
+        self._keeps_records = keeps_records
+        self._random = Random(f"{random_state} {worker}")
+        self._is_uniform = draw is Draw.UNIFORM
+        self._tokens: dict[int, str] = {}
+        self._unreachable = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError)
+        self._refused = redis.ResponseError
+        self._script = client.register_script(
+            resources.files("crawler.frontier").joinpath("redis.lua").read_text("utf-8")
+        )
+        rules = _rules(filter, draw, lifts=lifts, host_cap=host_cap)
+        in_force = {
+            **rules,
+            "delay_s": delay_s,
+            "budget_pages": "" if budget_pages is None else budget_pages,
+            "lease_s": lease_s,
+            "max_inlinks": MAX_INLINKS,
+        }
+        self._open(json.dumps(rules, sort_keys=True), in_force)
+
+    def _open(self, rules: str, in_force: Mapping[str, object]) -> None:
+        answer = self._call("open", rules=rules, config=in_force, worker=self._worker)
+        if answer != "ok":
+            raise SettingError(
+                f"the crawl {self._prefix[1:-2]!r} was begun with {answer}, not with {rules}; "
+                "choose another name"
+            )
+
+    def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
+        """Queue links that no page gave: no filter applies, the host cap does."""
+        self._now = now
+        answers = ""
+        for start in range(0, len(links), _SEEDS_A_CALL):
+            rows = self._rows(links[start : start + _SEEDS_A_CALL])
+            answers += str(self._call("seed", links=rows))
+        return [_ADMISSIONS[letter] for letter in answers]
+
+    def admit(
+        self,
+        lease: Lease,
+        record: Record,
+        links: Sequence[Link] = (),
+        *,
+        now: float,
+        was_contacted: bool = True,
+    ) -> list[Admission]:
+        """Settle a leased URL and return what became of its links, in their order.
+
+        `LeaseError` also where the lease had ended by itself; whoever has the URL now settles it.
+        """
+        self._now = now
+        counts = {"ignored_file": record.ignored_files, "ignored_url": record.ignored_urls}
+        if record.parser is not None:
+            counts[f"parser_{record.parser}"] = 1
+        letters = self._end(
+            "admit",
+            lease,
+            links=self._rows(links),
+            record=_facts(lease, record),
+            counts=counts,
+            was_contacted=int(was_contacted),
+            worker=self._worker,
+            row=json.dumps(asdict(record)) if self._keeps_records else "",
+        )
+        return [_ADMISSIONS[letter] for letter in letters]
+
+    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
+        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+        self._now = now
+        self._end("retry", lease, not_before=not_before)
+
+    def release(self, lease: Lease, *, now: float) -> None:
+        """Give a leased URL back unchanged; its host was contacted and rests for its delay."""
+        self._now = now
+        self._end("release", lease, counts_as_drawn=1)
+
+    def next(self, now: float) -> Lease | None:
+        """Lease the best URL among the hosts that may be contacted now, or return None."""
+        self._now = now
+        seed = self._random.getrandbits(31) if self._is_uniform else 0
+        answer = self._call("next", seed=seed)
+        while answer == "again":
+            answer = self._call("next", seed=seed)
+        if answer == "none":
+            return None
+        key, url, host, score, depth, redirects, retries, inlinks = answer
+        self._tokens[int(key)] = f"{self._owner}:{self._calls}"
+        return Lease(
+            int(key),
+            url,
+            host,
+            float(score),
+            int(depth),
+            int(redirects),
+            int(retries),
+            tuple(inlinks.split()[:MAX_INLINKS]),
+        )
+
+    def ready_at(self, now: float) -> float | None:
+        """Return when `next` will have something, or None until a lease of this worker ends.
+
+        Where other workers hold leases, a time to look again: what they find is not announced.
+        """
+        ready, tiers, resting, leased, pages, budget = self._read(
+            lambda pipe: (
+                pipe.exists(self._key("ready")),
+                pipe.exists(self._key("tiers")),
+                pipe.zrange(self._key("resting"), 0, 0, withscores=True),
+                pipe.zcard(self._key("leases")),
+                pipe.hget(self._key("counts"), "pages"),
+                pipe.hget(self._key("config"), "budget_pages"),
+            )
+        )
+        look_again_at = now + self._poll_s if leased > len(self._tokens) else None
+        if budget and int(pages or 0) + leased >= int(budget):
+            return look_again_at
+        if ready or tiers:
+            return now
+        times = [rested_at for _, rested_at in resting]
+        return min([*times, *([] if look_again_at is None else [look_again_at])], default=None)
+
+    def renew(self, now: float) -> None:
+        """Let the leases of this worker last for their full time again, from now."""
+        self._now = now
+        self._call("renew", tokens={str(key): token for key, token in self._tokens.items()})
+
+    def set_delay(self, host: str, delay_s: float) -> None:
+        """Contact a host at most once in `delay_s` seconds, if that is longer."""
+        self._read(lambda pipe: pipe.hset(self._key("delay"), host, repr(float(delay_s))))
+
+    def robots(self, origin: str) -> str | None:
+        """Return the robots.txt kept for an origin, "" if it has none, None if not fetched."""
+        text: str | None = self._read(lambda pipe: pipe.get(self._key(f"robots:{origin}")))[0]
+        return text
+
+    def set_robots(self, origin: str, text: str, now: float) -> None:
+        """Keep the robots.txt of an origin."""
+        self._read(lambda pipe: pipe.set(self._key(f"robots:{origin}"), _encoded(text)))
+
+    def counts(self) -> Counts:
+        """Return where the whole crawl stands, all workers together."""
+        totals = self.totals()
+        names = ("hosts", "pages", "labelled", "relevant")
+        leased = totals["leased"]
+        return Counts(
+            totals.get("queued", 0) - leased, leased, *(totals.get(name, 0) for name in names)
+        )
+
+    def totals(self) -> dict[str, int]:
+        """Return every counter of the crawl by its name; `queued` includes what is `leased`."""
+        counts, leased = self._read(
+            lambda pipe: (pipe.hgetall(self._key("counts")), pipe.zcard(self._key("leases")))
+        )
+        return {name: int(number) for name, number in counts.items()} | {"leased": leased}
+
+    def workers(self) -> list[str]:
+        """Return the names of all workers that ever joined: those that may have left records."""
+        return sorted(self._read(lambda pipe: pipe.smembers(self._key("workers")))[0])
+
+    def settled(self, worker: str | None = None, number: int = 1000) -> list[Settled]:
+        """Return the oldest records of a worker (None: of this one) that were not forgotten."""
+        key = self._key(f"records:{worker or self._worker}")
+        entries = self._read(lambda pipe: pipe.xrange(key, count=number))[0]
+        return [_settled(entry, fields) for entry, fields in entries]
+
+    def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
+        """Let go of records that were written down elsewhere; doing so twice is harmless."""
+        if settled:
+            key = self._key(f"records:{worker or self._worker}")
+            self._read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
+
+    def close(self) -> None:
+        """Give the leases back and let go of the connection."""
+        try:
+            for key in list(self._tokens):
+                self._call(
+                    "release",
+                    fingerprint=str(key),
+                    token=self._tokens.pop(key),
+                    counts_as_drawn=0,
+                )
+        finally:
+            self._client.close()
+
+    # Calls.
+
+    def _rows(self, links: Sequence[Link]) -> list[tuple[str, str, str, str, str]]:
+        part_of_host = self._filter.part_of_host
+        rows = []
+        for link in links:
+            url, score = link.url, float(link.score)
+            # No script may fail half-way, and a sorted set does not take this.
+            if isnan(score):
+                raise ValueError(f"the score of {url} is not a number")
+            key = str(fingerprint(url))
+            rows.append((key, url, host_of(url), part_of_host(url) or "", repr(score)))
+        return rows
+
+    def _end(self, command: str, lease: Lease, **arguments: object) -> str:
+        token = self._tokens.get(lease.fingerprint)
+        answer = None
+        if token is not None:
+            key = str(lease.fingerprint)
+            answer = self._call(command, fingerprint=key, token=token, **arguments)
+            del self._tokens[lease.fingerprint]
+        if answer is None:
+            raise LeaseError(f"{lease.url} is not leased")
+        return str(answer)
+
+    def _call(self, command: str, **arguments: object) -> Any:
+        """Run a command of `redis.lua` once, however often the connection breaks over it."""
+        self._calls += 1
+        values = [command, self._owner, str(self._calls), repr(self._now)]
+        body = _encoded(json.dumps(arguments, ensure_ascii=False))
+        return self._insist(lambda: self._script(keys=[self._prefix], args=[*values, body]))
+
+    def _read(self, ask: Callable[[Any], object]) -> list[Any]:
+        """Do what may be done twice without harm."""
+
+        def do() -> list[Any]:
+            with self._client.pipeline(transaction=True) as pipe:
+                ask(pipe)
+                return list(pipe.execute())
+
+        return self._insist(do)
+
+    def _insist(self, do: Callable[[], T]) -> T:
+        waited_s, pause_s = 0.0, 0.05
+        while True:
+            try:
+                return do()
+            except self._unreachable as error:
+                if waited_s >= self._wait_s:
+                    raise StorageError(
+                        f"Redis could not be reached for {waited_s:.0f} s: {error}"
+                    ) from error
+            except self._refused as error:
+                if str(error).startswith(_REFUSALS):
+                    raise StorageError(f"Redis takes nothing any more: {error}") from error
+                raise
+            self._sleep(pause_s)
+            waited_s += pause_s
+            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    def _key(self, name: str) -> str:
+        return self._prefix + name
+
+
+def _checked_name(crawl: str) -> str:
+    if not crawl or "{" in crawl or "}" in crawl:
+        raise SettingError(f"the name of a crawl is some characters without braces, not {crawl!r}")
+    return crawl
+
+
+def _rules(filter: Filter, draw: Draw, *, lifts: bool, host_cap: int) -> dict[str, object]:
+    return {
+        "host_cap": host_cap,
+        "is_uniform": int(draw is Draw.UNIFORM),
+        "lifts": int(lifts),
+        "follows_irrelevant": int(filter.follows_irrelevant_pages),
+        "uses_relevance": int(filter.uses_relevance),
+        "is_conservative": int(filter.is_conservative),
+        "tolerance": filter.tolerance,
+        "unit": filter.unit.value,
+        "directory_depth": filter.directory_depth,
+    }
+
+
+def _facts(lease: Lease, record: Record) -> dict[str, object]:
+    """Return what the counters and the links of a page depend on."""
+    is_redirect = record.outcome == REDIRECT
+    languages = [record.language] if record.is_reference and record.language else []
+    return {
+        "is_page": int(record.outcome == PAGE),
+        "is_redirect": int(is_redirect),
+        "is_download": int(record.is_download),
+        "is_relevant": int(record.is_relevant),
+        "is_labelled": int(record.language is not None),
+        "inlinks": list(lease.inlinks) if is_redirect else languages,
+    }
+
+
+def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
+    return Settled(
+        entry,
+        int(fields["fingerprint"]),
+        fields["url"],
+        fields["host"],
+        fields["parent"] or None,
+        int(fields["depth"]),
+        float(fields["score"]),
+        int(fields["queued"]),
+        Record(**json.loads(fields["record"])),
+    )
+
+
+def _encoded(text: str) -> bytes:
+    # Half a surrogate pair is no reason to lose a page.
+    return text.encode("utf-8", "surrogatepass")

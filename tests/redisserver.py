@@ -1,0 +1,49 @@
+"""A real Redis server of one's own: a temporary folder, a socket in it, nothing else."""
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+class RedisServer:
+    """A process that writes down everything before it answers, and can be killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._log = folder / "redis.log"
+        self.url = f"unix://{folder / 'redis.sock'}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, *options: str) -> None:
+        command = ["redis-server", "--port", "0", "--unixsocket", str(self._folder / "redis.sock")]
+        command += ["--dir", str(self._folder), "--appendonly", "yes", "--save", "", *options]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        # What comes after this line is answered.
+        output = self._process.stdout
+        if output is None or not any(b"ready to accept connections" in line for line in output):
+            raise RuntimeError("redis-server did not start")
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            if self._process.stdout is not None:
+                self._process.stdout.close()
+            self._process = None
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """Start one server for all tests; each takes a crawl of its own."""
+    pytest.importorskip("redis", reason="the package redis is not installed")
+    if shutil.which("redis-server") is None:
+        pytest.skip("there is no redis-server to start")
+    with tempfile.TemporaryDirectory(prefix="redis") as folder:
+        server = RedisServer(Path(folder))
+        server.start()
+        yield server
+        server.kill()
