@@ -485,7 +485,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_no_step_of_a_crawl_scans_a_table_or_sorts(
     tmp_path: Path, statements: list[str], name: str, draw: Draw
 ) -> None:
-    frontier = new_frontier(tmp_path, filter=make_filter(name, tolerance=0), draw=draw)
+    frontier = new_sqlite_frontier(tmp_path, filter=make_filter(name, tolerance=0), draw=draw)
     frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
     statements.clear()
     links = [Link(f"http://{c}.de/en/{n}", 0.0) for c in "abd" for n in range(4)]
@@ -519,7 +519,7 @@ def test_what_is_dropped_is_found_by_its_unit(
 def test_the_search_for_a_drawn_url_steps_over_a_block_at_most(
     tmp_path: Path, statements: list[str]
 ) -> None:
-    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
     frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(4 * BLOCK)], 0.0)
     drawn = set()
     for _ in range(200):
@@ -534,13 +534,13 @@ def test_the_search_for_a_drawn_url_steps_over_a_block_at_most(
 
 def test_draws_are_uniform_over_short_and_long_queues_as_they_change(tmp_path: Path) -> None:
     """A host with a thousand URLs, a hundred with a few; half are known before a restart."""
-    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
     urls = [f"http://long.de/{n}" for n in range(2 * BLOCK)]
     urls += [f"http://h{n % 100 if n % 3 else 7}.de/{n}" for n in range(600)]
     frontier.seed([Link(url, 0.0) for url in urls[::2]], 0.0)
-    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=5)
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=5)
     lease_now(frontier)
-    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=6)
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=6)
     frontier.seed([Link(url, 0.0) for url in urls[1::2]], 0.0)
     place = {url: number for number, url in enumerate(urls)}
     cells = [0] * 116
