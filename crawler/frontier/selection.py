@@ -153,9 +153,11 @@ class BestFirst:
 class UniformDraw:
     """A URL drawn uniformly from all that is queued at hosts that may be contacted now.
 
-    Where scores differ, the draw is among the URLs with the highest. A URL that was drawn and
-    put back (its robots.txt had to be fetched first) goes before the next draw with its score:
-    drawn anew, URLs of hosts that were contacted before would be drawn more often than others.
+    Where scores differ, the draw is among the URLs with the highest; the cost grows with how many
+    different scores are queued, of which the orderings that draw have one or two. A URL that was
+    drawn and put back (its robots.txt had to be fetched first) goes before the next draw with its
+    score: drawn anew, URLs of hosts that were contacted before would be drawn more often than
+    others.
     """
 
     def __init__(
@@ -211,7 +213,7 @@ class UniformDraw:
 
     def lift(self, host: Host) -> None:
         """Refuse: orderings that lift scores do not draw."""
-        raise NotImplementedError("scores are not lifted where URLs are drawn uniformly")
+        raise NotImplementedError
 
     def put_back(self, pick: Pick) -> None:
         """Remember what was drawn until its host is ready."""

@@ -1,9 +1,9 @@
 """The embedded frontier: one process, one SQLite file in the run's folder.
 
 URLs, their order and all counters are on disk; in memory are only the hosts that have
-something queued or still rest (some hundred bytes each). Leases are not written down: a URL
-leaves the queue in the transaction that settles it, so after a kill whatever was leased is
-simply still queued.
+something queued or still rest: 325 bytes for one that is ready, 390 for one that rests, whatever
+it has queued. Leases are not written down: a URL leaves the queue in the transaction that settles
+it, so after a kill whatever was leased is simply still queued.
 """
 
 import sqlite3
@@ -48,14 +48,16 @@ class SqliteFrontier:
     ) -> None:
         """Open the frontier on a run's database (`crawler.run.open_run`).
 
-        `host_cap` URLs of a host hold a slot at most, 0: any number. `delay_s` is the time
-        between two contacts of a host. `budget_pages` pages are settled or leased at most,
-        None: any number. A URL with the score `doubts_up_to` or less, None: no score, waits
-        until for `patience_s` seconds nothing better was ready, as long as something better
-        may come: from a page on its way, or from a host that rests. Hosts that an earlier
-        process knew rest for their delay first, since nobody knows when that process last
-        contacted whom.
+        Where `draw` is uniform there are few scores, and none is lifted. `host_cap` URLs of a host
+        hold a slot at most, 0: any number. `delay_s` is the time between two contacts of a host.
+        `budget_pages` pages are settled or leased at most, None: any number. A URL with the score
+        `doubts_up_to` or less, None: no score, waits until for `patience_s` seconds nothing better
+        was ready, as long as something better may come: from a page on its way, or from a host that
+        rests. Hosts that an earlier process knew rest for their delay first, since nobody knows
+        when that process last contacted whom.
         """
+        if lifts and draw is Draw.UNIFORM:
+            raise ValueError("scores are not lifted where URLs are drawn uniformly")
         self._tables = Tables(connection)
         self._filter = filter
         self._admitter = Admitter(self._tables, filter, host_cap, lifts)
