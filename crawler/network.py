@@ -1,0 +1,99 @@
+"""Which addresses a crawl may contact: those of the public Internet, unless its user says more.
+
+Two questions, since a name tells its address only once it is resolved: `is_private_host` about
+what stands in a URL, before anything is asked of anybody, and `is_private_address` about the
+address to which a connection is to be made.
+"""
+
+import socket
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+)
+from unicodedata import normalize
+from urllib.parse import unquote, urlsplit
+
+_PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
+"""Names that never leave their own network (RFC 6761, RFC 6762, ICANN 2024, RFC 8375)."""
+
+_MAPPED = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
+"""Where the last 32 bits are an IPv4 address (RFC 6052, RFC 4291, 2.5.5.1)."""
+
+_PRIVATE = (IPv4Network("192.88.99.0/24"), IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"))
+"""Relays and translators (RFC 7526, RFC 8215) and old site-local ones, global or not in Python."""
+
+
+def is_private_host(host: str) -> bool:
+    """Tell whether the host of a URL lies in a network of its own, as far as its spelling tells.
+
+    That is a private address in any spelling that systems understand (`127.1`, `0x7f000001`,
+    `0177.0.0.1`, `[::1]`), a name such as `localhost` or `printer.local`, or one without a dot,
+    which only a local search list could complete.
+    """
+    name = normalize("NFKC", unquote(host)).strip().lower().rstrip(".")
+    name = name.removeprefix("[").removesuffix("]")
+    address = _literal(name)
+    if address is not None:
+        return is_private_address(address)
+    return "." not in name or any(
+        name == private or name.endswith(f".{private}") for private in _PRIVATE_NAMES
+    )
+
+
+def is_private_url(url: str) -> bool:
+    """Tell whether the host of an absolute URL lies in a network of its own; True where none is."""
+    try:
+        host = urlsplit(url).hostname
+    except ValueError:
+        return True
+    return host is None or is_private_host(host)
+
+
+def is_private_address(address: str | IPv4Address | IPv6Address) -> bool:
+    """Tell whether an address is no server's on the public Internet; True for what is none."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return True
+    embedded = _embedded(ip)
+    if embedded is not None:
+        return is_private_address(embedded)
+    return not ip.is_global or ip.is_multicast or any(ip in network for network in _PRIVATE)
+
+
+def is_loopback_host(host: str) -> bool:
+    """Tell whether a host is this machine, as far as its spelling tells."""
+    name = host.lower().rstrip(".")
+    address = _literal(name)
+    if address is None:
+        return name == "localhost" or name.endswith(".localhost")
+    ip = ip_address(address)
+    return (_embedded(ip) or ip).is_loopback
+
+
+def _literal(name: str) -> str | None:
+    """Return the address that a host spells out, None for a name."""
+    if ":" in name:
+        return name
+    if not name[-1:].isalnum() or not name[:1].isdigit():
+        return None
+    try:
+        return socket.inet_ntoa(socket.inet_aton(name))
+    except OSError:
+        return None
+
+
+def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address to which packets for an IPv6 address are handed on."""
+    if isinstance(ip, IPv4Address):
+        return None
+    if ip.ipv4_mapped is not None:
+        return ip.ipv4_mapped
+    if ip.sixtofour is not None:
+        return ip.sixtofour
+    if any(ip in network for network in _MAPPED) and int(ip) > 1:
+        return IPv4Address(int(ip) & 0xFFFFFFFF)
+    return None
