@@ -20,6 +20,7 @@ from classifiers.pages.scripts import utf16_units, vote
 from crawler.errors import CrawlError, SettingError
 from crawler.frontier.base import Admission, Frontier, Lease, Record
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.network import is_private_url
 from crawler.options import CrawlOptions
 from crawler.robots import Robots
 from crawler.run import Run, lock_run, open_run
@@ -34,7 +35,9 @@ class CrawlSettings:
     """The settings that a crawl needs, as plain values.
 
     `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships.
-    `geoip` None: no country is told. All delays are seconds.
+    `geoip` None: no country is told. All delays are seconds. `user_agent` is what the bot sends,
+    `robots_name` what it obeys in robots.txt. Where it `is_anonymous` nothing goes out but through
+    a proxy on this machine. `private_addresses` allows hosts of the crawl's own network.
     """
 
     run_folder: Path | None = None
@@ -42,6 +45,9 @@ class CrawlSettings:
     delay_s: float = 1.0
     retry_rule: RetryRule = field(default_factory=RetryRule)
     user_agent: str = "langfocus"
+    robots_name: str = "langfocus"
+    is_anonymous: bool = False
+    private_addresses: bool = False
     max_crawl_delay_s: float = 60.0
     patience_s: float = 1.0
     live_interval_s: float = 30.0
@@ -81,6 +87,10 @@ class Crawl:
     def start(self) -> None:
         """Queue the seeds; those known from an earlier session stay as they are."""
         self.frontier.seed(self.visitor.links(self.options.seeds, SEED), self.clock())
+
+    def may_contact(self, url: str) -> bool:
+        """Tell whether the host of a URL may be contacted, as far as its spelling tells."""
+        return self.web is not None or self.settings.private_addresses or not is_private_url(url)
 
     def is_complete(self) -> bool:
         """Tell whether the page budget is used up."""
@@ -141,7 +151,7 @@ def open_crawl(
         country_of=country_of,
         on_settled=tell,
     )
-    robots = Robots(frontier, settings.user_agent, max_delay_s=settings.max_crawl_delay_s)
+    robots = Robots(frontier, settings.robots_name, max_delay_s=settings.max_crawl_delay_s)
     return Crawl(
         options, settings, ordering, web, run, frontier, robots, clock, visitor, listeners, lock
     )

@@ -26,6 +26,14 @@ _PRIVATE = (IPv4Network("192.88.99.0/24"), IPv6Network("64:ff9b:1::/48"), IPv6Ne
 """Relays and translators (RFC 7526, RFC 8215) and old site-local ones, global or not in Python."""
 
 
+class PrivateAddressError(Exception):
+    """A name led into the crawl's own network; asking again cannot help."""
+
+
+class NoContactError(Exception):
+    """A server would be contacted by a bot that does not say whose it is."""
+
+
 def is_private_host(host: str) -> bool:
     """Tell whether the host of a URL lies in a network of its own, as far as its spelling tells.
 
@@ -72,6 +80,14 @@ def is_loopback_host(host: str) -> bool:
         return name == "localhost" or name.endswith(".localhost")
     ip = ip_address(address)
     return (_embedded(ip) or ip).is_loopback
+
+
+def host_of_proxy(proxy: str) -> str:
+    """Return the host of a proxy as `http_proxy` names it, "" for none."""
+    try:
+        return urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname or ""
+    except ValueError:
+        return ""
 
 
 def _literal(name: str) -> str | None:

@@ -1,11 +1,13 @@
 """What robots.txt allows (RFC 9309), kept by the frontier, so that a restart asks no host twice."""
 
 from collections import OrderedDict
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Protocol
 
 from protego import Protego
 
+from crawler.frontier.base import KeptRobots
 from crawler.url import host_of, origin_of
 
 MAX_ROBOTS_BYTES = 512 * 1024
@@ -14,7 +16,17 @@ MAX_ROBOTS_BYTES = 512 * 1024
 MAX_MOVES = 5
 """How many redirects are followed to a robots.txt (RFC 9309, 2.3.1.2)."""
 
-_DISALLOW_ALL = "User-agent: *\nDisallow: /\n"
+MAX_AGE_S = 24 * 3600.0
+"""Seconds for which rules are used before they are fetched again (RFC 9309, 2.4)."""
+
+UNREACHABLE_S = 3600.0
+"""Seconds for which a site stays forbidden whose rules could not be fetched."""
+
+ROBOTS_UNREACHABLE = "robots_unreachable"
+"""The outcome of a URL whose site could not be asked for its rules."""
+
+_UNREACHABLE = "# unreachable\nUser-agent: *\nDisallow: /"
+_SERVER_IS_BUSY = 429
 
 
 class Verdict(Enum):
@@ -22,13 +34,14 @@ class Verdict(Enum):
 
     ALLOWED = "allowed"
     FORBIDDEN = "forbidden"
+    UNREACHABLE = "unreachable"
     UNKNOWN = "unknown"
 
 
 class RobotsStore(Protocol):
     """The part of the frontier that keeps robots.txt files and delays."""
 
-    def robots(self, origin: str) -> str | None:
+    def robots(self, origin: str) -> KeptRobots | None:
         """Return what is kept for an origin, "" for no rules, None if it was not fetched."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
@@ -36,6 +49,15 @@ class RobotsStore(Protocol):
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """Rules as they are used; `parsed` None: everything is allowed."""
+
+    parsed: Protego | None
+    is_reachable: bool
+    good_until: float
 
 
 class Robots:
@@ -54,22 +76,29 @@ class Robots:
         self._user_agent = user_agent
         self._max_delay_s = max_delay_s
         self._cache_size = cache_size
-        self._rules: OrderedDict[str, Protego | None] = OrderedDict()
+        self._rules: OrderedDict[str, _Rules] = OrderedDict()
         self._moved: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
-    def verdict(self, url: str) -> Verdict:
-        """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt was kept."""
-        origin = origin_of(url)
-        if origin not in self._rules:
-            text = self._store.robots(origin)
-            if text is None:
-                return Verdict.UNKNOWN
-            self._remember(origin, text)
-        rules = self._rules[origin]
-        self._rules.move_to_end(origin)
-        if rules is None or rules.can_fetch(url, self._user_agent):
+    def verdict(self, url: str, now: float) -> Verdict:
+        """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt is kept.
+
+        `UNREACHABLE` forbids too, but for the time being only.
+        """
+        rules = self._rules_of(origin_of(url))
+        if rules is None or rules.good_until <= now:
+            return Verdict.UNKNOWN
+        if not rules.is_reachable:
+            return Verdict.UNREACHABLE
+        if rules.parsed is None or rules.parsed.can_fetch(url, self._user_agent):
             return Verdict.ALLOWED
         return Verdict.FORBIDDEN
+
+    def _rules_of(self, origin: str) -> _Rules | None:
+        if origin in self._rules:
+            self._rules.move_to_end(origin)
+            return self._rules[origin]
+        kept = self._store.robots(origin)
+        return None if kept is None else self._remember(origin, kept)
 
     def address(self, url: str) -> str:
         """Return where the rules for `url` are to be fetched."""
@@ -87,31 +116,53 @@ class Robots:
     def keep(self, url: str, status: int | None, body: bytes, now: float) -> None:
         """Take in the rules for `url`, as they came from `address(url)`.
 
-        2xx: the rules. 4xx, or moved too often: no rules. 5xx or no answer (None): the whole
-        site is forbidden (RFC 9309, 2.3.1).
+        2xx: the rules. 4xx, or moved too often: no rules. Where the server `is_unreachable` the
+        whole site is forbidden for now (RFC 9309, 2.3.1).
         """
-        text = _text(status, body)
+        kept = KeptRobots(_text(status, body), now)
         origin = origin_of(url)
         self._moved.pop(origin, None)
-        self._store.set_robots(origin, text, now)
-        rules = self._remember(origin, text)
-        delay_s = rules.crawl_delay(self._user_agent) if rules else None
+        self._store.set_robots(origin, kept.text, now)
+        rules = self._remember(origin, kept)
+        delay_s = rules.parsed.crawl_delay(self._user_agent) if rules.parsed else None
         if delay_s:
             self._store.set_delay(host_of(url), min(float(delay_s), self._max_delay_s))
 
-    def _remember(self, origin: str, text: str) -> Protego | None:
-        rules = Protego.parse(text) if text else None
+    def _remember(self, origin: str, kept: KeptRobots) -> _Rules:
+        is_reachable = kept.text != _UNREACHABLE
+        rules = _Rules(
+            Protego.parse(kept.text) if kept.text else None,
+            is_reachable,
+            kept.fetched_at + (MAX_AGE_S if is_reachable else UNREACHABLE_S),
+        )
         self._rules[origin] = rules
         _shorten(self._rules, self._cache_size)
         return rules
 
 
+def is_unreachable(status: int | None) -> bool:
+    """Tell whether a status, None for no answer, says nothing of the rules that a server has.
+
+    Unlike in RFC 9309, 2.3.1.3, 429 is among them: a server that wants fewer requests does not
+    allow all.
+    """
+    return status is None or status >= 500 or status == _SERVER_IS_BUSY
+
+
 def _text(status: int | None, body: bytes) -> str:
-    if status is None or status >= 500:
-        return _DISALLOW_ALL
+    if status is None or is_unreachable(status):
+        return _UNREACHABLE
     if 200 <= status < 300:
-        return body[:MAX_ROBOTS_BYTES].decode("utf-8-sig", "replace").strip()
+        return _whole_lines(body).decode("utf-8-sig", "replace").strip()
     return ""
+
+
+def _whole_lines(body: bytes) -> bytes:
+    """Return the lines that are read; half a line may forbid more, or less, than the whole."""
+    if len(body) < MAX_ROBOTS_BYTES:
+        return body
+    body = body[:MAX_ROBOTS_BYTES]
+    return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
 
 
 def _shorten(cache: OrderedDict[str, Any], size: int) -> None:

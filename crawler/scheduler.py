@@ -11,7 +11,7 @@ from crawler.crawl import Crawl
 from crawler.engine import WakeUp
 from crawler.errors import StorageError
 from crawler.frontier.base import Lease
-from crawler.robots import Verdict
+from crawler.robots import ROBOTS_UNREACHABLE, Verdict
 from crawler.strategies import SEED
 
 if TYPE_CHECKING:
@@ -23,8 +23,10 @@ LEASE = "langfocus_lease"
 SLOT = "langfocus"
 """All requests share one slot of Scrapy's downloader: the frontier keeps the delays."""
 
+_REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
+
 _MOST_REFUSALS = 500
-"""URLs that robots.txt forbids are settled at most so many at a time, lest all else waits."""
+"""URLs that may not be fetched are settled at most so many at a time, lest all else waits."""
 
 
 class FrontierScheduler(BaseScheduler):
@@ -93,9 +95,12 @@ class FrontierScheduler(BaseScheduler):
         return None
 
     def _request(self, lease: Lease) -> Request | None:
-        verdict = self._crawl.robots.verdict(lease.url) if self._obey else Verdict.ALLOWED
-        if verdict is Verdict.FORBIDDEN:
-            self._refuse(lease)
+        if not self._crawl.may_contact(lease.url):
+            self._refuse(lease, "private_address")
+            return None
+        verdict = self._verdict(lease.url)
+        if verdict in _REFUSALS:
+            self._refuse(lease, _REFUSALS[verdict])
             return None
         meta = {LEASE: lease, "download_slot": SLOT}
         if verdict is Verdict.UNKNOWN:
@@ -103,9 +108,14 @@ class FrontierScheduler(BaseScheduler):
             return self._spider.robots_request(address, meta)
         return self._spider.page_request(lease.url, meta)
 
-    def _refuse(self, lease: Lease) -> None:
+    def _verdict(self, url: str) -> Verdict:
+        if not self._obey:
+            return Verdict.ALLOWED
+        return self._crawl.robots.verdict(url, self._crawl.clock())
+
+    def _refuse(self, lease: Lease, reason: str) -> None:
         try:
-            self._crawl.visitor.refused(lease, "robots")
+            self._crawl.visitor.refused(lease, reason)
         except StorageError as error:
             self._crawl.fault = str(error)
 

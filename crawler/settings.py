@@ -15,11 +15,13 @@ BOT_NAME = "langfocus"
 SPIDER_MODULES = ["crawler.spiders"]
 COMMANDS_MODULE = "crawler.commands"
 USER_AGENT = f"langfocus/{VERSION}"
+LANGFOCUS_CONTACT = None
 
 # Politeness. The frontier keeps the delay for each host, one connection at a time.
 DOWNLOAD_DELAY = 1.0
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
+LANGFOCUS_PRIVATE_ADDRESSES = False
 
 # What a page may cost.
 CONCURRENT_REQUESTS = 64
@@ -86,6 +88,11 @@ LANGFOCUS_QUIET = False
 LANGFOCUS_LIVE_INTERVAL = 30.0
 
 DESCRIPTIONS = {
+    "LANGFOCUS_CONTACT": "e-mail address or http(s) URL that goes into the User-Agent, for those "
+    "who find the bot in their logs; a live crawl needs one here or in its USER_AGENT, unless it "
+    "goes through a proxy on this machine",
+    "LANGFOCUS_PRIVATE_ADDRESSES": "True: hosts of the crawl's own network may be crawled too "
+    "(loopback, private and link-local addresses, names such as localhost or printer.local)",
     "LANGFOCUS_RUNS": "folder in which a crawl without JOBDIR makes its own",
     "LANGFOCUS_RANDOM_STATE": "whole number from which all draws of a crawl follow",
     "LANGFOCUS_URL_MODEL": "file of the URL model; None: the one that ships",

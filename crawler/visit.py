@@ -159,9 +159,14 @@ class Visitor:
             return self._settle_page(lease, download)
         return self._settle(lease, self._record(PAGE, download))
 
-    def failed(self, lease: Lease, reason: str, *, is_final: bool) -> Record | None:
-        """Settle a URL from which nothing came; None: it is put back to be retried."""
-        if not is_final and self._retried(lease):
+    def failed(
+        self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
+    ) -> Record | None:
+        """Settle a URL from which nothing came; None: it is put back to be retried.
+
+        `hold_s` are the seconds that its server wants to rest before.
+        """
+        if not is_final and self._retried(lease, hold_s):
             return None
         return self._settle(lease, Record(reason, self._clock()))
 

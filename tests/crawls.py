@@ -11,32 +11,36 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+CONTACT = "crawls@example.org"
 
 
 def command(*arguments: str, **settings: object) -> list[str]:
-    """Return the command line of a crawl: spider arguments, then settings."""
+    """Return the command line of a crawl: spider arguments, then settings.
+
+    A setting that is None is left as it is; `LANGFOCUS_CONTACT` is given unless it is named.
+    """
     line = [sys.executable, "-m", "scrapy", "crawl", "langfocus"]
     for argument in arguments:
         line += ["-a", argument]
-    for name, value in settings.items():
-        line += ["-s", f"{name}={value}"]
+    for name, value in {"LANGFOCUS_CONTACT": CONTACT, **settings}.items():
+        line += [] if value is None else ["-s", f"{name}={value}"]
     return line
 
 
-def environment(proxy: str | None) -> Mapping[str, str]:
+def environment(proxy: str | None, no_proxy: str = "") -> Mapping[str, str]:
     clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     clean["SCRAPY_SETTINGS_MODULE"] = "crawler.settings"
-    return clean | ({"http_proxy": proxy} if proxy else {})
+    return clean | ({"http_proxy": proxy, "no_proxy": no_proxy} if proxy else {})
 
 
 def crawl(
-    *arguments: str, proxy: str | None = None, **settings: object
+    *arguments: str, proxy: str | None = None, no_proxy: str = "", **settings: object
 ) -> subprocess.CompletedProcess[str]:
     """Run a crawl to its end."""
     return subprocess.run(
         command(*arguments, **settings),
         cwd=ROOT,
-        env=environment(proxy),
+        env=environment(proxy, no_proxy),
         capture_output=True,
         text=True,
         timeout=120,

@@ -3,7 +3,8 @@
     with loopback(SampleWeb(secure=0.0)) as proxy:
         ...  # crawl with http_proxy=proxy.url, then look at proxy.log
 
-Only plain HTTP passes: a CONNECT for https is answered 501.
+Only plain HTTP passes: a CONNECT for https is answered 501. Asked as a server rather than as a
+proxy, it is each server that a Host header names.
 """
 
 import asyncio
@@ -104,6 +105,7 @@ class _Server:
         method, url, _ = request.split(" ", 2)
         pairs = (line.partition(":") for line in lines)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
+        url = f"http://{headers.get('host', '')}{url}" if url.startswith("/") else url
         answer = self._answer(method, url, headers)
         if self._latency_s:
             await asyncio.sleep(self._latency_s)

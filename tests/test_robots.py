@@ -1,6 +1,14 @@
 import pytest
 
-from crawler.robots import MAX_MOVES, Robots, Verdict
+from crawler.frontier.base import KeptRobots
+from crawler.robots import (
+    MAX_AGE_S,
+    MAX_MOVES,
+    MAX_ROBOTS_BYTES,
+    UNREACHABLE_S,
+    Robots,
+    Verdict,
+)
 
 RULES = (
     b"\xef\xbb\xbfUser-agent: langfocus\nDisallow: /private\nCrawl-delay: 7\n\n"
@@ -12,14 +20,14 @@ class Store:
     """What the frontier keeps, in memory."""
 
     def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
+        self.texts: dict[str, KeptRobots] = {}
         self.delays: dict[str, float] = {}
 
-    def robots(self, origin: str) -> str | None:
+    def robots(self, origin: str) -> KeptRobots | None:
         return self.texts.get(origin)
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        self.texts[origin] = text
+        self.texts[origin] = KeptRobots(text, now)
 
     def set_delay(self, host: str, delay_s: float) -> None:
         self.delays[host] = delay_s
@@ -28,12 +36,12 @@ class Store:
 def test_rules_hold_for_one_origin_and_our_name() -> None:
     store = Store()
     robots = Robots(store, "langfocus/1.0")
-    assert robots.verdict("http://www.a.de/x") is Verdict.UNKNOWN
+    assert robots.verdict("http://www.a.de/x", 1.0) is Verdict.UNKNOWN
     assert robots.address("http://www.a.de/x") == "http://www.a.de/robots.txt"
     robots.keep("http://www.a.de/x", 200, RULES, 0.0)
-    assert robots.verdict("http://www.a.de/x") is Verdict.ALLOWED
-    assert robots.verdict("http://www.a.de/private/x") is Verdict.FORBIDDEN
-    assert robots.verdict("https://www.a.de/private/x") is Verdict.UNKNOWN
+    assert robots.verdict("http://www.a.de/x", 1.0) is Verdict.ALLOWED
+    assert robots.verdict("http://www.a.de/private/x", 1.0) is Verdict.FORBIDDEN
+    assert robots.verdict("https://www.a.de/private/x", 1.0) is Verdict.UNKNOWN
     assert store.delays == {"a.de": 7.0}
 
 
@@ -43,15 +51,16 @@ def test_rules_hold_for_one_origin_and_our_name() -> None:
         (404, Verdict.ALLOWED),
         (403, Verdict.ALLOWED),
         (301, Verdict.ALLOWED),
-        (500, Verdict.FORBIDDEN),
-        (503, Verdict.FORBIDDEN),
-        (None, Verdict.FORBIDDEN),
+        (429, Verdict.UNREACHABLE),
+        (500, Verdict.UNREACHABLE),
+        (503, Verdict.UNREACHABLE),
+        (None, Verdict.UNREACHABLE),
     ],
 )
 def test_without_rules_the_status_decides(status: int | None, verdict: Verdict) -> None:
     robots = Robots(Store(), "langfocus")
     robots.keep("http://a.de/", status, b"Disallow: /", 0.0)
-    assert robots.verdict("http://a.de/x") is verdict
+    assert robots.verdict("http://a.de/x", 1.0) is verdict
 
 
 def test_kept_rules_are_read_again_after_a_restart_and_after_eviction() -> None:
@@ -60,7 +69,7 @@ def test_kept_rules_are_read_again_after_a_restart_and_after_eviction() -> None:
     for name in "abcd":
         robots.keep(f"http://{name}.de/", 200, RULES, 0.0)
     for each in (robots, Robots(store, "langfocus")):
-        assert each.verdict("http://a.de/private") is Verdict.FORBIDDEN
+        assert each.verdict("http://a.de/private", 1.0) is Verdict.FORBIDDEN
 
 
 def test_a_crawl_delay_counts_up_to_a_limit() -> None:
@@ -83,4 +92,32 @@ def test_rules_that_move_are_followed_some_times() -> None:
 def test_rubbish_forbids_nothing(body: bytes) -> None:
     robots = Robots(Store(), "langfocus")
     robots.keep("http://a.de/", 200, body, 0.0)
-    assert robots.verdict("http://a.de/x") is Verdict.ALLOWED
+    assert robots.verdict("http://a.de/x", 1.0) is Verdict.ALLOWED
+
+
+def test_rules_are_asked_for_again_after_a_day() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus")
+    robots.keep("http://a.de/", 200, RULES, 100.0)
+    for each in (robots, Robots(store, "langfocus")):
+        assert each.verdict("http://a.de/private", 99.0 + MAX_AGE_S) is Verdict.FORBIDDEN
+        assert each.verdict("http://a.de/private", 100.0 + MAX_AGE_S) is Verdict.UNKNOWN
+
+
+def test_a_site_without_an_answer_is_asked_again_earlier() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus")
+    robots.keep("http://a.de/", 503, b"", 100.0)
+    for each in (robots, Robots(store, "langfocus")):
+        assert each.verdict("http://a.de/", 99.0 + UNREACHABLE_S) is Verdict.UNREACHABLE
+        assert each.verdict("http://a.de/", 100.0 + UNREACHABLE_S) is Verdict.UNKNOWN
+
+
+def test_only_whole_lines_are_read_of_a_file_that_is_too_long() -> None:
+    first = b"User-agent: *\nDisallow: /private\n"
+    body = first + b"#" * (MAX_ROBOTS_BYTES - len(first) - 12) + b"\nDisallow: /public/only-this\n"
+    assert body[:MAX_ROBOTS_BYTES].endswith(b"\nDisallow: /")
+    robots = Robots(Store(), "langfocus")
+    robots.keep("http://a.de/", 200, body, 0.0)
+    assert robots.verdict("http://a.de/private", 1.0) is Verdict.FORBIDDEN
+    assert robots.verdict("http://a.de/public", 1.0) is Verdict.ALLOWED

@@ -17,8 +17,8 @@ from crawler.spiders.langfocus import LangfocusSpider, crawl_settings
 _EXAMPLES = """\
 examples:
   scrapy crawl langfocus -a lang=de -a web=sample -a pages=500
-  scrapy crawl langfocus -a lang=fr -a pages=10000 -s JOBDIR=runs/french
-  scrapy crawl langfocus -a lang=th -a filter=server-conservative -a host_cap=0
+  scrapy crawl langfocus -a lang=fr -a pages=10000 -s LANGFOCUS_CONTACT=you@example.org
+  scrapy crawl langfocus -a lang=th -a host_cap=0 -s LANGFOCUS_CONTACT=https://example.org/bot
   scrapy crawl langfocus -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
 
 A run is a folder: run.db, summary.json, report.html. The same command with the same JOBDIR goes

@@ -11,7 +11,7 @@ Every implementation passes the same test suite.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 PAGE = "page"
 """The outcome of a page that was downloaded with a final status; all others count apart."""
@@ -107,6 +107,13 @@ class Counts:
     relevant: int
 
 
+class KeptRobots(NamedTuple):
+    """A robots.txt as it was taken in at `fetched_at`, unix seconds; `text` "" has no rules."""
+
+    text: str
+    fetched_at: float
+
+
 class Frontier(Protocol):
     """Who is fetched next, and what a fetch changes."""
 
@@ -150,8 +157,8 @@ class Frontier(Protocol):
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""
 
-    def robots(self, origin: str) -> str | None:
-        """Return the robots.txt kept for an origin, "" if it has none, None if not fetched."""
+    def robots(self, origin: str) -> KeptRobots | None:
+        """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the robots.txt of an origin."""

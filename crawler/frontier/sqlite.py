@@ -12,7 +12,17 @@ from heapq import heappop, heappush
 from random import Random
 
 from crawler.frontier.admission import Admitter, Origin, Outcome
-from crawler.frontier.base import PAGE, REDIRECT, Admission, Counts, Lease, LeaseError, Link, Record
+from crawler.frontier.base import (
+    PAGE,
+    REDIRECT,
+    Admission,
+    Counts,
+    KeptRobots,
+    Lease,
+    LeaseError,
+    Link,
+    Record,
+)
 from crawler.frontier.selection import BestFirst, Host, Pick, Selection, UniformDraw
 from crawler.frontier.tables import HostRow, Tables
 from crawler.strategies.filters import Filter
@@ -183,8 +193,8 @@ class SqliteFrontier:
         if host_id in self._hosts:
             self._hosts[host_id].delay_s = delay_s
 
-    def robots(self, origin: str) -> str | None:
-        """Return the robots.txt kept for an origin, "" if it has none, None if not fetched."""
+    def robots(self, origin: str) -> KeptRobots | None:
+        """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
         return self._tables.robots(origin)
 
     def set_robots(self, origin: str, text: str, now: float) -> None:

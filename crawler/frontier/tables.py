@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.frontier import inlinks
-from crawler.frontier.base import PAGE, Lease, Record
+from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
 
@@ -342,10 +342,11 @@ class Tables:
             ).fetchone()
         return None if row is None else int(row[0])
 
-    def robots(self, origin: str) -> str | None:
+    def robots(self, origin: str) -> KeptRobots | None:
         """Return the robots.txt kept for an origin."""
-        row = self._sql("SELECT text FROM robots WHERE origin = ?", (origin,)).fetchone()
-        return None if row is None else str(row[0])
+        query = "SELECT text, fetched_at FROM robots WHERE origin = ?"
+        row = self._sql(query, (origin,)).fetchone()
+        return None if row is None else KeptRobots(*row)
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the robots.txt of an origin."""

@@ -8,6 +8,7 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 
+from crawler.network import NoContactError, PrivateAddressError
 from crawler.unpacking import BrokenEncoding
 from crawler.web.base import NotArchived
 from crawler.web.live import HeadTooLarge
@@ -15,6 +16,8 @@ from crawler.web.live import HeadTooLarge
 # (exceptions, reason, whether another try is useless)
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((NotArchived,), "not_archived", True),
+    ((PrivateAddressError,), "private_address", True),
+    ((NoContactError,), "no_contact", True),
     ((exceptions.CannotResolveHostError, error.DNSLookupError), "dns", False),
     ((exceptions.DownloadTimeoutError, error.TimeoutError), "timeout", False),
     ((exceptions.DownloadConnectionRefusedError, error.ConnectionRefusedError), "refused", False),

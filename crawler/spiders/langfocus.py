@@ -6,6 +6,7 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 from urllib.parse import quote_from_bytes, urljoin
+from urllib.request import getproxies
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
@@ -16,12 +17,16 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from classifiers import languages
+from crawler.contact import product_token, user_agent
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import PAGE, Lease
 from crawler.items import PageItem, item_of
+from crawler.network import host_of_proxy, is_loopback_host
 from crawler.options import CrawlOptions
+from crawler.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.scheduler import LEASE, SLOT
+from crawler.settings import USER_AGENT
 from crawler.spiders.failures import explain
 from crawler.url import normalise
 from crawler.visit import Download, RetryRule, is_text
@@ -30,8 +35,12 @@ from crawler.web import handler
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_ROBOTS_BYTES = "langfocus_robots_bytes"
+"""The key in `Request.meta` under which the request for a robots.txt counts what came."""
+
 _SMALL_BODY_BYTES = 256 * 1024
-_HANDLER = "crawler.web.handler.WebDownloadHandler"
+_WEB_HANDLER = "crawler.web.handler.WebDownloadHandler"
+_LIVE_HANDLER = "crawler.connections.GuardedDownloadHandler"
 
 
 def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSettings:
@@ -44,6 +53,10 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
     job_folder, model, geoip = (
         settings.get(name) for name in ("JOBDIR", "LANGFOCUS_URL_MODEL", "LANGFOCUS_GEOIP")
     )
+    name = user_agent(USER_AGENT, settings.get("USER_AGENT"), settings.get("LANGFOCUS_CONTACT"))
+    if has_servers and name is None and not _has_proxy_on_this_machine(settings):
+        raise SettingError(_namelessness(settings.get("USER_AGENT")))
+    sent = name or settings.get("USER_AGENT")
     return CrawlSettings(
         run_folder=Path(job_folder) if job_folder else None,
         runs=Path(settings.get("LANGFOCUS_RUNS")),
@@ -54,7 +67,10 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
             frozenset(int(status) for status in settings.getlist("RETRY_HTTP_CODES")),
             max_redirects=int(_number(settings, "REDIRECT_MAX_TIMES")),
         ),
-        user_agent=settings.get("ROBOTSTXT_USER_AGENT") or settings.get("USER_AGENT"),
+        user_agent=sent,
+        robots_name=settings.get("ROBOTSTXT_USER_AGENT") or product_token(sent),
+        is_anonymous=has_servers and name is None,
+        private_addresses=settings.getbool("LANGFOCUS_PRIVATE_ADDRESSES"),
         max_crawl_delay_s=_number(settings, "LANGFOCUS_MAX_CRAWL_DELAY"),
         patience_s=_number(settings, "LANGFOCUS_PATIENCE"),
         live_interval_s=_number(settings, "LANGFOCUS_LIVE_INTERVAL"),
@@ -65,6 +81,25 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         sample_hosts=int(_number(settings, "LANGFOCUS_SAMPLE_HOSTS")),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
     )
+
+
+def _namelessness(given: str) -> str:
+    """Return what to say where a live crawl would not tell whose it is."""
+    if given != USER_AGENT:
+        return (
+            f"USER_AGENT={given}: it must hold an e-mail address or an http(s) URL, so that "
+            "servers see whom to ask about a live crawl"
+        )
+    return (
+        "LANGFOCUS_CONTACT is missing: servers must see whom to ask about a live crawl; give an "
+        "e-mail address or an http(s) URL (-s LANGFOCUS_CONTACT=you@example.org)"
+    )
+
+
+def _has_proxy_on_this_machine(settings: BaseSettings) -> bool:
+    """Tell whether pages come through a proxy that stands here: a mirror, a test's web."""
+    proxy = getproxies().get("http", "") if settings.getbool("HTTPPROXY_ENABLED") else ""
+    return is_loopback_host(host_of_proxy(proxy))
 
 
 def _number(settings: BaseSettings, name: str) -> float:
@@ -122,6 +157,7 @@ class LangfocusSpider(Spider):
         spider._set_crawler(crawler)
         spider._adapt(crawler.settings)
         crawler.signals.connect(spider.on_headers, signals.headers_received)
+        crawler.signals.connect(spider.on_bytes, signals.bytes_received)
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
         return spider
 
@@ -136,10 +172,14 @@ class LangfocusSpider(Spider):
             "CONCURRENT_REQUESTS_PER_DOMAIN": min(concurrency, 1000),
             "DOWNLOAD_SLOTS": {SLOT: {"concurrency": concurrency, "delay": 0, "jitter": 0}},
             "JOBDIR": str(self.crawl.run.folder),
+            "USER_AGENT": self.crawl.settings.user_agent,
         }
         if self.crawl.web is not None:
             handler.use_web(self.crawler, self.crawl.web)
-            adapted["DOWNLOAD_HANDLERS"] = {"http": _HANDLER, "https": _HANDLER}
+        by = _LIVE_HANDLER if self.crawl.web is None else _WEB_HANDLER
+        # No other scheme is ever needed, and some of them read files.
+        others = dict.fromkeys(("file", "ftp", "s3", "data"))
+        adapted["DOWNLOAD_HANDLERS"] = {"http": by, "https": by, **others}
         self._wants_items = bool(settings.getdict("FEEDS") or settings.getdict("ITEM_PIPELINES"))
         for name, value in adapted.items():
             settings.set(name, value, priority="spider")
@@ -162,7 +202,7 @@ class LangfocusSpider(Spider):
             url,
             callback=self.parse_robots,
             errback=self.on_robots_failure,
-            meta=meta,
+            meta={**meta, _ROBOTS_BYTES: 0},
             dont_filter=True,
         )
 
@@ -193,7 +233,14 @@ class LangfocusSpider(Spider):
         """Keep a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
         crawl, now = self.crawl, self.crawl.clock()
+        if is_unreachable(response.status):
+            hold_s = _seconds(response.headers.get(b"Retry-After")) or 0.0
+            self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
+            return
         target = _redirect_target(response)
+        if target is not None and not crawl.may_contact(target):
+            self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=True)
+            return
         if target is None or not crawl.robots.move(lease.url, target):
             crawl.robots.keep(lease.url, response.status, response.body, now)
         crawl.frontier.release(lease, now=now)
@@ -203,15 +250,33 @@ class LangfocusSpider(Spider):
         """Without a word from the host nothing of it is fetched (RFC 9309, 2.3.1.4)."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         reason, is_final = explain(failure)
-        if self.crawl.visitor.failed(lease, reason, is_final=is_final) is not None:
+        self._without_rules(lease, reason, is_final=is_final)
+
+    def _without_rules(
+        self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
+    ) -> None:
+        """Ask again later; at last the site is forbidden for a while."""
+        settled = self.crawl.visitor.failed(lease, reason, is_final=is_final, hold_s=hold_s)
+        if settled is not None:
             self.crawl.robots.keep(lease.url, None, b"", self.crawl.clock())
 
-    def on_headers(self, headers: Headers, body_length: object, **kwargs: Any) -> None:
+    def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
+        """Read no more of a robots.txt than is heeded."""
+        if _ROBOTS_BYTES in request.meta:
+            request.meta[_ROBOTS_BYTES] += len(data)
+            if request.meta[_ROBOTS_BYTES] > MAX_ROBOTS_BYTES:
+                raise StopDownload(fail=False)
+
+    def on_headers(
+        self, headers: Headers, body_length: object, request: Request, **kwargs: Any
+    ) -> None:
         """Do not read a large body that holds no text.
 
         A small one is read: stopping it may close a connection that has gone back to the pool,
         and the request that finds it there would be sent twice.
         """
+        if _ROBOTS_BYTES in request.meta:
+            return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         if is_large and not is_text(_text(headers.get(b"Content-Type"))):
             raise StopDownload(fail=False)
