@@ -1,4 +1,4 @@
-"""The seam to Scrapy's downloader: to which addresses connections are made.
+"""The seam to Scrapy's downloader: to which addresses connections are made, how many at once.
 
 What a URL spells out was judged before. Here a name is judged by the addresses that it resolves
 to, twice: before the download, to say why it is refused, and by what the reactor itself is told
@@ -20,12 +20,14 @@ from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer
 
 from crawler.network import (
+    BusyAddressError,
     NoContactError,
     PrivateAddressError,
     host_of_proxy,
     is_loopback_host,
     is_private_address,
 )
+from crawler.shared_address import SharedAddresses
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider
@@ -68,8 +70,8 @@ class _Gathering:
 
 
 @implementer(IHostnameResolver)
-class PublicNames:
-    """Resolves names as another resolver does, to public addresses only.
+class GuardedNames:
+    """Resolves names as another resolver does, to public addresses only while it `is_guarded`.
 
     The names in `proxies` are resolved to any: the user chose them.
     """
@@ -78,6 +80,7 @@ class PublicNames:
         """Stand before `resolver`."""
         self._resolver = resolver
         self.proxies: set[str] = set()
+        self.is_guarded = True
 
     def resolveHostName(
         self,
@@ -88,7 +91,7 @@ class PublicNames:
         transportSemantics: str = "TCP",
     ) -> Any:
         """Resolve a name; see Twisted's `IHostnameResolver`."""
-        if hostName not in self.proxies:
+        if self.is_guarded and hostName not in self.proxies:
             resolutionReceiver = _PublicOnly(resolutionReceiver)
         return self._resolver.resolveHostName(
             resolutionReceiver, hostName, portNumber, addressTypes, transportSemantics
@@ -110,36 +113,50 @@ class GuardedDownloadHandler(HTTP11DownloadHandler):
         settings = cast("LangfocusSpider", crawler.spider).crawl.settings
         self._is_anonymous = settings.is_anonymous
         self._allows_private = settings.private_addresses
+        self._shared = SharedAddresses(settings.per_address)
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise what tells why the host was not contacted."""
         proxy = host_of_proxy(request.meta.get("proxy") or "")
         if self._is_anonymous and not is_loopback_host(proxy):
             raise NoContactError(f"{request.url} would be fetched without a contact")
-        if not self._allows_private:
-            names = _public_names()
-            if proxy:
-                names.proxies.add(proxy)
-            else:
-                await self._judge(names, urlparse_cached(request).hostname or "")
-        return await super().download_request(request)
+        names = _names(is_guarded=not self._allows_private)
+        if proxy:
+            names.proxies.add(proxy)
+            return await super().download_request(request)
+        host = urlparse_cached(request).hostname or ""
+        address = await self._address(names, host)
+        wait_s = self._shared.enter(address, host)
+        if wait_s is not None:
+            raise BusyAddressError(f"{host} has to wait for others at {address}", wait_s)
+        try:
+            return await super().download_request(request)
+        finally:
+            self._shared.leave(address)
 
-    async def _judge(self, names: PublicNames, host: str) -> None:
+    async def _address(self, names: GuardedNames, host: str) -> str:
+        """Return the address of a host that may be contacted, the first where it has several."""
         addresses = await names.addresses(host)
         if not addresses:
             raise CannotResolveHostError(f"{host} has no address")
-        if all(map(is_private_address, addresses)):
+        if self._allows_private:
+            return addresses[0]
+        allowed = [address for address in addresses if not is_private_address(address)]
+        if not allowed:
             raise PrivateAddressError(f"{host} has the private address {addresses[0]}")
+        return allowed[0]
 
 
-def _public_names() -> PublicNames:
-    """Return the reactor's resolver of names, replaced by one that tells public addresses only.
+def _names(*, is_guarded: bool) -> GuardedNames:
+    """Return the reactor's resolver of names, replaced by one that can tell public addresses only.
 
     At each download, since it runs later than anything that sets the reactor up.
     """
     from twisted.internet import reactor
 
     pluggable = cast("Any", reactor)
-    if not isinstance(pluggable.nameResolver, PublicNames):
-        pluggable.installNameResolver(PublicNames(pluggable.nameResolver))
-    return cast("PublicNames", pluggable.nameResolver)
+    if not isinstance(pluggable.nameResolver, GuardedNames):
+        pluggable.installNameResolver(GuardedNames(pluggable.nameResolver))
+    names = cast("GuardedNames", pluggable.nameResolver)
+    names.is_guarded = is_guarded
+    return names

@@ -38,6 +38,7 @@ class CrawlSettings:
     `geoip` None: no country is told. All delays are seconds. `user_agent` is what the bot sends,
     `robots_name` what it obeys in robots.txt. Where it `is_anonymous` nothing goes out but through
     a proxy on this machine. `private_addresses` allows hosts of the crawl's own network.
+    `per_address` hosts with one address are contacted at once, 0: any number.
     """
 
     run_folder: Path | None = None
@@ -48,6 +49,7 @@ class CrawlSettings:
     robots_name: str = "langfocus"
     is_anonymous: bool = False
     private_addresses: bool = False
+    per_address: int = 2
     max_crawl_delay_s: float = 60.0
     patience_s: float = 1.0
     live_interval_s: float = 30.0

@@ -34,6 +34,14 @@ class NoContactError(Exception):
     """A server would be contacted by a bot that does not say whose it is."""
 
 
+class BusyAddressError(Exception):
+    """Enough others are served at a host's address; it is free again in `wait_s` seconds, maybe."""
+
+    def __init__(self, message: str, wait_s: float) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
 def is_private_host(host: str) -> bool:
     """Tell whether the host of a URL lies in a network of its own, as far as its spelling tells.
 

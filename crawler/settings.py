@@ -22,6 +22,7 @@ DOWNLOAD_DELAY = 1.0
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
 LANGFOCUS_PRIVATE_ADDRESSES = False
+LANGFOCUS_PER_ADDRESS = 2
 
 # What a page may cost.
 CONCURRENT_REQUESTS = 64
@@ -93,6 +94,8 @@ DESCRIPTIONS = {
     "goes through a proxy on this machine",
     "LANGFOCUS_PRIVATE_ADDRESSES": "True: hosts of the crawl's own network may be crawled too "
     "(loopback, private and link-local addresses, names such as localhost or printer.local)",
+    "LANGFOCUS_PER_ADDRESS": "hosts with the same IP address that are contacted at once, 0 for any "
+    "number; behind a proxy addresses are not known",
     "LANGFOCUS_RUNS": "folder in which a crawl without JOBDIR makes its own",
     "LANGFOCUS_RANDOM_STATE": "whole number from which all draws of a crawl follow",
     "LANGFOCUS_URL_MODEL": "file of the URL model; None: the one that ships",

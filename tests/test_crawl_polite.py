@@ -249,6 +249,28 @@ def test_a_crawl_of_the_own_network_is_the_users_choice(tmp_path: Path) -> None:
     assert outcomes(tmp_path) == {here: "page", named: "page"}
 
 
+# Many hosts on one machine.
+
+
+def test_hosts_with_one_address_are_contacted_a_few_at_once(tmp_path: Path) -> None:
+    latency_s = 0.2
+    names = {f"h{number}.example": "127.0.0.1" for number in range(12)}
+    with loopback(GivenWeb(), latency_s) as server:
+        seeds = [f"http://{name}:{server.port}/" for name in names]
+        done = polite(
+            tmp_path, *seeds, names=names, LANGFOCUS_PRIVATE_ADDRESSES=True, LANGFOCUS_PER_ADDRESS=3
+        )
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path) == dict.fromkeys(seeds, "page")
+    asked = Counter(access.url for access in server.log)
+    assert asked == Counter({u + path for u in seeds for path in ("", "robots.txt")})
+    times = [access.time for access in server.log]
+    # The fourth comes once the first was answered.
+    gaps = [later - first for first, later in zip(times, times[3:], strict=False)]
+    assert min(gaps) > latency_s - 0.01
+    assert rows(tmp_path, "SELECT value FROM counts WHERE name = 'retried'") == []
+
+
 # robots.txt.
 
 

@@ -328,6 +328,18 @@ def test_a_random_draw_is_uniform_over_what_is_queued_now(
     assert chi_square < 37.7  # 15 degrees of freedom, p = 0.001
 
 
+def test_a_url_that_was_not_fetched_can_be_given_back_for_later(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, delay_s=5.0)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    frontier.release(lease, now=0.0, not_before=2.0)
+    assert frontier.next(1.9) is None
+    assert frontier.ready_at(1.9) == 2.0
+    assert frontier.next(2.0) == lease
+
+
 def test_a_redirect_passes_its_slot_of_the_host_cap_on(
     tmp_path: Path, new_frontier: Opener
 ) -> None:

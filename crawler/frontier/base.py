@@ -139,9 +139,10 @@ class Frontier(Protocol):
     def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
         """Give a leased URL back to be fetched again; its host rests until `not_before`."""
 
-    def release(self, lease: Lease, *, now: float) -> None:
+    def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host was contacted and rests for its delay.
 
+        With `not_before` it was not contacted and rests until then.
         Where URLs are drawn at random, this one counts as drawn and goes first with its score.
         """
 

@@ -149,12 +149,12 @@ class SqliteFrontier:
         self._end_lease(lease)
         self._rest(host, not_before, now)
 
-    def release(self, lease: Lease, *, now: float) -> None:
-        """Give a leased URL back unchanged; its host was contacted and rests for its delay."""
+    def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
+        """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
         pick = self._pick(lease)
         self._end_lease(lease)
         self._selection.put_back(pick)
-        self._rest(pick.host, now + pick.host.delay_s, now)
+        self._rest(pick.host, now + pick.host.delay_s if not_before is None else not_before, now)
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""

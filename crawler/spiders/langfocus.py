@@ -22,7 +22,7 @@ from crawler.crawl import Crawl, CrawlSettings, open_crawl
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import PAGE, Lease
 from crawler.items import PageItem, item_of
-from crawler.network import host_of_proxy, is_loopback_host
+from crawler.network import BusyAddressError, host_of_proxy, is_loopback_host
 from crawler.options import CrawlOptions
 from crawler.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.scheduler import LEASE, SLOT
@@ -70,6 +70,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         user_agent=sent,
         robots_name=settings.get("ROBOTSTXT_USER_AGENT") or product_token(sent),
         is_anonymous=has_servers and name is None,
+        per_address=int(_number(settings, "LANGFOCUS_PER_ADDRESS")),
         private_addresses=settings.getbool("LANGFOCUS_PRIVATE_ADDRESSES"),
         max_crawl_delay_s=_number(settings, "LANGFOCUS_MAX_CRAWL_DELAY"),
         patience_s=_number(settings, "LANGFOCUS_PATIENCE"),
@@ -225,6 +226,8 @@ class LangfocusSpider(Spider):
     def on_failure(self, failure: Failure) -> None:
         """Settle a page that did not come."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
+        if self._waits(lease, failure):
+            return
         reason, is_final = explain(failure)
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
@@ -249,8 +252,18 @@ class LangfocusSpider(Spider):
     def on_robots_failure(self, failure: Failure) -> None:
         """Without a word from the host nothing of it is fetched (RFC 9309, 2.3.1.4)."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
+        if self._waits(lease, failure):
+            return
         reason, is_final = explain(failure)
         self._without_rules(lease, reason, is_final=is_final)
+
+    def _waits(self, lease: Lease, failure: Failure) -> bool:
+        """Give a URL back whose host was not contacted yet, since its address is busy."""
+        if not isinstance(failure.value, BusyAddressError):
+            return False
+        now = self.crawl.clock()
+        self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
+        return True
 
     def _without_rules(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
