@@ -3,7 +3,8 @@
 A URL is *queued*, then *leased* to one fetch, then *settled*. Settling is one transaction: the
 page's record, the counters of its server, its new links and the end of its lease happen
 together or not at all. A lease that no settlement ends (the process died) gives the URL back
-to the queue. All times are unix seconds and are passed in; the frontier has no clock.
+to the queue: when the process comes back, or after a time where several share one frontier.
+All times are unix seconds and are passed in; the frontier has no clock.
 
 Every implementation passes the same test suite.
 """
@@ -132,7 +133,7 @@ class Frontier(Protocol):
         """Settle a leased URL and return what became of its links, in their order.
 
         The host may be contacted again after its delay, or at once if it was not contacted.
-        Raises `LeaseError` if the URL is not leased and `crawler.errors.StorageError` if nothing
+        Raises `LeaseError` if the URL is not leased (any more) and `crawler.errors.StorageError` if nothing
         can be written any more; the URL stays queued for a later process then.
         """
 
@@ -153,7 +154,10 @@ class Frontier(Protocol):
         """
 
     def ready_at(self, now: float) -> float | None:
-        """Return when `next` will have something, or None until a lease ends."""
+        """Return when `next` will have something, or None until a lease of this process ends.
+
+        Where other processes share the frontier, it may be no more than a time to look again.
+        """
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""

@@ -249,13 +249,12 @@ end
 local function draw_class(tier)
   local weights = P .. 'weights:' .. tier
   local position = math.random(tonumber(redis_call('HGET', weights, 'all'))) - 1
-  local class = 0
-  while true do
+  for class = 0, 52 do
     local weight = tonumber(redis_call('HGET', weights, class) or 0)
     if position < weight then
       return class
     end
-    position, class = position - weight, class + 1
+    position = position - weight
   end
 end
 
