@@ -1,0 +1,134 @@
+"""What a link costs a shared frontier: admits and pops a second of one client.
+
+The goal is 50,000 links/s admitted in batches of 60. The rival is scrapy-redis: one ZADD and one
+SADD round trip a link for its queue and its seen-set, with neither cap, tally nor politeness.
+Starts a redis-server of its own, append-only file on. Prints one JSON line;
+a page is one pop and one admit of 60 links, and its CPU time is what a busy machine leaves alone.
+"""
+
+import argparse
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from crawler.frontier.base import PAGE, Link, Record
+from crawler.frontier.redis import RedisFrontier, connect
+from crawler.strategies.filters import make_filter
+from crawler.strategies.orderings import Draw
+from tests.redisserver import RedisServer
+
+BATCH = 60
+
+
+def page_links(page: int) -> list[Link]:
+    """Sixty links to about nine hosts, one in four of them known from the page before."""
+    first = page * BATCH * 3 // 4
+    return [
+        Link(f"http://h{n // 7}.de/page/{n}.html", n % 3 - 1.0) for n in range(first, first + BATCH)
+    ]
+
+
+def timed(times: list[float], do: Callable[[], Any]) -> Any:
+    began = time.perf_counter()
+    answer = do()
+    times.append(time.perf_counter() - began)
+    return answer
+
+
+def measure(server: RedisServer, draw: Draw, pages: int) -> dict[str, float]:
+    frontier = RedisFrontier(
+        connect(server.url), draw.name, now=0.0, filter=make_filter("server"), draw=draw
+    )
+    frontier.seed([Link(f"http://seed{n}.de/", 2.0) for n in range(pages)], 0.0)
+    client = connect(server.url)
+    client_s, server_s = time.process_time(), server_cpu(client)
+    pops: list[float] = []
+    admits: list[float] = []
+    record = Record(PAGE, 0.0, 200, True, True, "de", is_reference=True)
+    for number in range(pages):
+        lease = timed(pops, lambda: frontier.next(0.0))
+        links = page_links(number)
+        answers = timed(admits, lambda: frontier.admit(lease, record, links, now=0.0))  # noqa: B023  # called at once
+        assert len(answers) == BATCH
+    assert frontier.counts().pages == pages
+    client_s, server_s = time.process_time() - client_s, server_cpu(client) - server_s
+    used = client.info("memory")["used_memory"]
+    frontier.close()
+    client.flushall()
+    client.close()
+    return {
+        "links_per_s": round(pages * BATCH / sum(admits)),
+        "pops_per_s": round(pages / sum(pops)),
+        "client_cpu_us_a_page": round(client_s / pages * 1e6),
+        "server_cpu_us_a_page": round(server_s / pages * 1e6),
+        "server_bytes": used,
+    }
+
+
+def server_cpu(client: Any) -> float:
+    cpu = client.info("cpu")
+    return float(cpu["used_cpu_user"] + cpu["used_cpu_sys"])
+
+
+def rival(server: RedisServer, pages: int) -> dict[str, float] | None:
+    try:
+        from scrapy import Request, Spider
+        from scrapy_redis.dupefilter import (  # type: ignore[import-untyped, import-not-found, unused-ignore]
+            RFPDupeFilter,
+        )
+        from scrapy_redis.queue import (  # type: ignore[import-untyped, import-not-found, unused-ignore]
+            PriorityQueue,
+        )
+    except ImportError:
+        return None
+    import redis
+
+    client = redis.Redis.from_url(server.url)
+    seen = RFPDupeFilter(client, "rival:seen")
+    queue = PriorityQueue(client, Spider(name="rival"), "rival:queue")
+    pushes: list[float] = []
+    pops: list[float] = []
+
+    def admit(links: list[Link]) -> None:
+        for link in links:
+            request = Request(link.url, priority=int(link.score))
+            if not seen.request_seen(request):
+                queue.push(request)
+
+    for number in range(pages):
+        links = page_links(number)
+        timed(pushes, lambda: admit(links))  # noqa: B023  # called at once
+    for _ in range(pages):
+        assert timed(pops, queue.pop) is not None
+    client.close()
+    return {
+        "links_per_s": round(pages * BATCH / sum(pushes)),
+        "pops_per_s": round(pages / sum(pops)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=int, default=500)
+    pages = parser.parse_args().pages
+    with tempfile.TemporaryDirectory(prefix="redis") as folder:
+        server = RedisServer(Path(folder))
+        server.start()
+        try:
+            result = {
+                "date": time.strftime("%Y-%m-%d"),
+                "pages": pages,
+                "first": measure(server, Draw.FIRST, pages),
+                "uniform": measure(server, Draw.UNIFORM, pages),
+                "scrapy_redis": rival(server, pages),
+            }
+        finally:
+            server.kill()
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
