@@ -34,9 +34,9 @@ def environment(proxy: str | None, no_proxy: str = "") -> Mapping[str, str]:
 
 
 def crawl(
-    *arguments: str, proxy: str | None = None, no_proxy: str = "", **settings: object
+    *arguments: str, proxy: str | None = None, no_proxy: Any = "", **settings: object
 ) -> subprocess.CompletedProcess[str]:
-    """Run a crawl to its end."""
+    """Run a crawl to its end. `no_proxy` is a text."""
     return subprocess.run(
         command(*arguments, **settings),
         cwd=ROOT,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import PAGE, Counts, Lease, LeaseError, Link, Record
+from crawler.frontier.base import KeptRobots, PAGE, Counts, Lease, LeaseError, Link, Record
 from crawler.frontier.redis import RedisFrontier, connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
@@ -232,9 +232,9 @@ def test_a_robots_file_is_there_for_every_worker(join: Joiner) -> None:
     one, other = join(), join()
     assert other.robots("http://a.de") is None
     one.set_robots("http://a.de", "", 0.0)
-    one.set_robots("http://b.de", "User-agent: *\nDisallow: /ä", 0.0)
-    assert other.robots("http://a.de") == ""
-    assert other.robots("http://b.de") == "User-agent: *\nDisallow: /ä"
+    one.set_robots("http://b.de", "User-agent: *\nDisallow: /ä", 7.0)
+    assert other.robots("http://a.de") == KeptRobots("", 0.0)
+    assert other.robots("http://b.de") == KeptRobots("User-agent: *\nDisallow: /ä", 7.0)
 
 
 def test_a_lease_ends_by_itself_and_the_late_worker_settles_nothing(join: Joiner) -> None:

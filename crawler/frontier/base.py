@@ -133,8 +133,8 @@ class Frontier(Protocol):
         """Settle a leased URL and return what became of its links, in their order.
 
         The host may be contacted again after its delay, or at once if it was not contacted.
-        Raises `LeaseError` if the URL is not leased (any more) and `crawler.errors.StorageError` if nothing
-        can be written any more; the URL stays queued for a later process then.
+        Raises `LeaseError` if the URL is not leased (any more) and `crawler.errors.StorageError`
+        if nothing can be written any more; the URL stays queued for a later process then.
         """
 
     def retry(self, lease: Lease, *, now: float, not_before: float) -> None:

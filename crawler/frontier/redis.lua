@@ -668,7 +668,7 @@ function commands.release()
     redis_call('HSET', P .. 'drawn', host, pack({ fp, tier }))
   end
   end_lease(fp, host)
-  rest(host, now + delay_of(host))
+  rest(host, arguments.not_before or now + delay_of(host))
   return 'ok'
 end
 

@@ -28,6 +28,7 @@ from crawler.frontier.base import (
     REDIRECT,
     Admission,
     Counts,
+    KeptRobots,
     Lease,
     LeaseError,
     Link,
@@ -191,7 +192,12 @@ class RedisFrontier:
         `LeaseError` also where the lease had ended by itself; whoever has the URL now settles it.
         """
         self._now = now
-        counts = {"ignored_file": record.ignored_files, "ignored_url": record.ignored_urls}
+        counts = {
+            "ignored_file": record.ignored_files,
+            "ignored_url": record.ignored_urls,
+            "ignored_trap": record.ignored_traps,
+            "cut_short": int(record.is_cut),
+        }
         if record.parser is not None:
             counts[f"parser_{record.parser}"] = 1
         letters = self._end(
@@ -211,10 +217,11 @@ class RedisFrontier:
         self._now = now
         self._end("retry", lease, not_before=not_before)
 
-    def release(self, lease: Lease, *, now: float) -> None:
-        """Give a leased URL back unchanged; its host was contacted and rests for its delay."""
+    def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
+        """Give a leased URL back unchanged; its host rests for its delay, or until then."""
         self._now = now
-        self._end("release", lease, counts_as_drawn=1)
+        rests_until = {} if not_before is None else {"not_before": not_before}
+        self._end("release", lease, counts_as_drawn=1, **rests_until)
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
@@ -270,14 +277,18 @@ class RedisFrontier:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
         self._read(lambda pipe: pipe.hset(self._key("delay"), host, repr(float(delay_s))))
 
-    def robots(self, origin: str) -> str | None:
-        """Return the robots.txt kept for an origin, "" if it has none, None if not fetched."""
-        text: str | None = self._read(lambda pipe: pipe.get(self._key(f"robots:{origin}")))[0]
-        return text
+    def robots(self, origin: str) -> KeptRobots | None:
+        """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
+        kept: str | None = self._read(lambda pipe: pipe.get(self._key(f"robots:{origin}")))[0]
+        if kept is None:
+            return None
+        fetched_at, _, text = kept.partition("\n")
+        return KeptRobots(text, float(fetched_at))
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the robots.txt of an origin."""
-        self._read(lambda pipe: pipe.set(self._key(f"robots:{origin}"), _encoded(text)))
+        kept = f"{now!r}\n{text}"
+        self._read(lambda pipe: pipe.set(self._key(f"robots:{origin}"), _encoded(kept)))
 
     def counts(self) -> Counts:
         """Return where the whole crawl stands, all workers together."""
