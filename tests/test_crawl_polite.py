@@ -10,12 +10,13 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
+from scrapy.http import Response
 from scrapy.settings import Settings
 
 from crawler.crawl import CrawlSettings
 from crawler.errors import SettingError
 from crawler.settings import USER_AGENT
-from crawler.spiders.langfocus import crawl_settings
+from crawler.spiders.langfocus import crawl_settings, download_of
 from crawler.web.base import NO_HEADERS, Answer
 from tests.crawls import CONTACT, crawl, rows, summary
 from tests.loopback import Proxy, loopback
@@ -269,6 +270,53 @@ def test_hosts_with_one_address_are_contacted_a_few_at_once(tmp_path: Path) -> N
     gaps = [later - first for first, later in zip(times, times[3:], strict=False)]
     assert min(gaps) > latency_s - 0.01
     assert rows(tmp_path, "SELECT value FROM counts WHERE name = 'retried'") == []
+
+
+# Servers that want a rest.
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        ("120", 120.0),
+        ("0", 0.0),
+        ("Sun, 06 Nov 1994 08:51:37 GMT", 120.0),
+        ("Sunday, 06-Nov-94 08:51:37 GMT", 120.0),
+        ("Sun Nov  6 08:51:37 1994", 120.0),
+        ("Sun, 06 Nov 1994 08:00:00 GMT", 0.0),
+        ("soon", None),
+        ("-5", None),
+        ("\u0662", None),
+        ("1e9", None),
+        ("9" * 400, float("inf")),
+        ("Sun, 06 Nov 99999 08:51:37 GMT", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_retry_after_is_a_number_or_a_date(told: str | None, seconds: float | None) -> None:
+    headers = {} if told is None else {"Retry-After": told}
+    response = Response("http://a.de/", 503, headers)
+    assert download_of(response, 784_111_777.0).retry_after_s == seconds
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_rests_as_long_as_it_asks_for(status: int, tmp_path: Path) -> None:
+    busy = Answer(status, (("Retry-After", "1"),))
+    with served(busy=busy) as (_, server):
+        polite(
+            tmp_path,
+            "http://a.de/busy",
+            "http://a.de/",
+            "http://b.de/",
+            proxy=server.url,
+            RETRY_TIMES=1,
+        )
+    tries = [access.time for access in server.log if access.url == "http://a.de/busy"]
+    assert len(tries) == 2
+    assert tries[1] - tries[0] >= 1.0
+    others = [a.time for a in server.log if a.url == "http://a.de/"]
+    assert not any(tries[0] < time < tries[0] + 1.0 for time in others)
 
 
 # robots.txt.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import KeptRobots, PAGE, Counts, Lease, LeaseError, Link, Record
+from crawler.frontier.base import PAGE, Counts, KeptRobots, Lease, LeaseError, Link, Record
 from crawler.frontier.redis import RedisFrontier, connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import AsyncIterator, Callable
+from email.utils import parsedate_to_datetime
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
@@ -212,7 +213,7 @@ class LangfocusSpider(Spider):
         """Settle a page; return its item if a feed or a pipeline wants one."""
         lease: Lease = response.meta[LEASE]
         try:
-            record = self.crawl.visitor.answered(lease, download_of(response))
+            record = self.crawl.visitor.answered(lease, download_of(response, self.crawl.clock()))
         except StorageError:
             raise
         except Exception:
@@ -237,7 +238,7 @@ class LangfocusSpider(Spider):
         lease: Lease = response.meta[LEASE]
         crawl, now = self.crawl, self.crawl.clock()
         if is_unreachable(response.status):
-            hold_s = _seconds(response.headers.get(b"Retry-After")) or 0.0
+            hold_s = _seconds(response.headers.get(b"Retry-After"), now) or 0.0
             self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
             return
         target = _redirect_target(response)
@@ -302,8 +303,8 @@ class LangfocusSpider(Spider):
             raise CloseSpider("pages")
 
 
-def download_of(response: Response) -> Download:
-    """Return what the visitor wants to know of a Scrapy response."""
+def download_of(response: Response, now: float) -> Download:
+    """Return what the visitor wants to know of a Scrapy response that came at `now`."""
     headers = response.headers
     return Download(
         response.url,
@@ -312,7 +313,7 @@ def download_of(response: Response) -> Download:
         _text(headers.get(b"Content-Type")),
         _text(headers.get(b"Content-Language")),
         _address(headers.get(b"Location")),
-        _seconds(headers.get(b"Retry-After")),
+        _seconds(headers.get(b"Retry-After"), now),
         str(response.ip_address) if response.ip_address else None,
         is_cut="dataloss" in response.flags,
     )
@@ -341,6 +342,15 @@ def _text(value: bytes | None) -> str | None:
     return None if value is None else value.decode("utf-8", "replace").strip()
 
 
-def _seconds(value: bytes | None) -> float | None:
-    """Return a Retry-After in seconds; a date is left out."""
-    return float(value) if value is not None and value.strip().isdigit() else None
+def _seconds(value: bytes | None, now: float) -> float | None:
+    """Return a Retry-After, a number or a date (RFC 9110, 10.2.3), as seconds from `now`."""
+    text = _text(value)
+    if not text:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        date = parsedate_to_datetime(text)
+        return max(0.0, date.timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
