@@ -80,7 +80,7 @@ class GuardedNames:
         """Stand before `resolver`."""
         self._resolver = resolver
         self.proxies: set[str] = set()
-        self.is_guarded = True
+        self.is_guarded = False
 
     def resolveHostName(
         self,
@@ -158,5 +158,6 @@ def _names(*, is_guarded: bool) -> GuardedNames:
     if not isinstance(pluggable.nameResolver, GuardedNames):
         pluggable.installNameResolver(GuardedNames(pluggable.nameResolver))
     names = cast("GuardedNames", pluggable.nameResolver)
-    names.is_guarded = is_guarded
+    # Of two crawls in one process, one that is guarded must not be opened by the other.
+    names.is_guarded |= is_guarded
     return names

@@ -37,7 +37,8 @@ class CrawlSettings:
     `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships.
     `geoip` None: no country is told. All delays are seconds. `user_agent` is what the bot sends,
     `robots_name` what it obeys in robots.txt. Where it `is_anonymous` nothing goes out but through
-    a proxy on this machine. `private_addresses` allows hosts of the crawl's own network.
+    a proxy on this machine; `contact_fault` says why even that is not enough, "": it is.
+    `private_addresses` allows hosts of the crawl's own network.
     `per_address` hosts with one address are contacted at once, 0: any number.
     """
 
@@ -48,6 +49,7 @@ class CrawlSettings:
     user_agent: str = "langfocus"
     robots_name: str = "langfocus"
     is_anonymous: bool = False
+    contact_fault: str = ""
     private_addresses: bool = False
     per_address: int = 2
     max_crawl_delay_s: float = 60.0
@@ -128,6 +130,8 @@ def open_crawl(
     )
     country_of = _country_lookup(settings.geoip)
     options = _with_seeds(options, web)
+    if settings.contact_fault:
+        raise SettingError(settings.contact_fault)
     now = clock()
     folder = _run_folder(options, settings, ordering, now)
     lock = lock_run(folder)

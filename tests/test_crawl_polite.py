@@ -97,27 +97,43 @@ def settings_of(has_servers: bool = True, **given: Any) -> CrawlSettings:
 
 
 @pytest.mark.parametrize(
+    "contact", ["me", "http://localhost", "a@b", "a@b.de\r\nX: y", "ftp://b.de"]
+)
+def test_a_contact_is_an_address_or_a_url(contact: str, no_proxies: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SettingError, match="an e-mail address or an http"):
+        settings_of(LANGFOCUS_CONTACT=contact)
+
+
+@pytest.mark.parametrize(
     ("given", "proxy", "told"),
     [
         ({}, "", "is missing"),
         ({"LANGFOCUS_CONTACT": ""}, "", "is missing"),
         ({"USER_AGENT": "mybot/1.0"}, "", "USER_AGENT=mybot/1.0: it must hold"),
         ({"USER_AGENT": "mybot/1.0", "LANGFOCUS_CONTACT": "a@b.de"}, "", "it must hold"),
-        ({"LANGFOCUS_CONTACT": "me"}, "", "LANGFOCUS_CONTACT=me: an e-mail address or"),
-        ({"LANGFOCUS_CONTACT": "http://localhost"}, "", "an e-mail address or an http"),
-        ({"LANGFOCUS_CONTACT": "a@b.de\r\nX: y"}, "", "an e-mail address or an http"),
         ({}, "http://proxy.example:3128", "is missing"),
         ({}, "proxy.example:3128", "is missing"),
         ({}, "http://127.0.0.1.example.de:80", "is missing"),
         ({"HTTPPROXY_ENABLED": False}, "http://127.0.0.1:9", "is missing"),
     ],
 )
-def test_what_names_nobody_is_no_contact(
+def test_a_crawl_that_names_nobody_may_not_begin(
     given: dict[str, Any], proxy: str, told: str, no_proxies: pytest.MonkeyPatch
 ) -> None:
     no_proxies.setenv("http_proxy", proxy)
-    with pytest.raises(SettingError, match=told):
-        settings_of(**given)
+    assert told in settings_of(**given).contact_fault
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://127.0.0.1:9", "127.0.0.1:9", "http://[::1]:9", "localhost:9"]
+)
+def test_a_proxy_on_this_machine_needs_no_contact(
+    proxy: str, no_proxies: pytest.MonkeyPatch
+) -> None:
+    no_proxies.setenv("http_proxy", proxy)
+    settings = settings_of()
+    assert settings.is_anonymous
+    assert not settings.contact_fault
 
 
 def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) -> None:

@@ -55,8 +55,8 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         settings.get(name) for name in ("JOBDIR", "LANGFOCUS_URL_MODEL", "LANGFOCUS_GEOIP")
     )
     name = user_agent(USER_AGENT, settings.get("USER_AGENT"), settings.get("LANGFOCUS_CONTACT"))
-    if has_servers and name is None and not _has_proxy_on_this_machine(settings):
-        raise SettingError(_namelessness(settings.get("USER_AGENT")))
+    is_anonymous = has_servers and name is None
+    may_not_begin = is_anonymous and not _has_proxy_on_this_machine(settings)
     sent = name or settings.get("USER_AGENT")
     return CrawlSettings(
         run_folder=Path(job_folder) if job_folder else None,
@@ -70,7 +70,8 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         ),
         user_agent=sent,
         robots_name=settings.get("ROBOTSTXT_USER_AGENT") or product_token(sent),
-        is_anonymous=has_servers and name is None,
+        is_anonymous=is_anonymous,
+        contact_fault=_namelessness(settings.get("USER_AGENT")) if may_not_begin else "",
         per_address=int(_number(settings, "LANGFOCUS_PER_ADDRESS")),
         private_addresses=settings.getbool("LANGFOCUS_PRIVATE_ADDRESSES"),
         max_crawl_delay_s=_number(settings, "LANGFOCUS_MAX_CRAWL_DELAY"),
