@@ -27,16 +27,16 @@ def command(*arguments: str, **settings: object) -> list[str]:
     return line
 
 
-def environment(proxy: str | None, no_proxy: str = "") -> Mapping[str, str]:
+def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
     clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
     clean["SCRAPY_SETTINGS_MODULE"] = "crawler.settings"
-    return clean | ({"http_proxy": proxy, "no_proxy": no_proxy} if proxy else {})
+    return clean | ({"http_proxy": proxy, "no_proxy": str(no_proxy)} if proxy else {})
 
 
 def crawl(
-    *arguments: str, proxy: str | None = None, no_proxy: Any = "", **settings: object
+    *arguments: str, proxy: str | None = None, no_proxy: object = "", **settings: object
 ) -> subprocess.CompletedProcess[str]:
-    """Run a crawl to its end. `no_proxy` is a text."""
+    """Run a crawl to its end; `no_proxy` are the hosts that it contacts itself."""
     return subprocess.run(
         command(*arguments, **settings),
         cwd=ROOT,
