@@ -264,6 +264,23 @@ def test_a_lease_that_is_renewed_does_not_end(join: Joiner) -> None:
     assert other.counts().pages == 1
 
 
+def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
+    redis_server: RedisServer,
+) -> None:
+    client: Any = ForgetfulClient(redis_server.url)
+    frontier = RedisFrontier(
+        client, uuid4().hex, now=0.0, filter=make_filter("none"), sleep=lambda _: None
+    )
+    found = links("http://a.de/", "http://b.de/")
+    assert [answer.value for answer in frontier.seed(found, 0.0)] == ["stored", "stored"]
+    lease = lease_of(frontier)
+    answers = frontier.admit(lease, page(), links("http://c.de/", "http://b.de/"), now=0.0)
+    assert [answer.value for answer in answers] == ["stored", "seen"]
+    assert (frontier.counts().pages, frontier.counts().leased) == (1, 0)
+    assert len(frontier.settled()) == 1
+    frontier.close()
+
+
 def test_a_worker_that_leaves_gives_its_leases_back(join: Joiner) -> None:
     one, other = join(), join()
     one.seed(links("http://a.de/"), 0.0)
