@@ -5,6 +5,7 @@ what stands in a URL, before anything is asked of anybody, and `is_private_addre
 address to which a connection is to be made.
 """
 
+import re
 import socket
 from ipaddress import (
     IPv4Address,
@@ -24,6 +25,11 @@ _MAPPED = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
 
 _PRIVATE = (IPv4Network("192.88.99.0/24"), IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"))
 """Relays and translators (RFC 7526, RFC 8215) and old site-local ones, global or not in Python."""
+
+# A name of the public Internet beyond doubt: its last label is a word, so it spells no address.
+_ORDINARY = re.compile(
+    r"https?://(?:[a-z0-9_-]+\.)+(?!(?:localhost|local|internal|arpa)[:/])[a-z]{2,}(?::\d+)?/"
+)
 
 
 class PrivateAddressError(Exception):
@@ -61,6 +67,8 @@ def is_private_host(host: str) -> bool:
 
 def is_private_url(url: str) -> bool:
     """Tell whether the host of an absolute URL lies in a network of its own; True where none is."""
+    if _ORDINARY.match(url):
+        return False
     try:
         host = urlsplit(url).hostname
     except ValueError:

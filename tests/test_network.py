@@ -33,11 +33,13 @@ local.example.com 127.0.0.1.example.com 10.example.com 1and1.com a.b
 @pytest.mark.parametrize("host", PRIVATE)
 def test_hosts_of_a_network_of_their_own_are_known_in_every_spelling(host: str) -> None:
     assert is_private_host(host)
+    assert is_private_url(f"http://{host}/")
 
 
 @pytest.mark.parametrize("host", PUBLIC)
 def test_hosts_of_the_internet_are_not_taken_for_private(host: str) -> None:
     assert not is_private_host(host)
+    assert not is_private_url(f"http://{host}/")
 
 
 @pytest.mark.parametrize("text", ["", "example.org", "1.2.3", "1.2.3.4.5", "x:y", "127.0.0.1 "])
