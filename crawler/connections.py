@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from scrapy import Request
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.http import Response
@@ -28,6 +27,7 @@ from crawler.network import (
     is_private_address,
 )
 from crawler.shared_address import SharedAddresses
+from crawler.web.live import LiveDownloadHandler
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider
@@ -104,8 +104,8 @@ class GuardedNames:
         return await maybe_deferred_to_future(gathering.all)
 
 
-class GuardedDownloadHandler(HTTP11DownloadHandler):
-    """Scrapy's own handler, kept out of the network that the crawl runs in."""
+class GuardedDownloadHandler(LiveDownloadHandler):
+    """The handler of the live Web, kept out of the network that the crawl runs in."""
 
     def __init__(self, crawler: Crawler) -> None:
         """Read what is allowed from the crawl of the crawler's spider."""

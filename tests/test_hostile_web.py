@@ -1,5 +1,6 @@
 """One crawl of a Web on which nearly every server means no good."""
 
+import gc
 import subprocess
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -170,7 +171,7 @@ HOSTS: dict[str, tuple[Behaviour, str]] = {
         "page",
     ),
     "robots-tarpit.de": (only_robots(repeats(HTML + b"\r\n", b"#", pace_s=PACE_S)), "timeout"),
-    "robots-endless.de": (only_robots(repeats(HTML + b"\r\n", b"#\n" * 9000)), "too_large"),
+    "robots-endless.de": (only_robots(repeats(HTML + b"\r\n", b"#\n" * 9000)), "page"),
     "robots-loop.de": (only_robots(redirects(lambda _: b"/robots.txt")), "page"),
     "robots-delays.de": (
         only_robots(sends(answer(b"User-agent: *\nCrawl-delay: nan\nCrawl-delay: -1e999"))),
@@ -312,8 +313,8 @@ def test_no_file_of_this_machine_is_read_as_a_robots_txt(crawled: Crawled) -> No
     assert kept["http://robots-astray.de"] == ""
 
 
-def test_a_host_that_sends_no_end_of_robots_txt_is_left_alone(crawled: Crawled) -> None:
-    for host in ("robots-tarpit.de", "robots-endless.de", "robots-bomb.de"):
+def test_a_host_that_sends_no_robots_txt_in_time_is_left_alone(crawled: Crawled) -> None:
+    for host in ("robots-tarpit.de", "robots-bomb.de"):
         assert crawled.paths(host) == []
 
 
@@ -353,6 +354,8 @@ def test_a_page_of_a_million_links_adds_no_more_than_its_host_may_have(large: Cr
     assert counts["host_full"] > 9_000
 
 
+# Sockets of servers that hang are closed when they are collected, which has to happen here.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_page_asked_for_by_itself_comes_or_fails_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -368,6 +371,7 @@ def test_a_page_asked_for_by_itself_comes_or_fails_in_time(
     with hostile_web(hosts) as proxy, ThreadPoolExecutor(16) as pool:
         monkeypatch.setenv("http_proxy", proxy.url)
         fates = dict(zip(hosts, pool.map(fate, hosts), strict=True))
+    gc.collect()
     assert fates["tarpit-headers.de"] == fates["silent.de"] == "timed out"
     assert not any("\n" in told for told in fates.values())
     assert not fates["header-lines.de"]
