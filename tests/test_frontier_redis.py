@@ -1,5 +1,6 @@
 """What only a shared frontier promises: workers that join, share, die, and a server that goes."""
 
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import PAGE, Counts, KeptRobots, Lease, LeaseError, Link, Record
-from crawler.frontier.redis import RedisFrontier, connect
+from crawler.frontier.redis import RedisFrontier, Settled, StoredCrawl, connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
 from crawler.url import host_of
@@ -95,9 +96,8 @@ class Workers:
     def counts(self) -> Counts:
         return self.workers[1].counts()
 
-    def outcomes(self) -> list[tuple[str, str]]:
-        entries = [entry for worker in self.workers for entry in worker.settled()]
-        return [(entry.url, entry.record.outcome) for entry in entries]
+    def settled(self) -> list[Settled]:
+        return [entry for worker in self.workers for entry in worker.settled()]
 
     def lose(self, number: int, now: float) -> None:
         """Let one worker die; the time has come when its leases end, not those of the other."""
@@ -154,7 +154,9 @@ class SharedMachine(FrontierMachine):
         assert ready_at in (None, self.now + POLL_S)
 
     def check_records(self, expected: list[tuple[str, str]]) -> None:
-        assert Counter(self.frontier.outcomes()) == Counter(expected)
+        entries = sorted(self.frontier.settled(), key=lambda entry: entry.number)
+        assert [(entry.url, entry.record.outcome) for entry in entries] == expected
+        assert [entry.number for entry in entries] == list(range(1, len(expected) + 1))
 
     def end_crawl(self) -> None:
         self.frontier.close()
@@ -368,6 +370,50 @@ def test_a_server_that_stays_away_is_a_storage_error(own_server: RedisServer) ->
     assert 5.0 <= sum(waits) <= 6.0
 
 
+def test_a_server_that_is_away_when_the_crawl_begins_is_an_error_soon(tmp_path: Path) -> None:
+    waits: list[float] = []
+    client = connect(f"unix://{tmp_path}/redis.sock")
+    with pytest.raises(StorageError, match="could not be reached"):
+        RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"), sleep=waits.append)
+    assert sum(waits) <= 6.0
+
+
+def test_a_server_that_asks_for_another_password_is_a_wrong_setting(
+    own_server: RedisServer,
+) -> None:
+    client = connect(own_server.url)
+    client.config_set("requirepass", "secret")
+    with pytest.raises(SettingError, match="lets nobody in"):
+        StoredCrawl(connect(own_server.url), "crawl").exists()
+    StoredCrawl(connect(own_server.url + "?password=secret"), "crawl").exists()
+
+
+def test_a_server_that_keeps_no_file_says_so(own_server: RedisServer) -> None:
+    client = connect(own_server.url)
+    frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
+    assert frontier.is_durable()
+    client.config_set("appendonly", "no")
+    assert not frontier.is_durable()
+    client.acl_setuser("plain", True, nopass=True, commands=["+@all", "-config", "-info"], keys="*")
+    plain = connect(f"{own_server.url}?username=plain&password=x")
+    other = RedisFrontier(plain, "crawl", now=0.0, filter=make_filter("none"))
+    assert other.is_durable()
+    other.close()
+    frontier.close()
+
+
+def test_an_old_server_is_refused(join: Joiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.frontier.redis._OLDEST_SERVER", (99, 0))
+    with pytest.raises(SettingError, match="is too old"):
+        join()
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(SettingError, match=r"langfocus\[redis\]"):
+        connect("redis://localhost")
+
+
 def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: RedisServer) -> None:
     client = connect(own_server.url)
     frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
@@ -457,6 +503,60 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
     assert (second.parent, second.depth, second.queued) == ("http://a.de/", 1, 0)
     other.forget([first], "w1")
     assert other.settled("w1") == [second]
+
+
+def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joiner) -> None:
+    one, other = join(worker="w1"), join(worker="w2")
+    one.seed(links("http://a.de/", "http://b.de/", "http://c.de/"), 0.0)
+    for worker in (one, other, one):
+        worker.admit(lease_of(worker), page(), now=0.0)
+    assert [entry.number for entry in one.settled()] == [1, 3]
+    assert [entry.number for entry in other.settled()] == [2]
+    assert one.totals()["settled"] == 3
+
+
+def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
+    one, other = join(worker="w1", host_cap=1), join(worker="w2", host_cap=1)
+    one.seed(links("http://a.de/", "http://b.de/"), 0.0)
+    found = links("http://a.de/2", "http://c.de/", "http://c.de/2", "http://b.de/")
+    record = Record(PAGE, 0.0, 200, ignored_files=2, ignored_traps=1, is_cut=True, parser="lxml")
+    other.admit(lease_of(other), record, found, now=0.0)
+    other.retry(lease_of(other), now=0.0, not_before=0.0)
+    assert one.worker_counts() == {"stored": 2}
+    counted = {"stored": 1, "seen": 1, "host_full": 2, "retried": 1}
+    counted |= {"ignored_file": 2, "ignored_trap": 1, "cut_short": 1, "parser_lxml": 1}
+    assert one.worker_counts("w2") == counted
+    totals = one.totals()
+    assert {name: totals[name] for name in counted} == {**counted, "stored": 3}
+    assert (totals["queued"], totals["leased"], totals["pages"]) == (2, 0, 1)
+
+
+def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
+    redis_server: RedisServer,
+) -> None:
+    names = [f"all*[of]?{uuid4().hex}", f"all-o?{uuid4().hex}"]
+    for name in names:
+        frontier = RedisFrontier(
+            connect(redis_server.url), name, worker="w", now=0.0, filter=make_filter("server")
+        )
+        frontier.seed(links("http://a.de/", "http://b.de/"), 0.0)
+        frontier.admit(lease_of(frontier), page(), now=0.0)
+        frontier.close()
+    stored, kept = (StoredCrawl(connect(redis_server.url), name) for name in names)
+    assert stored.exists()
+    assert stored.workers() == ["w"]
+    entries = stored.settled("w")
+    assert [entry.url for entry in entries] == ["http://a.de/"]
+    stored.forget(entries, "w")
+    assert stored.settled("w") == []
+    assert stored.worker_counts("w") == {"stored": 2}
+    assert stored.totals()["pages"] == 1
+    stored.remove()
+    assert not stored.exists()
+    assert stored.totals() == {"leased": 0}
+    assert kept.exists()
+    stored.close()
+    kept.close()
 
 
 def test_any_url_comes_back_as_it_went_in(join: Joiner) -> None:

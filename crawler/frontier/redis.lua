@@ -2,8 +2,8 @@
 -- The frontier that many workers share: one call is one script, so nothing comes between.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:", and their one hash tag. ARGV: the
--- command, the client, the number of its call, the time (unix seconds), the command's arguments
--- as JSON. Keys, after the prefix:
+-- command, the client, the number of its call, the time (unix seconds), the client's worker, the
+-- command's arguments as JSON. Keys, after the prefix:
 --
 --   rules, config          what all workers agree on; what the last to open asked for
 --   seen:NNNNN             set of the fingerprints that end in these digits (a set of integers)
@@ -16,13 +16,15 @@
 --   resting                sorted set: HOST by the time it may be contacted again
 --   leased, lease, leases  hashes HOST -> fingerprint, fingerprint -> {host, token}; sorted set of
 --                          fingerprints by the end of their lease
---   counts, order          totals; the number of the last URL discovered
+--   counts                 hash of what stands for the whole crawl: see TOTALS
+--   counts:WORKER          hash of what else a worker counted
+--   order                  the number of the last URL discovered
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
 --   records:WORKER, robots:ORIGIN, reply:CLIENT
 
 local P = KEYS[1]
 local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local arguments = cjson.decode(ARGV[5])
+local worker, arguments = ARGV[5], cjson.decode(ARGV[6])
 local redis_call = redis.call
 local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
 
@@ -50,37 +52,6 @@ local function read_config()
   return true
 end
 
-local function count(name, number)
-  if number ~= 0 then
-    redis_call('HINCRBY', P .. 'counts', name, number)
-  end
-end
-
-local function total(name)
-  return tonumber(redis_call('HGET', P .. 'counts', name) or 0)
-end
-
-local function row_of(host, fp)
-  local packed = redis_call('HGET', P .. 'urls:' .. host, fp)
-  return packed and unpack_one(packed)
-end
-
-local function store_row(host, fp, row)
-  redis_call('HSET', P .. 'urls:' .. host, fp, pack(row))
-end
-
-local function place_of(row, fp)
-  return string.format('%015.0f', row[ORDER]) .. fp
-end
-
-local function tier_of(score)
-  return 0 - tonumber(score) -- never the negative zero
-end
-
-local function seen_key(fp)
-  return P .. 'seen:' .. string.sub(fp, -5)
-end
-
 -- Many at once: a call costs more than what it does. Lua's stack holds some thousand arguments.
 
 local ARGUMENTS = 2000
@@ -105,6 +76,69 @@ end
 local function add(pairs_of, first, second)
   pairs_of[#pairs_of + 1] = first
   pairs_of[#pairs_of + 1] = second
+end
+
+-- Counters are read once and written once in a call, all together.
+
+local TOTALS = { 'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled' }
+local totals, are_totals_changed
+local counted, counted_names = {}, {}
+
+local function read_totals()
+  totals = {}
+  for i, value in ipairs(redis_call('HMGET', P .. 'counts', unpack(TOTALS))) do
+    totals[TOTALS[i]] = tonumber(value or 0)
+  end
+end
+
+local function count(name, number)
+  if totals[name] then
+    totals[name] = totals[name] + number
+    are_totals_changed = are_totals_changed or number ~= 0
+  elseif number ~= 0 then
+    if not counted[name] then
+      counted_names[#counted_names + 1] = name
+    end
+    counted[name] = (counted[name] or 0) + number
+  end
+end
+
+local function store_counts()
+  if are_totals_changed then
+    local fields = {}
+    for _, name in ipairs(TOTALS) do
+      add(fields, name, totals[name])
+    end
+    redis_call('HSET', P .. 'counts', unpack(fields))
+  end
+  if #counted_names > 0 then
+    local fields = {}
+    for i, before in ipairs(fields_of('counts:' .. worker, counted_names)) do
+      add(fields, counted_names[i], tonumber(before or 0) + counted[counted_names[i]])
+    end
+    redis_call('HSET', P .. 'counts:' .. worker, unpack(fields))
+  end
+end
+
+local function row_of(host, fp)
+  local packed = redis_call('HGET', P .. 'urls:' .. host, fp)
+  return packed and unpack_one(packed)
+end
+
+local function store_row(host, fp, row)
+  redis_call('HSET', P .. 'urls:' .. host, fp, pack(row))
+end
+
+local function place_of(row, fp)
+  return string.format('%015.0f', row[ORDER]) .. fp
+end
+
+local function tier_of(score)
+  return 0 - tonumber(score) -- never the negative zero
+end
+
+local function seen_key(fp)
+  return P .. 'seen:' .. string.sub(fp, -5)
 end
 
 -- Best first: `ready` holds each host once, by its best URL. `heads` remembers as what.
@@ -355,7 +389,7 @@ end
 
 local function is_budget_leased()
   return config.budget_pages
-    and total('pages') + redis_call('ZCARD', P .. 'leases') >= config.budget_pages
+    and totals.pages + redis_call('ZCARD', P .. 'leases') >= config.budget_pages
 end
 
 -- Admitting links.
@@ -582,9 +616,9 @@ local function origin_of(row, record, tally)
 end
 
 local function add_record(host, fp, row)
-  redis_call('XADD', P .. 'records:' .. arguments.worker, '*',
+  redis_call('XADD', P .. 'records:' .. worker, '*', 'number', totals.settled,
     'fingerprint', fp, 'url', row[URL], 'host', host, 'parent', row[PARENT], 'depth', row[DEPTH],
-    'score', row[SCORE], 'queued', total('queued'), 'record', arguments.row)
+    'score', row[SCORE], 'queued', totals.queued, 'record', arguments.row)
 end
 
 local commands = {}
@@ -600,7 +634,7 @@ function commands.open()
   for name, value in pairs(arguments.config) do
     redis_call('HSET', P .. 'config', name, value)
   end
-  redis_call('SADD', P .. 'workers', arguments.worker)
+  redis_call('SADD', P .. 'workers', worker)
   read_config()
   choose_selection()
   take_back_expired()
@@ -634,6 +668,7 @@ function commands.admit()
   for name, number in pairs(arguments.counts) do
     count(name, number)
   end
+  count('settled', 1)
   if arguments.row ~= '' then
     add_record(host, fp, row)
   end
@@ -709,6 +744,7 @@ if command ~= 'open' and not read_config() then
   return redis.error_reply('GONE nothing is kept of this crawl')
 end
 choose_selection()
+read_totals()
 local kept = redis_call('GET', P .. 'reply:' .. client)
 if kept then
   local last = unpack_one(kept)
@@ -717,5 +753,6 @@ if kept then
   end
 end
 local answer = commands[command]()
+store_counts()
 redis_call('SET', P .. 'reply:' .. client, pack({ call, answer }), 'EX', REPLY_KEPT_S)
 return answer

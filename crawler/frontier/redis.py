@@ -14,14 +14,14 @@ Times are the workers' own: their clocks must agree as closely as politeness is 
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import resources
 from math import isnan
 from random import Random
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from crawler.errors import SettingError, StorageError
+from crawler.errors import SettingError
 from crawler.frontier.base import (
     MAX_INLINKS,
     PAGE,
@@ -34,6 +34,7 @@ from crawler.frontier.base import (
     Link,
     Record,
 )
+from crawler.frontier.stored import Settled, StoredCrawl, connect
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
@@ -41,7 +42,7 @@ from crawler.url import fingerprint, host_of
 if TYPE_CHECKING:
     from redis import Redis
 
-T = TypeVar("T")
+__all__ = ["RedisFrontier", "Settled", "StoredCrawl", "connect"]
 
 _ADMISSIONS = {
     "s": Admission.STORED,
@@ -50,54 +51,11 @@ _ADMISSIONS = {
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
-_LONGEST_PAUSE_S = 1.0
-# A server without memory or disk refuses writes before a script begins.
-_REFUSALS = ("OOM", "MISCONF", "GONE", "command not allowed when used memory")
+_OLDEST_SERVER = (7, 0)
+_FIRST_WAIT_S = 5.0
 
 
-def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
-    """Return a client for `redis://host:port/0`, `rediss://...` or `unix:///path`.
-
-    An answer that takes longer than `timeout_s` counts as a lost connection.
-    """
-    import redis
-    from redis.backoff import NoBackoff
-    from redis.retry import Retry
-
-    try:
-        return redis.Redis.from_url(
-            url,
-            protocol=2,
-            decode_responses=True,
-            encoding_errors="surrogatepass",
-            socket_timeout=timeout_s,
-            socket_connect_timeout=timeout_s,
-            retry=Retry(NoBackoff(), 0),
-        )
-    except ValueError as error:
-        raise SettingError(f"{url!r} is not the address of a Redis server: {error}") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A settled URL as the stream of its worker keeps it. `id` grows with the time of settling.
-
-    `parent` is the URL of the page that linked to it first, None for seeds; `queued` is how many
-    URLs waited after it, in the whole crawl.
-    """
-
-    id: str
-    fingerprint: int
-    url: str
-    host: str
-    parent: str | None
-    depth: int
-    score: float
-    queued: int
-    record: Record
-
-
-class RedisFrontier:
+class RedisFrontier(StoredCrawl):
     """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
 
     def __init__(
@@ -126,28 +84,21 @@ class RedisFrontier:
         value raises `SettingError`. `delay_s`, `budget_pages` and `lease_s` are in force for all
         workers as the last to join asked for. A lease ends by itself after `lease_s` seconds
         unless `renew` is called. While others hold leases `ready_at` asks to look again in
-        `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, in which
-        the calling thread sleeps, then `StorageError` is raised. `worker` names the stream of
-        records, which outlives the process.
+        `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, a few when
+        the crawl begins, in which the calling thread sleeps, then `StorageError` is raised.
+        `worker` names the stream of records and the counters, which outlive the process.
         """
-        import redis
-
-        self._client = client
+        super().__init__(client, crawl, wait_s=min(wait_s, _FIRST_WAIT_S), sleep=sleep)
         self._worker = worker
-        self._prefix = f"{{{_checked_name(crawl)}}}:"
         self._owner = f"{worker}:{uuid4().hex}"
         self._calls = 0
         self._now = now
         self._filter = filter
         self._poll_s = poll_s
-        self._wait_s = wait_s
-        self._sleep = sleep
         self._keeps_records = keeps_records
         self._random = Random(f"{random_state} {worker}")
         self._is_uniform = draw is Draw.UNIFORM
         self._tokens: dict[int, str] = {}
-        self._unreachable = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError)
-        self._refused = redis.ResponseError
         self._script = client.register_script(
             resources.files("crawler.frontier").joinpath("redis.lua").read_text("utf-8")
         )
@@ -159,10 +110,23 @@ class RedisFrontier:
             "lease_s": lease_s,
             "max_inlinks": MAX_INLINKS,
         }
+        self._check_server()
         self._open(json.dumps(rules, sort_keys=True), in_force)
+        self._wait_s = wait_s
+
+    def _check_server(self) -> None:
+        try:
+            version = str(self._read(lambda pipe: pipe.info("server"))[0]["redis_version"])
+        except (self._refused, KeyError):  # it does not tell
+            return
+        if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
+            raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
 
     def _open(self, rules: str, in_force: Mapping[str, object]) -> None:
-        answer = self._call("open", rules=rules, config=in_force, worker=self._worker)
+        try:
+            answer = self._call("open", rules=rules, config=in_force)
+        except self._refused as error:
+            raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
         if answer != "ok":
             raise SettingError(
                 f"the crawl {self._prefix[1:-2]!r} was begun with {answer}, not with {rules}; "
@@ -207,7 +171,6 @@ class RedisFrontier:
             record=_facts(lease, record),
             counts=counts,
             was_contacted=int(was_contacted),
-            worker=self._worker,
             row=json.dumps(asdict(record)) if self._keeps_records else "",
         )
         return [_ADMISSIONS[letter] for letter in letters]
@@ -292,35 +255,32 @@ class RedisFrontier:
 
     def counts(self) -> Counts:
         """Return where the whole crawl stands, all workers together."""
-        totals = self.totals()
-        names = ("hosts", "pages", "labelled", "relevant")
-        leased = totals["leased"]
-        return Counts(
-            totals.get("queued", 0) - leased, leased, *(totals.get(name, 0) for name in names)
+        names = ("queued", "hosts", "pages", "labelled", "relevant")
+        numbers, leased = self._read(
+            lambda pipe: (pipe.hmget(self._key("counts"), names), pipe.zcard(self._key("leases")))
         )
+        queued, *others = (int(number or 0) for number in numbers)
+        return Counts(queued - leased, leased, *others)
 
-    def totals(self) -> dict[str, int]:
-        """Return every counter of the crawl by its name; `queued` includes what is `leased`."""
-        counts, leased = self._read(
-            lambda pipe: (pipe.hgetall(self._key("counts")), pipe.zcard(self._key("leases")))
-        )
-        return {name: int(number) for name, number in counts.items()} | {"leased": leased}
-
-    def workers(self) -> list[str]:
-        """Return the names of all workers that ever joined: those that may have left records."""
-        return sorted(self._read(lambda pipe: pipe.smembers(self._key("workers")))[0])
+    def worker_counts(self, worker: str | None = None) -> dict[str, int]:
+        """Return what a worker (None: this one) counted, by the names of a run's `counts`."""
+        return super().worker_counts(worker or self._worker)
 
     def settled(self, worker: str | None = None, number: int = 1000) -> list[Settled]:
         """Return the oldest records of a worker (None: of this one) that were not forgotten."""
-        key = self._key(f"records:{worker or self._worker}")
-        entries = self._read(lambda pipe: pipe.xrange(key, count=number))[0]
-        return [_settled(entry, fields) for entry, fields in entries]
+        return super().settled(worker or self._worker, number)
 
     def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
         """Let go of records that were written down elsewhere; doing so twice is harmless."""
-        if settled:
-            key = self._key(f"records:{worker or self._worker}")
-            self._read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
+        super().forget(settled, worker or self._worker)
+
+    def is_durable(self) -> bool:
+        """Tell whether the server keeps an append-only file, as far as it says so."""
+        try:
+            kept = self._read(lambda pipe: pipe.config_get("appendonly"))[0]
+        except self._refused:
+            return True
+        return bool(kept.get("appendonly") != "no")
 
     def close(self) -> None:
         """Give the leases back and let go of the connection."""
@@ -333,7 +293,7 @@ class RedisFrontier:
                     counts_as_drawn=0,
                 )
         finally:
-            self._client.close()
+            super().close()
 
     # Calls.
 
@@ -363,46 +323,9 @@ class RedisFrontier:
     def _call(self, command: str, **arguments: object) -> Any:
         """Run a command of `redis.lua` once, however often the connection breaks over it."""
         self._calls += 1
-        values = [command, self._owner, str(self._calls), repr(self._now)]
+        values = [command, self._owner, str(self._calls), repr(self._now), self._worker]
         body = _encoded(json.dumps(arguments, ensure_ascii=False))
         return self._insist(lambda: self._script(keys=[self._prefix], args=[*values, body]))
-
-    def _read(self, ask: Callable[[Any], object]) -> list[Any]:
-        """Do what may be done twice without harm."""
-
-        def do() -> list[Any]:
-            with self._client.pipeline(transaction=True) as pipe:
-                ask(pipe)
-                return list(pipe.execute())
-
-        return self._insist(do)
-
-    def _insist(self, do: Callable[[], T]) -> T:
-        waited_s, pause_s = 0.0, 0.05
-        while True:
-            try:
-                return do()
-            except self._unreachable as error:
-                if waited_s >= self._wait_s:
-                    raise StorageError(
-                        f"Redis could not be reached for {waited_s:.0f} s: {error}"
-                    ) from error
-            except self._refused as error:
-                if str(error).startswith(_REFUSALS):
-                    raise StorageError(f"Redis takes nothing any more: {error}") from error
-                raise
-            self._sleep(pause_s)
-            waited_s += pause_s
-            pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
-
-    def _key(self, name: str) -> str:
-        return self._prefix + name
-
-
-def _checked_name(crawl: str) -> str:
-    if not crawl or "{" in crawl or "}" in crawl:
-        raise SettingError(f"the name of a crawl is some characters without braces, not {crawl!r}")
-    return crawl
 
 
 def _rules(filter: Filter, draw: Draw, *, lifts: bool, host_cap: int) -> dict[str, object]:
@@ -431,20 +354,6 @@ def _facts(lease: Lease, record: Record) -> dict[str, object]:
         "is_labelled": int(record.language is not None),
         "inlinks": list(lease.inlinks) if is_redirect else languages,
     }
-
-
-def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
-    return Settled(
-        entry,
-        int(fields["fingerprint"]),
-        fields["url"],
-        fields["host"],
-        fields["parent"] or None,
-        int(fields["depth"]),
-        float(fields["score"]),
-        int(fields["queued"]),
-        Record(**json.loads(fields["record"])),
-    )
 
 
 def _encoded(text: str) -> bytes:
