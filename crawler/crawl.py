@@ -1,9 +1,10 @@
 """A crawl, put together: options and settings in, an open run with frontier and visitor out."""
 
+import logging
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -17,17 +18,21 @@ from classifiers.pages.methods.composite import MIN_LETTERS
 from classifiers.pages.methods.neighbours import MIN_REFERENCE_LENGTH
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.scripts import utf16_units, vote
-from crawler.errors import CrawlError, SettingError
-from crawler.frontier.base import Admission, Frontier, Lease, Record
+from crawler.errors import RunFolderError, SettingError, StorageError
+from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
+from crawler.frontier.redis import RedisFrontier
+from crawler.frontier.redis import connect as connect_redis
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.network import is_private_url
 from crawler.options import CrawlOptions
 from crawler.robots import Robots
-from crawler.run import Run, lock_run, open_run
+from crawler.run import IDENTITY, Run, lock_run, open_run
 from crawler.strategies import SEED, Ordering, make_filter, make_ordering
+from crawler.strategies.filters import Filter
 from crawler.visit import Download, Read, Reading, RetryRule, Visitor
 from crawler.web.base import Web
 from crawler.web.opening import open_web
+from crawler.worker import Waiting, Worker, worker_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +45,10 @@ class CrawlSettings:
     a proxy on this machine; `contact_fault` says why even that is not enough, "": it is.
     `private_addresses` allows hosts of the crawl's own network.
     `per_address` hosts with one address are contacted at once, 0: any number.
+    `frontier` is the address of a Redis server whose frontier this process shares with others,
+    None: a frontier of its own; `crawl_name` what the shared crawl is called there, None: after
+    language and strategy. Of a worker that dies all leases end `lease_s` after it last renewed
+    them, which it does four times in that time.
     """
 
     run_folder: Path | None = None
@@ -61,7 +70,14 @@ class CrawlSettings:
     sample_seed: int = 1
     sample_hosts: int = 4000
     version: str = ""
+    frontier: str | None = None
+    crawl_name: str | None = None
+    lease_s: float = 60.0
 
+
+_COUNTS_KEPT_S = 0.5
+
+_log = logging.getLogger(__name__)
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
 
@@ -71,7 +87,8 @@ class Crawl:
     """An open crawl. `web` is None where pages come from the live Web.
 
     `lock` keeps other processes out of the run's folder until it is closed. `fault` says what
-    made it impossible to go on.
+    made it impossible to go on. Where other processes share the frontier this one is a `worker`,
+    and `waiting` tells when it last stood still for want of the frontier.
     """
 
     options: CrawlOptions
@@ -85,8 +102,12 @@ class Crawl:
     visitor: Visitor
     listeners: list[OnSettled]
     lock: IO[str]
+    waiting: Waiting
+    worker: Worker | None = None
     finish_reason: str = ""
     fault: str = ""
+    _counts: Counts | None = None
+    _counted_at: float = float("-inf")
 
     def start(self) -> None:
         """Queue the seeds; those known from an earlier session stay as they are."""
@@ -96,15 +117,46 @@ class Crawl:
         """Tell whether the host of a URL may be contacted, as far as its spelling tells."""
         return self.web is not None or self.settings.private_addresses or not is_private_url(url)
 
+    def counts(self) -> Counts:
+        """Return where the crawl stands; a shared frontier is asked twice a second at most.
+
+        After `close`: where it stood then.
+        """
+        now = self.clock()
+        is_old = self.worker is None or abs(now - self._counted_at) >= _COUNTS_KEPT_S
+        if self._counts is None or (is_old and not self.finish_reason):
+            self._counts, self._counted_at = self.frontier.counts(), now
+        return self._counts
+
     def is_complete(self) -> bool:
         """Tell whether the page budget is used up."""
         pages = self.options.pages
-        return pages is not None and self.frontier.counts().pages >= pages
+        return pages is not None and self.counts().pages >= pages
+
+    def has_more(self) -> bool:
+        """Tell whether there is, or may come, something to fetch."""
+        counts = self.counts()
+        # What other workers have leased may bring links, or come back when they die.
+        is_others_turn = self.worker is not None and counts.leased > 0
+        return not self.is_complete() and (counts.queued > 0 or is_others_turn)
+
+    def tend(self) -> None:
+        """Do what a worker of a shared crawl has to do from time to time."""
+        if self.worker is not None:
+            self.worker.tend(self.clock())
 
     def close(self, finish_reason: str) -> None:
         """Note why the session ended and let go of the run."""
+        try:
+            self._counts, self._counted_at = self.frontier.counts(), self.clock()
+            if self.worker is not None:
+                self.worker.write_down()
+            self.frontier.close()
+        except StorageError as error:
+            # What was settled waits in the shared frontier for the next session.
+            self.fault = self.fault or str(error)
+        self.waiting.end()
         self.finish_reason = finish_reason
-        self.frontier.close()
         # Where nothing can be written the session stays open, as after a kill.
         with suppress(sqlite3.OperationalError):
             self.run.end_session(self.clock(), finish_reason)
@@ -134,13 +186,18 @@ def open_crawl(
         raise SettingError(settings.contact_fault)
     now = clock()
     folder = _run_folder(options, settings, ordering, now)
-    lock = lock_run(folder)
-    try:
-        run = open_run(folder, _meta(options, ordering, settings), now)
-    except CrawlError:
-        lock.close()
-        raise
-    frontier = _frontier(options, settings, ordering, run, now)
+    waiting = Waiting(clock)
+    meta = _meta(options, ordering, settings)
+    with ExitStack() as undo:
+        shared = _shared_frontier(options, settings, ordering, meta, folder, waiting, now)
+        if shared is not None:
+            undo.callback(shared.close)
+        lock = undo.enter_context(lock_run(folder))
+        run = open_run(folder, meta, now)
+        undo.callback(run.connection.close)
+        worker = None if shared is None else _worker(shared, run, settings)
+        undo.pop_all()
+    frontier = shared or _own_frontier(options, settings, ordering, run, now)
     listeners: list[OnSettled] = []
 
     def tell(lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
@@ -159,7 +216,19 @@ def open_crawl(
     )
     robots = Robots(frontier, settings.robots_name, max_delay_s=settings.max_crawl_delay_s)
     return Crawl(
-        options, settings, ordering, web, run, frontier, robots, clock, visitor, listeners, lock
+        options,
+        settings,
+        ordering,
+        web,
+        run,
+        frontier,
+        robots,
+        clock,
+        visitor,
+        listeners,
+        lock,
+        waiting,
+        worker,
     )
 
 
@@ -280,19 +349,73 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "budget_pages": "" if options.pages is None else options.pages,
         "delay_s": settings.delay_s,
         "version": settings.version,
+        "shared": _crawl_name(options, ordering, settings),
     }
 
 
-def _frontier(
-    options: CrawlOptions, settings: CrawlSettings, ordering: Ordering, run: Run, now: float
-) -> Frontier:
-    rule = make_filter(
+def _crawl_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> str:
+    """Return what the crawl is called in the frontier that it shares, "" if it shares none."""
+    if settings.frontier is None:
+        return ""
+    return settings.crawl_name or f"{options.lang}-{ordering.name}"
+
+
+def _filter(options: CrawlOptions) -> Filter:
+    return make_filter(
         options.filter, tolerance=options.tolerance, directory_depth=options.directory_depth
     )
+
+
+def _shared_frontier(
+    options: CrawlOptions,
+    settings: CrawlSettings,
+    ordering: Ordering,
+    meta: Mapping[str, object],
+    folder: Path,
+    waiting: Waiting,
+    now: float,
+) -> RedisFrontier | None:
+    """Join the crawl that the settings name, if they name one."""
+    if settings.frontier is None:
+        return None
+    frontier = RedisFrontier(
+        connect_redis(settings.frontier),
+        str(meta["shared"]),
+        now=now,
+        filter=_filter(options),
+        identity={key: meta[key] for key in IDENTITY},
+        worker=worker_name(folder),
+        draw=ordering.draw,
+        lifts=ordering.lifts,
+        host_cap=options.host_cap,
+        delay_s=settings.delay_s,
+        budget_pages=options.pages,
+        lease_s=settings.lease_s,
+        random_state=settings.random_state,
+        sleep=waiting.sleep,
+    )
+    if not frontier.is_durable():
+        _log.warning("the Redis server keeps no append-only file: a crash of it loses the crawl")
+    return frontier
+
+
+def _worker(frontier: RedisFrontier, run: Run, settings: CrawlSettings) -> Worker:
+    """Return the worker; raises `RunFolderError` if its folder knows of pages Redis forgot."""
+    if run.has_pages() and not frontier.totals().get("settled"):
+        raise RunFolderError(
+            f"{run.folder}: holds pages of a crawl that the Redis server has nothing of; "
+            "use a new folder"
+        )
+    return Worker(frontier, run.connection, every_s=settings.lease_s / 4)
+
+
+def _own_frontier(
+    options: CrawlOptions, settings: CrawlSettings, ordering: Ordering, run: Run, now: float
+) -> Frontier:
     return SqliteFrontier(
         run.connection,
         now=now,
-        filter=rule,
+        filter=_filter(options),
         draw=ordering.draw,
         lifts=ordering.lifts,
         doubts_up_to=ordering.doubts_up_to,

@@ -19,7 +19,7 @@ SCHEMA_VERSION = "2"
 _UPGRADES = {"1": "ALTER TABLE urls ADD COLUMN inlinks TEXT"}
 """Schema of an older version -> what leads from it to this one."""
 
-_UNSAID = {"identify": DEFAULT_METHOD}
+_UNSAID = {"identify": DEFAULT_METHOD, "shared": ""}
 """What a run has that was made before the setting existed."""
 
 _SCHEMA = """
@@ -66,6 +66,7 @@ IDENTITY = (
     "directory_depth",
     "web",
     "identify",
+    "shared",
 )
 """What must agree for a folder to be resumed: with another of these it is another crawl."""
 
@@ -77,6 +78,10 @@ class Run:
     folder: Path
     connection: sqlite3.Connection
     session: int
+
+    def has_pages(self) -> bool:
+        """Tell whether any URL was settled in it."""
+        return bool(self.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0])
 
     def end_session(self, now: float, finish_reason: str) -> None:
         """Note when and why this process stopped working on the run."""
@@ -102,7 +107,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
         raise _unusable(folder, error) from error
     try:
         if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            _create(connection, values)
+            create(connection, values)
         else:
             _check(connection, folder, values)
         cursor = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
@@ -152,10 +157,11 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _create(connection: sqlite3.Connection, values: Mapping[str, str]) -> None:
+def create(connection: sqlite3.Connection, values: Mapping[str, str]) -> None:
+    """Make the tables of a run in an empty database; `values` are its `meta`."""
     connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
-    rows = [("schema", SCHEMA_VERSION), *values.items()]
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+    rows = {**values, "schema": SCHEMA_VERSION}
+    connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
     connection.execute("COMMIT")
 
 

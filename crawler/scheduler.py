@@ -1,16 +1,18 @@
 """The seam between Scrapy's engine and the frontier: a lease becomes a Request and no more."""
 
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import create_looping_call
 
 from crawler.crawl import Crawl
 from crawler.engine import WakeUp
 from crawler.errors import StorageError
-from crawler.frontier.base import Lease
+from crawler.frontier.base import Lease, LeaseError
 from crawler.robots import ROBOTS_UNREACHABLE, Verdict
 from crawler.strategies import SEED
 
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 LEASE = "langfocus_lease"
 """The key in `Request.meta` under which a request carries its lease."""
+
+LEASED_AT = "langfocus_leased_at"
+"""The key in `Request.meta` under which a request carries when its lease began, unix seconds."""
 
 SLOT = "langfocus"
 """All requests share one slot of Scrapy's downloader: the frontier keeps the delays."""
@@ -41,6 +46,7 @@ class FrontierScheduler(BaseScheduler):
         self._wake_up = wake_up
         self._obey = obey
         self._returned: deque[Request] = deque()
+        self._tending = create_looping_call(self._tend)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "FrontierScheduler":
@@ -51,11 +57,18 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Queue the seeds."""
-        self._crawl.start()
+        try:
+            self._crawl.start()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+        if self._crawl.worker is not None:
+            self._tending.start(self._crawl.worker.every_s, now=False)
 
     def close(self, reason: str) -> None:
         """End the session; what is leased stays in the queue."""
         self._wake_up.cancel()
+        if self._tending.running:
+            self._tending.stop()
         self._crawl.close(reason)
 
     def has_pending_requests(self) -> bool:
@@ -64,7 +77,11 @@ class FrontierScheduler(BaseScheduler):
             return True
         if self._crawl.fault:
             return False
-        return not self._crawl.is_complete() and self._crawl.frontier.counts().queued > 0
+        try:
+            return self._crawl.has_more()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+            return False
 
     def enqueue_request(self, request: Request) -> bool:
         """Take in a request that is not ours to begin with; False drops it.
@@ -82,9 +99,19 @@ class FrontierScheduler(BaseScheduler):
         """Return the next request, or None until the wake-up, which this sets."""
         if self._returned:
             return self._returned.popleft()
+        if self._crawl.fault:
+            return None
+        if self._crawl.worker is not None:
+            # Not before: Scrapy sets its handlers of signals when the reactor has started.
+            self._crawl.waiting.listen()
+        try:
+            return self._leased_request()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+            return None
+
+    def _leased_request(self) -> Request | None:
         for _ in range(_MOST_REFUSALS):
-            if self._crawl.fault:
-                return None
             lease = self._crawl.frontier.next(self._crawl.clock())
             if lease is None:
                 break
@@ -94,6 +121,13 @@ class FrontierScheduler(BaseScheduler):
         self._set_wake_up()
         return None
 
+    def _tend(self) -> None:
+        try:
+            self._crawl.tend()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+            self._tending.stop()
+
     def _request(self, lease: Lease) -> Request | None:
         if not self._crawl.may_contact(lease.url):
             self._refuse(lease, "private_address")
@@ -102,7 +136,7 @@ class FrontierScheduler(BaseScheduler):
         if verdict in _REFUSALS:
             self._refuse(lease, _REFUSALS[verdict])
             return None
-        meta = {LEASE: lease, "download_slot": SLOT}
+        meta = {LEASE: lease, LEASED_AT: self._crawl.clock(), "download_slot": SLOT}
         if verdict is Verdict.UNKNOWN:
             address = self._crawl.robots.address(lease.url)
             return self._spider.robots_request(address, meta)
@@ -114,10 +148,9 @@ class FrontierScheduler(BaseScheduler):
         return self._crawl.robots.verdict(url, self._crawl.clock())
 
     def _refuse(self, lease: Lease, reason: str) -> None:
-        try:
+        # Whoever has the lease, should it have ended already, comes to the same.
+        with suppress(LeaseError):
             self._crawl.visitor.refused(lease, reason)
-        except StorageError as error:
-            self._crawl.fault = str(error)
 
     def _set_wake_up(self) -> None:
         ready_at = self._crawl.frontier.ready_at(self._crawl.clock())

@@ -77,6 +77,9 @@ REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"
 
 LANGFOCUS_RUNS = "runs"
+LANGFOCUS_FRONTIER = None
+LANGFOCUS_CRAWL = None
+LANGFOCUS_LEASE = 60.0
 LANGFOCUS_RANDOM_STATE = 0
 LANGFOCUS_URL_MODEL = None
 LANGFOCUS_GEOIP = None
@@ -97,6 +100,11 @@ DESCRIPTIONS = {
     "LANGFOCUS_PER_ADDRESS": "hosts with the same IP address that are contacted at once, 0 for any "
     "number; behind a proxy addresses are not known",
     "LANGFOCUS_RUNS": "folder in which a crawl without JOBDIR makes its own",
+    "LANGFOCUS_FRONTIER": "address of a Redis server (redis://host:6379/0) where any number of "
+    "processes share one frontier; None: a frontier of its own in run.db",
+    "LANGFOCUS_CRAWL": "what the shared crawl is called there; None: LANG-STRATEGY, such as de-svm",
+    "LANGFOCUS_LEASE": "seconds after which the URLs of a worker of a shared crawl that died go to "
+    "the others",
     "LANGFOCUS_RANDOM_STATE": "whole number from which all draws of a crawl follow",
     "LANGFOCUS_URL_MODEL": "file of the URL model; None: the one that ships",
     "LANGFOCUS_GEOIP": "MMDB file that tells a server's country from its address; None: not told",

@@ -49,7 +49,9 @@ def crawl(
 
 
 @contextmanager
-def started(*arguments: str, proxy: str, **settings: object) -> Iterator[subprocess.Popen[str]]:
+def started(
+    *arguments: str, proxy: str | None = None, **settings: object
+) -> Iterator[subprocess.Popen[str]]:
     """Start a crawl and let the context decide how it ends; it is killed at the latest then."""
     with subprocess.Popen(
         command(*arguments, **settings),

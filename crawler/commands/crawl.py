@@ -85,7 +85,7 @@ class Command(crawl.Command):
             self._fail(f"{crawl.fault}; {_way_on(crawl)}")
         elif crawl.finish_reason in _STOPPED:
             self._fail(f"stopped; {_way_on(crawl)}")
-        elif crawl.frontier.counts().pages == 0:
+        elif crawl.counts().pages == 0:
             self._fail("not one page could be fetched; the outcomes above say why")
 
     def _copy(self, summary: Path, copy: Path) -> None:

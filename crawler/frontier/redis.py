@@ -65,6 +65,7 @@ class RedisFrontier(StoredCrawl):
         *,
         now: float,
         filter: Filter,
+        identity: Mapping[str, object] | None = None,
         worker: str = "worker",
         draw: Draw = Draw.FIRST,
         lifts: bool = False,
@@ -80,16 +81,17 @@ class RedisFrontier(StoredCrawl):
     ) -> None:
         """Join the crawl of that name, or begin it.
 
-        `client` comes from `connect`. Filter, draw, lifts and `host_cap` bind the crawl: another
-        value raises `SettingError`. `delay_s`, `budget_pages` and `lease_s` are in force for all
-        workers as the last to join asked for. A lease ends by itself after `lease_s` seconds
-        unless `renew` is called. While others hold leases `ready_at` asks to look again in
-        `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, a few when
-        the crawl begins, in which the calling thread sleeps, then `StorageError` is raised.
-        `worker` names the stream of records and the counters, which outlive the process.
+        `client` comes from `connect`. Filter, draw, lifts, `host_cap` and whatever else is in
+        `identity` bind the crawl: another value raises `SettingError`. `delay_s`, `budget_pages`
+        and `lease_s` are in force for all workers as the last to join asked for. A lease ends by
+        itself after `lease_s` seconds unless `renew` is called. While others hold leases
+        `ready_at` asks to look again in `poll_s` seconds. A server that cannot be reached is tried
+        for `wait_s` seconds, a few when the crawl begins, in which the calling thread sleeps, then
+        `StorageError` is raised. `worker` names the stream of records and the counters, which
+        outlive the process.
         """
         super().__init__(client, crawl, wait_s=min(wait_s, _FIRST_WAIT_S), sleep=sleep)
-        self._worker = worker
+        self.crawl, self.worker = crawl, worker
         self._owner = f"{worker}:{uuid4().hex}"
         self._calls = 0
         self._now = now
@@ -103,6 +105,7 @@ class RedisFrontier(StoredCrawl):
             resources.files("crawler.frontier").joinpath("redis.lua").read_text("utf-8")
         )
         rules = _rules(filter, draw, lifts=lifts, host_cap=host_cap)
+        bound = {**(identity or {}), **rules}
         in_force = {
             **rules,
             "delay_s": delay_s,
@@ -111,7 +114,7 @@ class RedisFrontier(StoredCrawl):
             "max_inlinks": MAX_INLINKS,
         }
         self._check_server()
-        self._open(json.dumps(rules, sort_keys=True), in_force)
+        self._open(bound, in_force)
         self._wait_s = wait_s
 
     def _check_server(self) -> None:
@@ -122,15 +125,22 @@ class RedisFrontier(StoredCrawl):
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
             raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
 
-    def _open(self, rules: str, in_force: Mapping[str, object]) -> None:
+    def _open(self, rules: Mapping[str, object], in_force: Mapping[str, object]) -> None:
+        text = json.dumps(rules, sort_keys=True)
         try:
-            answer = self._call("open", rules=rules, config=in_force)
+            answer = self._call("open", rules=text, config=in_force)
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
         if answer != "ok":
+            before = json.loads(answer)
+            names = sorted({*before, *rules})
+            differing = [name for name in names if before.get(name) != rules.get(name)]
             raise SettingError(
-                f"the crawl {self._prefix[1:-2]!r} was begun with {answer}, not with {rules}; "
-                "choose another name"
+                f"the shared crawl {self.crawl} was begun with "
+                + ", ".join(f"{name}={before.get(name)}" for name in differing)
+                + ", not with "
+                + ", ".join(f"{name}={rules.get(name)}" for name in differing)
+                + "; use the same arguments or another name"
             )
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
@@ -264,15 +274,17 @@ class RedisFrontier(StoredCrawl):
 
     def worker_counts(self, worker: str | None = None) -> dict[str, int]:
         """Return what a worker (None: this one) counted, by the names of a run's `counts`."""
-        return super().worker_counts(worker or self._worker)
+        return super().worker_counts(worker or self.worker)
 
-    def settled(self, worker: str | None = None, number: int = 1000) -> list[Settled]:
+    def settled(
+        self, worker: str | None = None, number: int = 1000, *, after: str | None = None
+    ) -> list[Settled]:
         """Return the oldest records of a worker (None: of this one) that were not forgotten."""
-        return super().settled(worker or self._worker, number)
+        return super().settled(worker or self.worker, number, after=after)
 
     def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
         """Let go of records that were written down elsewhere; doing so twice is harmless."""
-        super().forget(settled, worker or self._worker)
+        super().forget(settled, worker or self.worker)
 
     def is_durable(self) -> bool:
         """Tell whether the server keeps an append-only file, as far as it says so."""
@@ -323,7 +335,7 @@ class RedisFrontier(StoredCrawl):
     def _call(self, command: str, **arguments: object) -> Any:
         """Run a command of `redis.lua` once, however often the connection breaks over it."""
         self._calls += 1
-        values = [command, self._owner, str(self._calls), repr(self._now), self._worker]
+        values = [command, self._owner, str(self._calls), repr(self._now), self.worker]
         body = _encoded(json.dumps(arguments, ensure_ascii=False))
         return self._insist(lambda: self._script(keys=[self._prefix], args=[*values, body]))
 

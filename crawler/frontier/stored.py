@@ -111,10 +111,13 @@ class StoredCrawl:
         """Return the names of all workers that ever joined: those that may have left records."""
         return sorted(self._read(lambda pipe: pipe.smembers(self._key("workers")))[0])
 
-    def settled(self, worker: str, number: int = 1000) -> list[Settled]:
-        """Return the oldest records of a worker that were not forgotten."""
+    def settled(
+        self, worker: str, number: int = 1000, *, after: str | None = None
+    ) -> list[Settled]:
+        """Return the oldest records of a worker that were not forgotten, `after` an id."""
         key = self._key(f"records:{worker}")
-        entries = self._read(lambda pipe: pipe.xrange(key, count=number))[0]
+        first = "-" if after is None else f"({after}"
+        entries = self._read(lambda pipe: pipe.xrange(key, first, count=number))[0]
         return [_settled(entry, fields) for entry, fields in entries]
 
     def forget(self, settled: Sequence[Settled], worker: str) -> None:
@@ -172,6 +175,14 @@ class StoredCrawl:
         return self._insist(do)
 
     def _insist(self, do: Callable[[], T]) -> T:
+        try:
+            return self._until_done(do)
+        except StorageError:
+            # Nobody waits a second time for what was given up.
+            self._wait_s = 0.0
+            raise
+
+    def _until_done(self, do: Callable[[], T]) -> T:
         waited_s, pause_s = 0.0, 0.05
         while True:
             began = time.monotonic()

@@ -36,7 +36,10 @@ class Reporter:
     def spider_opened(self, spider: Spider) -> None:
         """Begin the line with what earlier sessions counted."""
         crawl = self._crawl = cast(LangfocusSpider, spider).crawl
-        counts = crawl.frontier.counts()
+        counts = crawl.counts()
+        if crawl.worker is not None:
+            share = f"{crawl.worker.name} joins {crawl.worker.crawl}: {counts.pages:,} pages so far"
+            print(share, file=sys.stderr)  # noqa: T201  a person wants to know with whom
         self._line = LiveLine(
             sys.stderr,
             time.monotonic,
@@ -54,9 +57,11 @@ class Reporter:
             self._stats.inc_value(f"langfocus/parser/{record.parser}")
         for admission, number in Counter(admissions).items():
             self._stats.inc_value(f"langfocus/link/{admission.value}", number)
-        counts = self._crawl.frontier.counts()
+        counts = self._crawl.counts()
         if record.outcome == PAGE:
             self._line.record(None if record.language is None else record.is_relevant)
+            if self._crawl.worker is not None:
+                self._line.stand(Totals(counts.pages, counts.labelled, counts.relevant))
             if counts.labelled:
                 self._stats.set_value("langfocus/harvest_rate", counts.relevant / counts.labelled)
         self._line.show(counts.queued, counts.hosts)

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from crawler.errors import RunFolderError
 from crawler.report.course import Portion, by_portion, last_portion
@@ -181,14 +181,29 @@ def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
     return hosts, most
 
 
-def _seconds(connection: sqlite3.Connection) -> float:
-    total = 0.0
-    for started, ended, next_started in connection.execute(
-        "SELECT started_at, ended_at, lead(started_at) OVER (ORDER BY id) FROM sessions"
-    ).fetchall():
+class Stretch(NamedTuple):
+    """A session, from when to when it was at work (unix seconds) and why it ended, None: killed."""
+
+    started_at: float
+    ended_at: float
+    finish_reason: str | None
+
+
+def stretches(connection: sqlite3.Connection) -> list[Stretch]:
+    """All sessions of a run; one that was killed ends with the last page that it settled."""
+    rows = connection.execute(
+        "SELECT started_at, ended_at, lead(started_at) OVER (ORDER BY id), finish_reason"
+        " FROM sessions"
+    ).fetchall()
+    found = []
+    for started, ended, next_started, reason in rows:
         end = _last_page(connection, started, next_started) if ended is None else ended
-        total += max(0.0, end - started)
-    return total
+        found.append(Stretch(started, max(started, end), reason))
+    return found
+
+
+def _seconds(connection: sqlite3.Connection) -> float:
+    return sum(stretch.ended_at - stretch.started_at for stretch in stretches(connection))
 
 
 def _last_page(connection: sqlite3.Connection, started: float, until: float | None) -> float:

@@ -69,6 +69,14 @@ class LiveLine:
         self._labelled += is_relevant is not None
         self._relevant += is_relevant is True
 
+    def stand(self, totals: Totals) -> None:
+        """Take the totals from elsewhere: of a crawl in which others count too."""
+        self._pages, self._labelled, self._relevant = (
+            totals.pages,
+            totals.labelled,
+            totals.relevant,
+        )
+
     def show(self, queued: int, hosts: int) -> None:
         """Bring the line up to date, if it is time to; cheap enough for every page."""
         self._queue_and_hosts = (queued, hosts)

@@ -21,12 +21,12 @@ from classifiers import languages
 from crawler.contact import product_token, user_agent
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
 from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import PAGE, Lease
+from crawler.frontier.base import PAGE, Lease, LeaseError
 from crawler.items import PageItem, item_of
 from crawler.network import BusyAddressError, host_of_proxy, is_loopback_host
 from crawler.options import CrawlOptions
 from crawler.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
-from crawler.scheduler import LEASE, SLOT
+from crawler.scheduler import LEASE, LEASED_AT, SLOT
 from crawler.settings import USER_AGENT
 from crawler.spiders.failures import explain
 from crawler.url import normalise
@@ -39,6 +39,7 @@ R = TypeVar("R")
 _ROBOTS_BYTES = "langfocus_robots_bytes"
 """The key in `Request.meta` under which the request for a robots.txt counts what came."""
 
+_TIMEOUT = "timeout"
 _SMALL_BODY_BYTES = 256 * 1024
 _WEB_HANDLER = "crawler.web.handler.WebDownloadHandler"
 _LIVE_HANDLER = "crawler.connections.GuardedDownloadHandler"
@@ -83,6 +84,9 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         sample_seed=int(_number(settings, "LANGFOCUS_SAMPLE_SEED")),
         sample_hosts=int(_number(settings, "LANGFOCUS_SAMPLE_HOSTS")),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
+        frontier=settings.get("LANGFOCUS_FRONTIER") or None,
+        crawl_name=settings.get("LANGFOCUS_CRAWL") or None,
+        lease_s=_number(settings, "LANGFOCUS_LEASE", least=1),
     )
 
 
@@ -105,28 +109,33 @@ def _has_proxy_on_this_machine(settings: BaseSettings) -> bool:
     return is_loopback_host(host_of_proxy(proxy))
 
 
-def _number(settings: BaseSettings, name: str) -> float:
+def _number(settings: BaseSettings, name: str, *, least: int = 0) -> float:
     try:
         number = settings.getfloat(name)
     except (TypeError, ValueError):
         number = -1.0
-    if not 0 <= number < float("inf"):
-        raise SettingError(f"{name}={settings.get(name)}: a number of at least 0 is needed")
+    if not least <= number < float("inf"):
+        raise SettingError(f"{name}={settings.get(name)}: a number of at least {least} is needed")
     return number
 
 
-def stops_without_storage(callback: Callable[P, R]) -> Callable[P, R]:
-    """Return a callback of the spider that ends the crawl once nothing can be written any more.
+def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
+    """Return a callback of the spider that may find its lease ended, or nowhere to write.
 
-    Every page from then on would be fetched in vain.
+    Once nothing can be written any more every page would be fetched in vain: the crawl ends. A
+    lease of a shared crawl ends by itself where a process stood still for too long; whoever has
+    the URL by then settles it.
     """
 
     @wraps(callback)
-    def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+    def guarded(*args: P.args, **kwargs: P.kwargs) -> R | None:
+        spider = cast(LangfocusSpider, args[0])
         try:
             return callback(*args, **kwargs)
+        except LeaseError:
+            spider.crawler.stats.inc_value("langfocus/lease_ended")
+            return None
         except StorageError as error:
-            spider = cast(LangfocusSpider, args[0])
             spider.crawl.fault = str(error)
             raise CloseSpider("storage") from error
 
@@ -209,13 +218,13 @@ class LangfocusSpider(Spider):
             dont_filter=True,
         )
 
-    @stops_without_storage
+    @settles
     def parse(self, response: Response, **kwargs: Any) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
         lease: Lease = response.meta[LEASE]
         try:
             record = self.crawl.visitor.answered(lease, download_of(response, self.crawl.clock()))
-        except StorageError:
+        except (LeaseError, StorageError):
             raise
         except Exception:
             self.logger.exception("%s could not be settled", lease.url)
@@ -224,16 +233,24 @@ class LangfocusSpider(Spider):
         is_page = record is not None and record.outcome == PAGE
         return [item_of(lease, record)] if self._wants_items and record and is_page else []
 
-    @stops_without_storage
+    @settles
     def on_failure(self, failure: Failure) -> None:
         """Settle a page that did not come."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         if self._waits(lease, failure):
             return
         reason, is_final = explain(failure)
+        if reason == _TIMEOUT and self._stood_still(failure):
+            self.crawl.frontier.release(lease, now=self.crawl.clock())
+            return
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
-    @stops_without_storage
+    def _stood_still(self, failure: Failure) -> bool:
+        """Tell whether it was this process that let the time of a download pass."""
+        leased_at: float = failure.request.meta[LEASED_AT]  # type: ignore[attr-defined]  # set by Scrapy
+        return self.crawl.waiting.ended_after(leased_at)
+
+    @settles
     def parse_robots(self, response: Response, **kwargs: Any) -> None:
         """Keep a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
@@ -250,13 +267,16 @@ class LangfocusSpider(Spider):
             crawl.robots.keep(lease.url, response.status, response.body, now)
         crawl.frontier.release(lease, now=now)
 
-    @stops_without_storage
+    @settles
     def on_robots_failure(self, failure: Failure) -> None:
         """Without a word from the host nothing of it is fetched (RFC 9309, 2.3.1.4)."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         if self._waits(lease, failure):
             return
         reason, is_final = explain(failure)
+        if reason == _TIMEOUT and self._stood_still(failure):
+            self.crawl.frontier.release(lease, now=self.crawl.clock())
+            return
         self._without_rules(lease, reason, is_final=is_final)
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
