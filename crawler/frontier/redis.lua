@@ -3,22 +3,25 @@
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:", and their one hash tag. ARGV: the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
--- command's arguments as JSON. Keys, after the prefix:
+-- command's arguments as JSON, and links as `admit_links` takes them. An order of discovery is
+-- written with 15 digits; a tier is minus a score. Keys, after the prefix:
 --
 --   rules, config          what all workers agree on; what the last to open asked for
---   seen:NNNNN             set of the fingerprints that end in these digits (a set of integers)
---   urls:HOST              hash: fingerprint -> row of a URL that is queued or leased
---   queue:HOST             sorted set of the same: (minus score, order of discovery + fingerprint)
+--   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
+--                          digits: small sets of integers take the least memory
+--   urls                   hash: fingerprint -> order of discovery and row of a URL that is queued
+--                          or leased
+--   queue:HOST             sorted set of a host's: (tier, order of discovery + fingerprint)
 --   admitted, delay, pages hashes: HOST -> slots of its cap taken, own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
---   heads                  hash: HOST that is ready -> how it stands in `ready` or `draw:`
+--   heads                  hash: HOST that is ready -> how it stands in `ready` (order of discovery
+--                          + tier) or `draw:`
 --   resting                sorted set: HOST by the time it may be contacted again
---   leased, lease, leases  hashes HOST -> fingerprint, fingerprint -> {host, token}; sorted set of
---                          fingerprints by the end of their lease
+--   leased, lease, leases  hashes HOST -> fingerprint, fingerprint -> {host, token, order}; sorted
+--                          set of fingerprints by the end of their lease
 --   counts                 hash of what stands for the whole crawl: see TOTALS
 --   counts:WORKER          hash of what else a worker counted
---   order                  the number of the last URL discovered
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
 --   records:WORKER, robots:ORIGIN, reply:CLIENT
 
@@ -33,7 +36,7 @@ local BATCH = 500
 local REPLY_KEPT_S = 86400
 
 -- Fields of a URL's row.
-local URL, UNIT, PARENT, DEPTH, REDIRECTS, RETRIES, SCORE, INLINKS, ORDER = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local URL, UNIT, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, INLINKS = 1, 2, 3, 4, 5, 6, 7, 8
 
 local config = {}
 
@@ -56,21 +59,32 @@ end
 
 local ARGUMENTS = 2000
 
-local function fields_of(hash, names)
-  local values = {}
-  for first = 1, #names, ARGUMENTS do
-    local last = math.min(first + ARGUMENTS - 1, #names)
-    for i, value in ipairs(redis_call('HMGET', P .. hash, unpack(names, first, last))) do
-      values[first + i - 1] = value
-    end
+local function in_parts(redis_command, key, values, do_with)
+  for first = 1, #values, ARGUMENTS do
+    local last = math.min(first + ARGUMENTS - 1, #values)
+    do_with(redis_call(redis_command, key, unpack(values, first, last)), first)
   end
-  return values
 end
 
-local function write(redis_command, key, pairs_of)
-  for first = 1, #pairs_of, ARGUMENTS do
-    redis_call(redis_command, key, unpack(pairs_of, first, math.min(first + ARGUMENTS - 1, #pairs_of)))
+local function asked(redis_command, key, names)
+  if #names <= ARGUMENTS then
+    return #names == 0 and {} or redis_call(redis_command, key, unpack(names))
   end
+  local answers = {}
+  in_parts(redis_command, key, names, function(part, first)
+    for i, value in ipairs(part) do
+      answers[first + i - 1] = value
+    end
+  end)
+  return answers
+end
+
+local function fields_of(hash, names)
+  return asked('HMGET', P .. hash, names)
+end
+
+local function write(redis_command, key, values)
+  in_parts(redis_command, key, values, function() end)
 end
 
 local function add(pairs_of, first, second)
@@ -80,7 +94,7 @@ end
 
 -- Counters are read once and written once in a call, all together.
 
-local TOTALS = { 'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled' }
+local TOTALS = { 'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled', 'order' }
 local totals, are_totals_changed
 local counted, counted_names = {}, {}
 
@@ -120,21 +134,19 @@ local function store_counts()
   end
 end
 
-local function row_of(host, fp)
-  local packed = redis_call('HGET', P .. 'urls:' .. host, fp)
-  return packed and unpack_one(packed)
+local function order_and_row_of(fp)
+  local kept = redis_call('HGET', P .. 'urls', fp)
+  if kept then
+    return string.sub(kept, 1, 15), unpack_one(string.sub(kept, 16))
+  end
 end
 
-local function store_row(host, fp, row)
-  redis_call('HSET', P .. 'urls:' .. host, fp, pack(row))
+local function store_row(fp, order, row)
+  redis_call('HSET', P .. 'urls', fp, order .. pack(row))
 end
 
-local function place_of(row, fp)
-  return string.format('%015.0f', row[ORDER]) .. fp
-end
-
-local function tier_of(score)
-  return 0 - tonumber(score) -- never the negative zero
+local function order_after(number)
+  return string.format('%015.0f', totals.order + number)
 end
 
 local function seen_key(fp)
@@ -145,21 +157,17 @@ end
 
 local best_first = {}
 
-function best_first.refresh(hosts)
-  local befores = fields_of('heads', hosts)
+-- Note the best new URL of each host: an order and a tier, as text.
+function best_first.improve(hosts, orders, tiers)
   local heads, ready = {}, {}
-  for i, host in ipairs(hosts) do
-    local before = befores[i]
-    local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0, 'WITHSCORES')
-    local member = head[1] and string.sub(head[1], 1, 15) .. host
-    if before and before ~= member then
-      redis_call('ZREM', P .. 'ready', before)
-    end
-    if member then
-      add(ready, head[2], member)
-      add(heads, host, member)
-    elseif before then
-      redis_call('HDEL', P .. 'heads', host)
+  for i, before in ipairs(fields_of('heads', hosts)) do
+    local host = hosts[i]
+    if not before or tonumber(tiers[i]) < tonumber(string.sub(before, 16)) then
+      if before then
+        redis_call('ZREM', P .. 'ready', string.sub(before, 1, 15) .. host)
+      end
+      add(ready, tiers[i], orders[i] .. host)
+      add(heads, host, orders[i] .. tiers[i])
     end
   end
   write('ZADD', P .. 'ready', ready)
@@ -167,18 +175,32 @@ function best_first.refresh(hosts)
 end
 
 function best_first.remove(host)
-  redis_call('ZREM', P .. 'ready', redis_call('HGET', P .. 'heads', host))
-  redis_call('HDEL', P .. 'heads', host)
+  local before = redis_call('HGET', P .. 'heads', host)
+  if before then
+    redis_call('ZREM', P .. 'ready', string.sub(before, 1, 15) .. host)
+    redis_call('HDEL', P .. 'heads', host)
+  end
 end
 
-function best_first.is_ready()
-  return redis_call('EXISTS', P .. 'ready') == 1
+function best_first.refresh(hosts)
+  local known, orders, tiers = {}, {}, {}
+  for _, host in ipairs(hosts) do
+    local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0, 'WITHSCORES')
+    best_first.remove(host)
+    if head[1] then
+      known[#known + 1] = host
+      orders[#known], tiers[#known] = string.sub(head[1], 1, 15), head[2]
+    end
+  end
+  best_first.improve(known, orders, tiers)
 end
 
 function best_first.take()
   local best = redis_call('ZRANGE', P .. 'ready', 0, 0)[1]
   if best then
     local host = string.sub(best, 16)
+    redis_call('ZREM', P .. 'ready', best)
+    redis_call('HDEL', P .. 'heads', host)
     return host, string.sub(redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1], 16)
   end
 end
@@ -256,7 +278,8 @@ local function refresh_weights(host)
   local drawn = not before and redis_call('HGET', P .. 'drawn', host)
   if drawn then
     local tier = unpack_one(drawn)[2]
-    redis_call('ZADD', P .. 'drawn:' .. tier, redis_call('INCR', P .. 'order'), host)
+    count('order', 1)
+    redis_call('ZADD', P .. 'drawn:' .. tier, totals.order, host)
   end
 end
 
@@ -266,7 +289,11 @@ function uniform.refresh(hosts)
   end
 end
 
-function uniform.remove(host)
+function uniform.improve(hosts)
+  uniform.refresh(hosts)
+end
+
+local function remove_weights(host)
   reweigh(host, weights_before(host), {})
   redis_call('HDEL', P .. 'heads', host)
   local drawn = redis_call('HGET', P .. 'drawn', host)
@@ -274,10 +301,6 @@ function uniform.remove(host)
     redis_call('ZREM', P .. 'drawn:' .. unpack_one(drawn)[2], host)
     redis_call('HDEL', P .. 'drawn', host)
   end
-end
-
-function uniform.is_ready()
-  return redis_call('EXISTS', P .. 'tiers') == 1
 end
 
 local function draw_class(tier)
@@ -306,7 +329,7 @@ local function draw_host(tier)
   end
 end
 
-function uniform.take()
+local function draw()
   local tier = redis_call('ZRANGE', P .. 'tiers', 0, 0)[1]
   if not tier then
     return
@@ -323,6 +346,14 @@ function uniform.take()
   return host, string.sub(redis_call('ZRANGE', queue, place, place)[1], 16)
 end
 
+function uniform.take()
+  local host, fp = draw()
+  if host then
+    remove_weights(host)
+  end
+  return host, fp
+end
+
 -- A host is leased, resting, ready or has nothing queued.
 
 local selection
@@ -335,14 +366,31 @@ local function delay_of(host)
   return math.max(tonumber(redis_call('HGET', P .. 'delay', host) or 0), config.delay_s)
 end
 
-local function let_take_part(hosts)
-  local leased, here = fields_of('leased', hosts), {}
-  for i, host in ipairs(hosts) do
-    if not leased[i] and not redis_call('ZSCORE', P .. 'resting', host) then
-      here[#here + 1] = host
+-- The places in a list of the hosts that are neither leased nor resting.
+local function free_among(hosts)
+  local leased, free = fields_of('leased', hosts), {}
+  for i, ready_at in ipairs(asked('ZMSCORE', P .. 'resting', hosts)) do
+    if not leased[i] and not ready_at then
+      free[#free + 1] = i
     end
   end
-  selection.refresh(here)
+  return free
+end
+
+local function improve(hosts, orders, tiers)
+  local free_hosts, free_orders, free_tiers = {}, {}, {}
+  for j, i in ipairs(free_among(hosts)) do
+    free_hosts[j], free_orders[j], free_tiers[j] = hosts[i], orders[i], tiers[i]
+  end
+  selection.improve(free_hosts, free_orders, free_tiers)
+end
+
+local function refresh(hosts)
+  local free_hosts = {}
+  for j, i in ipairs(free_among(hosts)) do
+    free_hosts[j] = hosts[i]
+  end
+  selection.refresh(free_hosts)
 end
 
 local function rest(host, ready_at)
@@ -353,11 +401,12 @@ local function rest(host, ready_at)
   end
 end
 
-local function host_leased_under(fp, token)
+-- Returns the host and the order of a URL that is leased under a token, nil: any.
+local function held(fp, token)
   local packed = redis_call('HGET', P .. 'lease', fp)
   local lease = packed and unpack_one(packed)
   if lease and (token == nil or lease[2] == token) then
-    return lease[1]
+    return lease[1], lease[3]
   end
 end
 
@@ -370,7 +419,7 @@ end
 local function take_back_expired()
   local expired = redis_call('ZRANGE', P .. 'leases', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
   for _, fp in ipairs(expired) do
-    local host = host_leased_under(fp)
+    local host = held(fp)
     end_lease(fp, host)
     rest(host, now + delay_of(host))
   end
@@ -380,9 +429,7 @@ end
 
 local function wake_rested()
   local rested = redis_call('ZRANGE', P .. 'resting', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
-  for _, host in ipairs(rested) do
-    redis_call('ZREM', P .. 'resting', host)
-  end
+  write('ZREM', P .. 'resting', rested)
   selection.refresh(rested)
   return #rested
 end
@@ -393,13 +440,6 @@ local function is_budget_leased()
 end
 
 -- Admitting links.
-
-local function tally_of(unit)
-  return {
-    tonumber(redis_call('HGET', P .. 'downloaded', unit) or 0),
-    tonumber(redis_call('HGET', P .. 'relevant', unit) or 0),
-  }
-end
 
 local function drops(tally)
   return config.uses_relevance == 1 and tally[2] == 0 and tally[1] > config.tolerance
@@ -425,133 +465,170 @@ local function note_inlinks(row, languages)
   return true
 end
 
-local function is_better(score, row)
-  return config.lifts == 1 and tonumber(score) > tonumber(row[SCORE])
-end
-
 -- What a page says of a URL that is known; true if its place in the queue changed.
-local function meet_again(host, fp, score, languages)
-  local row = row_of(host, fp)
+local function meet_again(host, fp, tier, languages)
+  local order, row = order_and_row_of(fp)
   if not row then
     return false
   end
-  local is_lifted = is_better(score, row)
+  local is_lifted = config.lifts == 1 and tonumber(tier) < tonumber(row[TIER])
   if is_lifted then
-    row[SCORE] = score
-    redis_call('ZADD', P .. 'queue:' .. host, tier_of(score), place_of(row, fp))
+    row[TIER] = tier
+    redis_call('ZADD', P .. 'queue:' .. host, tier, order .. fp)
   end
   if note_inlinks(row, languages) or is_lifted then
-    store_row(host, fp, row)
+    store_row(fp, order, row)
   end
   return is_lifted
 end
 
-local function by_host(fresh)
-  local rows, places = {}, {}
-  for fp, entry in pairs(fresh) do
-    local host, row = entry[1], entry[2]
-    rows[host], places[host] = rows[host] or {}, places[host] or {}
-    add(rows[host], fp, pack(row))
-    add(places[host], tier_of(row[SCORE]), place_of(row, fp))
+-- Links come host by host in one flat list: host, bucket of its fingerprints ('': each has its
+-- own), how many links there are, and for each of them its place among all, its fingerprint, tier,
+-- unit ('': the host) and row. No fingerprint comes twice.
+local HOST_FIELDS, LINK_FIELDS = 3, 5
+
+local function hosts_and_units(links)
+  local hosts, units, is_known = {}, {}, {}
+  local at = 1
+  while links[at] do
+    local host, last = links[at], at + HOST_FIELDS + links[at + 2] * LINK_FIELDS
+    hosts[#hosts + 1] = host
+    for i = at + HOST_FIELDS, last - 1, LINK_FIELDS do
+      local unit = links[i + 3] == '' and host or links[i + 3]
+      if not is_known[unit] then
+        is_known[unit] = true
+        units[#units + 1] = unit
+      end
+    end
+    at = last
   end
-  return rows, places
+  return hosts, units
 end
 
-local function store_fresh(fresh, touched)
-  local rows, places = by_host(fresh)
-  for host in pairs(rows) do
-    write('HSET', P .. 'urls:' .. host, rows[host])
-    write('ZADD', P .. 'queue:' .. host, places[host])
-    touched[host] = true
+local function tallies_of(units)
+  local downloaded, relevant = fields_of('downloaded', units), fields_of('relevant', units)
+  local tallies = {}
+  for i, unit in ipairs(units) do
+    tallies[unit] = { tonumber(downloaded[i] or 0), tonumber(relevant[i] or 0) }
   end
+  return tallies
 end
 
-local function slots_of(links)
-  local hosts, taken, is_known = {}, {}, {}
-  for _, link in ipairs(links) do
-    if not is_known[link[3]] then
-      is_known[link[3]] = true
-      hosts[#hosts + 1] = link[3]
+local function refusals(units, origin)
+  local is_refused = {}
+  if origin.is_checked then
+    local tallies = config.uses_relevance == 1 and tallies_of(units) or {}
+    for _, unit in ipairs(units) do
+      is_refused[unit] = not accepts(origin, tallies[unit] or { 0, 0 })
     end
   end
-  for i, value in ipairs(fields_of('admitted', hosts)) do
-    taken[hosts[i]] = tonumber(value or 0)
-  end
-  return taken
+  return is_refused
 end
 
-local function target_tallies(origin)
-  return setmetatable({}, {
-    __index = function(tallies, unit)
-      local is_asked = config.uses_relevance == 1 and origin.source
-      tallies[unit] = is_asked and tally_of(unit) or { 0, 0 }
-      return tallies[unit]
-    end,
-  })
+local function are_seen(bucket, fps)
+  if bucket ~= '' then
+    return asked('SMISMEMBER', P .. 'seen:' .. bucket, fps)
+  end
+  local seen = {}
+  for i, fp in ipairs(fps) do
+    seen[i] = redis_call('SISMEMBER', seen_key(fp), fp)
+  end
+  return seen
+end
+
+local function note_seen(bucket, fps)
+  if bucket ~= '' then
+    write('SADD', P .. 'seen:' .. bucket, fps)
+    return
+  end
+  for _, fp in ipairs(fps) do
+    redis_call('SADD', seen_key(fp), fp)
+  end
+end
+
+local function slots_of(hosts)
+  return config.host_cap > 0 and fields_of('admitted', hosts) or {}
 end
 
 local function count_answers(letters)
   for letter, name in pairs({ s = 'stored', e = 'seen', r = 'rejected', f = 'host_full' }) do
     local _, number = string.gsub(letters, letter, '')
     count(name, number)
-    if letter == 's' then
-      count('queued', number)
-    end
   end
 end
 
--- A link is {fingerprint, url, host, unit or '', score}. Returns one letter for each.
-local function admit_links(links, origin)
-  if #links == 0 then
+-- Returns one letter for each of so many links, then one for each link that came again.
+local function admit_links(number, origin)
+  if number == 0 then
     return ''
   end
-  local answers, fresh, met, touched, added = {}, {}, {}, {}, {}
-  local taken, tallies = slots_of(links), target_tallies(origin)
-  local order = redis_call('INCRBY', P .. 'order', #links) - #links
+  local links = unpack_one(ARGV[7])
+  local hosts, units = hosts_and_units(links)
+  local slots, is_refused = slots_of(hosts), refusals(units, origin)
   local changes_rows = config.lifts == 1 or #origin.inlinks > 0
-  local function answer(fp, host, unit)
-    if fresh[fp] then
-      return 'e'
+  local cap = config.host_cap > 0 and config.host_cap or math.huge
+  local answers, rows, new_slots = {}, {}, {}
+  local better, orders, tiers, lifted = {}, {}, {}, {}
+  local at = 1
+  for h, host in ipairs(hosts) do
+    local bucket, first = links[at + 1], at + HOST_FIELDS
+    local fps, fresh, places = {}, {}, {}
+    at = first + links[at + 2] * LINK_FIELDS
+    for i = first, at - 1, LINK_FIELDS do
+      fps[#fps + 1] = links[i + 1]
     end
-    local refusal
-    if origin.source and not accepts(origin, tallies[unit == '' and host or unit]) then
-      refusal = 'r'
-    elseif config.host_cap > 0 and taken[host] >= config.host_cap then
-      refusal = 'f'
+    local seen = are_seen(bucket, fps)
+    local taken, is_lifted, best = tonumber(slots[h] or 0), false, math.huge
+    for n, fp in ipairs(fps) do
+      local i = first + (n - 1) * LINK_FIELDS
+      local place, tier, unit = links[i], links[i + 2], links[i + 3]
+      if seen[n] == 1 then
+        answers[place] = 'e'
+        if changes_rows and meet_again(host, fp, tier, origin.inlinks) then
+          is_lifted = true
+        end
+      elseif is_refused[unit == '' and host or unit] then
+        answers[place] = 'r'
+      elseif taken >= cap then
+        answers[place] = 'f'
+      else
+        local order = order_after(place)
+        answers[place] = 's'
+        taken = taken + 1
+        fresh[#fresh + 1] = fp
+        add(places, tier, order .. fp)
+        add(rows, fp, order .. links[i + 4])
+        if tonumber(tier) < best or #fresh == 1 then
+          best = tonumber(tier)
+          better[#better + (#fresh == 1 and 1 or 0)] = host
+          orders[#better], tiers[#better] = order, tier
+        end
+      end
     end
-    if refusal then
-      return redis_call('SISMEMBER', seen_key(fp), fp) == 1 and 'e' or refusal
+    if #fresh > 0 then
+      note_seen(bucket, fresh)
+      write('ZADD', P .. 'queue:' .. host, places)
+      add(new_slots, host, taken)
     end
-    return redis_call('SADD', seen_key(fp), fp) == 1 and 's' or 'e'
-  end
-  for i, link in ipairs(links) do
-    local fp, url, host, unit, score = unpack(link)
-    answers[i] = answer(fp, host, unit)
-    if answers[i] == 's' then
-      taken[host] = taken[host] + 1
-      added[host] = taken[host]
-      fresh[fp] = { host, {
-        url, unit, origin.parent, origin.depth, origin.redirects, 0, score, origin.inlinks,
-        order + i,
-      } }
-    elseif answers[i] == 'e' and fresh[fp] then
-      local row = fresh[fp][2]
-      row[SCORE] = is_better(score, row) and score or row[SCORE]
-    elseif answers[i] == 'e' and changes_rows then
-      touched[host] = meet_again(host, fp, score, met[fp] and {} or origin.inlinks) or touched[host]
-      met[fp] = true
+    if is_lifted then
+      lifted[#lifted + 1] = host
     end
   end
-  store_fresh(fresh, touched)
-  local slots, hosts = {}, {}
-  for host, number in pairs(added) do
-    add(slots, host, number)
+  if #rows > 0 then
+    write('HSET', P .. 'urls', rows)
+    if config.host_cap > 0 then
+      write('HSET', P .. 'admitted', new_slots)
+    end
+    count('order', number)
+    improve(better, orders, tiers)
   end
-  for host, is_touched in pairs(touched) do
-    hosts[#hosts + 1] = is_touched and host or nil
+  if #lifted > 0 then
+    refresh(lifted)
   end
-  write('HSET', P .. 'admitted', slots)
-  let_take_part(hosts)
+  count('queued', #rows / 2)
+  for _, place in ipairs(arguments.again) do
+    answers[#answers + 1] = answers[place] == 's' and 'e' or answers[place]
+  end
   local letters = table.concat(answers)
   count_answers(letters)
   return letters
@@ -559,27 +636,54 @@ end
 
 -- Settling.
 
-local function unqueue(host, fp, row)
-  redis_call('HDEL', P .. 'urls:' .. host, fp)
-  redis_call('ZREM', P .. 'queue:' .. host, place_of(row, fp))
+local function unqueue(host, fp, order)
+  redis_call('HDEL', P .. 'urls', fp)
+  redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
   count('queued', -1)
 end
 
-local function drop_unit(host, unit)
-  local rows = redis_call('HGETALL', P .. 'urls:' .. host)
-  local dropped = 0
-  for i = 1, #rows, 2 do
-    local fp, row = rows[i], unpack_one(rows[i + 1])
-    if unit == '' or row[UNIT] == unit then
-      unqueue(host, fp, row)
-      redis_call('SREM', seen_key(fp), fp)
-      dropped = dropped + 1
+local function of_unit(places, unit)
+  local fps, members = {}, {}
+  for i, place in ipairs(places) do
+    fps[i] = string.sub(place, 16)
+  end
+  if unit == '' then
+    return fps, places
+  end
+  local dropped = {}
+  for i, kept in ipairs(fields_of('urls', fps)) do
+    if unpack_one(string.sub(kept, 16))[UNIT] == unit then
+      dropped[#dropped + 1] = fps[i]
+      members[#members + 1] = places[i]
     end
   end
-  if dropped > 0 then
-    redis_call('HINCRBY', P .. 'admitted', host, -dropped)
+  return dropped, members
+end
+
+local function forget_seen(bucket, fps)
+  if bucket ~= '' then
+    write('SREM', P .. 'seen:' .. bucket, fps)
+    return
   end
-  count('dropped_irrelevant', dropped)
+  for _, fp in ipairs(fps) do
+    redis_call('SREM', seen_key(fp), fp)
+  end
+end
+
+local function drop_unit(host, bucket, unit)
+  local queue = P .. 'queue:' .. host
+  local fps, members = of_unit(redis_call('ZRANGE', queue, 0, -1), unit)
+  if #fps == 0 then
+    return
+  end
+  write('ZREM', queue, members)
+  write('HDEL', P .. 'urls', fps)
+  forget_seen(bucket, fps)
+  if config.host_cap > 0 then
+    redis_call('HINCRBY', P .. 'admitted', host, -#fps)
+  end
+  count('queued', -#fps)
+  count('dropped_irrelevant', #fps)
 end
 
 local function count_page(host, record)
@@ -593,32 +697,23 @@ end
 
 local function tally_with(unit, record)
   if record.is_download == 1 then
-    redis_call('HINCRBY', P .. 'downloaded', unit, 1)
+    local downloaded = redis_call('HINCRBY', P .. 'downloaded', unit, 1)
     if record.is_relevant == 1 then
-      redis_call('HINCRBY', P .. 'relevant', unit, 1)
+      return { downloaded, redis_call('HINCRBY', P .. 'relevant', unit, 1) }
     end
+    return { downloaded, tonumber(redis_call('HGET', P .. 'relevant', unit) or 0) }
   end
-  return tally_of(unit)
+  return tallies_of({ unit })[unit]
 end
 
 -- A redirect is as good as the link that led to it, and for a seed the person vouches who named it.
-local function origin_of(row, record, tally)
-  local origin = {
-    parent = row[URL], depth = row[DEPTH] + 1, redirects = 0, inlinks = record.inlinks,
-    page_is_relevant = true, source = { 1, 1 },
+local function origin_of(record, tally)
+  local is_vouched_for = record.is_vouched_for == 1
+  return {
+    inlinks = record.inlinks, is_checked = true,
+    page_is_relevant = is_vouched_for or record.is_relevant == 1,
+    source = is_vouched_for and { 1, 1 } or tally,
   }
-  if record.is_redirect == 1 then
-    origin.depth, origin.redirects = row[DEPTH], row[REDIRECTS] + 1
-  elseif row[DEPTH] > 0 then
-    origin.page_is_relevant, origin.source = record.is_relevant == 1, tally
-  end
-  return origin
-end
-
-local function add_record(host, fp, row)
-  redis_call('XADD', P .. 'records:' .. worker, '*', 'number', totals.settled,
-    'fingerprint', fp, 'url', row[URL], 'host', host, 'parent', row[PARENT], 'depth', row[DEPTH],
-    'score', row[SCORE], 'queued', totals.queued, 'record', arguments.row)
 end
 
 local commands = {}
@@ -642,25 +737,23 @@ function commands.open()
 end
 
 function commands.seed()
-  local origin = { parent = '', depth = 0, redirects = 0, inlinks = {}, page_is_relevant = true }
-  return admit_links(arguments.links, origin)
+  return admit_links(arguments.links, { inlinks = {} })
 end
 
 function commands.admit()
-  local fp, record = arguments.fingerprint, arguments.record
-  local host = host_leased_under(fp, arguments.token)
+  local fp, record, unit = arguments.fingerprint, arguments.record, arguments.unit
+  local host, order = held(fp, arguments.token)
   if not host then
     return false
   end
-  local row = row_of(host, fp)
-  unqueue(host, fp, row)
-  if record.is_redirect == 1 then
+  unqueue(host, fp, order)
+  if record.is_redirect == 1 and config.host_cap > 0 then
     redis_call('HINCRBY', P .. 'admitted', host, -1)
   end
-  local tally = tally_with(row[UNIT] == '' and host or row[UNIT], record)
-  local letters = admit_links(arguments.links, origin_of(row, record, tally))
+  local tally = tally_with(unit == '' and host or unit, record)
+  local letters = admit_links(arguments.links, origin_of(record, tally))
   if record.is_download == 1 and drops(tally) then
-    drop_unit(host, row[UNIT])
+    drop_unit(host, arguments.bucket, unit)
   end
   if record.is_page == 1 then
     count_page(host, record)
@@ -670,7 +763,8 @@ function commands.admit()
   end
   count('settled', 1)
   if arguments.row ~= '' then
-    add_record(host, fp, row)
+    redis_call('XADD', P .. 'records:' .. worker, '*',
+      'number', totals.settled, 'queued', totals.queued, 'row', arguments.row)
   end
   end_lease(fp, host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
@@ -679,13 +773,13 @@ end
 
 function commands.retry()
   local fp = arguments.fingerprint
-  local host = host_leased_under(fp, arguments.token)
+  local host = held(fp, arguments.token)
   if not host then
     return false
   end
-  local row = row_of(host, fp)
+  local order, row = order_and_row_of(fp)
   row[RETRIES] = row[RETRIES] + 1
-  store_row(host, fp, row)
+  store_row(fp, order, row)
   count('retried', 1)
   end_lease(fp, host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
@@ -694,12 +788,12 @@ end
 
 function commands.release()
   local fp = arguments.fingerprint
-  local host = host_leased_under(fp, arguments.token)
+  local host, order = held(fp, arguments.token)
   if not host then
     return false
   end
   if config.is_uniform == 1 and arguments.counts_as_drawn == 1 then
-    local tier = redis_call('ZSCORE', P .. 'queue:' .. host, place_of(row_of(host, fp), fp))
+    local tier = redis_call('ZSCORE', P .. 'queue:' .. host, order .. fp)
     redis_call('HSET', P .. 'drawn', host, pack({ fp, tier }))
   end
   end_lease(fp, host)
@@ -709,7 +803,7 @@ end
 
 function commands.renew()
   for fp, token in pairs(arguments.tokens) do
-    if host_leased_under(fp, token) then
+    if held(fp, token) then
       redis_call('ZADD', P .. 'leases', now + config.lease_s, fp)
     end
   end
@@ -727,14 +821,13 @@ function commands.next()
   if not host then
     return 'none'
   end
-  local row = row_of(host, fp)
-  selection.remove(host)
+  local order, row = order_and_row_of(fp)
   redis_call('HSET', P .. 'leased', host, fp)
-  redis_call('HSET', P .. 'lease', fp, pack({ host, client .. ':' .. call }))
+  redis_call('HSET', P .. 'lease', fp, pack({ host, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, fp)
   return {
-    fp, row[URL], host, row[SCORE], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
-    tostring(row[RETRIES]), table.concat(row[INLINKS], ' '),
+    fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
+    tostring(row[RETRIES]), table.concat(row[INLINKS], ' '), row[PARENT],
   }
 end
 

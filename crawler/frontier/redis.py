@@ -14,9 +14,8 @@ Times are the workers' own: their clocks must agree as closely as politeness is 
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from importlib import resources
-from math import isnan
 from random import Random
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -34,10 +33,10 @@ from crawler.frontier.base import (
     Link,
     Record,
 )
+from crawler.frontier.packing import Packed, Source, bucket_of, encoded, pack_links
 from crawler.frontier.stored import Settled, StoredCrawl, connect
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import Draw
-from crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -51,6 +50,9 @@ _ADMISSIONS = {
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
+_RECORD = [field.name for field in fields(Record)]
+# Sets of integers are small up to 512 of them.
+_LONGEST_BUCKETED = 256
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
 
@@ -100,7 +102,10 @@ class RedisFrontier(StoredCrawl):
         self._keeps_records = keeps_records
         self._random = Random(f"{random_state} {worker}")
         self._is_uniform = draw is Draw.UNIFORM
+        self._lifts = lifts
+        self._has_buckets = 0 < host_cap <= _LONGEST_BUCKETED
         self._tokens: dict[int, str] = {}
+        self._parents: dict[int, str] = {}
         self._script = client.register_script(
             resources.files("crawler.frontier").joinpath("redis.lua").read_text("utf-8")
         )
@@ -146,11 +151,12 @@ class RedisFrontier(StoredCrawl):
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
         """Queue links that no page gave: no filter applies, the host cap does."""
         self._now = now
-        answers = ""
+        answers: list[Admission] = []
         for start in range(0, len(links), _SEEDS_A_CALL):
-            rows = self._rows(links[start : start + _SEEDS_A_CALL])
-            answers += str(self._call("seed", links=rows))
-        return [_ADMISSIONS[letter] for letter in answers]
+            packed = self._packed(links[start : start + _SEEDS_A_CALL], Source())
+            letters = self._call("seed", packed, links=packed.number, again=packed.again)
+            answers += _admissions(packed, letters)
+        return answers
 
     def admit(
         self,
@@ -174,16 +180,21 @@ class RedisFrontier(StoredCrawl):
         }
         if record.parser is not None:
             counts[f"parser_{record.parser}"] = 1
+        packed = self._packed(links, _source(lease, record))
         letters = self._end(
             "admit",
             lease,
-            links=self._rows(links),
+            packed,
+            links=packed.number,
+            again=packed.again,
             record=_facts(lease, record),
-            counts=counts,
+            counts={name: number for name, number in counts.items() if number},
+            unit=self._filter.part_of_host(lease.url) or "",
+            bucket=bucket_of(lease.host) if self._has_buckets else "",
             was_contacted=int(was_contacted),
-            row=json.dumps(asdict(record)) if self._keeps_records else "",
+            row=self._row(lease, record) if self._keeps_records else "",
         )
-        return [_ADMISSIONS[letter] for letter in letters]
+        return _admissions(packed, letters)
 
     def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
         """Give a leased URL back to be fetched again; its host rests until `not_before`."""
@@ -193,7 +204,7 @@ class RedisFrontier(StoredCrawl):
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay, or until then."""
         self._now = now
-        rests_until = {} if not_before is None else {"not_before": not_before}
+        rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, counts_as_drawn=1, **rests_until)
 
     def next(self, now: float) -> Lease | None:
@@ -205,13 +216,14 @@ class RedisFrontier(StoredCrawl):
             answer = self._call("next", seed=seed)
         if answer == "none":
             return None
-        key, url, host, score, depth, redirects, retries, inlinks = answer
+        key, url, host, tier, depth, redirects, retries, inlinks, parent = answer
         self._tokens[int(key)] = f"{self._owner}:{self._calls}"
+        self._parents[int(key)] = parent
         return Lease(
             int(key),
             url,
             host,
-            float(score),
+            0.0 - float(tier),
             int(depth),
             int(redirects),
             int(retries),
@@ -261,7 +273,7 @@ class RedisFrontier(StoredCrawl):
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the robots.txt of an origin."""
         kept = f"{now!r}\n{text}"
-        self._read(lambda pipe: pipe.set(self._key(f"robots:{origin}"), _encoded(kept)))
+        self._read(lambda pipe: pipe.set(self._key(f"robots:{origin}"), encoded(kept)))
 
     def counts(self) -> Counts:
         """Return where the whole crawl stands, all workers together."""
@@ -309,35 +321,47 @@ class RedisFrontier(StoredCrawl):
 
     # Calls.
 
-    def _rows(self, links: Sequence[Link]) -> list[tuple[str, str, str, str, str]]:
-        part_of_host = self._filter.part_of_host
-        rows = []
-        for link in links:
-            url, score = link.url, float(link.score)
-            # No script may fail half-way, and a sorted set does not take this.
-            if isnan(score):
-                raise ValueError(f"the score of {url} is not a number")
-            key = str(fingerprint(url))
-            rows.append((key, url, host_of(url), part_of_host(url) or "", repr(score)))
-        return rows
+    def _packed(self, links: Sequence[Link], source: Source) -> Packed:
+        return pack_links(
+            links,
+            source,
+            part_of_host=self._filter.part_of_host,
+            lifts=self._lifts,
+            has_buckets=self._has_buckets,
+        )
 
-    def _end(self, command: str, lease: Lease, **arguments: object) -> str:
+    def _row(self, lease: Lease, record: Record) -> str:
+        row = {
+            "fingerprint": lease.fingerprint,
+            "url": lease.url,
+            "host": lease.host,
+            "parent": self._parents.get(lease.fingerprint) or None,
+            "depth": lease.depth,
+            "score": lease.score,
+            "record": {name: getattr(record, name) for name in _RECORD},
+        }
+        return json.dumps(row)
+
+    def _end(
+        self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
+    ) -> str:
         token = self._tokens.get(lease.fingerprint)
         answer = None
         if token is not None:
             key = str(lease.fingerprint)
-            answer = self._call(command, fingerprint=key, token=token, **arguments)
-            del self._tokens[lease.fingerprint]
+            answer = self._call(command, packed, fingerprint=key, token=token, **arguments)
+            del self._tokens[lease.fingerprint], self._parents[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
 
-    def _call(self, command: str, **arguments: object) -> Any:
+    def _call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
         """Run a command of `redis.lua` once, however often the connection breaks over it."""
         self._calls += 1
         values = [command, self._owner, str(self._calls), repr(self._now), self.worker]
-        body = _encoded(json.dumps(arguments, ensure_ascii=False))
-        return self._insist(lambda: self._script(keys=[self._prefix], args=[*values, body]))
+        body = encoded(json.dumps(arguments, ensure_ascii=False))
+        links = packed.body if packed else b""
+        return self._insist(lambda: self._script(keys=[self._prefix], args=[*values, body, links]))
 
 
 def _rules(filter: Filter, draw: Draw, *, lifts: bool, host_cap: int) -> dict[str, object]:
@@ -357,17 +381,23 @@ def _rules(filter: Filter, draw: Draw, *, lifts: bool, host_cap: int) -> dict[st
 def _facts(lease: Lease, record: Record) -> dict[str, object]:
     """Return what the counters and the links of a page depend on."""
     is_redirect = record.outcome == REDIRECT
-    languages = [record.language] if record.is_reference and record.language else []
     return {
         "is_page": int(record.outcome == PAGE),
         "is_redirect": int(is_redirect),
+        "is_vouched_for": int(is_redirect or lease.depth == 0),
         "is_download": int(record.is_download),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
-        "inlinks": list(lease.inlinks) if is_redirect else languages,
+        "inlinks": _source(lease, record).inlinks,
     }
 
 
-def _encoded(text: str) -> bytes:
-    # Half a surrogate pair is no reason to lose a page.
-    return text.encode("utf-8", "surrogatepass")
+def _source(lease: Lease, record: Record) -> Source:
+    if record.outcome == REDIRECT:
+        return Source(lease.url, lease.depth, lease.redirects + 1, lease.inlinks)
+    languages = [record.language] if record.is_reference and record.language else []
+    return Source(lease.url, lease.depth + 1, inlinks=languages)
+
+
+def _admissions(packed: Packed, letters: str) -> list[Admission]:
+    return [_ADMISSIONS[letters[place]] for place in packed.places]

@@ -220,15 +220,6 @@ def _numbers(counts: Mapping[str, str]) -> dict[str, int]:
 
 
 def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
-    return Settled(
-        entry,
-        int(fields["number"]),
-        int(fields["fingerprint"]),
-        fields["url"],
-        fields["host"],
-        fields["parent"] or None,
-        int(fields["depth"]),
-        float(fields["score"]),
-        int(fields["queued"]),
-        Record(**json.loads(fields["record"])),
-    )
+    row = json.loads(fields["row"])
+    record = Record(**row.pop("record"))
+    return Settled(entry, int(fields["number"]), queued=int(fields["queued"]), record=record, **row)
