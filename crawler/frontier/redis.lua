@@ -465,21 +465,26 @@ local function note_inlinks(row, languages)
   return true
 end
 
--- What a page says of a URL that is known; true if its place in the queue changed.
-local function meet_again(host, fp, tier, languages)
-  local order, row = order_and_row_of(fp)
-  if not row then
-    return false
+-- What a page says of URLs that are known: lists of hosts, fingerprints and tiers. Returns the
+-- hosts whose order changed.
+local function meet_again(hosts, fps, tiers, languages)
+  local rows, lifted = {}, {}
+  for i, kept in ipairs(fields_of('urls', fps)) do
+    if kept then
+      local order, row = string.sub(kept, 1, 15), unpack_one(string.sub(kept, 16))
+      local is_lifted = config.lifts == 1 and tonumber(tiers[i]) < tonumber(row[TIER])
+      if is_lifted then
+        row[TIER] = tiers[i]
+        redis_call('ZADD', P .. 'queue:' .. hosts[i], tiers[i], order .. fps[i])
+        lifted[#lifted + 1] = hosts[i]
+      end
+      if note_inlinks(row, languages) or is_lifted then
+        add(rows, fps[i], order .. pack(row))
+      end
+    end
   end
-  local is_lifted = config.lifts == 1 and tonumber(tier) < tonumber(row[TIER])
-  if is_lifted then
-    row[TIER] = tier
-    redis_call('ZADD', P .. 'queue:' .. host, tier, order .. fp)
-  end
-  if note_inlinks(row, languages) or is_lifted then
-    store_row(fp, order, row)
-  end
-  return is_lifted
+  write('HSET', P .. 'urls', rows)
+  return lifted
 end
 
 -- Links come host by host in one flat list: host, bucket of its fingerprints ('': each has its
@@ -565,10 +570,10 @@ local function admit_links(number, origin)
   local links = unpack_one(ARGV[7])
   local hosts, units = hosts_and_units(links)
   local slots, is_refused = slots_of(hosts), refusals(units, origin)
-  local changes_rows = config.lifts == 1 or #origin.inlinks > 0
   local cap = config.host_cap > 0 and config.host_cap or math.huge
   local answers, rows, new_slots = {}, {}, {}
-  local better, orders, tiers, lifted = {}, {}, {}, {}
+  local better, orders, tiers = {}, {}, {}
+  local met_hosts, met_fps, met_tiers = {}, {}, {}
   local at = 1
   for h, host in ipairs(hosts) do
     local bucket, first = links[at + 1], at + HOST_FIELDS
@@ -578,15 +583,14 @@ local function admit_links(number, origin)
       fps[#fps + 1] = links[i + 1]
     end
     local seen = are_seen(bucket, fps)
-    local taken, is_lifted, best = tonumber(slots[h] or 0), false, math.huge
+    local taken, best = tonumber(slots[h] or 0), math.huge
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS
       local place, tier, unit = links[i], links[i + 2], links[i + 3]
       if seen[n] == 1 then
         answers[place] = 'e'
-        if changes_rows and meet_again(host, fp, tier, origin.inlinks) then
-          is_lifted = true
-        end
+        met_hosts[#met_hosts + 1], met_fps[#met_fps + 1] = host, fp
+        met_tiers[#met_tiers + 1] = tier
       elseif is_refused[unit == '' and host or unit] then
         answers[place] = 'r'
       elseif taken >= cap then
@@ -610,9 +614,6 @@ local function admit_links(number, origin)
       write('ZADD', P .. 'queue:' .. host, places)
       add(new_slots, host, taken)
     end
-    if is_lifted then
-      lifted[#lifted + 1] = host
-    end
   end
   if #rows > 0 then
     write('HSET', P .. 'urls', rows)
@@ -622,8 +623,8 @@ local function admit_links(number, origin)
     count('order', number)
     improve(better, orders, tiers)
   end
-  if #lifted > 0 then
-    refresh(lifted)
+  if config.lifts == 1 or #origin.inlinks > 0 then
+    refresh(meet_again(met_hosts, met_fps, met_tiers, origin.inlinks))
   end
   count('queued', #rows / 2)
   for _, place in ipairs(arguments.again) do
