@@ -101,6 +101,7 @@ class StoredCrawl:
         self._unreachable = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError)
         self._denied = redis.AuthenticationError
         self._loading = redis.BusyLoadingError
+        self._unknown_script = redis.exceptions.NoScriptError
         self._refused = redis.ResponseError
 
     def exists(self) -> bool:
