@@ -398,8 +398,10 @@ def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
     assert lease_now(frontier).url == "http://b.de/"
 
 
-def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(tmp_path: Path) -> None:
-    frontier = new_sqlite_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0)
+def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0)
     frontier.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
     lease = lease_now(frontier)
     assert frontier.next(0.0) is None
@@ -412,9 +414,9 @@ def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(tmp_p
 
 
 def test_a_doubtful_url_waits_for_a_host_that_rests_but_no_longer_than_patience(
-    tmp_path: Path,
+    tmp_path: Path, new_frontier: Opener
 ) -> None:
-    frontier = new_sqlite_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=1.0)
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=1.0)
     urls = [Link("http://a.de/1", 2.0), Link("http://a.de/2", 1.0), Link("http://b.com/", -1.0)]
     frontier.seed(urls, 0.0)
     frontier.admit(lease_now(frontier), page(), now=0.0)
@@ -425,8 +427,10 @@ def test_a_doubtful_url_waits_for_a_host_that_rests_but_no_longer_than_patience(
     assert lease_now(frontier, 1.0).url == "http://b.com/"
 
 
-def test_without_anything_better_to_come_a_doubtful_url_does_not_wait(tmp_path: Path) -> None:
-    frontier = new_sqlite_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, draw=Draw.UNIFORM)
+def test_without_anything_better_to_come_a_doubtful_url_does_not_wait(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, draw=Draw.UNIFORM)
     frontier.seed([Link("http://a.com/", 0.0), Link("http://b.com/", 0.0)], 0.0)
     assert frontier.ready_at(0.0) == 0.0
     assert {lease_now(frontier).url, lease_now(frontier).url} == {"http://a.com/", "http://b.com/"}

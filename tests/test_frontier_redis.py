@@ -109,7 +109,7 @@ class SharedMachine(FrontierMachine):
     frontier: Any
 
     def begin_crawl(self) -> None:
-        self.patience = 0.0
+        """Every crawl has a name of its own."""
 
     def open(self) -> None:
         self.frontier = Workers(
@@ -121,6 +121,8 @@ class SharedMachine(FrontierMachine):
             host_cap=self.model.host_cap,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
+            doubts_up_to=0.0,
+            patience_s=self.patience,
             lease_s=LEASE_S,
             poll_s=POLL_S,
             sleep=lambda _: None,
@@ -436,6 +438,7 @@ def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServ
         {"host_cap": 11},
         {"draw": Draw.UNIFORM},
         {"lifts": True},
+        {"doubts_up_to": 0.0},
         {"filter": make_filter("hard")},
         {"filter": make_filter("server", tolerance=3)},
     ],
@@ -446,6 +449,40 @@ def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, An
     join(delay_s=2.0, budget_pages=3)
     with pytest.raises(SettingError, match="choose another name"):
         join(**change)
+
+
+def test_doubt_lasts_while_any_worker_may_bring_something_better(join: Joiner) -> None:
+    one, other = (join(doubts_up_to=0.0, patience_s=5.0, lease_s=3.0) for _ in range(2))
+    one.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease = lease_of(one)
+    assert other.next(0.0) is None
+    assert other.ready_at(0.0) == 1.0
+    assert one.ready_at(0.0) == 5.0
+    one.admit(lease, page(), [Link("http://c.de/", 1.0)], now=1.0)
+    lease = lease_of(other, 1.0)
+    assert lease.url == "http://c.de/"
+    assert one.next(1.0) is None
+    other.admit(lease, page(), now=2.0)
+    assert one.ready_at(2.0) == 2.0
+    assert lease_of(one, 2.0).url == "http://b.com/"
+
+
+def test_a_worker_that_dies_keeps_nobody_in_doubt(join: Joiner) -> None:
+    dead, other = (join(doubts_up_to=0.0, patience_s=9.0, lease_s=3.0) for _ in range(2))
+    dead.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease_of(dead)
+    assert other.next(2.0) is None
+    assert lease_of(other, 3.0).url == "http://a.de/"
+
+
+def test_the_patience_that_the_last_worker_asked_for_holds_for_all(join: Joiner) -> None:
+    one = join(doubts_up_to=0.0, patience_s=9.0)
+    one.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease_of(one)
+    assert one.next(0.0) is None
+    join(doubts_up_to=0.0, patience_s=2.0)
+    assert one.ready_at(1.0) == 2.0
+    assert lease_of(one, 2.0).url == "http://b.com/"
 
 
 def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:

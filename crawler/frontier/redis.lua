@@ -18,6 +18,8 @@
 --   heads                  hash: HOST that is ready -> how it stands in `ready` (order of discovery
 --                          + tier) or `draw:`
 --   resting                sorted set: HOST by the time it may be contacted again
+--   promising, hopes       those of `resting` and of `leases` whose best URL is not doubted
+--   doubt                  since when nothing better was ready, unix seconds
 --   leased, lease, leases  hashes HOST -> fingerprint, fingerprint -> {host, token, order}; sorted
 --                          set of fingerprints by the end of their lease
 --   counts                 hash of what stands for the whole crawl: see TOTALS
@@ -44,6 +46,7 @@ local function read_config()
   local names = {
     'host_cap', 'delay_s', 'budget_pages', 'lease_s', 'is_uniform', 'lifts', 'follows_irrelevant',
     'uses_relevance', 'is_conservative', 'tolerance', 'max_inlinks',
+    'doubts_up_to', 'patience_s',
   }
   local values = redis_call('HMGET', P .. 'config', unpack(names))
   if not values[1] then
@@ -195,6 +198,10 @@ function best_first.refresh(hosts)
   best_first.improve(known, orders, tiers)
 end
 
+function best_first.best()
+  return redis_call('ZRANGE', P .. 'ready', 0, 0, 'WITHSCORES')[2]
+end
+
 function best_first.take()
   local best = redis_call('ZRANGE', P .. 'ready', 0, 0)[1]
   if best then
@@ -329,8 +336,12 @@ local function draw_host(tier)
   end
 end
 
+function uniform.best()
+  return redis_call('ZRANGE', P .. 'tiers', 0, 0)[1]
+end
+
 local function draw()
-  local tier = redis_call('ZRANGE', P .. 'tiers', 0, 0)[1]
+  local tier = uniform.best()
   if not tier then
     return
   end
@@ -366,12 +377,29 @@ local function delay_of(host)
   return math.max(tonumber(redis_call('HGET', P .. 'delay', host) or 0), config.delay_s)
 end
 
+local function is_promising(tier)
+  return config.doubts_up_to ~= nil and tonumber(tier) < -config.doubts_up_to
+end
+
+local function best_tier_of(host)
+  return redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0, 'WITHSCORES')[2]
+end
+
+-- A host rests until then; `tier` is that of its best URL or of one that is new.
+local function note_promise(host, ready_at, tier)
+  if tier and is_promising(tier) then
+    redis_call('ZADD', P .. 'promising', ready_at, host)
+  end
+end
+
 -- The places in a list of the hosts that are neither leased nor resting.
-local function free_among(hosts)
+local function free_among(hosts, tiers)
   local leased, free = fields_of('leased', hosts), {}
   for i, ready_at in ipairs(asked('ZMSCORE', P .. 'resting', hosts)) do
     if not leased[i] and not ready_at then
       free[#free + 1] = i
+    elseif ready_at and config.doubts_up_to then
+      note_promise(hosts[i], ready_at, tiers and tiers[i] or best_tier_of(hosts[i]))
     end
   end
   return free
@@ -379,7 +407,7 @@ end
 
 local function improve(hosts, orders, tiers)
   local free_hosts, free_orders, free_tiers = {}, {}, {}
-  for j, i in ipairs(free_among(hosts)) do
+  for j, i in ipairs(free_among(hosts, tiers)) do
     free_hosts[j], free_orders[j], free_tiers[j] = hosts[i], orders[i], tiers[i]
   end
   selection.improve(free_hosts, free_orders, free_tiers)
@@ -396,6 +424,9 @@ end
 local function rest(host, ready_at)
   if ready_at > now then
     redis_call('ZADD', P .. 'resting', ready_at, host)
+    if config.doubts_up_to then
+      note_promise(host, ready_at, best_tier_of(host))
+    end
   else
     selection.refresh({ host })
   end
@@ -414,6 +445,9 @@ local function end_lease(fp, host)
   redis_call('HDEL', P .. 'lease', fp)
   redis_call('HDEL', P .. 'leased', host)
   redis_call('ZREM', P .. 'leases', fp)
+  if config.doubts_up_to then
+    redis_call('SREM', P .. 'hopes', fp)
+  end
 end
 
 local function take_back_expired()
@@ -430,6 +464,9 @@ end
 local function wake_rested()
   local rested = redis_call('ZRANGE', P .. 'resting', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
   write('ZREM', P .. 'resting', rested)
+  if config.doubts_up_to then
+    redis_call('ZREMRANGEBYSCORE', P .. 'promising', '-inf', now)
+  end
   selection.refresh(rested)
   return #rested
 end
@@ -437,6 +474,32 @@ end
 local function is_budget_leased()
   return config.budget_pages
     and totals.pages + redis_call('ZCARD', P .. 'leases') >= config.budget_pages
+end
+
+-- Doubt: free connections wait a little rather than fetch what is likely in vain.
+
+local function promises_soon()
+  local soon = now + config.patience_s
+  return redis_call('ZRANGE', P .. 'promising', '-inf', soon, 'BYSCORE', 'LIMIT', 0, 1)[1] ~= nil
+end
+
+local function hopes_for_better()
+  local tier = config.doubts_up_to and selection.best()
+  if not tier then
+    return false
+  end
+  if is_promising(tier) then
+    redis_call('DEL', P .. 'doubt')
+    return false
+  end
+  if redis_call('EXISTS', P .. 'hopes') == 0 and not promises_soon() then
+    return false
+  end
+  local since = redis_call('GET', P .. 'doubt')
+  if not since then
+    redis_call('SET', P .. 'doubt', ARGV[4])
+  end
+  return now - tonumber(since or now) < config.patience_s
 end
 
 -- Admitting links.
@@ -815,7 +878,7 @@ function commands.next()
   if take_back_expired() == BATCH or wake_rested() == BATCH then
     return 'again'
   end
-  if is_budget_leased() then
+  if is_budget_leased() or hopes_for_better() then
     return 'none'
   end
   local host, fp = selection.take()
@@ -826,6 +889,9 @@ function commands.next()
   redis_call('HSET', P .. 'leased', host, fp)
   redis_call('HSET', P .. 'lease', fp, pack({ host, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, fp)
+  if is_promising(row[TIER]) then
+    redis_call('SADD', P .. 'hopes', fp)
+  end
   return {
     fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
     tostring(row[RETRIES]), table.concat(row[INLINKS], ' '), row[PARENT],

@@ -6,8 +6,7 @@ have the hash tag `{crawl}`: one global order, best URL first, cannot be kept by
 at once, so a Redis Cluster holds each crawl whole on one of its nodes, and many crawls spread.
 
 Unlike the embedded frontier this one writes leases down, with a time at which they end by
-themselves, and it knows no doubt: a URL that is not expected in the language goes out when
-nothing better is ready. Records are kept in one stream for each worker until that is emptied.
+themselves. Records are kept in one stream for each worker until that is emptied.
 Times are the workers' own: their clocks must agree as closely as politeness is to be kept.
 """
 
@@ -73,6 +72,8 @@ class RedisFrontier(StoredCrawl):
         worker: str = "worker",
         draw: Draw = Draw.FIRST,
         lifts: bool = False,
+        doubts_up_to: float | None = None,
+        patience_s: float = 0.0,
         host_cap: int = 10,
         delay_s: float = 0.0,
         budget_pages: int | None = None,
@@ -85,14 +86,16 @@ class RedisFrontier(StoredCrawl):
     ) -> None:
         """Join the crawl of that name, or begin it.
 
-        `client` comes from `connect`. Filter, draw, lifts, `host_cap` and whatever else is in
-        `identity` bind the crawl: another value raises `SettingError`. `delay_s`, `budget_pages`
-        and `lease_s` are in force for all workers as the last to join asked for. A lease ends by
-        itself after `lease_s` seconds unless `renew` is called. While others hold leases
-        `ready_at` asks to look again in `poll_s` seconds. A server that cannot be reached is tried
-        for `wait_s` seconds, a few when the crawl begins, in which the calling thread sleeps, then
-        `StorageError` is raised. `worker` names the stream of records and the counters, which
-        outlive the process.
+        `client` comes from `connect`. Filter, draw, lifts, `doubts_up_to` and `host_cap` bind the
+        crawl: another value raises `SettingError`. `delay_s`, `patience_s`, `budget_pages` and
+        `lease_s` are in force for all workers as the last to join asked for. A URL with the score
+        `doubts_up_to` or less, None: no score, waits until for `patience_s` seconds nothing better
+        was ready, as long as something better may come: from a page on its way to any worker, or
+        from a host that rests. A lease ends by itself after `lease_s` seconds
+        unless `renew` is called. While others hold leases `ready_at` asks to look again in
+        `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, a few when
+        the crawl begins, in which the calling thread sleeps, then `StorageError` is raised.
+        `worker` names the stream of records and the counters, which outlive the process.
         """
         super().__init__(client, crawl, wait_s=min(wait_s, _FIRST_WAIT_S), sleep=sleep)
         self.crawl, self.worker = crawl, worker
@@ -105,14 +108,16 @@ class RedisFrontier(StoredCrawl):
         self._random = Random(f"{random_state} {worker}")
         self._is_uniform = draw is Draw.UNIFORM
         self._lifts = lifts
+        self._doubts_up_to = doubts_up_to
         self._has_buckets = 0 < host_cap <= _LONGEST_BUCKETED
         self._tokens: dict[int, str] = {}
         self._parents: dict[int, str] = {}
         self._connection: Any = None
-        rules = _rules(filter, draw, lifts=lifts, host_cap=host_cap)
-        bound = {**(identity or {}), **rules}
+        rules = _rules(filter, draw, lifts=lifts, doubts_up_to=doubts_up_to, host_cap=host_cap)
         in_force = {
             **rules,
+            "doubts_up_to": "" if doubts_up_to is None else doubts_up_to,
+            "patience_s": patience_s,
             "delay_s": delay_s,
             "budget_pages": "" if budget_pages is None else budget_pages,
             "lease_s": lease_s,
@@ -235,23 +240,40 @@ class RedisFrontier(StoredCrawl):
 
         Where other workers hold leases, a time to look again: what they find is not announced.
         """
-        ready, tiers, resting, leased, pages, budget = self._read(
+        best, tiers, resting, leased, pages, limits = self._read(
             lambda pipe: (
-                pipe.exists(self._key("ready")),
-                pipe.exists(self._key("tiers")),
+                pipe.zrange(self._key("ready"), 0, 0, withscores=True),
+                pipe.zrange(self._key("tiers"), 0, 0, withscores=True),
                 pipe.zrange(self._key("resting"), 0, 0, withscores=True),
                 pipe.zcard(self._key("leases")),
                 pipe.hget(self._key("counts"), "pages"),
-                pipe.hget(self._key("config"), "budget_pages"),
+                pipe.hmget(self._key("config"), ("budget_pages", "patience_s")),
             )
         )
-        look_again_at = now + self._poll_s if leased > len(self._tokens) else None
+        budget, patience = limits
+        looks_again_at = [now + self._poll_s] if leased > len(self._tokens) else []
         if budget and int(pages or 0) + leased >= int(budget):
-            return look_again_at
-        if ready or tiers:
+            return min(looks_again_at, default=None)
+        times: list[float] = [*looks_again_at, *(rested_at for _, rested_at in resting)]
+        if best or tiers:
+            tier = (best or tiers)[0][1]
+            return min([self._doubted_until(now, tier, float(patience)), *times])
+        return min(times, default=None)
+
+    def _doubted_until(self, now: float, tier: float, patience_s: float) -> float:
+        """Return when the best URL that is ready goes out if nothing better comes."""
+        if self._doubts_up_to is None or -tier > self._doubts_up_to:
             return now
-        times = [rested_at for _, rested_at in resting]
-        return min([*times, *([] if look_again_at is None else [look_again_at])], default=None)
+        since, hopes, soon = self._read(
+            lambda pipe: (
+                pipe.get(self._key("doubt")),
+                pipe.exists(self._key("hopes")),
+                pipe.zcount(self._key("promising"), "-inf", now + patience_s),
+            )
+        )
+        if since is None or not (hopes or soon):
+            return now
+        return max(now, float(since) + patience_s)
 
     def renew(self, now: float) -> None:
         """Let the leases of this worker last for their full time again, from now."""
@@ -397,8 +419,11 @@ def _script() -> tuple[bytes, bytes]:
     return text, sha1(text, usedforsecurity=False).hexdigest().encode()
 
 
-def _rules(filter: Filter, draw: Draw, *, lifts: bool, host_cap: int) -> dict[str, object]:
+def _rules(
+    filter: Filter, draw: Draw, *, lifts: bool, doubts_up_to: float | None, host_cap: int
+) -> dict[str, object]:
     return {
+        "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
         "host_cap": host_cap,
         "is_uniform": int(draw is Draw.UNIFORM),
         "lifts": int(lifts),
