@@ -20,8 +20,8 @@
 --   resting                sorted set: HOST by the time it may be contacted again
 --   promising, hopes       those of `resting` and of `leases` whose best URL is not doubted
 --   doubt                  since when nothing better was ready, unix seconds
---   leased, lease, leases  hashes HOST -> fingerprint, fingerprint -> {host, token, order}; sorted
---                          set of fingerprints by the end of their lease
+--   leased, leases         hash: HOST -> {fingerprint, token, order}; sorted set of these hosts by the
+--                          end of their lease
 --   counts                 hash of what stands for the whole crawl: see TOTALS
 --   counts:WORKER          hash of what else a worker counted
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
@@ -98,21 +98,26 @@ end
 -- Counters are read once and written once in a call, all together.
 
 local TOTALS = { 'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled', 'order' }
-local totals, are_totals_changed
+local are_totals_changed = false
 local counted, counted_names = {}, {}
 
-local function read_totals()
-  totals = {}
+-- Read when the first of them is asked for, which is not in every call.
+local totals = setmetatable({}, { __index = function(read, name)
   for i, value in ipairs(redis_call('HMGET', P .. 'counts', unpack(TOTALS))) do
-    totals[TOTALS[i]] = tonumber(value or 0)
+    rawset(read, TOTALS[i], tonumber(value or 0))
+  end
+  return rawget(read, name)
+end })
+
+local function count_for_all(name, number)
+  if number ~= 0 then
+    totals[name] = totals[name] + number
+    are_totals_changed = true
   end
 end
 
 local function count(name, number)
-  if totals[name] then
-    totals[name] = totals[name] + number
-    are_totals_changed = are_totals_changed or number ~= 0
-  elseif number ~= 0 then
+  if number ~= 0 then
     if not counted[name] then
       counted_names[#counted_names + 1] = name
     end
@@ -285,7 +290,7 @@ local function refresh_weights(host)
   local drawn = not before and redis_call('HGET', P .. 'drawn', host)
   if drawn then
     local tier = unpack_one(drawn)[2]
-    count('order', 1)
+    count_for_all('order', 1)
     redis_call('ZADD', P .. 'drawn:' .. tier, totals.order, host)
   end
 end
@@ -432,29 +437,27 @@ local function rest(host, ready_at)
   end
 end
 
--- Returns the host and the order of a URL that is leased under a token, nil: any.
-local function held(fp, token)
-  local packed = redis_call('HGET', P .. 'lease', fp)
+-- Returns the order of a URL that is leased under a token, or nil.
+local function order_of_held(host, fp, token)
+  local packed = redis_call('HGET', P .. 'leased', host)
   local lease = packed and unpack_one(packed)
-  if lease and (token == nil or lease[2] == token) then
-    return lease[1], lease[3]
+  if lease and lease[1] == fp and lease[2] == token then
+    return lease[3]
   end
 end
 
-local function end_lease(fp, host)
-  redis_call('HDEL', P .. 'lease', fp)
+local function end_lease(host)
   redis_call('HDEL', P .. 'leased', host)
-  redis_call('ZREM', P .. 'leases', fp)
+  redis_call('ZREM', P .. 'leases', host)
   if config.doubts_up_to then
-    redis_call('SREM', P .. 'hopes', fp)
+    redis_call('SREM', P .. 'hopes', host)
   end
 end
 
 local function take_back_expired()
   local expired = redis_call('ZRANGE', P .. 'leases', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
-  for _, fp in ipairs(expired) do
-    local host = held(fp)
-    end_lease(fp, host)
+  for _, host in ipairs(expired) do
+    end_lease(host)
     rest(host, now + delay_of(host))
   end
   count('expired', #expired)
@@ -683,13 +686,13 @@ local function admit_links(number, origin)
     if config.host_cap > 0 then
       write('HSET', P .. 'admitted', new_slots)
     end
-    count('order', number)
+    count_for_all('order', number)
     improve(better, orders, tiers)
   end
   if config.lifts == 1 or #origin.inlinks > 0 then
     refresh(meet_again(met_hosts, met_fps, met_tiers, origin.inlinks))
   end
-  count('queued', #rows / 2)
+  count_for_all('queued', #rows / 2)
   for _, place in ipairs(arguments.again) do
     answers[#answers + 1] = answers[place] == 's' and 'e' or answers[place]
   end
@@ -703,7 +706,7 @@ end
 local function unqueue(host, fp, order)
   redis_call('HDEL', P .. 'urls', fp)
   redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
-  count('queued', -1)
+  count_for_all('queued', -1)
 end
 
 local function of_unit(places, unit)
@@ -746,16 +749,16 @@ local function drop_unit(host, bucket, unit)
   if config.host_cap > 0 then
     redis_call('HINCRBY', P .. 'admitted', host, -#fps)
   end
-  count('queued', -#fps)
+  count_for_all('queued', -#fps)
   count('dropped_irrelevant', #fps)
 end
 
 local function count_page(host, record)
-  count('pages', 1)
-  count('labelled', record.is_labelled)
-  count('relevant', record.is_relevant)
+  count_for_all('pages', 1)
+  count_for_all('labelled', record.is_labelled)
+  count_for_all('relevant', record.is_relevant)
   if redis_call('HINCRBY', P .. 'pages', host, 1) == 1 then
-    count('hosts', 1)
+    count_for_all('hosts', 1)
   end
 end
 
@@ -805,9 +808,10 @@ function commands.seed()
 end
 
 function commands.admit()
-  local fp, record, unit = arguments.fingerprint, arguments.record, arguments.unit
-  local host, order = held(fp, arguments.token)
-  if not host then
+  local host, fp = arguments.host, arguments.fingerprint
+  local record, unit = arguments.record, arguments.unit
+  local order = order_of_held(host, fp, arguments.token)
+  if not order then
     return false
   end
   unqueue(host, fp, order)
@@ -825,50 +829,50 @@ function commands.admit()
   for name, number in pairs(arguments.counts) do
     count(name, number)
   end
-  count('settled', 1)
+  count_for_all('settled', 1)
   if arguments.row ~= '' then
     redis_call('XADD', P .. 'records:' .. worker, '*',
       'number', totals.settled, 'queued', totals.queued, 'row', arguments.row)
   end
-  end_lease(fp, host)
+  end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return letters
 end
 
 function commands.retry()
-  local fp = arguments.fingerprint
-  local host = held(fp, arguments.token)
-  if not host then
+  local host, fp = arguments.host, arguments.fingerprint
+  if not order_of_held(host, fp, arguments.token) then
     return false
   end
   local order, row = order_and_row_of(fp)
   row[RETRIES] = row[RETRIES] + 1
   store_row(fp, order, row)
   count('retried', 1)
-  end_lease(fp, host)
+  end_lease(host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
   return 'ok'
 end
 
 function commands.release()
-  local fp = arguments.fingerprint
-  local host, order = held(fp, arguments.token)
-  if not host then
+  local host, fp = arguments.host, arguments.fingerprint
+  local order = order_of_held(host, fp, arguments.token)
+  if not order then
     return false
   end
   if config.is_uniform == 1 and arguments.counts_as_drawn == 1 then
     local tier = redis_call('ZSCORE', P .. 'queue:' .. host, order .. fp)
     redis_call('HSET', P .. 'drawn', host, pack({ fp, tier }))
   end
-  end_lease(fp, host)
+  end_lease(host)
   rest(host, arguments.not_before or now + delay_of(host))
   return 'ok'
 end
 
 function commands.renew()
-  for fp, token in pairs(arguments.tokens) do
-    if held(fp, token) then
-      redis_call('ZADD', P .. 'leases', now + config.lease_s, fp)
+  for _, lease in ipairs(arguments.leases) do
+    local host, fp, token = unpack(lease)
+    if order_of_held(host, fp, token) then
+      redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
     end
   end
   return 'ok'
@@ -886,11 +890,10 @@ function commands.next()
     return 'none'
   end
   local order, row = order_and_row_of(fp)
-  redis_call('HSET', P .. 'leased', host, fp)
-  redis_call('HSET', P .. 'lease', fp, pack({ host, client .. ':' .. call, order }))
-  redis_call('ZADD', P .. 'leases', now + config.lease_s, fp)
+  redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
+  redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
   if is_promising(row[TIER]) then
-    redis_call('SADD', P .. 'hopes', fp)
+    redis_call('SADD', P .. 'hopes', host)
   end
   return {
     fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
@@ -904,7 +907,6 @@ if command ~= 'open' and not read_config() then
   return redis.error_reply('GONE nothing is kept of this crawl')
 end
 choose_selection()
-read_totals()
 local kept = redis_call('GET', P .. 'reply:' .. client)
 if kept then
   local last = unpack_one(kept)

@@ -18,7 +18,7 @@ from functools import cache
 from hashlib import sha1
 from importlib import resources
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from crawler.errors import SettingError
@@ -56,6 +56,14 @@ _RECORD = [field.name for field in fields(Record)]
 _LONGEST_BUCKETED = 256
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
+
+
+class _Held(NamedTuple):
+    """What a worker knows of a lease of its own beside the lease."""
+
+    host: str
+    token: str
+    parent: str | None
 
 
 class RedisFrontier(StoredCrawl):
@@ -110,8 +118,7 @@ class RedisFrontier(StoredCrawl):
         self._lifts = lifts
         self._doubts_up_to = doubts_up_to
         self._has_buckets = 0 < host_cap <= _LONGEST_BUCKETED
-        self._tokens: dict[int, str] = {}
-        self._parents: dict[int, str] = {}
+        self._held: dict[int, _Held] = {}
         self._connection: Any = None
         rules = _rules(filter, draw, lifts=lifts, doubts_up_to=doubts_up_to, host_cap=host_cap)
         in_force = {
@@ -197,7 +204,7 @@ class RedisFrontier(StoredCrawl):
             unit=self._filter.part_of_host(lease.url) or "",
             bucket=bucket_of(lease.host) if self._has_buckets else "",
             was_contacted=int(was_contacted),
-            row=self._row(lease, record) if self._keeps_records else "",
+            row=self._row(lease, record),
         )
         return _admissions(packed, letters)
 
@@ -222,8 +229,7 @@ class RedisFrontier(StoredCrawl):
         if answer == "none":
             return None
         key, url, host, tier, depth, redirects, retries, inlinks, parent = answer
-        self._tokens[int(key)] = f"{self._owner}:{self._calls}"
-        self._parents[int(key)] = parent
+        self._held[int(key)] = _Held(host, f"{self._owner}:{self._calls}", parent or None)
         return Lease(
             int(key),
             url,
@@ -251,7 +257,7 @@ class RedisFrontier(StoredCrawl):
             )
         )
         budget, patience = limits
-        looks_again_at = [now + self._poll_s] if leased > len(self._tokens) else []
+        looks_again_at = [now + self._poll_s] if leased > len(self._held) else []
         if budget and int(pages or 0) + leased >= int(budget):
             return min(looks_again_at, default=None)
         times: list[float] = [*looks_again_at, *(rested_at for _, rested_at in resting)]
@@ -278,7 +284,8 @@ class RedisFrontier(StoredCrawl):
     def renew(self, now: float) -> None:
         """Let the leases of this worker last for their full time again, from now."""
         self._now = now
-        self._call("renew", tokens={str(key): token for key, token in self._tokens.items()})
+        leases = [(held.host, str(key), held.token) for key, held in self._held.items()]
+        self._call("renew", leases=leases)
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
@@ -331,11 +338,13 @@ class RedisFrontier(StoredCrawl):
     def close(self) -> None:
         """Give the leases back and let go of the connection."""
         try:
-            for key in list(self._tokens):
+            while self._held:
+                key, held = self._held.popitem()
                 self._call(
                     "release",
+                    host=held.host,
                     fingerprint=str(key),
-                    token=self._tokens.pop(key),
+                    token=held.token,
                     counts_as_drawn=0,
                 )
         finally:
@@ -353,11 +362,14 @@ class RedisFrontier(StoredCrawl):
         )
 
     def _row(self, lease: Lease, record: Record) -> str:
+        held = self._held.get(lease.fingerprint)
+        if held is None or not self._keeps_records:
+            return ""
         row = {
             "fingerprint": lease.fingerprint,
             "url": lease.url,
             "host": lease.host,
-            "parent": self._parents.get(lease.fingerprint) or None,
+            "parent": held.parent,
             "depth": lease.depth,
             "score": lease.score,
             "record": {name: getattr(record, name) for name in _RECORD},
@@ -367,12 +379,18 @@ class RedisFrontier(StoredCrawl):
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
     ) -> str:
-        token = self._tokens.get(lease.fingerprint)
+        held = self._held.get(lease.fingerprint)
         answer = None
-        if token is not None:
-            key = str(lease.fingerprint)
-            answer = self._call(command, packed, fingerprint=key, token=token, **arguments)
-            del self._tokens[lease.fingerprint], self._parents[lease.fingerprint]
+        if held is not None:
+            answer = self._call(
+                command,
+                packed,
+                host=held.host,
+                fingerprint=str(lease.fingerprint),
+                token=held.token,
+                **arguments,
+            )
+            del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
