@@ -536,6 +536,54 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
     assert other.settled("w1") == [second]
 
 
+@pytest.mark.parametrize("draw", Draw)
+def test_scores_of_any_size_keep_their_order(join: Joiner, draw: Draw) -> None:
+    """Also where servers and clients write them in different ways."""
+    frontier = join(draw=draw)
+    scores = [1e300, 1.0, 1 / 3, 0.1, 1e-7, 0.0, -0.1, -1e22, float("-inf")]
+    for number, score in enumerate(scores):
+        frontier.seed([Link(f"http://h{number}.de/{n}", score) for n in range(3)], 0.0)
+        frontier.seed([Link(f"http://other{number}.de/", score)], 0.0)
+    leased = []
+    while lease := frontier.next(0.0):
+        frontier.release(lease, now=0.0)
+        lease = lease_of(frontier)
+        leased.append(lease.score)
+        frontier.admit(lease, page(), now=0.0)
+    assert leased == [score for score in scores for _ in range(4)]
+
+
+@pytest.mark.parametrize("draw", Draw)
+@pytest.mark.parametrize("cap", [0, 2500])
+def test_a_page_may_have_thousands_of_links_and_all_may_be_dropped(
+    join: Joiner, draw: Draw, cap: int
+) -> None:
+    frontier = join(draw=draw, host_cap=cap, filter=make_filter("server", tolerance=0))
+    frontier.seed(links("http://a.de/"), 0.0)
+    found = [f"http://b.de/{n % 3000}" for n in range(4000)]
+    answers = frontier.admit(lease_of(frontier), page(), links(*found), now=0.0)
+    stored = cap or 3000
+    kinds = ["stored"] * stored + ["host_full"] * (3000 - stored) + ["seen"] * 1000
+    assert [answer.value for answer in answers] == kinds
+    frontier.admit(lease_of(frontier), page("en"), now=0.0)
+    assert frontier.totals()["dropped_irrelevant"] == stored - 1
+    assert frontier.counts().queued == 0
+    frontier.seed(links(found[-1]), 0.0)
+    assert frontier.counts().queued == 1
+
+
+@pytest.mark.parametrize("lifts", [False, True])
+def test_of_links_that_come_twice_on_a_page_the_better_counts_where_the_ordering_lifts(
+    join: Joiner, lifts: bool
+) -> None:
+    frontier = join(lifts=lifts, host_cap=1)
+    found = [Link("http://a.de/", 0.0), Link("http://b.de/", 1.0), Link("http://a.de/", 2.0)]
+    answers = frontier.seed([*found, Link("http://a.de/2", 0.0), Link("http://a.de/2", 0.0)], 0.0)
+    kinds = [answer.value for answer in answers]
+    assert kinds == ["stored", "stored", "seen", "host_full", "host_full"]
+    assert lease_of(frontier).url == ("http://a.de/" if lifts else "http://b.de/")
+
+
 def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joiner) -> None:
     one, other = join(worker="w1"), join(worker="w2")
     one.seed(links("http://a.de/", "http://b.de/", "http://c.de/"), 0.0)

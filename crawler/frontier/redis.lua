@@ -229,26 +229,61 @@ local function class_of(weight)
   return exponent - 1
 end
 
+-- Servers and clients write one number in several ways; a key needs one.
+local function name_of(tier)
+  return string.format('%.17g', tonumber(tier))
+end
+
+-- What changes in each tier: weights by class, hosts to go and to put by class.
+local changes = {}
+
+local function into(lists, class, ...)
+  local list = lists[class] or {}
+  lists[class] = list
+  for _, value in ipairs({ ... }) do
+    list[#list + 1] = value
+  end
+end
+
 local function weigh(tier, host, before, after)
   if before == after then
     return
   end
-  local weights = P .. 'weights:' .. tier
-  local draw = P .. 'draw:' .. tier .. ':'
+  local change = changes[tier] or { all = 0, weights = {}, gone = {}, put = {} }
+  changes[tier] = change
+  change.all = change.all + after - before
   if before > 0 then
-    redis_call('HINCRBY', weights, class_of(before), -before)
-    redis_call('ZREM', draw .. class_of(before), host)
+    local class = class_of(before)
+    change.weights[class] = (change.weights[class] or 0) - before
+    into(change.gone, class, host)
   end
   if after > 0 then
-    redis_call('HINCRBY', weights, class_of(after), after)
-    redis_call('ZADD', draw .. class_of(after), after, host)
+    local class = class_of(after)
+    change.weights[class] = (change.weights[class] or 0) + after
+    into(change.put, class, after, host)
   end
-  if redis_call('HINCRBY', weights, 'all', after - before) == 0 then
-    redis_call('DEL', weights)
-    redis_call('ZREM', P .. 'tiers', tier)
-  else
-    redis_call('ZADD', P .. 'tiers', tier, tier)
+end
+
+local function store_weights()
+  for tier, change in pairs(changes) do
+    local weights, draw = P .. 'weights:' .. tier, P .. 'draw:' .. tier .. ':'
+    for class, weight in pairs(change.weights) do
+      redis_call('HINCRBY', weights, class, weight)
+    end
+    for class, hosts in pairs(change.gone) do
+      write('ZREM', draw .. class, hosts)
+    end
+    for class, hosts in pairs(change.put) do
+      write('ZADD', draw .. class, hosts)
+    end
+    if redis_call('HINCRBY', weights, 'all', change.all) == 0 then
+      redis_call('DEL', weights)
+      redis_call('ZREM', P .. 'tiers', tier)
+    else
+      redis_call('ZADD', P .. 'tiers', tier, tier)
+    end
   end
+  changes = {}
 end
 
 local function weights_of(host)
@@ -258,14 +293,10 @@ local function weights_of(host)
     if not first[1] then
       return weights
     end
-    weights[first[2]] = redis_call('ZCOUNT', queue, first[2], first[2])
-    above = '(' .. first[2]
+    local tier = name_of(first[2])
+    weights[tier] = redis_call('ZCOUNT', queue, tier, tier)
+    above = '(' .. tier
   end
-end
-
-local function weights_before(host)
-  local packed = redis_call('HGET', P .. 'heads', host)
-  return packed and unpack_one(packed)
 end
 
 local function reweigh(host, before, after)
@@ -279,34 +310,54 @@ local function reweigh(host, before, after)
   end
 end
 
-local function refresh_weights(host)
-  local before, after = weights_before(host), weights_of(host)
-  reweigh(host, before or {}, after)
-  if not next(after) then
-    redis_call('HDEL', P .. 'heads', host)
-    return
+-- Let hosts weigh what `weights_after` says, by their place in the list and what they weighed.
+local function reweigh_all(hosts, weights_after)
+  local heads, gone, new = {}, {}, {}
+  for i, packed in ipairs(fields_of('heads', hosts)) do
+    local host, before = hosts[i], packed and unpack_one(packed) or {}
+    local after = weights_after(i, before)
+    reweigh(host, before, after)
+    if not next(after) then
+      gone[#gone + 1] = host
+    else
+      add(heads, host, pack(after))
+      new[#new + 1] = not packed and host or nil
+    end
   end
-  redis_call('HSET', P .. 'heads', host, pack(after))
-  local drawn = not before and redis_call('HGET', P .. 'drawn', host)
-  if drawn then
-    local tier = unpack_one(drawn)[2]
-    count_for_all('order', 1)
-    redis_call('ZADD', P .. 'drawn:' .. tier, totals.order, host)
+  store_weights()
+  write('HDEL', P .. 'heads', gone)
+  write('HSET', P .. 'heads', heads)
+  for i, drawn in ipairs(fields_of('drawn', new)) do
+    if drawn then
+      count_for_all('order', 1)
+      redis_call('ZADD', P .. 'drawn:' .. unpack_one(drawn)[2], totals.order, new[i])
+    end
   end
 end
 
 function uniform.refresh(hosts)
-  for _, host in ipairs(hosts) do
-    refresh_weights(host)
-  end
+  reweigh_all(hosts, function(i)
+    return weights_of(hosts[i])
+  end)
 end
 
-function uniform.improve(hosts)
-  uniform.refresh(hosts)
+function uniform.improve(hosts, _, _, places)
+  reweigh_all(hosts, function(i, before)
+    local after = {}
+    for tier, weight in pairs(before) do
+      after[tier] = weight
+    end
+    for j = 1, #places[i], 2 do
+      local tier = name_of(places[i][j])
+      after[tier] = (after[tier] or 0) + 1
+    end
+    return after
+  end)
 end
 
 local function remove_weights(host)
-  reweigh(host, weights_before(host), {})
+  reweigh(host, unpack_one(redis_call('HGET', P .. 'heads', host)), {})
+  store_weights()
   redis_call('HDEL', P .. 'heads', host)
   local drawn = redis_call('HGET', P .. 'drawn', host)
   if drawn then
@@ -410,12 +461,14 @@ local function free_among(hosts, tiers)
   return free
 end
 
-local function improve(hosts, orders, tiers)
-  local free_hosts, free_orders, free_tiers = {}, {}, {}
+-- Note new URLs of hosts: the order and tier of the best, the places of all.
+local function improve(hosts, orders, tiers, places)
+  local free_hosts, free_orders, free_tiers, free_places = {}, {}, {}, {}
   for j, i in ipairs(free_among(hosts, tiers)) do
     free_hosts[j], free_orders[j], free_tiers[j] = hosts[i], orders[i], tiers[i]
+    free_places[j] = places[i]
   end
-  selection.improve(free_hosts, free_orders, free_tiers)
+  selection.improve(free_hosts, free_orders, free_tiers, free_places)
 end
 
 local function refresh(hosts)
@@ -638,7 +691,7 @@ local function admit_links(number, origin)
   local slots, is_refused = slots_of(hosts), refusals(units, origin)
   local cap = config.host_cap > 0 and config.host_cap or math.huge
   local answers, rows, new_slots = {}, {}, {}
-  local better, orders, tiers = {}, {}, {}
+  local better, orders, tiers, places_of = {}, {}, {}, {}
   local met_hosts, met_fps, met_tiers = {}, {}, {}
   local at = 1
   for h, host in ipairs(hosts) do
@@ -671,7 +724,7 @@ local function admit_links(number, origin)
         if tonumber(tier) < best or #fresh == 1 then
           best = tonumber(tier)
           better[#better + (#fresh == 1 and 1 or 0)] = host
-          orders[#better], tiers[#better] = order, tier
+          orders[#better], tiers[#better], places_of[#better] = order, tier, places
         end
       end
     end
@@ -687,7 +740,7 @@ local function admit_links(number, origin)
       write('HSET', P .. 'admitted', new_slots)
     end
     count_for_all('order', number)
-    improve(better, orders, tiers)
+    improve(better, orders, tiers, places_of)
   end
   if config.lifts == 1 or #origin.inlinks > 0 then
     refresh(meet_again(met_hosts, met_fps, met_tiers, origin.inlinks))
@@ -861,7 +914,7 @@ function commands.release()
   end
   if config.is_uniform == 1 and arguments.counts_as_drawn == 1 then
     local tier = redis_call('ZSCORE', P .. 'queue:' .. host, order .. fp)
-    redis_call('HSET', P .. 'drawn', host, pack({ fp, tier }))
+    redis_call('HSET', P .. 'drawn', host, pack({ fp, name_of(tier) }))
   end
   end_lease(host)
   rest(host, arguments.not_before or now + delay_of(host))
