@@ -3,11 +3,14 @@
 The goal is 50,000 links/s admitted in batches of 60. The rival is scrapy-redis: one ZADD and one
 SADD round trip a link for its queue and its seen-set, with neither cap, tally nor politeness.
 Starts a redis-server of its own, append-only file on. Prints one JSON line;
-a page is one pop and one admit of 60 links, and its CPU time is what a busy machine leaves alone.
+a page is one pop and one admit of 60 links, and its CPU time is what a busy machine leaves alone
+(`load` is how many processes wanted a core). Memory is that of the server, by a queued URL of 40
+characters and by a host beside its URLs.
 """
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable
@@ -55,7 +58,6 @@ def measure(server: RedisServer, draw: Draw, pages: int) -> dict[str, float]:
         assert len(answers) == BATCH
     assert frontier.counts().pages == pages
     client_s, server_s = time.process_time() - client_s, server_cpu(client) - server_s
-    used = client.info("memory")["used_memory"]
     frontier.close()
     client.flushall()
     client.close()
@@ -64,8 +66,31 @@ def measure(server: RedisServer, draw: Draw, pages: int) -> dict[str, float]:
         "pops_per_s": round(pages / sum(pops)),
         "client_cpu_us_a_page": round(client_s / pages * 1e6),
         "server_cpu_us_a_page": round(server_s / pages * 1e6),
-        "server_bytes": used,
     }
+
+
+def memory(server: RedisServer, draw: Draw, hosts: int = 16000) -> dict[str, float]:
+    """Return what one more URL and one more host cost, from queues of one and of ten a host."""
+    used = [queue_bytes(server, draw, hosts, urls) for urls in (0, 1, 10)]
+    url = (used[2] - used[1]) / 9 / hosts
+    return {"url_bytes": round(url), "host_bytes": round((used[1] - used[0]) / hosts - url)}
+
+
+def queue_bytes(server: RedisServer, draw: Draw, hosts: int, urls: int) -> int:
+    client = connect(server.url)
+    client.flushall()
+    frontier = RedisFrontier(
+        client, "memory", now=0.0, filter=make_filter("server"), draw=draw, host_cap=10
+    )
+    for number in range(urls):
+        found = [Link(f"http://h{n:08}.de/page/{number:015}", 0.0) for n in range(hosts)]
+        assert len(found[0].url) == 40
+        frontier.seed(found, 0.0)
+    assert frontier.counts().queued == hosts * urls
+    used = int(client.info("memory")["used_memory"])
+    client.flushall()
+    client.close()
+    return used
 
 
 def server_cpu(client: Any) -> float:
@@ -121,9 +146,12 @@ def main() -> None:
             result = {
                 "date": time.strftime("%Y-%m-%d"),
                 "pages": pages,
+                "load": round(os.getloadavg()[0], 1),
                 "first": measure(server, Draw.FIRST, pages),
                 "uniform": measure(server, Draw.UNIFORM, pages),
                 "scrapy_redis": rival(server, pages),
+                "memory_first": memory(server, Draw.FIRST),
+                "memory_uniform": memory(server, Draw.UNIFORM),
             }
         finally:
             server.kill()
