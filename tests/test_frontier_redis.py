@@ -366,6 +366,57 @@ def test_a_server_that_stays_away_is_a_storage_error(own_server: RedisServer) ->
     assert 5.0 <= sum(waits) <= 6.0
 
 
+def test_a_server_that_is_busy_with_something_else_is_waited_for(own_server: RedisServer) -> None:
+    client = connect(own_server.url)
+    client.config_set("busy-reply-threshold", "10")
+
+    def mend(_: float) -> None:
+        client.script_kill()
+
+    frontier = RedisFrontier(
+        connect(own_server.url),
+        "crawl",
+        now=0.0,
+        filter=make_filter("none"),
+        sleep=mend,
+    )
+    connection: Any = client.connection_pool.get_connection()
+    connection.send_packed_command(connection.pack_command("EVAL", "while true do end", 0))
+    assert frontier.seed(links("http://a.de/"), 0.0)[0].value == "stored"
+    frontier.close()
+    client.close()
+
+
+def test_a_server_that_is_only_a_copy_is_waited_for_on_a_new_connection(
+    own_server: RedisServer,
+) -> None:
+    client = connect(own_server.url)
+
+    def mend(_: float) -> None:
+        client.replicaof("NO", "ONE")
+
+    frontier = RedisFrontier(
+        connect(own_server.url),
+        "crawl",
+        now=0.0,
+        filter=make_filter("none"),
+        sleep=mend,
+    )
+    client.replicaof("127.0.0.1", "1")
+    assert frontier.seed(links("http://a.de/"), 0.0)[0].value == "stored"
+    frontier.close()
+    client.close()
+
+
+def test_a_crawl_that_another_version_keeps_in_another_way_is_refused(
+    join: Joiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    join()
+    monkeypatch.setattr("crawler.frontier.redis._LAYOUT", 99)
+    with pytest.raises(SettingError, match="choose another name"):
+        join()
+
+
 def test_a_server_that_is_away_when_the_crawl_begins_is_an_error_soon(tmp_path: Path) -> None:
     waits: list[float] = []
     client = connect(f"unix://{tmp_path}/redis.sock")

@@ -55,6 +55,8 @@ _RECORD = [field.name for field in fields(Record)]
 # Sets of integers are small up to 512 of them.
 _LONGEST_BUCKETED = 256
 _OLDEST_SERVER = (7, 0)
+# Another way to keep a crawl, which an older or newer version does not understand, is another one.
+_LAYOUT = 1
 _FIRST_WAIT_S = 5.0
 
 
@@ -441,6 +443,7 @@ def _rules(
     filter: Filter, draw: Draw, *, lifts: bool, doubts_up_to: float | None, host_cap: int
 ) -> dict[str, object]:
     return {
+        "layout": _LAYOUT,
         "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
         "host_cap": host_cap,
         "is_uniform": int(draw is Draw.UNIFORM),

@@ -101,6 +101,7 @@ class StoredCrawl:
         self._unreachable = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError)
         self._denied = redis.AuthenticationError
         self._loading = redis.BusyLoadingError
+        self._read_only = redis.ReadOnlyError
         self._unknown_script = redis.exceptions.NoScriptError
         self._refused = redis.ResponseError
 
@@ -193,18 +194,24 @@ class StoredCrawl:
                 raise SettingError(f"Redis lets nobody in with this address: {error}") from error
             except self._unreachable as error:
                 waited_s += time.monotonic() - began
-                if waited_s >= self._wait_s and not isinstance(error, self._loading):
-                    raise StorageError(
-                        f"Redis could not be reached for {waited_s:.0f} s: {error}"
-                    ) from error
+                self._check_patience(waited_s, error)
+                if isinstance(error, self._read_only):
+                    self._client.connection_pool.disconnect()  # its name may lead elsewhere now
             except self._refused as error:
                 if str(error).startswith(_REFUSALS):
                     raise StorageError(f"Redis takes nothing any more: {error}") from error
                 if not str(error).startswith(_LATER):
                     raise
+                self._check_patience(waited_s, error)
             self._sleep(pause_s)
             waited_s += pause_s
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    def _check_patience(self, waited_s: float, error: Exception) -> None:
+        if waited_s >= self._wait_s and not isinstance(error, self._loading):
+            raise StorageError(
+                f"Redis could not be reached for {waited_s:.0f} s: {error}"
+            ) from error
 
     def _key(self, name: str) -> str:
         return self._prefix + name
