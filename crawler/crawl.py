@@ -387,6 +387,8 @@ def _shared_frontier(
         worker=worker_name(folder),
         draw=ordering.draw,
         lifts=ordering.lifts,
+        doubts_up_to=ordering.doubts_up_to,
+        patience_s=settings.patience_s,
         host_cap=options.host_cap,
         delay_s=settings.delay_s,
         budget_pages=options.pages,

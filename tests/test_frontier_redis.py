@@ -413,7 +413,7 @@ def test_a_crawl_that_another_version_keeps_in_another_way_is_refused(
 ) -> None:
     join()
     monkeypatch.setattr("crawler.frontier.redis._LAYOUT", 99)
-    with pytest.raises(SettingError, match="choose another name"):
+    with pytest.raises(SettingError, match="was begun with"):
         join()
 
 
@@ -498,7 +498,7 @@ def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServ
 def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, Any]) -> None:
     join(delay_s=1.0)
     join(delay_s=2.0, budget_pages=3)
-    with pytest.raises(SettingError, match="choose another name"):
+    with pytest.raises(SettingError, match="was begun with"):
         join(**change)
 
 

@@ -96,16 +96,16 @@ class RedisFrontier(StoredCrawl):
     ) -> None:
         """Join the crawl of that name, or begin it.
 
-        `client` comes from `connect`. Filter, draw, lifts, `doubts_up_to` and `host_cap` bind the
-        crawl: another value raises `SettingError`. `delay_s`, `patience_s`, `budget_pages` and
-        `lease_s` are in force for all workers as the last to join asked for. A URL with the score
-        `doubts_up_to` or less, None: no score, waits until for `patience_s` seconds nothing better
-        was ready, as long as something better may come: from a page on its way to any worker, or
-        from a host that rests. A lease ends by itself after `lease_s` seconds
-        unless `renew` is called. While others hold leases `ready_at` asks to look again in
-        `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, a few when
-        the crawl begins, in which the calling thread sleeps, then `StorageError` is raised.
-        `worker` names the stream of records and the counters, which outlive the process.
+        `client` comes from `connect`. Filter, draw, lifts, `doubts_up_to`, `host_cap` and whatever
+        else is in `identity` bind the crawl: another value raises `SettingError`. `delay_s`,
+        `patience_s`, `budget_pages` and `lease_s` are in force for all workers as the last to join
+        asked for. A URL with the score `doubts_up_to` or less, None: no score, waits until for
+        `patience_s` seconds nothing better was ready, as long as something better may come: from a
+        page on its way to any worker, or from a host that rests. A lease ends by itself after
+        `lease_s` seconds unless `renew` is called. While others hold leases `ready_at` asks to look
+        again in `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, a
+        few when the crawl begins, in which the calling thread sleeps, then `StorageError` is
+        raised. `worker` names the stream of records and the counters, which outlive the process.
         """
         super().__init__(client, crawl, wait_s=min(wait_s, _FIRST_WAIT_S), sleep=sleep)
         self.crawl, self.worker = crawl, worker
@@ -133,7 +133,7 @@ class RedisFrontier(StoredCrawl):
             "max_inlinks": MAX_INLINKS,
         }
         self._check_server()
-        self._open(bound, in_force)
+        self._open({**(identity or {}), **rules}, in_force)
         self._wait_s = wait_s
 
     def _check_server(self) -> None:
