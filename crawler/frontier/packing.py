@@ -76,6 +76,7 @@ def pack_links(
             place = -len(again)
         places.append(place)
     hosts: dict[str, list[bytes]] = {}
+    tiers: dict[float, bytes] = {}
     for (key, place), link in zip(place_of.items(), first, strict=True):
         url = link.url
         host = host_of(url)
@@ -83,9 +84,11 @@ def pack_links(
         if parts is None:
             parts = hosts[host] = []
         unit = _text(part_of_host(url) or "")
-        tier = _text(repr(0.0 - float(link.score)))
+        tier = tiers.get(link.score)
+        if tier is None:
+            tier = tiers[link.score] = _text(repr(0.0 - float(link.score)))
         row = b"".join((_ROW, _text(url), unit, before_tier, tier, after_tier))
-        parts += (_number(place + 1), _text(str(key)), tier, unit, _bytes(row))
+        parts += (_number(place + 1), _bytes(b"%d" % key), tier, unit, _bytes(row))
     pieces = [_array(3 * len(hosts) + 5 * len(first))]
     for host, parts in hosts.items():
         bucket = bucket_of(host) if has_buckets else ""
