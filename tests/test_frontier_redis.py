@@ -184,7 +184,7 @@ def join(redis_server: RedisServer) -> Iterator[Joiner]:
 
 
 @pytest.fixture
-def own_server() -> Iterator[RedisServer]:
+def own_server(redis_server: RedisServer) -> Iterator[RedisServer]:
     """Start a server that this test may kill."""
     with tempfile.TemporaryDirectory(prefix="redis") as folder:
         server = RedisServer(Path(folder))
@@ -418,6 +418,7 @@ def test_a_crawl_that_another_version_keeps_in_another_way_is_refused(
 
 
 def test_a_server_that_is_away_when_the_crawl_begins_is_an_error_soon(tmp_path: Path) -> None:
+    pytest.importorskip("redis", reason="the package redis is not installed")
     waits: list[float] = []
     client = connect(f"unix://{tmp_path}/redis.sock")
     with pytest.raises(StorageError, match="could not be reached"):
