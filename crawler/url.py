@@ -2,7 +2,7 @@
 
 import re
 from hashlib import blake2b
-from urllib.parse import urljoin, urlsplit, urlunsplit
+from urllib.parse import urlsplit, urlunsplit
 
 from w3lib.url import safe_url_string
 
@@ -68,9 +68,24 @@ def _normalise_slowly(url: str) -> str | None:
         netloc += f":{port}"
     path = parts.path or "/"
     if "/." in path:
-        path = urlsplit(urljoin(f"{scheme}://{netloc}/", path)).path or "/"
+        path = _without_dots(path)
     normal = urlunsplit((scheme, netloc, path, parts.query, ""))
     return normal if len(normal) <= MAX_URL_LENGTH else None
+
+
+def _without_dots(path: str) -> str:
+    """Return a path without dot segments (RFC 3986, 5.2.4).
+
+    Unlike urljoin, which takes the path `//b/./c` for the host b and drops empty segments.
+    """
+    *segments, last = path.split("/")[1:]
+    kept: list[str] = []
+    for segment in [*segments, "" if last == "." else last]:
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    return "/".join(["", *kept, *([""] if last == ".." else [])])
 
 
 def host_of(url: str) -> str:
