@@ -19,7 +19,7 @@ _NORMAL = re.compile(
 _SESSION = re.compile(
     r";jsessionid=[^/?;]*"
     r"|(?<=[?&;])(?:(?:phpsessid|jsessionid|aspsessionid[a-z]*|oscsid|zenid|sess(?:ion)?_?id)"
-    r"=[\w.!~%-]{16,}|cfid=\d{4,}|cftoken=[\w-]{6,}|s(?:id)?=[0-9a-f]{32})(?![^&;])[&;]?",
+    r"=[\w.!~%-]{16,}|cfid=\d{4,}|cftoken=[\w-]{6,}|s(?:id)?=[0-9a-f]{32})(?![^?&;])[?&;]?",
     re.IGNORECASE | re.ASCII,
 )
 # What may be looked up: a name, once it is written in ASCII, or an IPv6 address.

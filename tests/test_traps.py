@@ -77,6 +77,7 @@ def test_hardly_a_real_url_is_taken_for_a_trap() -> None:
         f"http://a.de/x?s={HEX}",
         f"http://a.de/x?PHPSESSID={HEX[:26]}",
         f"http://a.de/x;jsessionid={HEX.upper()}.node1",
+        f"http://a.de/x?PHPSESSID={HEX}?PHPSESSID={HEX}",
         "http://a.de/x?CFID=1234567&CFTOKEN=88776655",
     ],
 )
