@@ -191,6 +191,29 @@ def test_a_flipped_byte_in_a_compressed_record_is_noticed(tmp_path: Path) -> Non
         ArchiveWeb(path)
 
 
+@pytest.mark.parametrize(
+    "more",
+    ["WARC-Target-URI: http://b.de/\r\n", "no colon\r\n", "\x85WARC-Target-URI: http://b.de/\r\n"],
+)
+@pytest.mark.parametrize("version", [b"WARC/1.1", b"WARC/", b"WARC/9.9"])
+def test_an_answer_is_found_under_the_url_that_its_archive_tells(
+    tmp_path: Path, version: bytes, more: str
+) -> None:
+    damaged = record("http://a.de/", more=more).replace(b"WARC/1.1", version)
+    web = archive(tmp_path, damaged)
+    (url,) = web.urls()
+    assert web.respond(url).body == b"<p>hello</p>"
+
+
+def test_no_more_of_an_answer_is_read_than_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.web.archive.BLOCK_LIMIT", 1_000_000)
+    bomb = http(gzip.compress(bytes(5_000_000)), "Content-Encoding: gzip")
+    web = archive(tmp_path, record("http://a.de/", bomb), record("http://b.de/"))
+    assert len(web.respond("http://a.de/").body) == 1_000_000
+
+
 def test_an_archive_changed_while_in_use_is_an_archive_error(tmp_path: Path) -> None:
     web = archive(tmp_path, record("http://a.de/"))
     (tmp_path / "pages.warc.gz").write_bytes(b"")

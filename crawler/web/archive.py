@@ -9,17 +9,18 @@ from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from hashlib import blake2b
+from io import BytesIO
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
 import numpy as np
-from fastwarc.warc import ArchiveIterator, WarcRecord
+from fastwarc.warc import ArchiveIterator, HeaderMap
 
 from crawler.errors import ArchiveError
 from crawler.web.base import NO_HEADERS, Answer, NotArchived
-from crawler.web.records import scan
+from crawler.web.records import BLOCK_LIMIT, Record, read_block, scan
 
 DEFAULT_PORT = {"http": ":80", "https": ":443"}
 OTHER_SCHEME = {"http": "https", "https": "http"}
@@ -28,8 +29,9 @@ ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 PRINTABLE = "".join(map(chr, range(33, 127)))
 FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 # A header may name an encoding that the archive's writer undid.
-DECODINGS: tuple[Literal["all", "transfer", "content", "none"], ...]
-DECODINGS = ("all", "transfer", "content", "none")
+Decoding = Literal["all", "transfer", "content", "none"]
+DECODINGS: tuple[Decoding, ...] = ("all", "transfer", "content")
+ALONE = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n"
 NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")))
 
 
@@ -91,32 +93,43 @@ class ArchiveWeb:
 
     def _read(self, offset: int, wanted: str) -> Answer | None:
         """The answer at the offset, or None if it is another URL's with the same hash."""
-        for decoding in DECODINGS:
-            try:
-                with self._path.open("rb") as file:
-                    file.seek(offset)
-                    record = next(ArchiveIterator(file, parse_http=False))
-                    record.is_http = True  # its status line said so at opening
-                    record.parse_http(auto_decode=decoding)
-                    return _answer(record, wanted)
-            except (OSError, StopIteration):
-                continue
-        raise ArchiveError(f"{self._path}: at byte {offset}: changed while in use; start again")
+        # Whoever told its URL at opening reads it again: two readers may take a damaged header
+        # for two different ones.
+        try:
+            record, block = read_block(self._path, offset)
+        except ArchiveError as error:
+            raise ArchiveError(
+                f"{self._path}: at byte {offset}: changed while in use; start again"
+            ) from error
+        return _answer(record, block) if _canonical(record.url) == wanted else None
 
 
-def _answer(record: WarcRecord, wanted: str) -> Answer | None:
-    if _canonical(record.headers["WARC-Target-URI"].strip("<>")) != wanted:
-        return None
-    body = record.reader.read()
-    headers = [pair for pair in record.http_headers.items() if pair[0].lower() not in FRAMING]
+def _answer(record: Record, block: bytes) -> Answer:
+    http, body = _decoded(block)
+    headers = [pair for pair in http.items() if pair[0].lower() not in FRAMING]
     headers.append(("Content-Length", str(len(body))))
-    address = _address(record.headers.get("WARC-IP-Address"))
-    return Answer(record.http_headers.status_code or 0, tuple(headers), body, address)
+    return Answer(http.status_code or 0, tuple(headers), body, _address(record.address))
 
 
-def _address(text: str | None) -> str | None:
+def _decoded(block: bytes) -> tuple[HeaderMap, bytes]:
+    """The headers of an answer and its body, with as many encodings undone as it has."""
+    alone = ALONE % len(block) + block
+    for decoding in DECODINGS:
+        with suppress(OSError):
+            return _parsed(alone, decoding)
+    return _parsed(alone, "none")
+
+
+def _parsed(alone: bytes, decoding: Decoding) -> tuple[HeaderMap, bytes]:
+    record = next(ArchiveIterator(BytesIO(alone), parse_http=False))
+    record.is_http = True  # its status line said so at opening
+    record.parse_http(auto_decode=decoding)
+    return record.http_headers, record.reader.read(BLOCK_LIMIT)
+
+
+def _address(text: str) -> str | None:
     with suppress(ValueError):
-        return str(ip_address(text or ""))
+        return str(ip_address(text))
     return None
 
 

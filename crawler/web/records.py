@@ -11,6 +11,7 @@ from crawler.errors import ArchiveError
 
 GZIP = b"\x1f\x8b"
 BLOCK = 1 << 16
+BLOCK_LIMIT = 1 << 26  # bytes; of one record's block at most so many are given back
 HEAD_LIMIT = 1 << 20  # bytes; the longest record header that is read
 HEAD_END = b"\r\n\r\n"
 NEWLINES = b"\r\n"
@@ -21,11 +22,15 @@ AGAIN = "fetch or write the file again"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Where a record begins in the file, its kind ("response"), and its URL ("" if it has none)."""
+    """Where a record begins in the file, its kind ("response"), and its URL ("" if it has none).
+
+    `address` is that of the server as it is written, "" if it is not.
+    """
 
     offset: int
     kind: str
     url: str
+    address: str = ""
 
     @property
     def is_answer(self) -> bool:
@@ -52,12 +57,31 @@ def scan(path: Path) -> Iterator[Record]:
         raise ArchiveError(f"{path}: {error.strerror or error}; give a WARC file") from error
 
 
-class _Reading:
-    """One record while its bytes come in."""
+def read_block(path: Path, offset: int) -> tuple[Record, bytes]:
+    """The record that `scan` found at the offset, with the first `BLOCK_LIMIT` bytes of its block.
 
-    def __init__(self, path: Path, offset: int) -> None:
-        self._path, self._offset = path, offset
-        self._head, self._start = bytearray(), b""
+    Raises `ArchiveError` where it is no longer there.
+    """
+    reading = _Reading(path, offset, kept=BLOCK_LIMIT)
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            ahead = file.read(BLOCK)
+            if ahead.startswith(GZIP):
+                _feed_member(reading, file, ahead)
+            else:
+                _feed_plain(reading, file, ahead)
+    except OSError as error:
+        raise reading.error(error.strerror or str(error), AGAIN) from error
+    return reading.finish(), bytes(reading.block)
+
+
+class _Reading:
+    """One record while its bytes come in; the first `kept` of its block stay."""
+
+    def __init__(self, path: Path, offset: int, kept: int = STATUS_LINE_MAX) -> None:
+        self._path, self._offset, self._kept = path, offset, kept
+        self._head, self.block = bytearray(), bytearray()
         self._left: int | None = None
         self._record = Record(offset, "", "")
 
@@ -72,7 +96,7 @@ class _Reading:
         if self._left is None:
             return b""
         taken = data[: self._left]
-        self._start += taken[: STATUS_LINE_MAX - len(self._start)]
+        self.block += taken[: self._kept - len(self.block)]
         self._left -= len(taken)
         return data[len(taken) :]
 
@@ -80,7 +104,7 @@ class _Reading:
         """The record; an error if bytes are missing or an answer does not look like one."""
         if not self.is_whole:
             raise self.error("the file ends inside this record", AGAIN)
-        if self._record.is_answer and not STATUS_LINE.match(self._start):
+        if self._record.is_answer and not STATUS_LINE.match(self.block[:STATUS_LINE_MAX]):
             raise self.error("no HTTP status line in this response", AGAIN)
         return self._record
 
@@ -107,7 +131,8 @@ class _Reading:
         if not (length.isascii() and length.isdigit()) or not kind:
             raise self.error("a record without a Content-Length or a WARC-Type", AGAIN)
         url = fields.get("warc-target-uri", "").strip("<>")
-        self._left, self._record = int(length), Record(self._offset, kind, url)
+        address = fields.get("warc-ip-address", "")
+        self._left, self._record = int(length), Record(self._offset, kind, url, address)
 
 
 def _compressed(file: BinaryIO, path: Path) -> Iterator[Record]:
@@ -137,12 +162,18 @@ def _feed_member(reading: _Reading, file: BinaryIO, ahead: bytes) -> bytes:
     return ahead
 
 
+def _feed_plain(reading: _Reading, file: BinaryIO, ahead: bytes) -> bytes:
+    """Feeds one record that begins with `ahead`; what was read behind it comes back."""
+    while ahead and not reading.is_whole:
+        ahead = reading.feed(ahead) or file.read(BLOCK)
+    return ahead
+
+
 def _plain(file: BinaryIO, path: Path) -> Iterator[Record]:
     ahead = file.read(BLOCK)
     while ahead:
         reading = _Reading(path, file.tell() - len(ahead))
-        while ahead and not reading.is_whole:
-            ahead = reading.feed(ahead) or file.read(BLOCK)
+        ahead = _feed_plain(reading, file, ahead)
         yield reading.finish()
         while ahead and not (ahead := ahead.lstrip(NEWLINES)):
             ahead = file.read(BLOCK)
