@@ -71,7 +71,9 @@ def test_a_url_is_found_in_its_other_spellings(tmp_path: Path, archived: str, as
     assert archive(tmp_path, record(archived)).respond(asked).body == b"<p>hello</p>"
 
 
-@pytest.mark.parametrize("asked", ["http://a.de/X", "http://a.de/x/", "http://a.de/x?y", "", "x["])
+@pytest.mark.parametrize(
+    "asked", ["http://a.de/X", "http://a.de/x/", "http://a.de/x?y", "", "x[", "\ud800"]
+)
 def test_another_url_is_not_archived(tmp_path: Path, asked: str) -> None:
     with pytest.raises(NotArchived) as caught:
         archive(tmp_path, record("http://a.de/x")).respond(asked)

@@ -135,7 +135,7 @@ def _address(text: str) -> str | None:
 
 def _canonical(url: str) -> str:
     """The one spelling under which equal URLs are kept; what is no URL stays as it is."""
-    printable = quote(url.strip().partition("#")[0], safe=PRINTABLE)
+    printable = quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
     found = ABSOLUTE.fullmatch(ESCAPE.sub(lambda escape: escape[0].upper(), printable))
     if found is None:
         return printable
