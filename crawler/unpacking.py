@@ -10,6 +10,9 @@ from scrapy.http import Response
 MAX_LAYERS: Final = 3
 """How often a body may be packed; each layer may unpack to `DOWNLOAD_MAXSIZE` bytes."""
 
+UNLIMITED: Final = "download_maxsize"
+"""The key in `Request.meta`, with 0, of a download that is bounded otherwise than by its size."""
+
 
 class BrokenEncoding(Exception):
     """A body is not packed as its Content-Encoding says."""
@@ -24,13 +27,23 @@ class Unpacking(HttpCompressionMiddleware):
     def process_response(
         self, request: Request, response: Response, spider: Spider | None = None
     ) -> Request | Response:
-        """Return the response with its body unpacked."""
+        """Return the response with its body unpacked.
+
+        `DOWNLOAD_MAXSIZE` holds for that, whatever the request says of the download.
+        """
         encodings = b",".join(response.headers.getlist("Content-Encoding"))
         if encodings.count(b",") >= MAX_LAYERS:
             raise BrokenEncoding(f"packed more than {MAX_LAYERS} times")
         try:
-            return super().process_response(request, response)
+            return super().process_response(_without_limit_of_its_own(request), response)
         except IgnoreRequest as error:
             raise DownloadCancelledError(str(error)) from error
         except Exception as error:  # each of the four formats has errors of its own
             raise BrokenEncoding(str(error)) from error
+
+
+def _without_limit_of_its_own(request: Request) -> Request:
+    if UNLIMITED not in request.meta:
+        return request
+    meta = {key: value for key, value in request.meta.items() if key != UNLIMITED}
+    return request.replace(meta=meta)

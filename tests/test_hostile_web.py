@@ -173,6 +173,15 @@ HOSTS: dict[str, tuple[Behaviour, str]] = {
     ),
     "robots-tarpit.de": (only_robots(repeats(HTML + b"\r\n", b"#", pace_s=PACE_S)), "timeout"),
     "robots-endless.de": (only_robots(repeats(HTML + b"\r\n", b"#\n" * 9000)), "page"),
+    "robots-announced.de": (
+        only_robots(
+            repeats(
+                HTML + b"Content-Length: 99999999999\r\n\r\nUser-agent: *\nDisallow: /\n",
+                b"#\n" * 9000,
+            )
+        ),
+        "robots",
+    ),
     "robots-loop.de": (only_robots(redirects(lambda _: b"/robots.txt")), "page"),
     "robots-delays.de": (
         only_robots(sends(answer(b"User-agent: *\nCrawl-delay: nan\nCrawl-delay: -1e999"))),

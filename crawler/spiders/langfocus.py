@@ -29,6 +29,7 @@ from crawler.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.scheduler import LEASE, LEASED_AT, SLOT
 from crawler.settings import USER_AGENT
 from crawler.spiders.failures import explain
+from crawler.unpacking import UNLIMITED
 from crawler.url import normalise
 from crawler.visit import Download, RetryRule, is_text
 from crawler.web import handler
@@ -209,12 +210,15 @@ class LangfocusSpider(Spider):
         )
 
     def robots_request(self, url: str, meta: dict[str, Any]) -> Request:
-        """Return the request for the robots.txt that a leased page waits for."""
+        """Return the request for the robots.txt that a leased page waits for.
+
+        However long it says to be, as much of it is read as is heeded (`on_bytes`).
+        """
         return Request(
             url,
             callback=self.parse_robots,
             errback=self.on_robots_failure,
-            meta={**meta, _ROBOTS_BYTES: 0},
+            meta={**meta, _ROBOTS_BYTES: 0, UNLIMITED: 0},
             dont_filter=True,
         )
 
