@@ -18,6 +18,8 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer
 
+from crawler.frontier.base import Lease
+from crawler.host_turns import HostTurns
 from crawler.network import (
     BusyAddressError,
     NoContactError,
@@ -26,7 +28,9 @@ from crawler.network import (
     is_loopback_host,
     is_private_address,
 )
+from crawler.scheduler import LEASE
 from crawler.shared_address import SharedAddresses
+from crawler.url import host_of
 from crawler.web.live import LiveDownloadHandler
 
 if TYPE_CHECKING:
@@ -110,16 +114,36 @@ class GuardedDownloadHandler(LiveDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         """Read what is allowed from the crawl of the crawler's spider."""
         super().__init__(crawler)
-        settings = cast("LangfocusSpider", crawler.spider).crawl.settings
+        self._crawl = cast("LangfocusSpider", crawler.spider).crawl
+        settings = self._crawl.settings
         self._is_anonymous = settings.is_anonymous
         self._allows_private = settings.private_addresses
         self._shared = SharedAddresses(settings.per_address)
+        self._delay_s = settings.delay_s
+        self._turns = HostTurns(max(settings.delay_s, settings.max_crawl_delay_s))
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise what tells why the host was not contacted."""
         proxy = host_of_proxy(request.meta.get("proxy") or "")
         if self._is_anonymous and not is_loopback_host(proxy):
             raise NoContactError(f"{request.url} would be fetched without a contact")
+        host = host_of(request.url)
+        lease: Lease | None = request.meta.get(LEASE)
+        visitor = lease.host if lease else host
+        wait_s = self._turns.enter(
+            host, visitor, self._crawl.clock(), lambda: self._delay_of(request.url)
+        )
+        if wait_s is not None:
+            raise BusyAddressError(f"{host} is asked by others", wait_s)
+        try:
+            return await self._download(request, proxy)
+        finally:
+            self._turns.leave(host, visitor, self._crawl.clock())
+
+    def _delay_of(self, url: str) -> float:
+        return max(self._delay_s, self._crawl.robots.delay_s(url))
+
+    async def _download(self, request: Request, proxy: str) -> Response:
         names = _names(is_guarded=not self._allows_private)
         if proxy:
             names.proxies.add(proxy)

@@ -41,7 +41,7 @@ class NoContactError(Exception):
 
 
 class BusyAddressError(Exception):
-    """Enough others are served at a host's address; it is free again in `wait_s` seconds, maybe."""
+    """Others are served by a host or at its address; come again in `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: float) -> None:
         super().__init__(message)

@@ -123,10 +123,17 @@ class Robots:
         origin = origin_of(url)
         self._moved.pop(origin, None)
         self._store.set_robots(origin, kept.text, now)
-        rules = self._remember(origin, kept)
-        delay_s = rules.parsed.crawl_delay(self._user_agent) if rules.parsed else None
+        delay_s = self._delay_s(self._remember(origin, kept))
         if delay_s:
-            self._store.set_delay(host_of(url), min(float(delay_s), self._max_delay_s))
+            self._store.set_delay(host_of(url), delay_s)
+
+    def delay_s(self, url: str) -> float:
+        """Return the Crawl-delay for `url` as far as it counts, 0 for none that is known."""
+        return self._delay_s(self._rules_of(origin_of(url)))
+
+    def _delay_s(self, rules: _Rules | None) -> float:
+        told = rules.parsed.crawl_delay(self._user_agent) if rules and rules.parsed else None
+        return min(float(told or 0.0), self._max_delay_s)
 
     def _remember(self, origin: str, kept: KeptRobots) -> _Rules:
         is_reachable = kept.text != _UNREACHABLE

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -379,6 +380,24 @@ def test_robots_txt_is_heeded_whatever_comes_of_it(tmp_path: Path) -> None:
     tries = {host: asked[f"http://{host}.de/robots.txt"] for host in ROBOTS}
     assert tries == dict.fromkeys(ROBOTS, 1) | {"broken": 2, "busy": 2}
     assert asked["http://loop.de/again"] == 5
+
+
+def test_a_host_where_the_rules_of_others_lie_is_asked_no_faster_than_its_delay(
+    tmp_path: Path,
+) -> None:
+    delay_s, guests = 0.2, [f"guest{number}.de" for number in range(5)]
+    with served() as (web, server):
+        for guest in guests:
+            web.answers[f"http://{guest}/robots.txt"] = moved(f"http://hub.de/{guest}.txt")
+            web.answers[f"http://hub.de/{guest}.txt"] = rules(FORBIDDING)
+        seeds = [f"http://{host}/" for host in ("hub.de", *guests)]
+        seeds += [f"http://hub.de/{number}" for number in range(5)]
+        polite(tmp_path, *seeds, proxy=server.url, DOWNLOAD_DELAY=delay_s)
+    told = outcomes(tmp_path)
+    assert {told[f"http://{guest}/"] for guest in guests} == {"robots"}
+    times = [access.time for access in server.log if access.url.startswith("http://hub.de/")]
+    assert len(times) == 12
+    assert min(b - a for a, b in pairwise(times)) >= delay_s
 
 
 def test_a_site_whose_rules_come_at_the_second_try_is_crawled(tmp_path: Path) -> None:

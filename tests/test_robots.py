@@ -38,7 +38,9 @@ def test_rules_hold_for_one_origin_and_our_name() -> None:
     robots = Robots(store, "langfocus/1.0")
     assert robots.verdict("http://www.a.de/x", 1.0) is Verdict.UNKNOWN
     assert robots.address("http://www.a.de/x") == "http://www.a.de/robots.txt"
+    assert robots.delay_s("http://www.a.de/x") == 0.0
     robots.keep("http://www.a.de/x", 200, RULES, 0.0)
+    assert robots.delay_s("http://www.a.de/x") == 7.0
     assert robots.verdict("http://www.a.de/x", 1.0) is Verdict.ALLOWED
     assert robots.verdict("http://www.a.de/private/x", 1.0) is Verdict.FORBIDDEN
     assert robots.verdict("https://www.a.de/private/x", 1.0) is Verdict.UNKNOWN
