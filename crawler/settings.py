@@ -38,16 +38,6 @@ RETRY_TIMES = 2
 CONCURRENT_ITEMS = 1
 REDIRECT_MAX_TIMES = 20
 
-# Nothing but the Web is read, wherever a redirect of a robots.txt may lead.
-DOWNLOAD_HANDLERS = {
-    "http": "crawler.web.live.LiveDownloadHandler",
-    "https": "crawler.web.live.LiveDownloadHandler",
-    "data": None,
-    "file": None,
-    "ftp": None,
-    "s3": None,
-}
-
 # The frontier takes the place of Scrapy's queues, filters and repeats; see docs/architecture.md.
 SCHEDULER = "crawler.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES = {

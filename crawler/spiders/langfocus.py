@@ -190,7 +190,7 @@ class LangfocusSpider(Spider):
         if self.crawl.web is not None:
             handler.use_web(self.crawler, self.crawl.web)
         by = _LIVE_HANDLER if self.crawl.web is None else _WEB_HANDLER
-        # No other scheme is ever needed, and some of them read files.
+        # Nothing but the Web is read, wherever a redirect of a robots.txt may lead.
         others = dict.fromkeys(("file", "ftp", "s3", "data"))
         adapted["DOWNLOAD_HANDLERS"] = {"http": by, "https": by, **others}
         self._wants_items = bool(settings.getdict("FEEDS") or settings.getdict("ITEM_PIPELINES"))
