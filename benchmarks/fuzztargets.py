@@ -1,0 +1,762 @@
+"""What `benchmarks.fuzz` and the tests ask of whatever reads what strangers send.
+
+A target is a law over any bytes: it returns, or raises what the input shows to be wrong. Its
+seeds are inputs worth changing. The fields of an input stand between `FIELD` bytes.
+"""
+
+import gzip
+import os
+import sqlite3
+import tarfile
+import tempfile
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from classifiers import languages
+from classifiers.pages.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
+from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
+from crawler.crawl import page_method, page_reader
+from crawler.errors import ArchiveError
+from crawler.frontier.base import PAGE, REDIRECT, KeptRobots, Lease, Link, Record
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.network import is_private_url
+from crawler.robots import MAX_MOVES, Robots, Verdict, is_unreachable
+from crawler.run import open_run
+from crawler.spiders.langfocus import LangfocusSpider, download_of
+from crawler.strategies import make_filter, make_ordering
+from crawler.traps import is_trap
+from crawler.unpacking import MAX_LAYERS, BrokenEncoding, Unpacking
+from crawler.url import (
+    MAX_URL_LENGTH as MAX_NORMAL_LENGTH,
+)
+from crawler.url import (
+    directory_of,
+    fingerprint,
+    host_of,
+    is_unwanted_file,
+    normalise,
+    origin_of,
+    without_session,
+)
+from crawler.visit import Download, Reading, RetryRule, Visitor
+from crawler.web.archive import ArchiveWeb
+from crawler.web.base import NotArchived
+
+FIELD: Final = b"\x1e\x1e"
+URL: Final = "http://example.de/a/b.html"
+HOST_CAP: Final = 4
+MAX_DELAY_S: Final = 60.0
+MAX_BODY: Final = 100_000
+PAGES: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "pages" / "html.tar"
+
+PAGE_HTML = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
+<meta http-equiv=content-language content="de"><base href="/x/">
+<link rel=canonical href="/a/b.html"><link rel=alternate hreflang=fr href="/fr/"></head>
+<body lang=de><h1>Die Stadt am Fluss</h1><p>Heute scheint die Sonne über dem See, und die Kinder
+spielen am Ufer, während die Großmutter auf einer Bank sitzt und eine lange Geschichte liest.</p>
+<a href="../c?d=e&amp;f=g#h" rel=next>weiter</a><a href="http://münchen.de:80/ä ö">München</a>
+<area href="//other.de/"><iframe src="/frame"></iframe><img alt="x" src="y"><svg><a href=z>s</a>
+</svg><script>{"inLanguage": "de"}</script><!-- <a href=no> --><a href="javascript:x()">j</a>"""
+WORDS = "Вчера вечером мы долго гуляли вдоль реки и говорили о будущей поездке. " * 3  # noqa: RUF001
+JAPANESE = "昨日の夕方、私たちは川のそばを歩きながら、旅行について話しました。" * 3
+ROBOTS = (
+    b"User-agent: langfocus\nDisallow: /private\nAllow: /private/x$\nCrawl-delay: 7\n\n"
+    b"User-agent: *\nDisallow: /*?s=*&x\nRequest-rate: 1/5s\nSitemap: http://a.de/s.xml\n"
+    b"Visit-time: 0600-0845\nHost: a.de\n"
+)
+HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 12\r\n\r\n<p>hello</p>"
+
+TOKENS: Final = [
+    *(tag.encode() for tag in "<a href=|<base href=|<meta charset=|<svg>|<table>|<b>".split("|")),
+    *(
+        tag.encode()
+        for tag in "<template>|<select>|<plaintext>|<!--|<![CDATA[|<frameset>".split("|")
+    ),
+    *(tag.encode() for tag in "</p>|</body>|<noscript>|<script>|</script>|<textarea>".split("|")),
+    b"&#xD800;",
+    b"&#0;",
+    b"&#x10FFFF;",
+    b"&#x110000;",
+    b"&nbsp",
+    b"&NotEqualTilde;",
+    b"\xef\xbb\xbf",
+    b"\xff\xfe",
+    b"\xfe\xff",
+    b"\xff\xfe\0\0",
+    b"\xed\xa0\x80",
+    b"\xf4\x90\x80\x80",
+    b"\xc0\x80",
+    b"\x1b$B",
+    b"\x1b$)C",
+    b"\x0e",
+    b"\0",
+    b"\x7f",
+    b"\x85",
+    b"\xc2\x85",
+    b"\xe2\x80\xa8",
+    b"\xe3\x80\x82",
+    b"utf-16",
+    b"utf-7",
+    b"gb18030",
+    b"iso-2022-jp",
+    b"big5",
+    b"x-user-defined",
+    b"idna",
+    b"zlib_codec",
+    b"charset=",
+    b"; charset=\xff",
+    b"http://",
+    b"https://",
+    b"HTTP:",
+    b"//",
+    b"http:/\\",
+    b"http://[::1]/",
+    b"http://[::ffff:1.2.3.4%25eth0]",
+    b"http://[v1.x]/",
+    b"[",
+    b"]",
+    b"@",
+    b":0",
+    b":65536",
+    b":\xd9\xa1",
+    b"xn--",
+    b"xn--a-ecp.de",
+    b"xn--mnchen-3ya.de",
+    "\u00df.de".encode(),
+    "\u0130.de".encode(),
+    "\u2100.de".encode(),
+    "\uff0f".encode(),
+    "\u3002".encode(),
+    "\u200d".encode(),
+    b"%",
+    b"%2",
+    b"%00",
+    b"%0a",
+    b"%2e%2e/",
+    b"%ed%a0%80",
+    b"%ff",
+    b"/../",
+    b"/./",
+    b"/.",
+    b"?",
+    b"#",
+    b";jsessionid=",
+    b"?PHPSESSID=0123456789abcdef0",
+    b"&sid=0123456789abcdef0123456789abcdef",
+    b"www.",
+    b"www.www.",
+    b".",
+    b"-",
+    b"_",
+    b"\\",
+    b"\r",
+    b"\n",
+    b"\t",
+    b" ",
+    b"'",
+    b'"',
+    b"User-agent: *\n",
+    b"Disallow: /",
+    b"Allow: *$",
+    b"Crawl-delay: nan",
+    b"Crawl-delay: inf",
+    b"Crawl-delay: -1",
+    b"Crawl-delay: 1e999",
+    b"Request-rate: 1/0",
+    b"Visit-time: 9999-0000",
+    b"301",
+    b"302",
+    b"200",
+    b"404",
+    b"429",
+    b"503",
+    b"0",
+    b"999",
+    b"-1",
+    b"Location: ",
+    b"Location: /x",
+    b"Location: http://b.de/",
+    b"Retry-After: 5",
+    b"Retry-After: Thu, 01 Jan 1970 00:00:00 GMT",
+    b"Retry-After: Fri, 31 Dec 9999 23:59:59 -9999",
+    b"Content-Type: text/html; charset=",
+    b"Content-Language: ",
+    b"Content-Encoding: gzip",
+    b"gzip",
+    b"x-gzip",
+    b"deflate",
+    b"br",
+    b"zstd",
+    b"compress",
+    b"identity",
+    b", ",
+    b"WARC/1.1\r\n",
+    b"WARC-Type: response\r\n",
+    b"WARC-Target-URI: ",
+    b"Content-Length: ",
+    b"Content-Length: 99999999999999999999",
+    b"Transfer-Encoding: chunked\r\n",
+    b"HTTP/1.1 200 ",
+    b"HTTP/1.1 999",
+    b"\r\n\r\n",
+    b"\x1f\x8b\x08",
+    FIELD,
+]
+"""What strangers write that random bytes seldom spell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A law over any bytes; `seeds` are inputs that get far."""
+
+    law: Callable[[bytes], None]
+    seeds: Callable[[], list[bytes]]
+
+
+class BrokenLaw(AssertionError):
+    """Something that strangers send is read otherwise than was promised."""
+
+
+def expect(is_kept: bool, said: str, *values: object) -> None:
+    """Raise what names the broken law."""
+    if not is_kept:
+        raise BrokenLaw(": ".join([said, *map(repr, values)])[:600])
+
+
+def _fields(data: bytes, number: int) -> list[bytes]:
+    """The first fields of an input, empty ones where there are fewer."""
+    fields = data.split(FIELD)
+    return (fields + [b""] * number)[:number]
+
+
+def _text(field: bytes) -> str | None:
+    """A header's value as the crawl reads it."""
+    return field.decode("utf-8", "replace").strip() or None
+
+
+def _int(field: bytes, default: int) -> int:
+    try:
+        return int(field[:6])
+    except ValueError:
+        return default
+
+
+# Pages.
+
+
+def _bodies() -> list[bytes]:
+    return [
+        PAGE_HTML.encode(),
+        PAGE_HTML.encode("latin-1", "xmlcharrefreplace"),
+        PAGE_HTML.encode("utf-16"),
+        PAGE_HTML.encode("utf-32-le"),
+        f"<p>{WORDS}".encode("cp1251"),
+        f"<p>{WORDS}".encode("koi8-r"),
+        f"<meta charset=euc-jp><p>{JAPANESE}".encode("euc-jp"),
+        f"<p>{JAPANESE}".encode("shift_jis"),
+        f"<p>{JAPANESE}".encode("iso-2022-jp"),
+        b"<?xml version='1.0' encoding='gbk'?><p>\xc4\xe3\xba\xc3" * 3,
+        *_real_pages(),
+    ]
+
+
+@cache
+def _real_pages(number: int = 30, most: int = 16_000) -> tuple[bytes, ...]:
+    """Beginnings of small pages of the Web, where they are at hand."""
+    if not PAGES.exists():
+        return ()
+    found: list[bytes] = []
+    with tarfile.open(PAGES) as tar:
+        for member in tar:
+            file = tar.extractfile(member) if member.isfile() else None
+            body = gzip.decompress(file.read()) if file and member.name.endswith(".gz") else b""
+            if 0 < len(body) <= most:
+                found.append(body)
+            if len(found) == number:
+                break
+    return tuple(found)
+
+
+def _page_seeds() -> list[bytes]:
+    heads = [b"text/html; charset=utf-8", b"", b"text/html;charset=windows-1252"]
+    return [
+        FIELD.join([heads[at % 3], b"de", URL.encode(), body]) for at, body in enumerate(_bodies())
+    ]
+
+
+def _page_input(data: bytes) -> tuple[bytes, str | None, str | None, str]:
+    kind, language, url, body = _fields(data, 4)
+    return body, _text(kind), _text(language), normalise(_text(url) or "") or URL
+
+
+def page(data: bytes) -> None:
+    """Any bytes give a page within its bounds."""
+    body, kind, language, url = _page_input(data)
+    found = parse_page(body, content_type=kind, url=url, content_language=language)
+    for text in (found.text, found.title, found.base, *(d.tag for d in found.declarations)):
+        text.encode()
+    expect(len(found.text) <= MAX_CHARACTERS, "text too long", len(found.text))
+    expect(bool(found.charset and found.parser), "no charset or parser")
+    expect("  " not in found.text, "two spaces", found.text[:80])
+    _check_links(found)
+
+
+def _check_links(found: ParsedPage) -> None:
+    expect(len(found.links) <= MAX_LINKS, "too many links", len(found.links))
+    expect(len(set(found.links)) == len(found.links), "a link twice")
+    for link in [*found.links, *([found.canonical] if found.canonical else [])]:
+        expect(link.lower().startswith(("http://", "https://")), "no http", link)
+        expect("#" not in link, "a fragment", link)
+        link.encode()
+    expect(all(len(link) <= MAX_URL_LENGTH for link in found.links), "a long link")
+
+
+def links(data: bytes) -> None:
+    """Links one by one are links all at once, as urljoin has them, with anchors or without."""
+    url, base, *given = [*data.split(FIELD)[:40], b""]
+    at = normalise(_text(url) or "") or URL
+    if "//" in urlsplit(at).path:
+        at = URL  # urljoin drops empty segments of a base, browsers keep them
+    texts = [field.decode("utf-8", "replace") for field in given]
+    resolver = Resolver(at)
+    found = resolver.resolve_all(texts)
+    expect(found == [resolver.resolve(text) for text in texts], "not the same alone", texts)
+    for text, link in zip(texts, found, strict=True):
+        if link is not None:
+            expect(link.lower().startswith(("http://", "https://")), "no http", text, link)
+            expect(not any(ord(sign) < 33 for sign in link), "a control character", text, link)
+            expect(link == _joined(at, text, link), "not as urljoin has it", at, text, link)
+            normalise(link)
+    anchors = b"".join(b"<a href='%b' hreflang=de>x</a>" % field for field in given)
+    body = b"<base href='%b'>%b" % (base, anchors)
+    parsed = parse_page(body, content_type="text/html", url=at, anchors=True)
+    _check_links(parsed)
+    expect([link.url for link in parsed.anchors] == parsed.links, "anchors beside links", body)
+
+
+def _joined(base: str, text: str, otherwise: str) -> str:
+    """What urljoin makes of a link, once its ends are gone and it is escaped."""
+    ends = "".join(map(chr, range(0x21)))
+    cleaned = text.translate(dict.fromkeys(map(ord, "\t\n\r"))).strip(ends)
+    if any(ord(sign) < 0x21 or ord(sign) == 0x7F for sign in cleaned) or "\\" in cleaned:
+        return otherwise
+    return urldefrag(urljoin(base, cleaned)).url
+
+
+def _link_seeds() -> list[bytes]:
+    written = (
+        "http://münchen.de/ä?ö#ü|//b.de:8080|/a/../b|?q=1|c.html;x|mailto:a@b|http:///x"
+        "|https://[2001:db8::1]/x|../../..|http://a.de\\b|HTTP://A.DE/%7e|a b|http:x|/.//b"
+        "|javascript:void(0)|./a:b|http://user:pw@a.de/|http://a.de:/|//|///x|http://%61.de"
+    ).split("|")
+    joined = [FIELD.join([URL.encode(), b"", *(link.encode() for link in written)])]
+    return joined + [FIELD.join([URL.encode(), b"/x/", link.encode()]) for link in written]
+
+
+def url(data: bytes) -> None:
+    """A normalised URL has one spelling, can be taken apart, and holds nothing but ASCII."""
+    for text in (data.decode("utf-8", "surrogateescape"), data.decode("latin-1")):
+        normal = normalise(text)
+        if normal is None:
+            continue
+        expect(normalise(normal) == normal, "not idempotent", text, normal, normalise(normal))
+        expect(len(normal) <= MAX_NORMAL_LENGTH, "too long", normal)
+        expect(normal.isascii() and normal.isprintable(), "not printable", text, normal)
+        expect(not set(normal) & set(' "<>\\^`{|}#'), "what stands in no URL", text, normal)
+        parts = urlsplit(normal)
+        expect(parts.scheme in {"http", "https"} and bool(parts.hostname), "no host", text, normal)
+        expect(parts.username is None, "a user", text, normal)
+        expect(parts.port is None or 0 <= parts.port < 65536, "no port", text, normal)
+        host, origin = host_of(normal), origin_of(normal)
+        expect(bool(host) and normal.startswith(origin + "/"), "no origin", text, normal, origin)
+        expect(directory_of(normal, 3).startswith(host + "/"), "no directory", text, normal)
+        expect(-(2**63) <= fingerprint(normal) < 2**63, "no fingerprint", normal)
+        expect(
+            without_session(without_session(normal)) == without_session(normal),
+            "session ids left",
+            normal,
+        )
+        is_trap(normal)
+        is_unwanted_file(normal)
+        is_private_url(normal)
+        Request(normal)
+
+
+def _url_seeds() -> list[bytes]:
+    urls = (
+        "http://example.de/a/b.html?x=1&y=2|HTTPS://WWW.Example.DE:443/%7ea/../b;c|"
+        "http://münchen.de/straße?ü=ß#x|http://[2001:DB8::1]:8080/|http://user:pw@a.de/|"
+        "http://a.de.:80/./b//c|http://xn--mnchen-3ya.de/|http://1.2.3.4/?|//a.de|"
+        "http://a.de/x;jsessionid=0123456789abcdef0?PHPSESSID=0123456789abcdef01&a=b|"
+        "http://a.de/%ff%2e%2E/%|http://a_b.de/|http://0x7f.1/"
+    )
+    return [text.encode() for text in urls.split("|")]
+
+
+@cache
+def _reader() -> Callable[[Download, tuple[str, ...]], Reading]:
+    return page_reader(page_method("composite"))
+
+
+def language(data: bytes) -> None:
+    """Any page has a language that there is, or none, and says how sure that is."""
+    body, kind, spoken, address = _page_input(data)
+    download = Download(address, 200, body, kind, spoken)
+    for inlinks in ((), ("de", "ru")):
+        found = _reader()(download, inlinks)
+        known = found.language is None or languages.canonical(found.language) is not None
+        expect(known, "no language", found)
+        sure = found.confidence
+        expect(sure is None or 0.0 <= sure <= 1.0, "no confidence", found)
+
+
+# Robots.
+
+
+class Store:
+    """What a frontier keeps of robots.txt files."""
+
+    def __init__(self) -> None:
+        """Nothing is kept."""
+        self.kept: dict[str, KeptRobots] = {}
+        self.delays: dict[str, float] = {}
+
+    def robots(self, origin: str) -> KeptRobots | None:
+        """See `RobotsStore`."""
+        return self.kept.get(origin)
+
+    def set_robots(self, origin: str, text: str, now: float) -> None:
+        """See `RobotsStore`."""
+        text.encode()
+        self.kept[origin] = KeptRobots(text, now)
+
+    def set_delay(self, host: str, delay_s: float) -> None:
+        """See `RobotsStore`."""
+        expect(0.0 < delay_s <= MAX_DELAY_S, "no delay", host, delay_s)
+        self.delays[host] = delay_s
+
+
+def robots(data: bytes) -> None:
+    """Any robots.txt gives a verdict, the same after a restart; the status decides what it may."""
+    status_field, address, body, *moves = data.split(FIELD)[:12] + [b""] * 3
+    status, at = _int(status_field, 200), normalise(_text(address) or "") or URL
+    store = Store()
+    rules = Robots(store, "langfocus", max_delay_s=MAX_DELAY_S)
+    expect(rules.verdict(at, 0.0) is Verdict.UNKNOWN, "a verdict before rules")
+    for number, move in enumerate(moves):
+        target = normalise(urljoin_or_nothing(rules.address(at), _text(move) or ""))
+        if target is not None and not rules.move(at, target):
+            expect(number >= MAX_MOVES, "too few moves", number)
+            break
+    rules.keep(at, status, body, 0.0)
+    again = Robots(store, "langfocus", max_delay_s=MAX_DELAY_S)
+    for asked in (at, f"{origin_of(at)}/private/x?s=1&x", f"{origin_of(at)}/robots.txt"):
+        verdict = rules.verdict(asked, 1.0)
+        expect(verdict is not Verdict.UNKNOWN, "no verdict", asked)
+        expect(again.verdict(asked, 1.0) is verdict, "another verdict after a restart", asked)
+        if is_unreachable(status):
+            expect(verdict is Verdict.UNREACHABLE, "reachable", status)
+        elif not 200 <= status < 300:
+            expect(verdict is Verdict.ALLOWED, "rules where there are none", status)
+
+
+def urljoin_or_nothing(base: str, link: str) -> str:
+    """The absolute URL of a link, "" where there is none."""
+    try:
+        return urljoin(base, link)
+    except ValueError:
+        return ""
+
+
+def _robots_seeds() -> list[bytes]:
+    at = URL.encode()
+    return [
+        FIELD.join(fields)
+        for fields in (
+            [b"200", at, ROBOTS],
+            [b"200", at, b"\xef\xbb\xbf" + ROBOTS.replace(b"\n", b"\r")],
+            [b"200", at, ROBOTS.decode().encode("utf-16")],
+            [b"404", at, ROBOTS],
+            [b"503", at, b""],
+            [b"200", b"http://a.de/\xc3\xa4?s=1&x", b"User-agent:*\nDisallow:/*\xc3\xa4$\n"],
+            [b"301", at, b"", b"/r.txt", b"http://b.de/robots.txt", b"https://[::1]/"],
+        )
+    ]
+
+
+# Answers of servers to leased URLs.
+
+
+class _Settled:
+    """How often each URL was settled."""
+
+    def __init__(self) -> None:
+        self.records: list[tuple[int, Record]] = []
+
+    def __call__(self, lease: Lease, record: Record, admissions: object) -> None:
+        self.records.append((lease.fingerprint, record))
+
+
+@cache
+def _empty_run() -> sqlite3.Connection:
+    with tempfile.TemporaryDirectory() as folder:
+        meta = dict.fromkeys(
+            "lang ordering filter tolerance host_cap directory_depth web seeds".split(), ""
+        )
+        connection = open_run(Path(folder), meta, 0.0).connection
+        memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        connection.backup(memory)
+        connection.close()
+    return memory
+
+
+@cache
+def _ordering() -> object:
+    return make_ordering("cctld", "de")
+
+
+def answers(data: bytes) -> None:
+    """Whatever a server answers, a lease ends in one record or one more try, the caps kept."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _empty_run().backup(connection)
+    try:
+        _answer(connection, data.split(FIELD)[:36])
+    finally:
+        connection.close()
+
+
+def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
+    now = [1000.0]
+    rule = make_filter("server", tolerance=2, directory_depth=1)
+    frontier = SqliteFrontier(
+        connection, now=now[0], filter=rule, host_cap=HOST_CAP, delay_s=1.0, lifts=False
+    )
+    settled = _Settled()
+    visitor = Visitor(
+        frontier,
+        make_ordering("cctld", "de"),
+        "de",
+        _reader(),  # type: ignore[arg-type]  # a tuple is a sequence
+        lambda: now[0],
+        retry_rule=RetryRule(1, 10.0, max_redirects=3),
+        on_settled=settled,
+    )
+    frontier.seed([Link(URL, 1.0), Link("http://b.de/", 0.5)], now[0])
+    for at in range(0, len(fields), 3):
+        lease = _next(frontier, now)
+        if lease is None:
+            break
+        expect(normalise(lease.url) == lease.url, "not normal in the queue", lease.url)
+        status, head, body = _fields(FIELD.join(fields[at : at + 3]), 3)
+        before = len(settled.records)
+        download = download_of(_response(lease.url, status, head, body), now[0])
+        record = visitor.answered(lease, download)
+        _check_settled(connection, lease, record, settled.records[before:])
+    expect(frontier.counts().leased == 0, "a lease that nobody holds")
+
+
+def _next(frontier: SqliteFrontier, now: list[float]) -> Lease | None:
+    lease = frontier.next(now[0])
+    while lease is None and frontier.counts().queued:
+        ready_at = frontier.ready_at(now[0])
+        expect(ready_at is not None and ready_at > now[0], "a URL that nobody gets", ready_at)
+        expect((ready_at or 0.0) < now[0] + 4000.0, "a rest without end", ready_at)
+        now[0] = ready_at or 0.0
+        lease = frontier.next(now[0])
+    return lease
+
+
+def _response(at: str, status: bytes, head: bytes, body: bytes) -> Response:
+    response = HtmlResponse(at, status=_int(status, 200), body=body)
+    for line in head.splitlines():
+        name, _, value = line.partition(b":")
+        response.headers.appendlist(name.strip() or b"X", value.strip())
+    return response
+
+
+def _check_settled(
+    connection: sqlite3.Connection,
+    lease: Lease,
+    record: Record | None,
+    settled: list[tuple[int, Record]],
+) -> None:
+    (rows,) = connection.execute(
+        "SELECT count(*) FROM pages WHERE fingerprint = ?", (lease.fingerprint,)
+    ).fetchone()
+    queued, retries = connection.execute(
+        "SELECT queued, retries FROM urls WHERE fingerprint = ?", (lease.fingerprint,)
+    ).fetchone()
+    if record is None:
+        kept = (rows, queued, retries, settled) == (0, 1, lease.retries + 1, [])
+        expect(kept, "lost between two tries", lease.url, rows, queued)
+    else:
+        expect((rows, queued, len(settled)) == (1, 0, 1), "not settled once", lease.url, rows)
+        expect(record.outcome in {PAGE, REDIRECT, "media", "redirect_loop"}, "outcome", record)
+    over = connection.execute(
+        "SELECT host FROM hosts WHERE admitted > ? OR admitted < 0", (HOST_CAP,)
+    ).fetchall()
+    expect(not over, "over the cap", over)
+    wrong = connection.execute(
+        "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls LEFT JOIN pages"
+        " USING (fingerprint) WHERE urls.host = hosts.id AND coalesce(outcome, '') != 'redirect')"
+    ).fetchall()
+    expect(not wrong, "slots that nobody holds", wrong)
+
+
+def _answer_seeds() -> list[bytes]:
+    body = PAGE_HTML.encode()
+    html = b"Content-Type: text/html; charset=utf-8"
+    chains = [
+        [b"302", b"Location: /x", b""],
+        [b"301", b"Location: http://m\xc3\xbcnchen.de/a b#c", b""],
+        [b"200", html + b"\nContent-Language: de", body],
+        [b"503", b"Retry-After: 5", b""],
+        [b"429", b"Retry-After: Fri, 31 Dec 2099 23:59:59 GMT", b""],
+        [b"200", b"Content-Type: image/png", b"\x89PNG"],
+        [b"307", b"Location: \xff\xe4", b""],
+        [b"308", b"Location: http://[::1]/", b""],
+        [b"404", html, body],
+    ]
+    whole = FIELD.join(field for answer in chains for field in answer)
+    loops = FIELD.join(field for at in range(9) for field in (b"302", b"Location: /%d" % at, b""))
+    return [whole, loops, *(FIELD.join(answer * 3) for answer in chains)]
+
+
+# Bodies.
+
+
+@cache
+def _unpacking() -> Unpacking:
+    crawler: Crawler = get_crawler(
+        LangfocusSpider, {"DOWNLOAD_MAXSIZE": MAX_BODY, "DOWNLOAD_WARNSIZE": 0}
+    )
+    return Unpacking.from_crawler(crawler)
+
+
+def unpacking(data: bytes) -> None:
+    """A packed body is unpacked within its bound, or refused with one of two reasons."""
+    encodings, body = _fields(data, 2)
+    headers = {"Content-Encoding": encodings.split(b"\n")}
+    response = Response(URL, headers=headers, body=body)
+    try:
+        unpacked = _unpacking().process_response(Request(URL), response)
+    except (BrokenEncoding, DownloadCancelledError):
+        return
+    expect(isinstance(unpacked, Response), "no response", unpacked)
+    if isinstance(unpacked, Response):
+        most = max(MAX_BODY, len(body))
+        expect(len(unpacked.body) <= most, "too large", encodings, len(unpacked.body))
+        expect(encodings.count(b",") < MAX_LAYERS, "layers", encodings)
+
+
+def _unpacking_seeds() -> list[bytes]:
+    body = PAGE_HTML.encode()
+    raw = zlib.compressobj(wbits=-15)
+    packed = [
+        (b"gzip", gzip.compress(body)),
+        (b"gzip", gzip.compress(bytes(50 * MAX_BODY))),
+        (b"gzip", gzip.compress(body) * 2),
+        (b"deflate", zlib.compress(body)),
+        (b"deflate", raw.compress(body) + raw.flush()),
+        (b"deflate", zlib.compress(bytes(50 * MAX_BODY))),
+        (b"gzip, gzip", gzip.compress(gzip.compress(bytes(10 * MAX_BODY)))),
+        (b"gzip\ndeflate", zlib.compress(gzip.compress(body))),
+        (b"br", b"\x0b\x02\x80hello\x03"),
+        (b"br", b"\x1b\xff\x0f\x00\x24\x00\xe2\xb1\x81\x12\x08"),
+        (b"zstd", b"\x28\xb5\x2f\xfd\x04\x00\x29\x00\x00hello"),
+    ]
+    return [FIELD.join(pair) for pair in packed]
+
+
+# Archives.
+
+
+@cache
+def _archive_path() -> Path:
+    folder = Path("/dev/shm") if Path("/dev/shm").is_dir() else Path(tempfile.gettempdir())
+    return folder / f"langfocus-fuzz-{os.getpid()}.warc"
+
+
+def archive(data: bytes) -> None:
+    """An archive is refused when it is opened, or each of its URLs is answered as often as asked.
+
+    What stands behind a first field "z" is compressed field by field.
+    """
+    path = _archive_path()
+    kind, *records = data.split(FIELD)
+    path.write_bytes(b"".join(map(gzip.compress, records)) if kind == b"z" else data)
+    try:
+        _read_archive(path)
+    finally:
+        path.unlink()
+
+
+def _read_archive(path: Path) -> None:
+    try:
+        web = ArchiveWeb(path)
+    except ArchiveError as error:
+        expect("\n" not in str(error), "more than a line", str(error))
+        return
+    urls = list(web.urls())
+    expect(len(urls) == len(web), "not as many URLs as answers", len(urls), len(web))
+    for address in urls:
+        address.encode()
+        for asked in (address, address):
+            answer = web.respond(asked)
+            expect(answer.status >= 0, "no status", answer.status)
+            expect(answer.header("content-length") == str(len(answer.body)), "another length")
+    for unknown in ("http://unknown.invalid/", "http://\ud800", ""):
+        try:
+            web.respond(unknown)
+        except NotArchived:
+            continue
+
+
+def _record(address: str, http: bytes, kind: str = "response", more: str = "") -> bytes:
+    head = f"WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {address}\r\n{more}"
+    return f"{head}Content-Length: {len(http)}\r\n\r\n".encode() + http + b"\r\n\r\n"
+
+
+def _archive_seeds() -> list[bytes]:
+    packed = gzip.compress(b"<p>hello</p>")
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
+    records = [
+        _record("http://a.de/", HTTP, more="WARC-IP-Address: 192.0.2.7\r\n"),
+        _record("http://a.de/ä", chunked),
+        _record("https://b.de", head % len(packed) + packed),
+        _record("http://a.de/", b"x", kind="request"),
+        _record("http://a.de/r", b"", kind="revisit"),
+        _record("http://c.de/", b"HTTP/1.0 301 Moved\r\nLocation: /x\r\n\r\n"),
+    ]
+    return [
+        b"".join(records),
+        b"".join(map(gzip.compress, records)),
+        FIELD.join([b"z", *records]),
+        *(FIELD.join([b"z", each]) for each in records),
+        *records,
+    ]
+
+
+TARGETS: Final[dict[str, Target]] = {
+    "page": Target(page, _page_seeds),
+    "links": Target(links, _link_seeds),
+    "url": Target(url, _url_seeds),
+    "language": Target(language, _page_seeds),
+    "robots": Target(robots, _robots_seeds),
+    "answers": Target(answers, _answer_seeds),
+    "unpacking": Target(unpacking, _unpacking_seeds),
+    "archive": Target(archive, _archive_seeds),
+}
+"""Name -> what is asked of the inputs."""
