@@ -5,8 +5,10 @@ Every figure of a report comes from `run.db`, and the same file resumes the craw
 
 import fcntl
 import json
+import re
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -57,6 +59,8 @@ CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL
     WITHOUT ROWID;
 """
 
+_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", _SCHEMA))
+
 IDENTITY = (
     "lang",
     "ordering",
@@ -94,30 +98,28 @@ class Run:
 def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
     """Open a run folder to crawl in it; a new one is made, a known one is resumed.
 
-    `meta` are the settings of the crawl, with at least the keys of `IDENTITY` and "seeds".
+    `meta` are the settings of the crawl, with at least the keys of `IDENTITY` and "seeds". A run
+    of an older schema is upgraded. The whole file is checked first, which reads it once.
     Raises `RunFolderError`, leaving everything as it was, if the folder holds another crawl,
-    belongs to another version, or cannot be read or written.
+    belongs to a newer version, is damaged, or cannot be read or written.
     """
     values = _UNSAID | {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
     path = folder / "run.db"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            _check(folder, values)
+        else:
+            _create(path, values)
         connection = connect(path)
     except (OSError, sqlite3.Error) as error:
         raise _unusable(folder, error) from error
     try:
-        if not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone():
-            create(connection, values)
-        else:
-            _check(connection, folder, values)
-        cursor = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
+        session = _begin(connection, values, now)
     except sqlite3.Error as error:
         connection.close()
         raise _unusable(folder, error) from error
-    except RunFolderError:
-        connection.close()
-        raise
-    return Run(folder, connection, cursor.lastrowid or 0)
+    return Run(folder, connection, session)
 
 
 def lock_run(folder: Path) -> IO[str]:
@@ -157,21 +159,92 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def create(connection: sqlite3.Connection, values: Mapping[str, str]) -> None:
-    """Make the tables of a run in an empty database; `values` are its `meta`."""
-    connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
-    rows = {**values, "schema": SCHEMA_VERSION}
-    connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
-    connection.execute("COMMIT")
+def _create(path: Path, values: Mapping[str, str]) -> None:
+    """Make a run's database; it is there with all its tables or not at all."""
+    unfinished = path.with_name(".run.db.new")
+    _remove(unfinished)
+    try:
+        with closing(connect(unfinished)) as connection:
+            connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
+            rows = [("schema", SCHEMA_VERSION), *values.items()]
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+            connection.execute("COMMIT")
+        unfinished.rename(path)
+    finally:
+        _remove(unfinished)
 
 
-def _check(connection: sqlite3.Connection, folder: Path, values: Mapping[str, str]) -> None:
-    kept: dict[str, str] = _UNSAID | dict(connection.execute("SELECT key, value FROM meta"))
-    schema = kept.get("schema")
+def _remove(database: Path) -> None:
+    for file in database.parent.glob(f"{database.name}*"):
+        file.unlink()
+
+
+def _check(folder: Path, values: Mapping[str, str]) -> None:
+    """Refuse what cannot be resumed, without a change to the folder."""
+    path = folder / "run.db"
+    if not path.is_file():
+        raise RunFolderError(f"{folder}: run.db is no file; use another folder")
+    if not path.stat().st_size:
+        raise _damaged(folder, "it is empty")
+    path.open("r+b").close()
+    try:
+        with closing(_for_reading(path)) as connection:
+            kept = _kept(connection, folder)
+            _check_identity(folder, kept, values)
+            fault = _fault(connection, kept["schema"])
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        fault = str(error)
+    if fault:
+        raise _damaged(folder, fault)
+
+
+def _fault(connection: sqlite3.Connection, schema: str) -> str:
+    """Return what is broken in a run's database, "" if nothing is."""
+    told: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if told != "ok":
+        return " ".join(told.split())
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    missing = _TABLES.difference(name for (name,) in rows)
+    if missing and schema == SCHEMA_VERSION:
+        return f"it has no table {', '.join(sorted(missing))}"
+    return ""
+
+
+def _damaged(folder: Path, what: str) -> RunFolderError:
+    return RunFolderError(
+        f"{folder}: run.db is damaged: {what}; restore a copy or use a new folder"
+    )
+
+
+def _for_reading(path: Path) -> sqlite3.Connection:
+    """Return a connection that leaves no file behind and changes none."""
+    log = path.with_name("run.db-wal")
+    # Without a log there is nothing but the file; to read a log SQLite wants its lock file too.
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
+
+
+def _kept(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
+    """Return what a run says of itself."""
+    try:
+        kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
+    except sqlite3.OperationalError as error:
+        if "no such" not in str(error):
+            raise
+        kept = {}
+    if "schema" not in kept:
+        raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
+    return _UNSAID | kept
+
+
+def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, str]) -> None:
+    schema = kept["schema"]
     if schema != SCHEMA_VERSION and schema not in _UPGRADES:
         raise RunFolderError(
             f"{folder}: made with schema {schema}, this version has {SCHEMA_VERSION}; "
-            "use a new folder"
+            "use the version that made it or a new folder"
         )
     for key in IDENTITY:
         before = kept.get(key)
@@ -180,10 +253,17 @@ def _check(connection: sqlite3.Connection, folder: Path, values: Mapping[str, st
                 f"{folder}: holds a crawl with {key}={before}, not {key}={values[key]}; "
                 "use another folder or the same arguments"
             )
+
+
+def _begin(connection: sqlite3.Connection, values: Mapping[str, str], now: float) -> int:
+    """Upgrade a run that was checked and return the number of the session that begins."""
     connection.execute("BEGIN IMMEDIATE")
-    if schema in _UPGRADES:
-        connection.execute(_UPGRADES[schema])
+    row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
+    if row[0] in _UPGRADES:
+        connection.execute(_UPGRADES[row[0]])
     # The budget and the seeds may grow from one session to the next.
     rows = [("schema", SCHEMA_VERSION), *values.items()]
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+    cursor = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
     connection.execute("COMMIT")
+    return cursor.lastrowid or 0
