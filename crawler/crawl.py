@@ -158,7 +158,7 @@ class Crawl:
         self.waiting.end()
         self.finish_reason = finish_reason
         # Where nothing can be written the session stays open, as after a kill.
-        with suppress(sqlite3.OperationalError):
+        with suppress(sqlite3.DatabaseError):
             self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
         self.lock.close()

@@ -60,6 +60,8 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f".run.db.{os.getpid()}"
     try:
+        names = ", ".join(str(share.folder) for share in read)
+        create(temporary, {**read[0].meta, _MERGED: names})
         with closing(connect(temporary)) as connection:
             merged = _write(connection, read, stored)
         temporary.replace(folder / "run.db")
@@ -108,8 +110,6 @@ def _check_free(folder: Path) -> None:
 def _write(
     connection: sqlite3.Connection, shares: Sequence[_Share], stored: StoredCrawl | None
 ) -> Merged:
-    names = ", ".join(str(share.folder) for share in shares)
-    create(connection, {**shares[0].meta, _MERGED: names})
     counts = sum((share.counts for share in shares), Counter[str]())
     settled = 0
     # First what Redis has: what a worker moves meanwhile is in its folder when that is read.

@@ -110,7 +110,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
         if path.exists():
             _check(folder, values)
         else:
-            _create(path, values)
+            create(path, values)
         connection = connect(path)
     except (OSError, sqlite3.Error) as error:
         raise _unusable(folder, error) from error
@@ -159,15 +159,18 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _create(path: Path, values: Mapping[str, str]) -> None:
-    """Make a run's database; it is there with all its tables or not at all."""
+def create(path: Path, values: Mapping[str, str]) -> None:
+    """Make a run's database; it is there with all its tables or not at all.
+
+    `values` are its `meta`.
+    """
     unfinished = path.with_name(".run.db.new")
     _remove(unfinished)
     try:
         with closing(connect(unfinished)) as connection:
             connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
-            rows = [("schema", SCHEMA_VERSION), *values.items()]
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+            rows = {**values, "schema": SCHEMA_VERSION}
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
             connection.execute("COMMIT")
         unfinished.rename(path)
     finally:

@@ -3,6 +3,7 @@
 import os
 import resource
 import sqlite3
+import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -15,10 +16,11 @@ from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.options import CrawlOptions
+from crawler.report.files import write_whole
 from crawler.run import SCHEMA_VERSION, lock_run, open_run
 from crawler.strategies.filters import make_filter
 from crawler.url import fingerprint
-from tests.crawls import crawl, rows
+from tests.crawls import ROOT, command, crawl, environment, rows, summary
 
 NOBODY = 65534
 META: dict[str, object] = {
@@ -338,3 +340,66 @@ def test_a_page_that_finds_no_room_stays_queued_with_nothing_of_it_kept(tmp_path
     assert lease is not None
     assert frontier.admit(lease, Record(PAGE, 4.0, 200), links, now=4.0)[-1] is Admission.STORED
     run.connection.close()
+
+
+def test_seeds_that_find_no_room_end_the_crawl_in_one_line(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("\n".join(f"http://host{n}.de/" for n in range(5000)))
+    run = tmp_path / "run"
+    line = command("lang=de", "strategy=bfs", f"seeds={seeds}", JOBDIR=run)
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 200; exec "$@"', "-", *line],
+        cwd=ROOT,
+        env=environment("http://127.0.0.1:9"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    *_, last = done.stderr.splitlines()
+    assert last.startswith("langfocus: the run cannot be written any more: ")
+    assert rows(run, "SELECT COUNT(*) FROM urls") == [(0,)]
+
+
+def test_a_frontier_whose_file_is_damaged_while_it_is_open_says_so(tmp_path: Path) -> None:
+    database = make_run(tmp_path)
+    run = open_run(tmp_path, META, 1.0)
+    frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+    lease = frontier.next(2.0)
+    assert lease is not None
+    run.connection.execute("PRAGMA cache_size = 0")
+    run.connection.execute("PRAGMA shrink_memory")
+    with database.open("r+b") as file:
+        file.seek(2048)
+        file.write(b"\x5a" * (database.stat().st_size - 2048))
+    with pytest.raises(StorageError, match=r"cannot be read any more: .* malformed"):
+        frontier.next(3.0)
+    with pytest.raises(StorageError, match=r"cannot be read any more: .* malformed"):
+        frontier.robots("http://a.de")
+    with pytest.raises(StorageError, match=r"cannot be written any more: .* malformed"):
+        frontier.admit(lease, Record(PAGE, 3.0, 200), now=3.0)
+    run.connection.close()
+
+
+def test_a_file_that_finds_no_room_stays_as_it_was(tmp_path: Path) -> None:
+    path = write_whole(tmp_path / "summary.json", "{}")
+    with no_file_beyond(1000), pytest.raises(OSError, match="File too large"):
+        write_whole(path, "x" * 2000)
+    assert contents(tmp_path) == {"summary.json": b"{}"}
+
+
+def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    arguments = ("lang=de", "strategy=bfs", "web=sample", "pages=3")
+    done = crawl(*arguments, JOBDIR=tmp_path)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    *_, last = done.stderr.splitlines()
+    assert last.startswith("langfocus: the report cannot be written: ")
+    assert last.endswith(f"; the same command with -s JOBDIR={tmp_path} goes on")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+    (tmp_path / "report.html").rmdir()
+    assert crawl(*arguments, JOBDIR=tmp_path).returncode == 0
+    assert summary(tmp_path)["pages"] == 3

@@ -74,7 +74,7 @@ class Command(crawl.Command):
             opts.spargs = {**opts.spargs, "crawl": crawl}
             super().run(args, opts)
             self._judge(crawl)
-            if opts.json is not None:
+            if opts.json is not None and not crawl.fault:
                 self._copy(crawl.run.folder / "summary.json", opts.json)
         else:
             super().run(args, opts)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from random import Random
 
+from crawler.errors import StorageError
 from crawler.frontier.admission import Admitter, Origin, Outcome
 from crawler.frontier.base import (
     PAGE,
@@ -158,6 +159,12 @@ class SqliteFrontier:
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
+        try:
+            return self._next(now)
+        except sqlite3.DatabaseError as error:
+            raise StorageError(f"the run cannot be read any more: {error}") from error
+
+    def _next(self, now: float) -> Lease | None:
         self._wake_rested(now)
         if self._is_budget_leased() or self._hopes_for_better(now):
             return None
@@ -195,7 +202,10 @@ class SqliteFrontier:
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
-        return self._tables.robots(origin)
+        try:
+            return self._tables.robots(origin)
+        except sqlite3.DatabaseError as error:
+            raise StorageError(f"the run cannot be read any more: {error}") from error
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the robots.txt of an origin."""

@@ -52,6 +52,12 @@ class Queue(NamedTuple):
     url_id: int
 
 
+def is_of_storage(error: sqlite3.Error) -> bool:
+    """Tell whether a failure is the disk's or the file's rather than that of what was asked."""
+    # What SQLite finds damaged has no class of its own.
+    return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
+
+
 class Tables:
     """One connection in autocommit mode and what the frontier asks of it."""
 
@@ -79,16 +85,15 @@ class Tables:
                 [(name, number) for name, number in counts.items() if number],
             )
             self._sql("COMMIT")
-        except sqlite3.OperationalError as error:
+        except BaseException as error:
             self._roll_back()
-            raise StorageError(f"the run cannot be written any more: {error}") from error
-        except BaseException:
-            self._roll_back()
+            if isinstance(error, sqlite3.Error) and is_of_storage(error):
+                raise StorageError(f"the run cannot be written any more: {error}") from error
             raise
 
     def _roll_back(self) -> None:
         # Some failures, a full disk among them, have ended the transaction already.
-        with suppress(sqlite3.OperationalError):
+        with suppress(sqlite3.DatabaseError):
             self._sql("ROLLBACK")
 
     # Totals, read once at opening.

@@ -10,6 +10,7 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
+from crawler.errors import RunFolderError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
 from crawler.report.html import write_report
 from crawler.report.live import LiveLine, Totals
@@ -72,7 +73,11 @@ class Reporter:
         folder = self._crawl.run.folder
         if self._crawl.fault:
             return
-        summary = write_report(folder)
+        try:
+            summary = write_report(folder)
+        except (OSError, RunFolderError) as error:
+            self._crawl.fault = f"the report cannot be written: {error}"
+            return
         if not self._is_quiet:
             print_summary(summary)
             print(f"report: {folder / 'report.html'}")  # noqa: T201  the crawl's last word to its user
