@@ -1,0 +1,152 @@
+"""The frontiers against a slow, obvious model for many thousands of steps.
+
+    python -m benchmarks.modelcheck [--steps 20000] [--frontier sqlite|redis] [--random-state 1]
+
+Runs the state machines of `tests/test_frontier_contract.py` and `tests/test_frontier_redis.py`,
+which the test suite runs for some hundred short crawls, in rounds of longer crawls until so many
+steps were taken; each round has a random state of its own. A step is a rule: seeds, a lease, a
+settled page, a retry, a URL given back, time that passes, a process that dies and comes back;
+after each of them all counts and the wake-up are compared too. Prints one JSON line with the
+steps by rule; a disagreement is printed as the shortest program that shows it, exit code 1.
+"""
+
+import argparse
+import json
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from hypothesis import HealthCheck, seed, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    INITIALIZE_RULE_MARKER,
+    RULE_MARKER,
+    RuleBasedStateMachine,
+    rule,
+    run_state_machine_as_test,
+)
+
+from crawler.frontier.base import Link
+from tests.redisserver import RedisServer
+from tests.test_frontier_contract import LINKS, OUTCOMES, FrontierMachine
+from tests.test_frontier_redis import SharedMachine
+
+_CRAWLS_A_ROUND = 100
+
+
+def with_fetches(machine: type[FrontierMachine]) -> type[FrontierMachine]:
+    """Return a machine with one more rule, since single steps seldom come as far as a page."""
+
+    class Fetching(machine):  # type: ignore[valid-type,misc]  # any of the machines
+        @rule(kind=OUTCOMES, links=LINKS, which=st.randoms())
+        def fetch(self, kind: str, links: list[Link], which: Random) -> None:
+            self.now += 7.0
+            self.lease()
+            if self.leases:
+                self.settle(which=which, kind=kind, links=links)
+
+    return Fetching
+
+
+def count_rules(machine: type[RuleBasedStateMachine], steps: Counter[str]) -> None:
+    """Let every rule of a machine count its steps from now on."""
+    for name in dir(machine):
+        # Hypothesis keeps a rule as an attribute of the method that it was made of.
+        for marker in (RULE_MARKER, INITIALIZE_RULE_MARKER):
+            made = getattr(getattr(machine, name), marker, None)
+            if made is not None:
+                made.function = _counted(made.function, steps)
+
+
+def _counted(function: Callable[..., Any], steps: Counter[str]) -> Callable[..., Any]:
+    @wraps(function)
+    def counted(*arguments: Any, **named: Any) -> Any:
+        steps[function.__name__] += 1
+        return function(*arguments, **named)
+
+    return counted
+
+
+def check(
+    machine: type[RuleBasedStateMachine], steps: int, crawl_steps: int, random_state: int
+) -> tuple[Counter[str], int, str]:
+    """Return the steps by rule, the number of rounds, and the disagreement, "" if there is none."""
+    taken: Counter[str] = Counter()
+    count_rules(machine, taken)
+    rounds = 0
+    while taken.total() < steps:
+        state = random_state * 1_000_000 + rounds
+        rounds += 1
+        try:
+            run_state_machine_as_test(
+                seed(state)(machine),
+                settings=settings(
+                    max_examples=_CRAWLS_A_ROUND,
+                    stateful_step_count=crawl_steps,
+                    deadline=None,
+                    database=None,
+                    suppress_health_check=list(HealthCheck),
+                ),
+            )
+        except Exception:
+            return taken, rounds, f"random state {state}\n{traceback.format_exc()}"
+    return taken, rounds, ""
+
+
+@contextmanager
+def machine_of(frontier: str) -> Iterator[type[FrontierMachine]]:
+    """Yield the machine of a frontier, with a server where it needs one."""
+    if frontier == "sqlite":
+        yield with_fetches(FrontierMachine)
+        return
+    if shutil.which("redis-server") is None:
+        sys.exit("skipped: there is no redis-server to start")
+    with tempfile.TemporaryDirectory() as folder:
+        redis = RedisServer(Path(folder))
+        redis.start()
+        try:
+            yield with_fetches(type("Machine", (SharedMachine,), {"server": redis}))
+        finally:
+            redis.kill()
+
+
+def main(line: Sequence[str] | None = None) -> int:
+    """Print the JSON line; 1 if frontier and model disagree."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--frontier", choices=("sqlite", "redis"), default="sqlite")
+    parser.add_argument("--steps", type=int, default=20_000, help="at least so many")
+    parser.add_argument("--crawl-steps", type=int, default=200, help="of one crawl at most")
+    parser.add_argument("--random-state", type=int, default=1)
+    arguments = parser.parse_args(line)
+    began_at = time.monotonic()
+    with machine_of(arguments.frontier) as machine:
+        taken, rounds, disagreement = check(
+            machine, arguments.steps, arguments.crawl_steps, arguments.random_state
+        )
+    result = {
+        "date": time.strftime("%Y-%m-%d"),
+        "frontier": arguments.frontier,
+        "random_state": arguments.random_state,
+        "steps": taken.total(),
+        "by_rule": dict(taken.most_common()),
+        "crawls": taken["begin"],
+        "rounds": rounds,
+        "seconds": round(time.monotonic() - began_at, 1),
+        "agrees": not disagreement,
+    }
+    print(json.dumps(result))
+    print(disagreement, end="", file=sys.stderr)
+    return int(bool(disagreement))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
