@@ -7,12 +7,16 @@ in no order, and opened by a fresh process: best-first with a score of its own f
 drawn uniformly. A *pop* is `next` and `release`, a *settled* page `next` and `admit` without
 links; each on a clock that goes on by 0.1 ms, with 1 s between two contacts of a host, so that
 hosts rest and come back. Rates by CPU second are those that a busy machine does not bend. Memory
-is the growth of the resident set, SQLite's page cache (64 MB) with it; disk is what `run.db` takes.
+is the growth of the resident set, SQLite's page cache (64 MB) with it; disk is what `run.db` takes
+once it is full. A folder as large as a national archive's, which takes an hour or more:
+
+    python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
 
 In the same minutes Scrapy's default queue (`DownloaderAwarePriorityQueue` over
 `LifoMemoryQueue`, 16 downloads on their way) and scrapy-redis (its `PriorityQueue` and
 `RFPDupeFilter`, on a redis-server of its own that writes nothing to disk) take as many requests
-to as many hosts, scrapy-redis at most 100,000, since hosts are nothing to it. Neither rests hosts,
+to as many hosts, scrapy-redis at most 100,000, since hosts are nothing to it, Scrapy's at most a
+million, since it has them in memory. Neither rests hosts,
 caps them or writes anything down. Every measurement has a process of its own. One JSON line, a
 table on stderr.
 """
@@ -119,6 +123,7 @@ def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:
 
 def take(folder: Path, draw: Draw, hosts: int, urls: int, pops: int) -> dict[str, float]:
     """Open a filled frontier and take from it."""
+    size = sum(path.stat().st_size for path in folder.glob("run.db*"))
     before = resident_bytes()
     now = 1e6
     started_at = time.perf_counter()
@@ -155,7 +160,6 @@ def take(folder: Path, draw: Draw, hosts: int, urls: int, pops: int) -> dict[str
         min(pops, frontier.counts().queued // 2),
         lambda lease, now: frontier.admit(lease, record, now=now),
     )
-    size = sum(path.stat().st_size for path in folder.glob("run.db*"))
     grown = max(opened, resident_bytes()) - before
     return {
         "pops_per_s": pops_per_s,
@@ -178,6 +182,7 @@ def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, 
     from scrapy.squeues import LifoMemoryQueue
     from scrapy.utils.httpobj import urlparse_cached
 
+    urls = min(urls, max(hosts, 1_000_000))
     downloader = SimpleNamespace(
         slots={}, get_slot_key=lambda request: urlparse_cached(request).hostname or ""
     )
