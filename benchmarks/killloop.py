@@ -1,0 +1,331 @@
+"""A crawl whose processes are killed again and again loses nothing and does nothing twice.
+
+    python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
+
+Serves a web (`benchmarks.killweb`) from a process of its own, starts `scrapy crawl langfocus` on
+it, sends it SIGKILL 0.5 to 3 seconds after it began to fetch, one time in five at any moment of
+its first two seconds, starts it again, and lets it end after the last kill. With `--frontier
+redis` three processes share a frontier in a redis-server with an append-only file, and any of
+the four is killed. Then it is judged by a walk of the web and by the server's own log: every
+reachable URL has exactly one record, with the right outcome; crowded hosts have as many as the
+cap says, to the unit; no host was contacted sooner than the delay after its last answer.
+Prints one JSON line; exit code 1 if anything is wrong.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
+from tests.crawls import ROOT, command, environment, rows
+from tests.redisserver import RedisServer
+
+_WORKERS = 3
+_START_S = 60.0
+_END_S = 900.0
+
+
+class Row(NamedTuple):
+    """A settled URL as the crawl wrote it down."""
+
+    url: str
+    outcome: str
+    status: int | None
+
+
+@dataclass
+class Worker:
+    """A process of the crawl; what it says goes into `said`."""
+
+    line: Sequence[str]
+    proxy: str
+    said: Path
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it unless it runs."""
+        if self.process is None:
+            with self.said.open("ab") as said:
+                self.process = subprocess.Popen(
+                    self.line,
+                    cwd=ROOT,
+                    env=environment(self.proxy),
+                    stdout=subprocess.DEVNULL,
+                    stderr=said,
+                )
+
+    def ends_within(self, seconds: float) -> bool:
+        """Wait; tell whether it has ended by itself."""
+        if self.process is None:
+            return False
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """Send SIGKILL and wait for the end."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+@dataclass
+class Kills:
+    """What the loop did."""
+
+    hit: Counter[str] = field(default_factory=Counter)
+    early: int = 0
+    start_up_s: list[float] = field(default_factory=list)
+
+
+def wait_for_fetches(server: Server, worker: Worker) -> bool:
+    """Return when requests come again; False if the worker ended before."""
+    before, deadline = server.requests, time.monotonic() + _START_S
+    while server.requests == before:
+        if worker.ends_within(0.01):
+            return False
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"nothing was fetched within {_START_S} s; see {worker.said}")
+    return True
+
+
+def kill_workers(
+    server: Server,
+    workers: Sequence[Worker],
+    redis: RedisServer | None,
+    kills: int,
+    random: Random,
+) -> Kills:
+    """Kill one of the processes at a time until there were so many kills or the crawl ended."""
+    done = Kills()
+    for _ in range(kills):
+        for worker in workers:
+            worker.start()
+        victim = random.choice(workers)
+        if random.random() < 0.2:
+            pause_s = random.uniform(0.0, 2.0)
+            done.early += 1
+        else:
+            started_at = time.monotonic()
+            if not wait_for_fetches(server, victim):
+                break
+            done.start_up_s.append(time.monotonic() - started_at)
+            pause_s = random.uniform(0.5, 3.0)
+        if victim.ends_within(pause_s):
+            break
+        if redis is not None and random.random() < 0.25:
+            redis.kill()
+            time.sleep(random.uniform(0.0, 1.0))
+            redis.start()
+            done.hit["redis-server"] += 1
+        else:
+            victim.kill()
+            done.hit["worker"] += 1
+    return done
+
+
+def finish(workers: Iterable[Worker]) -> list[str]:
+    """Let all workers come to their end; return what went wrong."""
+    workers = list(workers)
+    for worker in workers:
+        worker.start()
+    wrong = []
+    for worker in workers:
+        if not worker.ends_within(_END_S):
+            worker.kill()
+            wrong.append(f"{worker.said.name}: did not end")
+        elif worker.process is not None and worker.process.returncode:
+            wrong.append(f"{worker.said.name}: exit code {worker.process.returncode}")
+    return wrong
+
+
+def merged(folder: Path, folders: Sequence[Path], redis_url: str) -> Path:
+    """Return the folder of one run made of those of all workers."""
+    merged = folder / "merged"
+    line = [sys.executable, "-m", "scrapy", "merge", str(merged), *map(str, folders), redis_url]
+    subprocess.run(line, cwd=ROOT, env=environment(None), check=True, stdout=subprocess.DEVNULL)
+    return merged
+
+
+def misrecorded(web: KillWeb, records: Sequence[Row]) -> list[str]:
+    """Return what is wrong with the records, by a walk of the web."""
+    expected, crowds = web.settled(), web.crowds()
+    found = {row.url: (row.outcome, row.status) for row in records if not web.is_crowded(row.url)}
+    wrong = [f"{url}: recorded {n} times" for url, n in _counts(records).items() if n > 1]
+    wrong += [f"{url}: no record" for url in expected.keys() - found.keys()]
+    wrong += [f"{url}: not to be found" for url in found.keys() - expected.keys()]
+    wrong += [
+        f"{url}: {found[url]} instead of {what}"
+        for url, what in expected.items()
+        if url in found and found[url] != what
+    ]
+    crowded: dict[str, set[str]] = defaultdict(set)
+    for row in records:
+        if web.is_crowded(row.url):
+            crowded[urlsplit(row.url).netloc].add(row.url)
+            if (row.outcome, row.status) != ("page", 200):
+                wrong.append(f"{row.url}: {row.outcome} {row.status}")
+    for host in crowds.keys() | crowded.keys():
+        has, available = len(crowded[host]), len(crowds.get(host, ()))
+        if has != min(HOST_CAP, available):
+            wrong.append(f"{host}: {has} of {available} URLs for a cap of {HOST_CAP}")
+    return wrong
+
+
+def _counts(records: Iterable[Row]) -> Counter[str]:
+    return Counter(row.url for row in records)
+
+
+def slots_expected(web: KillWeb) -> dict[str, int]:
+    """Return the slots of the cap that each host holds in the end: a redirect holds none."""
+    slots = Counter(
+        urlsplit(url).netloc for url, (outcome, _) in web.settled().items() if outcome != "redirect"
+    )
+    return dict(slots) | {h: min(HOST_CAP, len(urls)) for h, urls in web.crowds().items()}
+
+
+def misadmitted(web: KillWeb, slots: dict[str, int]) -> list[str]:
+    """Return hosts that hold more or fewer slots than they should."""
+    expected = slots_expected(web)
+    return [
+        f"{host}: {slots.get(host, 0)} slots instead of {expected.get(host, 0)}"
+        for host in expected.keys() | slots.keys()
+        if slots.get(host, 0) != expected.get(host, 0)
+    ]
+
+
+def overcrowded(web: KillWeb, log: Sequence[Access]) -> list[str]:
+    """Return crowded hosts that were asked for more URLs than the cap, by the server's log."""
+    asked = defaultdict(set)
+    for access in log:
+        if web.is_crowded(access.url) and not access.url.endswith("/robots.txt"):
+            asked[access.host].add(access.url)
+    return [f"{host}: asked for {len(u)} URLs" for host, u in asked.items() if len(u) > HOST_CAP]
+
+
+def smallest_gap(log: Sequence[Access]) -> float:
+    """Return the least time between an answer of a host and its next request."""
+    of_host = defaultdict(list)
+    for access in sorted(log):
+        of_host[access.host].append(access)
+    gaps = [b.began - a.ended for accesses in of_host.values() for a, b in pairwise(accesses)]
+    return min(gaps, default=float("inf"))
+
+
+def fetched_again(web: KillWeb, log: Sequence[Access]) -> int:
+    """Return how many pages were fetched more than once though the first time was enough."""
+    times = Counter(a.url for a in log if a.status != 503 and not a.url.endswith("/robots.txt"))
+    return sum(number > 1 for number in times.values())
+
+
+def settings_of(arguments: argparse.Namespace) -> dict[str, object]:
+    """Return the settings of every worker."""
+    return {
+        "DOWNLOAD_DELAY": arguments.delay,
+        "CONCURRENT_REQUESTS": arguments.connections,
+        "RETRY_TIMES": 3,
+        "LANGFOCUS_RETRY_DELAY": 0.3,
+        "LANGFOCUS_QUIET": True,
+        **dict(setting.split("=", 1) for setting in arguments.settings),
+    }
+
+
+def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    """Run the crawl through all kills and judge it."""
+    web, random = KillWeb(arguments.pages), Random(arguments.random_state)
+    began_at = time.monotonic()
+    with ExitStack() as stack:
+        server = stack.enter_context(served(web, arguments.latency))
+        settings, redis, number = settings_of(arguments), None, 1
+        if arguments.frontier == "redis":
+            redis, number = RedisServer(folder), _WORKERS
+            redis.start("--appendfsync", "everysec")
+            stack.callback(redis.kill)
+            settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": "killloop"}
+        folders = [folder / f"run{n}" for n in range(number)]
+        crawl = ["lang=de", f"strategy={arguments.strategy}", f"seeds={web.seed}"]
+        workers = [
+            Worker(
+                command(*crawl, **settings, JOBDIR=run),
+                server.proxy,
+                folder / f"{run.name}.log",
+            )
+            for run in folders
+        ]
+        for worker in workers:
+            stack.callback(worker.kill)
+        kills = kill_workers(server, workers, redis, arguments.kills, random)
+        wrong = finish(workers)
+        run = folders[0] if redis is None else merged(folder, folders, redis.url)
+    records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
+    wrong += misrecorded(web, records) + overcrowded(web, server.log)
+    if redis is None:
+        wrong += misadmitted(web, dict(rows(run, "SELECT host, admitted FROM hosts")))
+        left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
+        wrong += [f"{left} URLs are still queued"] * bool(left)
+    gap = smallest_gap(server.log)
+    if gap < arguments.delay:
+        wrong.append(f"a host was asked again after {gap:.3f} s")
+    if kills.hit.total() < arguments.kills:
+        wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
+    return {
+        "date": time.strftime("%Y-%m-%d"),
+        "frontier": arguments.frontier,
+        "kills": dict(kills.hit),
+        "kills_at_start": kills.early,
+        "records": len(records),
+        "reachable": len(web.settled()) + sum(map(len, web.crowds().values())),
+        "expected": len(web.settled())
+        + sum(min(HOST_CAP, len(urls)) for urls in web.crowds().values()),
+        "hosts": len({access.host for access in server.log}),
+        "crowded_hosts": len(web.crowds()),
+        "requests": len(server.log),
+        "fetched_again": fetched_again(web, server.log),
+        "delay_s": arguments.delay,
+        "smallest_gap_s": round(gap, 4),
+        "start_up_s": round(sum(kills.start_up_s), 1),
+        "seconds": round(time.monotonic() - began_at, 1),
+        "wrong": sorted(wrong)[:20],
+        "wrong_in_all": len(wrong),
+    }
+
+
+def main(line: Sequence[str] | None = None) -> int:
+    """Print the JSON line; 1 if anything was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--kills", type=int, default=50)
+    parser.add_argument("--pages", type=int, default=3000, help="about as many URLs are crawled")
+    parser.add_argument("--frontier", choices=("sqlite", "redis"), default="sqlite")
+    parser.add_argument("--strategy", default="bfs")
+    parser.add_argument("--delay", type=float, default=0.1, help="DOWNLOAD_DELAY, seconds")
+    parser.add_argument("--latency", type=float, default=0.5, help="of an answer, seconds")
+    parser.add_argument("--connections", type=int, default=16, help="of each worker")
+    parser.add_argument("--random-state", type=int, default=1)
+    parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--folder", type=Path, help="keeps what the crawl leaves behind")
+    arguments = parser.parse_args(line)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.folder or Path(temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        result = measure(arguments, folder)
+    print(json.dumps(result))
+    return int(bool(result["wrong_in_all"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,97 @@
+"""The loop that kills crawls finds what is wrong with one, and a short one finds nothing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.killloop import (
+    Row,
+    main,
+    misadmitted,
+    misrecorded,
+    overcrowded,
+    slots_expected,
+    smallest_gap,
+)
+from benchmarks.killweb import HOST_CAP, Access, KillWeb
+
+WEB = KillWeb(pages=150)
+
+
+def records() -> list[Row]:
+    """What a crawl of the web that does everything right writes down."""
+    rows = [Row(url, *what) for url, what in WEB.settled().items()]
+    for urls in WEB.crowds().values():
+        rows += [Row(url, "page", 200) for url in sorted(urls)[:HOST_CAP]]
+    return rows
+
+
+def first(kind: str) -> int:
+    rows = records()
+    return next(n for n, row in enumerate(rows) if WEB.resources[row.url].kind == kind)
+
+
+def crowded_row() -> Row:
+    urls = next(iter(WEB.crowds().values()))
+    return Row(sorted(urls)[HOST_CAP], "page", 200)
+
+
+def test_the_web_has_every_kind_of_url_and_hosts_of_every_size() -> None:
+    kinds = {WEB.resources[url].kind for url in WEB.settled()}
+    assert kinds == {"page", "flaky", "gone", "redirect", "forbidden"}
+    assert all(len(urls) > HOST_CAP for urls in WEB.crowds().values())
+    assert max(slots_expected(WEB).values()) == HOST_CAP
+    assert len(WEB.settled()) > 100
+
+
+def test_a_crawl_that_does_everything_right_is_found_right() -> None:
+    assert misrecorded(WEB, records()) == []
+    assert misadmitted(WEB, slots_expected(WEB)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda rows: rows.pop(), "URLs for a cap of 10"),
+        (lambda rows: rows.append(crowded_row()), "11 of"),
+        (lambda rows: rows.pop(0), "no record"),
+        (lambda rows: rows.append(rows[0]), "recorded 2 times"),
+        (lambda rows: rows.append(Row("http://b.de/", "page", 200)), "not to be found"),
+        (lambda rows: rows.append(Row(rows.pop(first("gone")).url, "timeout", None)), "instead of"),
+        (lambda rows: rows.append(Row(rows.pop().url, "timeout", None)), "timeout None"),
+    ],
+)
+def test_a_wrong_record_is_found(change: Callable[[list[Row]], Any], told: str) -> None:
+    rows = records()
+    change(rows)
+    [wrong] = misrecorded(WEB, rows)
+    assert told in wrong
+
+
+def test_a_slot_too_many_is_found() -> None:
+    slots = slots_expected(WEB)
+    host = next(iter(slots))
+    wrong = f"{host}: {slots[host] + 1} slots instead of {slots[host]}"
+    assert misadmitted(WEB, {**slots, host: slots[host] + 1}) == [wrong]
+
+
+def test_gaps_and_caps_are_judged_by_the_servers_log() -> None:
+    [host, urls] = next(iter(WEB.crowds().items()))
+    log = [Access(n, n + 0.25, url, 200) for n, url in enumerate(sorted(urls)[: HOST_CAP + 1])]
+    assert overcrowded(WEB, log) == [f"{host}: asked for 11 URLs"]
+    assert overcrowded(WEB, log[1:]) == []
+    assert smallest_gap(log) == 0.75
+    assert smallest_gap([*log, Access(5.125, 5.5, f"http://{host}/robots.txt", 200)]) == -0.125
+
+
+def test_a_short_kill_loop_finds_nothing_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["--kills=2", "--pages=60", "--latency=0.1", "--delay=0.05", f"--folder={tmp_path}"]
+    assert main(line) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["records"] == told["expected"] < told["reachable"]
+    assert told["smallest_gap_s"] >= 0.05
