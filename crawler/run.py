@@ -109,6 +109,8 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
         folder.mkdir(parents=True, exist_ok=True)
         if path.exists():
             _check(folder, values)
+        elif _log_of(path):
+            raise _damaged(folder, "it is missing, but its log run.db-wal is there")
         else:
             create(path, values)
         connection = connect(path)
@@ -148,9 +150,7 @@ def _unusable(folder: Path, error: Exception) -> RunFolderError:
 def connect(path: Path) -> sqlite3.Connection:
     """Return a connection in autocommit mode that outlives kills and waits for other readers."""
     connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
-    # A page's transaction touches a leaf of an index for each of its links: small leaves write
-    # less, and a leaf that is touched again before a checkpoint is written back once for both.
-    connection.execute("PRAGMA page_size = 2048")
+    # A leaf that is touched again before a checkpoint is written back once for both.
     connection.execute("PRAGMA wal_autocheckpoint = 32000")
     connection.execute("PRAGMA journal_mode = WAL")
     # A killed process loses nothing; only a power cut may take the last transactions.
@@ -167,7 +167,11 @@ def create(path: Path, values: Mapping[str, str]) -> None:
     unfinished = path.with_name(".run.db.new")
     _remove(unfinished)
     try:
-        with closing(connect(unfinished)) as connection:
+        # Without a log, so that what is committed is in the file.
+        with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
+            # A page's transaction touches a leaf of an index for each of its links: small leaves
+            # write less.
+            connection.execute("PRAGMA page_size = 2048")
             connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
             rows = {**values, "schema": SCHEMA_VERSION}
             connection.executemany("INSERT INTO meta VALUES (?, ?)", rows.items())
@@ -223,10 +227,15 @@ def _damaged(folder: Path, what: str) -> RunFolderError:
 
 def _for_reading(path: Path) -> sqlite3.Connection:
     """Return a connection that leaves no file behind and changes none."""
-    log = path.with_name("run.db-wal")
     # Without a log there is nothing but the file; to read a log SQLite wants its lock file too.
-    mode = "mode=ro" if log.exists() and log.stat().st_size else "mode=ro&immutable=1"
+    mode = "mode=ro" if _log_of(path) else "mode=ro&immutable=1"
     return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
+
+
+def _log_of(path: Path) -> int:
+    """Return how many bytes a killed process left in the log of a database."""
+    log = path.with_name(f"{path.name}-wal")
+    return log.stat().st_size if log.exists() else 0
 
 
 def _kept(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:

@@ -242,6 +242,21 @@ def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
     assert rows(copy, "SELECT value FROM counts") == [(7,)]
 
 
+def test_a_log_without_its_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    """A new database beside it would take its pages for its own."""
+    (tmp_path / "run.db-wal").write_bytes(b"all that is left")
+    with pytest.raises(RunFolderError, match=r"it is missing, but its log run\.db-wal is there"):
+        open_run(tmp_path, META, 0.0)
+    assert contents(tmp_path) == {"run.db-wal": b"all that is left"}
+
+
+def test_a_new_run_has_small_leaves_and_a_log(tmp_path: Path) -> None:
+    run = open_run(tmp_path, META, 0.0)
+    assert run.connection.execute("PRAGMA page_size").fetchone() == (2048,)
+    assert run.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    run.connection.close()
+
+
 def test_a_run_that_was_killed_while_it_was_made_begins_anew(tmp_path: Path) -> None:
     for name in (".run.db.new", ".run.db.new-wal", ".run.db.new-shm"):
         (tmp_path / name).write_bytes(b"half of something")
@@ -293,6 +308,29 @@ def test_a_database_that_may_only_be_read_is_refused_and_left_as_it_was() -> Non
         with someone_else(), pytest.raises(RunFolderError, match=r"cannot be used .* denied"):
             open_run(folder, META, 1.0)
         assert contents(folder) == before
+
+
+def test_what_is_settled_after_the_folder_may_not_be_written_any_more_is_kept() -> None:
+    with unprivileged() as folder:
+        make_run(folder, urls=2)
+        folder.chmod(0o777)
+        (folder / "run.db").chmod(0o666)
+        with someone_else():
+            run = open_run(folder, META, 1.0)
+            frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+            leases = [frontier.next(2.0), frontier.next(2.0)]
+        folder.chmod(0o555)
+        with someone_else():
+            for lease in leases:
+                assert lease is not None
+                frontier.admit(lease, Record(PAGE, 2.0, 200), now=2.0)
+            run.end_session(3.0, "finished")
+            run.connection.close()
+            with pytest.raises(PermissionError):
+                write_whole(folder / "summary.json", "{}")
+        folder.chmod(0o755)
+        assert not (folder / "summary.json").exists()
+        assert rows(folder, "SELECT COUNT(*) FROM pages") == [(2,)]
 
 
 @contextmanager
