@@ -398,6 +398,18 @@ def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
     assert lease_now(frontier).url == "http://b.de/"
 
 
+def test_a_lease_tells_the_languages_of_linking_pages_equal_ones_together(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    languages = ["en", "de", "en", "fr", "de"]
+    frontier.seed([Link(f"http://seed{n}.de/", 1.0) for n in range(len(languages))], 0.0)
+    for language in languages:
+        record = Record(PAGE, 0.0, 200, True, False, language, is_reference=True)
+        frontier.admit(lease_now(frontier), record, [Link("http://a.de/", 0.0)], now=0.0)
+    assert lease_now(frontier).inlinks == ("en", "en", "de", "de", "fr")
+
+
 def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(
     tmp_path: Path, new_frontier: Opener
 ) -> None:

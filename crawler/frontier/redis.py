@@ -240,7 +240,7 @@ class RedisFrontier(StoredCrawl):
             int(depth),
             int(redirects),
             int(retries),
-            tuple(inlinks.split()[:MAX_INLINKS]),
+            _grouped(inlinks.split()[:MAX_INLINKS]),
         )
 
     def ready_at(self, now: float) -> float | None:
@@ -437,6 +437,11 @@ def _script() -> tuple[bytes, bytes]:
     """Return the script and the name that a server has for it."""
     text = resources.files("crawler.frontier").joinpath("redis.lua").read_bytes()
     return text, sha1(text, usedforsecurity=False).hexdigest().encode()
+
+
+def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
+    """Return equal languages together, in the order of their first."""
+    return tuple(sorted(languages, key=languages.index))
 
 
 def _rules(
