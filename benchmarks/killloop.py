@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
+from crawler.frontier.stored import connect
 from tests.crawls import ROOT, command, environment, rows
 from tests.redisserver import RedisServer
 
@@ -199,6 +200,14 @@ def slots_expected(web: KillWeb) -> dict[str, int]:
     return dict(slots) | {h: min(HOST_CAP, len(urls)) for h, urls in web.crowds().items()}
 
 
+def slots_in(redis: RedisServer, crawl: str) -> dict[str, int]:
+    """Return the slots of the cap that each host holds in a shared frontier."""
+    client = connect(redis.url)
+    admitted: Any = client.hgetall(f"{{{crawl}}}:admitted")
+    client.close()
+    return {host: int(number) for host, number in admitted.items()}
+
+
 def misadmitted(web: KillWeb, slots: dict[str, int]) -> list[str]:
     """Return hosts that hold more or fewer slots than they should."""
     expected = slots_expected(web)
@@ -271,13 +280,16 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(worker.kill)
         kills = kill_workers(server, workers, redis, arguments.kills, random)
         wrong = finish(workers)
-        run = folders[0] if redis is None else merged(folder, folders, redis.url)
+        run, slots = folders[0], {}
+        if redis is not None:
+            run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
     records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
     wrong += misrecorded(web, records) + overcrowded(web, server.log)
     if redis is None:
-        wrong += misadmitted(web, dict(rows(run, "SELECT host, admitted FROM hosts")))
+        slots = dict(rows(run, "SELECT host, admitted FROM hosts"))
         left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
         wrong += [f"{left} URLs are still queued"] * bool(left)
+    wrong += misadmitted(web, slots)
     gap = smallest_gap(server.log)
     if gap < arguments.delay:
         wrong.append(f"a host was asked again after {gap:.3f} s")

@@ -1,0 +1,150 @@
+"""What a second and a third worker bring to a crawl that shares its frontier in Redis.
+
+    python -m benchmarks.workers [--pages 3000] [--rounds 3]
+
+One crawl of a web (`benchmarks.killweb`, a process of its own on this machine) by a process with a
+frontier of its own, then by one, two and three workers of a shared frontier, each crawl on a fresh
+server and all in the same minutes. Pages per second are those between the server's first and last
+request; each crawl has to settle the same URLs, fill the same slots of every host's cap and keep
+the delay by the server's own log. CPU time is that of the crawl's processes, their start included,
+and of redis-server, so that it can be seen what bounds the rate where cores are few. One JSON line.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from benchmarks.killloop import (
+    Row,
+    Worker,
+    finish,
+    merged,
+    misadmitted,
+    misrecorded,
+    overcrowded,
+    slots_in,
+    smallest_gap,
+)
+from benchmarks.killweb import KillWeb, served
+from crawler.frontier.stored import connect
+from tests.crawls import command, rows
+from tests.redisserver import RedisServer
+
+_CRAWL = "workers"
+
+
+def crawl(web: KillWeb, workers: int, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Crawl the whole web by so many workers, 0: one process with a frontier of its own."""
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="workers")))
+        server = stack.enter_context(served(web, arguments.latency))
+        settings: dict[str, object] = {
+            "DOWNLOAD_DELAY": arguments.delay,
+            "LANGFOCUS_RETRY_DELAY": 0.3,
+            "LANGFOCUS_QUIET": True,
+        }
+        redis = RedisServer(folder) if workers else None
+        if redis is not None:
+            redis.start("--appendfsync", "everysec")
+            stack.callback(redis.kill)
+            settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": _CRAWL}
+        folders = [folder / f"run{n}" for n in range(max(1, workers))]
+        line = ["lang=de", "strategy=bfs", f"seeds={web.seed}"]
+        processes = [
+            Worker(command(*line, **settings, JOBDIR=run), server.proxy, folder / f"{run.name}.log")
+            for run in folders
+        ]
+        cpu_s = children_s()
+        wrong = finish(processes)
+        cpu_s = children_s() - cpu_s
+        run, slots, redis_s = folders[0], None, 0.0
+        if redis is not None:
+            client = connect(redis.url)
+            usage = client.info("cpu")
+            redis_s = usage["used_cpu_user"] + usage["used_cpu_sys"]
+            client.close()
+            slots = slots_in(redis, _CRAWL)
+            run = merged(folder, folders, redis.url)
+        records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
+        wrong += misrecorded(web, records) + overcrowded(web, server.log)
+        if slots is None:
+            slots = dict(rows(run, "SELECT host, admitted FROM hosts"))
+        wrong += misadmitted(web, slots)
+        shares = [rows(one, "SELECT COUNT(*) FROM pages")[0][0] for one in folders]
+    gap = smallest_gap(server.log)
+    if gap < arguments.delay:
+        wrong.append(f"a host was asked again after {gap:.3f} s")
+    seconds = max(a.ended for a in server.log) - min(a.began for a in server.log)
+    return {
+        "records": len(records),
+        "shares": shares,
+        "per_second": len(records) / seconds,
+        "crawler_cpu_s": cpu_s,
+        "redis_cpu_s": redis_s,
+        "wrong": wrong,
+    }
+
+
+def children_s() -> float:
+    """Return the CPU seconds of all processes that were waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def main(line: Sequence[str] | None = None) -> int:
+    """Alternate the crawls; 1 if one of them came to something else than the web has."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pages", type=int, default=3000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--delay", type=float, default=0.02, help="seconds between contacts")
+    parser.add_argument("--latency", type=float, default=0.05, help="seconds of each answer")
+    arguments = parser.parse_args(line)
+    web = KillWeb(arguments.pages)
+    runs: dict[int, list[dict[str, Any]]] = {number: [] for number in (0, 1, 2, 3)}
+    for _ in range(arguments.rounds):
+        for number, of_number in runs.items():
+            of_number.append(crawl(web, number, arguments))
+    print(
+        json.dumps(
+            {
+                "date": time.strftime("%Y-%m-%d"),
+                "cores": os.cpu_count(),
+                "load": round(os.getloadavg()[0], 1),
+                "pages": arguments.pages,
+                **{
+                    "alone" if number == 0 else f"{number} workers": {
+                        "records_per_s": [round(run["per_second"], 1) for run in of_number],
+                        "shares": of_number[-1]["shares"],
+                        "crawler_cpu_ms_a_record": round(
+                            statistics.median(
+                                1000 * run["crawler_cpu_s"] / run["records"] for run in of_number
+                            ),
+                            2,
+                        ),
+                        "redis_cpu_ms_a_record": round(
+                            statistics.median(
+                                1000 * run["redis_cpu_s"] / run["records"] for run in of_number
+                            ),
+                            2,
+                        ),
+                        "wrong": [fault for run in of_number for fault in run["wrong"]][:5],
+                    }
+                    for number, of_number in runs.items()
+                },
+            }
+        )
+    )
+    return int(any(run["wrong"] for of_number in runs.values() for run in of_number))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
