@@ -61,14 +61,21 @@ class Reporter:
         counts = self._crawl.counts()
         if record.outcome == PAGE:
             self._line.record(None if record.language is None else record.is_relevant)
-            if self._crawl.worker is not None:
-                self._line.stand(Totals(counts.pages, counts.labelled, counts.relevant))
+            self._tell_of_all()
             if counts.labelled:
                 self._stats.set_value("langfocus/harvest_rate", counts.relevant / counts.labelled)
         self._line.show(counts.queued, counts.hosts)
 
+    def _tell_of_all(self) -> None:
+        """Let the line of a worker stand for the whole crawl."""
+        if self._crawl.worker is not None:
+            counts = self._crawl.counts()
+            self._line.stand(Totals(counts.pages, counts.labelled, counts.relevant))
+
     def spider_closed(self, spider: Spider, reason: str) -> None:
         """End the line, write `summary.json` and `report.html`, print the table."""
+        if not self._crawl.fault:
+            self._tell_of_all()
         self._line.close()
         folder = self._crawl.run.folder
         if self._crawl.fault:
