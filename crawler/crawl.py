@@ -122,10 +122,13 @@ class Crawl:
 
         After `close`: where it stood then.
         """
-        now = self.clock()
-        is_old = self.worker is None or abs(now - self._counted_at) >= _COUNTS_KEPT_S
+        is_old = self.worker is None or abs(self.clock() - self._counted_at) >= _COUNTS_KEPT_S
         if self._counts is None or (is_old and not self.finish_reason):
-            self._counts, self._counted_at = self.frontier.counts(), now
+            return self._count()
+        return self._counts
+
+    def _count(self) -> Counts:
+        self._counts, self._counted_at = self.frontier.counts(), self.clock()
         return self._counts
 
     def is_complete(self) -> bool:
@@ -135,7 +138,8 @@ class Crawl:
 
     def has_more(self) -> bool:
         """Tell whether there is, or may come, something to fetch."""
-        counts = self.counts()
+        # As it is now: nobody wakes a worker that takes the crawl for unfinished.
+        counts = self._count()
         # What other workers have leased may bring links, or come back when they die.
         is_others_turn = self.worker is not None and counts.leased > 0
         return not self.is_complete() and (counts.queued > 0 or is_others_turn)
@@ -148,7 +152,7 @@ class Crawl:
     def close(self, finish_reason: str) -> None:
         """Note why the session ended and let go of the run."""
         try:
-            self._counts, self._counted_at = self.frontier.counts(), self.clock()
+            self._count()
             if self.worker is not None:
                 self.worker.write_down()
             self.frontier.close()
