@@ -81,6 +81,7 @@ def test_train_writes_a_model_that_identify_uses(tmp_path: Path) -> None:
     data, model = write(tmp_path / "u.tsv", rows()), tmp_path / "m.npz"
     figures = tmp_path / "figures.json"
     options = ["--output", str(model), "--buckets", "4096", "--json", str(figures)]
+    options += ["--no-word-lists"]
     done = scrapy("train", str(data), *options)
     assert done.returncode == 0, done.stderr
     assert b"mean F1" in done.stdout
