@@ -118,7 +118,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         settings = self._crawl.settings
         self._is_anonymous = settings.is_anonymous
         self._allows_private = settings.private_addresses
-        self._shared = SharedAddresses(settings.per_address)
+        self._shared = SharedAddresses(self._crawl.occupancy)
         self._delay_s = settings.delay_s
         self._turns = HostTurns(max(settings.delay_s, settings.max_crawl_delay_s))
 

@@ -19,6 +19,7 @@ from classifiers.pages.methods.neighbours import MIN_REFERENCE_LENGTH
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.scripts import utf16_units, vote
 from crawler.errors import RunFolderError, SettingError, StorageError
+from crawler.frontier.addresses import Occupancy, OwnOccupancy, SharedOccupancy
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
 from crawler.frontier.redis import RedisFrontier
 from crawler.frontier.redis import connect as connect_redis
@@ -88,7 +89,8 @@ class Crawl:
 
     `lock` keeps other processes out of the run's folder until it is closed. `fault` says what
     made it impossible to go on. Where other processes share the frontier this one is a `worker`,
-    and `waiting` tells when it last stood still for want of the frontier.
+    and `waiting` tells when it last stood still for want of the frontier. `occupancy` keeps the
+    limit for each address.
     """
 
     options: CrawlOptions
@@ -103,6 +105,7 @@ class Crawl:
     listeners: list[OnSettled]
     lock: IO[str]
     waiting: Waiting
+    occupancy: Occupancy
     worker: Worker | None = None
     finish_reason: str = ""
     fault: str = ""
@@ -199,7 +202,13 @@ def open_crawl(
         lock = undo.enter_context(lock_run(folder))
         run = open_run(folder, meta, now)
         undo.callback(run.connection.close)
-        worker = None if shared is None else _worker(shared, run, settings)
+        occupancy: Occupancy = OwnOccupancy(settings.per_address)
+        worker = None
+        if shared is not None:
+            occupancy = SharedOccupancy(
+                shared, settings.per_address, clock, lease_s=settings.lease_s
+            )
+            worker = _worker(shared, occupancy, run, settings)
         undo.pop_all()
     frontier = shared or _own_frontier(options, settings, ordering, run, now)
     listeners: list[OnSettled] = []
@@ -232,6 +241,7 @@ def open_crawl(
         listeners,
         lock,
         waiting,
+        occupancy,
         worker,
     )
 
@@ -405,14 +415,16 @@ def _shared_frontier(
     return frontier
 
 
-def _worker(frontier: RedisFrontier, run: Run, settings: CrawlSettings) -> Worker:
+def _worker(
+    frontier: RedisFrontier, occupancy: SharedOccupancy, run: Run, settings: CrawlSettings
+) -> Worker:
     """Return the worker; raises `RunFolderError` if its folder knows of pages Redis forgot."""
     if run.has_pages() and not frontier.totals().get("settled"):
         raise RunFolderError(
             f"{run.folder}: holds pages of a crawl that the Redis server has nothing of; "
             "use a new folder"
         )
-    return Worker(frontier, run.connection, every_s=settings.lease_s / 4)
+    return Worker(frontier, occupancy, run.connection, every_s=settings.lease_s / 4)
 
 
 def _own_frontier(

@@ -7,6 +7,8 @@ again; nobody waits with a connection in hand.
 
 from collections import Counter, OrderedDict
 
+from crawler.frontier.addresses import Occupancy
+
 STEP_S = 0.05
 """Seconds between two hosts that come again to one busy address."""
 
@@ -14,12 +16,11 @@ _MAX_WAITING = 100_000
 
 
 class SharedAddresses:
-    """Counts who is at which address; `at_once` 0: any number."""
+    """Lets requests in at addresses, and tells others when to come again."""
 
-    def __init__(self, at_once: int) -> None:
-        """Let so many requests in at one address."""
-        self._at_once = at_once
-        self._busy: Counter[str] = Counter()
+    def __init__(self, occupancy: Occupancy) -> None:
+        """Let as many in as `occupancy` does."""
+        self._occupancy = occupancy
         self._queues: Counter[str] = Counter()
         self._waiting: OrderedDict[str, str] = OrderedDict()
 
@@ -29,16 +30,15 @@ class SharedAddresses:
         The more hosts wait for an address, the later the next of them comes: however many they
         are, an address is asked for every `STEP_S` seconds on average.
         """
-        if self._at_once and self._busy[address] >= self._at_once:
+        if not self._occupancy.enter(address):
             self._wait(address, host)
             return STEP_S * self._queues[address]
-        self._busy[address] += 1
         self._end_wait(host)
         return None
 
     def leave(self, address: str) -> None:
         """End a request that was let in."""
-        _decrease(self._busy, address)
+        self._occupancy.leave(address)
 
     def __len__(self) -> int:
         """Return how many hosts wait."""
@@ -54,10 +54,6 @@ class SharedAddresses:
     def _end_wait(self, host: str) -> None:
         address = self._waiting.pop(host, None)
         if address is not None:
-            _decrease(self._queues, address)
-
-
-def _decrease(counts: Counter[str], key: str) -> None:
-    counts[key] -= 1
-    if counts[key] <= 0:
-        del counts[key]
+            self._queues[address] -= 1
+            if self._queues[address] <= 0:
+                del self._queues[address]

@@ -16,6 +16,7 @@ from types import FrameType
 from typing import Any
 
 from crawler.errors import StorageError
+from crawler.frontier.addresses import SharedOccupancy
 from crawler.frontier.redis import RedisFrontier, Settled
 
 _AT_ONCE = 1000
@@ -32,17 +33,24 @@ class Worker:
     """Keeps the leases of a process and writes down what it settled."""
 
     def __init__(
-        self, frontier: RedisFrontier, connection: sqlite3.Connection, *, every_s: float
+        self,
+        frontier: RedisFrontier,
+        occupancy: SharedOccupancy,
+        connection: sqlite3.Connection,
+        *,
+        every_s: float,
     ) -> None:
         """Write into a run's database; `tend` has to be called every `every_s` seconds."""
         self.name, self.crawl = frontier.worker, frontier.crawl
         self._frontier = frontier
+        self._occupancy = occupancy
         self._connection = connection
         self.every_s = every_s
 
     def tend(self, now: float) -> None:
         """Let the leases go on and write down what was settled; raises `StorageError`."""
         self._frontier.renew(now)
+        self._occupancy.renew()
         self.write_down()
 
     def write_down(self) -> None:

@@ -1,15 +1,20 @@
-"""The limit for hosts that share an address, without a network."""
+"""The limit for hosts that share an address, without a network but for Redis."""
+
+from uuid import uuid4
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.frontier.addresses import OwnOccupancy, SharedOccupancy
+from crawler.frontier.stored import StoredCrawl, connect
 from crawler.shared_address import STEP_S, SharedAddresses
+from tests.redisserver import RedisServer
 
 HOSTS = [f"h{number}.de" for number in range(8)]
 
 
 def test_an_address_lets_in_so_many_at_once() -> None:
-    shared = SharedAddresses(2)
+    shared = SharedAddresses(OwnOccupancy(2))
     assert shared.enter("1.1.1.1", "a.de") is None
     assert shared.enter("1.1.1.1", "b.de") is None
     assert shared.enter("1.1.1.1", "c.de") == STEP_S
@@ -21,14 +26,14 @@ def test_an_address_lets_in_so_many_at_once() -> None:
 
 
 def test_a_host_that_comes_too_early_again_waits_once() -> None:
-    shared = SharedAddresses(1)
+    shared = SharedAddresses(OwnOccupancy(1))
     shared.enter("1.1.1.1", "a.de")
     assert [shared.enter("1.1.1.1", "b.de") for _ in range(3)] == [STEP_S] * 3
     assert len(shared) == 1
 
 
 def test_nobody_waits_without_a_limit() -> None:
-    shared = SharedAddresses(0)
+    shared = SharedAddresses(OwnOccupancy(0))
     assert [shared.enter("1.1.1.1", host) for host in HOSTS] == [None] * len(HOSTS)
 
 
@@ -39,7 +44,7 @@ def test_nobody_waits_without_a_limit() -> None:
 def test_no_more_than_the_limit_are_in_and_all_leave_nothing_behind(
     steps: list[tuple[str, str, bool]], at_once: int
 ) -> None:
-    shared = SharedAddresses(at_once)
+    shared = SharedAddresses(OwnOccupancy(at_once))
     inside: list[str] = []
     for host, address, comes in steps:
         if comes:
@@ -54,3 +59,30 @@ def test_no_more_than_the_limit_are_in_and_all_leave_nothing_behind(
         assert shared.enter("x", host) is None
         shared.leave("x")
     assert len(shared) == 0
+
+
+def test_the_limit_of_an_address_holds_for_all_workers_together(redis_server: RedisServer) -> None:
+    name, now = uuid4().hex, [100.0]
+
+    def worker() -> SharedOccupancy:
+        crawl = StoredCrawl(connect(redis_server.url), name)
+        return SharedOccupancy(crawl, 2, lambda: now[0], lease_s=10.0)
+
+    one, other = worker(), worker()
+    assert one.enter("1.1.1.1")
+    assert other.enter("1.1.1.1")
+    assert not one.enter("1.1.1.1")
+    assert one.enter("2.2.2.2")
+    other.leave("1.1.1.1")
+    assert one.enter("1.1.1.1")
+    assert not other.enter("1.1.1.1")
+    # A worker that died stays no longer than its lease.
+    now[0] = 109.0
+    one.renew()
+    now[0] = 115.0
+    assert not other.enter("1.1.1.1")
+    now[0] = 119.0
+    assert other.enter("1.1.1.1")
+    other.leave("1.1.1.1")
+    StoredCrawl(connect(redis_server.url), name).remove()
+    assert not connect(redis_server.url).keys(f"*{name}*")

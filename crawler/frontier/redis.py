@@ -138,7 +138,7 @@ class RedisFrontier(StoredCrawl):
 
     def _check_server(self) -> None:
         try:
-            version = str(self._read(lambda pipe: pipe.info("server"))[0]["redis_version"])
+            version = str(self.read(lambda pipe: pipe.info("server"))[0]["redis_version"])
         except (self._refused, KeyError):  # it does not tell
             return
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
@@ -248,14 +248,14 @@ class RedisFrontier(StoredCrawl):
 
         Where other workers hold leases, a time to look again: what they find is not announced.
         """
-        best, tiers, resting, leased, pages, limits = self._read(
+        best, tiers, resting, leased, pages, limits = self.read(
             lambda pipe: (
-                pipe.zrange(self._key("ready"), 0, 0, withscores=True),
-                pipe.zrange(self._key("tiers"), 0, 0, withscores=True),
-                pipe.zrange(self._key("resting"), 0, 0, withscores=True),
-                pipe.zcard(self._key("leases")),
-                pipe.hget(self._key("counts"), "pages"),
-                pipe.hmget(self._key("config"), ("budget_pages", "patience_s")),
+                pipe.zrange(self.key("ready"), 0, 0, withscores=True),
+                pipe.zrange(self.key("tiers"), 0, 0, withscores=True),
+                pipe.zrange(self.key("resting"), 0, 0, withscores=True),
+                pipe.zcard(self.key("leases")),
+                pipe.hget(self.key("counts"), "pages"),
+                pipe.hmget(self.key("config"), ("budget_pages", "patience_s")),
             )
         )
         budget, patience = limits
@@ -272,11 +272,11 @@ class RedisFrontier(StoredCrawl):
         """Return when the best URL that is ready goes out if nothing better comes."""
         if self._doubts_up_to is None or -tier > self._doubts_up_to:
             return now
-        since, hopes, soon = self._read(
+        since, hopes, soon = self.read(
             lambda pipe: (
-                pipe.get(self._key("doubt")),
-                pipe.exists(self._key("hopes")),
-                pipe.zcount(self._key("promising"), "-inf", now + patience_s),
+                pipe.get(self.key("doubt")),
+                pipe.exists(self.key("hopes")),
+                pipe.zcount(self.key("promising"), "-inf", now + patience_s),
             )
         )
         if since is None or not (hopes or soon):
@@ -291,11 +291,11 @@ class RedisFrontier(StoredCrawl):
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
-        self._read(lambda pipe: pipe.hset(self._key("delay"), host, repr(float(delay_s))))
+        self.read(lambda pipe: pipe.hset(self.key("delay"), host, repr(float(delay_s))))
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
-        kept: str | None = self._read(lambda pipe: pipe.get(self._key(f"robots:{origin}")))[0]
+        kept: str | None = self.read(lambda pipe: pipe.get(self.key(f"robots:{origin}")))[0]
         if kept is None:
             return None
         fetched_at, _, text = kept.partition("\n")
@@ -304,13 +304,13 @@ class RedisFrontier(StoredCrawl):
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the robots.txt of an origin."""
         kept = f"{now!r}\n{text}"
-        self._read(lambda pipe: pipe.set(self._key(f"robots:{origin}"), encoded(kept)))
+        self.read(lambda pipe: pipe.set(self.key(f"robots:{origin}"), encoded(kept)))
 
     def counts(self) -> Counts:
         """Return where the whole crawl stands, all workers together."""
         names = ("queued", "hosts", "pages", "labelled", "relevant")
-        numbers, leased = self._read(
-            lambda pipe: (pipe.hmget(self._key("counts"), names), pipe.zcard(self._key("leases")))
+        numbers, leased = self.read(
+            lambda pipe: (pipe.hmget(self.key("counts"), names), pipe.zcard(self.key("leases")))
         )
         queued, *others = (int(number or 0) for number in numbers)
         return Counts(queued - leased, leased, *others)
@@ -332,7 +332,7 @@ class RedisFrontier(StoredCrawl):
     def is_durable(self) -> bool:
         """Tell whether the server keeps an append-only file, as far as it says so."""
         try:
-            kept = self._read(lambda pipe: pipe.config_get("appendonly"))[0]
+            kept = self.read(lambda pipe: pipe.config_get("appendonly"))[0]
         except self._refused:
             return True
         return bool(kept.get("appendonly") != "no")

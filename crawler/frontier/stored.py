@@ -107,41 +107,41 @@ class StoredCrawl:
 
     def exists(self) -> bool:
         """Tell whether a crawl of that name was begun."""
-        return bool(self._read(lambda pipe: pipe.exists(self._key("rules")))[0])
+        return bool(self.read(lambda pipe: pipe.exists(self.key("rules")))[0])
 
     def workers(self) -> list[str]:
         """Return the names of all workers that ever joined: those that may have left records."""
-        return sorted(self._read(lambda pipe: pipe.smembers(self._key("workers")))[0])
+        return sorted(self.read(lambda pipe: pipe.smembers(self.key("workers")))[0])
 
     def settled(
         self, worker: str, number: int = 1000, *, after: str | None = None
     ) -> list[Settled]:
         """Return the oldest records of a worker that were not forgotten, `after` an id."""
-        key = self._key(f"records:{worker}")
+        key = self.key(f"records:{worker}")
         first = "-" if after is None else f"({after}"
-        entries = self._read(lambda pipe: pipe.xrange(key, first, count=number))[0]
+        entries = self.read(lambda pipe: pipe.xrange(key, first, count=number))[0]
         return [_settled(entry, fields) for entry, fields in entries]
 
     def forget(self, settled: Sequence[Settled], worker: str) -> None:
         """Let go of records that were written down elsewhere; doing so twice is harmless."""
         if settled:
-            key = self._key(f"records:{worker}")
-            self._read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
+            key = self.key(f"records:{worker}")
+            self.read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
 
     def worker_counts(self, worker: str) -> dict[str, int]:
         """Return what a worker counted, by the names that a run's `counts` have."""
-        return _numbers(self._read(lambda pipe: pipe.hgetall(self._key(f"counts:{worker}")))[0])
+        return _numbers(self.read(lambda pipe: pipe.hgetall(self.key(f"counts:{worker}")))[0])
 
     def totals(self) -> dict[str, int]:
         """Return every counter of the crawl by its name, summed over the workers.
 
         `queued` includes what is `leased`; `settled` is the number of the last record.
         """
-        keys = [self._key(f"counts:{worker}") for worker in self.workers()]
-        leased, *counts = self._read(
+        keys = [self.key(f"counts:{worker}") for worker in self.workers()]
+        leased, *counts = self.read(
             lambda pipe: (
-                pipe.zcard(self._key("leases")),
-                *(pipe.hgetall(key) for key in [self._key("counts"), *keys]),
+                pipe.zcard(self.key("leases")),
+                *(pipe.hgetall(key) for key in [self.key("counts"), *keys]),
             )
         )
         totals = {"leased": int(leased)}
@@ -156,9 +156,9 @@ class StoredCrawl:
         cursor = -1
         while cursor:
             at = max(cursor, 0)
-            cursor, keys = self._read(lambda pipe: pipe.scan(at, pattern, _KEYS_A_CALL))[0]  # noqa: B023  # called at once
+            cursor, keys = self.read(lambda pipe: pipe.scan(at, pattern, _KEYS_A_CALL))[0]  # noqa: B023  # called at once
             if keys:
-                self._read(lambda pipe: pipe.unlink(*keys))  # noqa: B023  # called at once
+                self.read(lambda pipe: pipe.unlink(*keys))  # noqa: B023  # called at once
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -166,7 +166,7 @@ class StoredCrawl:
 
     # Calls.
 
-    def _read(self, ask: Callable[[Any], object]) -> list[Any]:
+    def read(self, ask: Callable[[Any], object]) -> list[Any]:
         """Do what may be done twice without harm."""
 
         def do() -> list[Any]:
@@ -213,7 +213,8 @@ class StoredCrawl:
                 f"Redis could not be reached for {waited_s:.0f} s: {error}"
             ) from error
 
-    def _key(self, name: str) -> str:
+    def key(self, name: str) -> str:
+        """Return the key of that name among those of the crawl."""
         return self._prefix + name
 
 
