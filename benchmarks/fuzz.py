@@ -5,7 +5,7 @@ has to do instead is its law in `benchmarks.fuzztargets`.
 
 Inputs are changes of small seeds. Where atheris is installed it chooses those that reach new lines
 (`--engine plain` goes without). Each target runs in a process of its own, which may use `HANG_S`
-seconds of CPU for an input and `MEMORY_BYTES` more than at its beginning; one that dies or stands
+seconds of CPU for an input and raise its peak of memory by `MEMORY_BYTES`; one that dies or stands
 still is a failure too. Failures of one kind count once and are written to `--save`, shortened.
 Prints a JSON line for each target; exits with 1 where something failed.
 
@@ -49,7 +49,10 @@ HANG_S: Final = 3.0
 SILENCE_S: Final = 40.0
 """Seconds without a new input after which a process is given up; far more than an input may take,
 since the machine may be busy."""
-MEMORY_BYTES: Final = 1 << 30
+MEMORY_BYTES: Final = 1 << 28
+ADDRESS_SPACE_BYTES: Final = 1 << 34
+"""What a process may take in all, which spares the machine: at the limit the parser dies, since it
+does not look whether it was given memory, so this is no judge of an input."""
 MAX_INPUT: Final = 20_000
 _HEAD = struct.Struct("<QI")
 # What is compiled must not be changed, and what learns is not asked.
@@ -114,9 +117,12 @@ class Trial:
             save_failure(self._save / name, data, _kind(failure), told)
 
     def _failure(self, data: bytes) -> BaseException | None:
+        peak = _peak_bytes()
         signal.setitimer(signal.ITIMER_PROF, HANG_S)
         try:
             self._law(data)
+            if _peak_bytes() - peak > MEMORY_BYTES:
+                raise MemoryError(f"more than {MEMORY_BYTES >> 20} MB of memory")
         except (Exception, Hung) as failure:
             return failure
         finally:
@@ -249,13 +255,16 @@ def _child(name: str, seconds: float, number: int, journal: Path, save: Path, en
         _run_plainly(trial, seeds, fuzztargets.TOKENS, seconds, random.Random(number))
 
 
+def _peak_bytes() -> int:
+    """Return the most memory that this process ever had."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else 1024 * peak
+
+
 def _bound_memory() -> None:
-    """Allow this process only so much more than it has once its models are read."""
-    if sys.platform != "linux":
-        return
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    most = pages * resource.getpagesize() + MEMORY_BYTES
-    resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    """Spare the machine."""
+    if sys.platform == "linux":
+        resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
 
 
 def fuzz(name: str, seconds: float, number: int, save: Path, engine: str) -> dict[str, Any]:
