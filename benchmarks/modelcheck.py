@@ -22,39 +22,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from random import Random
 from typing import Any
 
 from hypothesis import HealthCheck, seed, settings
-from hypothesis import strategies as st
 from hypothesis.stateful import (
     INITIALIZE_RULE_MARKER,
     RULE_MARKER,
     RuleBasedStateMachine,
-    rule,
     run_state_machine_as_test,
 )
 
-from crawler.frontier.base import Link
 from tests.redisserver import RedisServer
-from tests.test_frontier_contract import LINKS, OUTCOMES, FrontierMachine
+from tests.test_frontier_contract import FrontierMachine
 from tests.test_frontier_redis import SharedMachine
 
 _CRAWLS_A_ROUND = 100
-
-
-def with_fetches(machine: type[FrontierMachine]) -> type[FrontierMachine]:
-    """Return a machine with one more rule, since single steps seldom come as far as a page."""
-
-    class Fetching(machine):  # type: ignore[valid-type,misc]  # any of the machines
-        @rule(kind=OUTCOMES, links=LINKS, which=st.randoms())
-        def fetch(self, kind: str, links: list[Link], which: Random) -> None:
-            self.now += 7.0
-            self.lease()
-            if self.leases:
-                self.settle(which=which, kind=kind, links=links)
-
-    return Fetching
 
 
 def count_rules(machine: type[RuleBasedStateMachine], steps: Counter[str]) -> None:
@@ -106,7 +88,7 @@ def check(
 def machine_of(frontier: str) -> Iterator[type[FrontierMachine]]:
     """Yield the machine of a frontier, with a server where it needs one."""
     if frontier == "sqlite":
-        yield with_fetches(FrontierMachine)
+        yield FrontierMachine
         return
     if shutil.which("redis-server") is None:
         sys.exit("skipped: there is no redis-server to start")
@@ -114,7 +96,7 @@ def machine_of(frontier: str) -> Iterator[type[FrontierMachine]]:
         redis = RedisServer(Path(folder))
         redis.start()
         try:
-            yield with_fetches(type("Machine", (SharedMachine,), {"server": redis}))
+            yield type("Machine", (SharedMachine,), {"server": redis})
         finally:
             redis.kill()
 

@@ -23,8 +23,9 @@ ARGUMENTS = {
     "counts as irrelevant (default 10)",
     "host_cap": "URLs of one host that may enter the queue and be crawled, 0 for any number "
     "(default 10)",
-    "directory_depth": "how many directories of a path make a unit of the directory filter "
-    "(default 1)",
+    "directory_cap": "URLs of one directory that may enter the queue, 0 for any number (default 0)",
+    "directory_depth": "how many directories of a path make a directory, for its cap and for the "
+    "directory filter (default 1)",
     "identify": f"what tells the language of a page: {', '.join(page_methods())} "
     f"(default {DEFAULT_METHOD})",
     "seeds": "where to start: a file with one URL a line, or URLs with commas between them "
@@ -45,6 +46,7 @@ class CrawlOptions:
     filter: str = "none"
     tolerance: int = 10
     host_cap: int = 10
+    directory_cap: int = 0
     directory_depth: int = 1
     identify: str = DEFAULT_METHOD
     seeds: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ class CrawlOptions:
             filter=_choice(arguments, "filter", FILTERS, "none") or "none",
             tolerance=_number(arguments, "tolerance", 10, least=0),
             host_cap=_number(arguments, "host_cap", 10, least=0),
+            directory_cap=_number(arguments, "directory_cap", 0, least=0),
             directory_depth=_number(arguments, "directory_depth", 1, least=1),
             identify=_choice(arguments, "identify", page_methods(), None) or DEFAULT_METHOD,
             seeds=_seeds(arguments.get("seeds"), lang, web or "live"),

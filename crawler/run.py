@@ -16,15 +16,24 @@ from typing import IO
 from classifiers.pages.methods import DEFAULT_METHOD
 from crawler.errors import RunFolderError
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 
-_UPGRADES = {"1": "ALTER TABLE urls ADD COLUMN inlinks TEXT"}
-"""Schema of an older version -> what leads from it to this one."""
+_DIRECTORIES = """
+CREATE TABLE directories(
+    directory TEXT PRIMARY KEY,           -- host and first directories of a path
+    admitted INTEGER NOT NULL) WITHOUT ROWID;  -- URLs that hold a slot of the directory cap
+"""
 
-_UNSAID = {"identify": DEFAULT_METHOD, "shared": ""}
+_UPGRADES = {
+    "1": ("2", "ALTER TABLE urls ADD COLUMN inlinks TEXT"),
+    "2": ("3", _DIRECTORIES),
+}
+"""Schema of an older version -> the next one, and what leads to it."""
+
+_UNSAID = {"identify": DEFAULT_METHOD, "shared": "", "directory_cap": "0"}
 """What a run has that was made before the setting existed."""
 
-_SCHEMA = """
+_SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions(
     id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
@@ -37,6 +46,7 @@ CREATE TABLE hosts(
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory
     downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
+{_DIRECTORIES.strip()}
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
@@ -67,6 +77,7 @@ IDENTITY = (
     "filter",
     "tolerance",
     "host_cap",
+    "directory_cap",
     "directory_depth",
     "web",
     "identify",
@@ -270,9 +281,10 @@ def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, 
 def _begin(connection: sqlite3.Connection, values: Mapping[str, str], now: float) -> int:
     """Upgrade a run that was checked and return the number of the session that begins."""
     connection.execute("BEGIN IMMEDIATE")
-    row = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()
-    if row[0] in _UPGRADES:
-        connection.execute(_UPGRADES[row[0]])
+    schema = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()[0]
+    while schema in _UPGRADES:
+        schema, statement = _UPGRADES[schema]
+        connection.execute(statement)
     # The budget and the seeds may grow from one session to the next.
     rows = [("schema", SCHEMA_VERSION), *values.items()]
     connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)

@@ -31,6 +31,7 @@ class ObviousFrontier:
 
     filter: Filter
     host_cap: int = 10
+    directory_cap: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
     known: list[Known] = field(default_factory=list)
@@ -53,10 +54,17 @@ class ObviousFrontier:
             return Admission.REJECTED
         if self.host_cap and self.slots.get(host, 0) >= self.host_cap:
             return Admission.HOST_FULL
-        self.slots[host] = self.slots.get(host, 0) + 1
+        directory = self.filter.directory_of(link.url)
+        if self.directory_cap and self.slots.get(directory, 0) >= self.directory_cap:
+            return Admission.DIRECTORY_FULL
+        self._change_slots(link.url, 1)
         self.discovered += 1
         self.known.append(Known(link, self.discovered, redirects, depth))
         return Admission.STORED
+
+    def _change_slots(self, url: str, number: int) -> None:
+        for name in (host_of(url), self.filter.directory_of(url)):
+            self.slots[name] = self.slots.get(name, 0) + number
 
     def candidates(self, now: float) -> list[Known]:
         leased = {k.host for k in self.known if k.is_leased}
@@ -97,7 +105,7 @@ class ObviousFrontier:
         page.is_leased = page.is_queued = False
         self.records.append((url, record))
         if record.outcome == REDIRECT:
-            self.slots[page.host] -= 1
+            self._change_slots(url, -1)
         unit = self.filter.unit_of(url)
         tally = self.tallies.get(unit, Tally())
         if record.is_download:
@@ -120,7 +128,7 @@ class ObviousFrontier:
             for k in [k for k in self.known if k.is_queued and not k.is_leased]:
                 if self.filter.unit_of(k.link.url) == unit:
                     self.known.remove(k)
-                    self.slots[k.host] -= 1
+                    self._change_slots(k.link.url, -1)
         self.ready_from[page.host] = now + self.delay_s
         return admissions
 

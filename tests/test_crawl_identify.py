@@ -12,6 +12,7 @@ from classifiers.pages.methods.rivals import FASTTEXT_MODEL
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.options import CrawlOptions
+from crawler.run import SCHEMA_VERSION
 from crawler.visit import Download
 from tests.crawls import ROOT, crawl, environment, rows, summary
 
@@ -149,6 +150,7 @@ def make_older(folder: Path) -> None:
     """Turn a run into one of the version before methods could be chosen."""
     with closing(sqlite3.connect(folder / "run.db")) as connection:
         connection.execute("ALTER TABLE urls DROP COLUMN inlinks")
+        connection.execute("DROP TABLE directories")
         connection.execute("DELETE FROM meta WHERE key = 'identify'")
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
         connection.commit()
@@ -167,7 +169,7 @@ def test_a_run_of_an_older_version_goes_on_with_the_default_method(tmp_path: Pat
     crawl.close("finished")
     assert rows(tmp_path, "SELECT value FROM meta WHERE key IN ('schema', 'identify')") == [
         ("composite",),
-        ("2",),
+        (SCHEMA_VERSION,),
     ]
 
 

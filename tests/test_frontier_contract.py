@@ -68,6 +68,7 @@ class FrontierMachine(RuleBasedStateMachine):
         name=st.sampled_from(FILTERS),
         tolerance=st.integers(0, 2),
         cap=st.sampled_from([0, 2, 3]),
+        directory_cap=st.sampled_from([0, 1, 2]),
         delay=st.sampled_from([0.0, 1.0, 5.0]),
         budget=st.sampled_from([None, 4]),
         draw=st.sampled_from(Draw),
@@ -79,6 +80,7 @@ class FrontierMachine(RuleBasedStateMachine):
         name: str,
         tolerance: int,
         cap: int,
+        directory_cap: int,
         delay: float,
         budget: int | None,
         draw: Draw,
@@ -92,7 +94,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leases: list[Lease] = []
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance)
-        self.model = ObviousFrontier(self.filter, cap, delay, budget)
+        self.model = ObviousFrontier(self.filter, cap, directory_cap, delay, budget)
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -108,6 +110,7 @@ class FrontierMachine(RuleBasedStateMachine):
             filter=self.filter,
             draw=self.draw,
             host_cap=self.model.host_cap,
+            directory_cap=self.model.directory_cap,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
             doubts_up_to=0.0,
@@ -175,6 +178,14 @@ class FrontierMachine(RuleBasedStateMachine):
         with pytest.raises(LeaseError):
             self.frontier.admit(lease, record, now=self.now)
 
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
+    def fetch(self, which: Random, kind: str, links: list[Link]) -> None:
+        """A lease and its page, since single steps seldom come as far as one."""
+        self.now += 7.0
+        self.lease()
+        if self.leases:
+            self.settle(which=which, kind=kind, links=links)
+
     @precondition(lambda self: self.leases)
     @rule(hold=st.sampled_from([0.0, 3.0]))
     def retry(self, hold: float) -> None:
@@ -199,7 +210,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.open()
         for known in self.model.known:
             known.is_leased = False
-        for host in self.model.slots:
+        for host in {k.host for k in self.model.known}:
             rests_until = self.now + self.model.delay_s
             self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
 
@@ -251,7 +262,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
 
 TestFrontierMachine = FrontierMachine.TestCase
-TestFrontierMachine.settings = settings(max_examples=200, stateful_step_count=60, deadline=None)
+TestFrontierMachine.settings = settings(max_examples=180, stateful_step_count=60, deadline=None)
 
 
 Opener = Callable[..., Frontier]
@@ -338,6 +349,51 @@ def test_a_url_that_was_not_fetched_can_be_given_back_for_later(
     assert frontier.next(1.9) is None
     assert frontier.ready_at(1.9) == 2.0
     assert frontier.next(2.0) == lease
+
+
+def test_the_cap_of_a_directory_holds_for_each_of_them_and_for_the_root(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=5, directory_cap=2)
+    seeds = ["/1.html", "/a/1.html", "/2.html", "/a/b/2.html", "/?3", "/a/?4", "/b/1.html", "/c/"]
+    answers = frontier.seed([Link(f"http://a.de{path}", 0.0) for path in seeds], 0.0)
+    stored, directory, host = ["stored"], ["directory_full"], ["host_full"]
+    assert [a.value for a in answers] == 4 * stored + 2 * directory + stored + host
+    again = new_frontier(tmp_path, host_cap=5, directory_cap=2)
+    answers = again.seed([Link("http://www.a.de/3.html", 0.0), Link("http://b.de/", 0.0)], 0.0)
+    assert [a.value for a in answers] == host + stored
+
+
+@pytest.mark.parametrize("name", ["server", "directory-conservative"])
+def test_what_is_dropped_gives_its_slots_of_the_directory_cap_back(
+    tmp_path: Path, new_frontier: Opener, name: str
+) -> None:
+    rule_of = make_filter(name, tolerance=0)
+    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=0, directory_cap=3)
+    frontier.seed([Link(f"http://a.de/en/{n}", 0.0) for n in range(4)], 0.0)
+    frontier.seed([Link("http://a.de/de/1", -1.0)], 0.0)
+    frontier.admit(lease_now(frontier), page("en"), now=0.0)
+    seeds = [Link(f"http://a.de/{of}/{n}", 0.0) for of in ("en", "de") for n in range(10, 14)]
+    answers = [answer.value for answer in frontier.seed(seeds, 0.0)]
+    # The page that was fetched keeps its slot.
+    assert answers[:4] == ["stored"] * 2 + ["directory_full"] * 2
+    left = 3 if name == "server" else 2
+    assert answers[4:] == ["stored"] * left + ["directory_full"] * (4 - left)
+
+
+def test_a_redirect_passes_its_slot_of_the_directory_cap_on(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=0, directory_cap=1)
+    frontier.seed([Link("http://a.de/x/", 0.0)], 0.0)
+    record = Record(REDIRECT, 0.0, 301)
+    links = [Link("http://a.de/x/start", 0.0), Link("http://a.de/x/end", 0.0)]
+    answers = frontier.admit(lease_now(frontier), record, links, now=0.0)
+    assert [answer.value for answer in answers] == ["stored", "directory_full"]
+    answers = frontier.admit(lease_now(frontier), record, [Link("http://b.de/", 0.0)], now=0.0)
+    assert [answer.value for answer in answers] == ["stored"]
+    answers = frontier.admit(lease_now(frontier), page(), links[1:], now=0.0)
+    assert [answer.value for answer in answers] == ["stored"]
 
 
 def test_a_redirect_passes_its_slot_of_the_host_cap_on(
@@ -513,7 +569,8 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_no_step_of_a_crawl_scans_a_table_or_sorts(
     tmp_path: Path, statements: list[str], name: str, draw: Draw
 ) -> None:
-    frontier = new_sqlite_frontier(tmp_path, filter=make_filter(name, tolerance=0), draw=draw)
+    rule_of = make_filter(name, tolerance=0)
+    frontier = new_sqlite_frontier(tmp_path, filter=rule_of, draw=draw, directory_cap=9)
     frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
     statements.clear()
     links = [Link(f"http://{c}.de/en/{n}", 0.0) for c in "abd" for n in range(4)]

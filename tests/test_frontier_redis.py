@@ -120,6 +120,7 @@ class SharedMachine(FrontierMachine):
             filter=self.filter,
             draw=self.draw,
             host_cap=self.model.host_cap,
+            directory_cap=self.model.directory_cap,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
             doubts_up_to=0.0,
@@ -374,7 +375,7 @@ def test_a_server_that_is_busy_with_something_else_is_waited_for(own_server: Red
     client.config_set("busy-reply-threshold", "10")
 
     def mend(_: float) -> None:
-        # It may be over by now, or not begun yet.
+        # Asked for again while it ends, the server may have ended it already.
         with suppress(ResponseError):
             client.script_kill()
 
@@ -493,6 +494,7 @@ def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServ
     "change",
     [
         {"host_cap": 11},
+        {"directory_cap": 1},
         {"draw": Draw.UNIFORM},
         {"lifts": True},
         {"doubts_up_to": 0.0},

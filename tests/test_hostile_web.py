@@ -57,6 +57,13 @@ def month(exchange: Exchange) -> bytes:
     return answer(b"<a href='/?month=%d'>next</a>" % (number + 1) + PAGE)
 
 
+def week(exchange: Exchange) -> bytes:
+    """The same in a directory, with a link to the page before it too."""
+    number = int(exchange.path.rpartition("/")[2] or 0)
+    links = b"<a href='/weeks/%d'>next</a><a href='/weeks/%d'>last</a>" % (number + 1, number - 1)
+    return answer(links + PAGE)
+
+
 def session(exchange: Exchange) -> bytes:
     """A page whose links carry a new session id each time."""
     token = uuid4().hex.encode()
@@ -225,7 +232,13 @@ class Crawled:
         return [path for of, path in self.requested if of == host and path != "robots.txt"]
 
 
-def crawl(folder: Path, hosts: Mapping[str, Behaviour], **settings: object) -> Crawled:
+def crawl(
+    folder: Path,
+    hosts: Mapping[str, Behaviour],
+    *more: str,
+    host_cap: int = HOST_CAP,
+    **settings: object,
+) -> Crawled:
     """Crawl hosts with small limits; the memory is among them."""
     limits = {
         "DOWNLOAD_DELAY": 0.01,
@@ -239,10 +252,10 @@ def crawl(folder: Path, hosts: Mapping[str, Behaviour], **settings: object) -> C
         "MEMUSAGE_LIMIT_MB": max(600, getrusage(RUSAGE_SELF).ru_maxrss // 1024 + 100),
         "MEMUSAGE_CHECK_INTERVAL_SECONDS": 0.2,
     }
-    arguments = ("lang=de", "strategy=cctld", "seeds=http://start.de/", f"host_cap={HOST_CAP}")
+    arguments = ("lang=de", "strategy=cctld", "seeds=http://start.de/", f"host_cap={host_cap}")
     with hostile_web(hosts) as proxy:
         done = subprocess.run(
-            command(*arguments, JOBDIR=folder, **limits | settings),
+            command(*arguments, *more, JOBDIR=folder, **limits | settings),
             cwd=ROOT,
             env={**environment(proxy.url), "https_proxy": proxy.url, "no_proxy": ".invalid"},
             capture_output=True,
@@ -363,6 +376,20 @@ def test_a_page_of_a_million_links_adds_no_more_than_its_host_may_have(large: Cr
     counts = summary(large.folder)["counts"]
     assert counts["ignored_url"] > 1_000
     assert counts["host_full"] > 9_000
+
+
+def test_endless_calendars_end_at_the_caps_of_their_directories(tmp_path: Path) -> None:
+    links = b"<a href='http://months.de/'>x</a><a href='http://weeks.de/'>x</a>"
+    hosts = {"months.de": computes(month), "weeks.de": computes(week)}
+    hosts["start.de"] = sends(answer(PAGE + links))
+    crawled = crawl(tmp_path, hosts, "directory_cap=12", host_cap=0)
+    assert summary(tmp_path)["finish_reason"] == "finished"
+    assert crawled.paths("months.de") == ["", *(f"?month={number}" for number in range(1, 12))]
+    weeks = crawled.paths("weeks.de")
+    assert weeks[0] == ""
+    assert len(weeks) == 1 + 12
+    assert summary(tmp_path)["counts"]["directory_full"] >= 2
+    assert summary(tmp_path)["settings"]["directory_cap"] == "12"
 
 
 # Sockets of servers that hang are closed when they are collected, which has to happen here.

@@ -87,6 +87,17 @@ def make_run_of_schema_1(folder: Path) -> None:
         connection.commit()
 
 
+def make_run_of_schema_2(folder: Path) -> None:
+    make_run_of_schema_1(folder)
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute("ALTER TABLE urls ADD COLUMN inlinks TEXT")
+        connection.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
+        connection.commit()
+
+
+OLDER = pytest.mark.parametrize("make_older_run", [make_run_of_schema_1, make_run_of_schema_2])
+
+
 def opened(folder: Path) -> Crawl:
     options = CrawlOptions("de", strategy="bfs", seeds=("http://a.de/",))
     return open_crawl(options, CrawlSettings(run_folder=folder), clock=lambda: 100.0)
@@ -97,8 +108,11 @@ def tables(folder: Path) -> dict[str, list[tuple[object, ...]]]:
     return {name: rows(folder, f"PRAGMA table_info({name})") for (name,) in rows(folder, query)}
 
 
-def test_a_run_of_schema_1_is_upgraded_and_goes_on_where_it_was(tmp_path: Path) -> None:
-    make_run_of_schema_1(tmp_path)
+@OLDER
+def test_a_run_of_an_older_schema_is_upgraded_and_goes_on_where_it_was(
+    tmp_path: Path, make_older_run: Callable[[Path], None]
+) -> None:
+    make_older_run(tmp_path)
     run = opened(tmp_path)
     run.start()
     assert run.frontier.counts().queued == 2
@@ -123,11 +137,21 @@ def test_a_run_of_schema_1_is_upgraded_and_goes_on_where_it_was(tmp_path: Path) 
     assert rows(tmp_path, "SELECT value FROM meta WHERE key = 'schema'") == [(SCHEMA_VERSION,)]
 
 
-def test_an_upgraded_run_has_the_tables_of_a_new_one(tmp_path: Path) -> None:
-    make_run_of_schema_1(tmp_path)
+@OLDER
+def test_an_upgraded_run_has_the_tables_of_a_new_one(
+    tmp_path: Path, make_older_run: Callable[[Path], None]
+) -> None:
+    make_older_run(tmp_path)
     open_run(tmp_path, META, 0.0).connection.close()
     open_run(tmp_path / "new", META, 0.0).connection.close()
     assert tables(tmp_path) == tables(tmp_path / "new")
+
+
+def test_a_run_from_before_there_was_a_directory_cap_has_none(tmp_path: Path) -> None:
+    make_run_of_schema_2(tmp_path)
+    with pytest.raises(RunFolderError, match="directory_cap=0, not directory_cap=5"):
+        open_run(tmp_path, {**META, "directory_cap": 5}, 0.0)
+    open_run(tmp_path, {**META, "directory_cap": 0}, 0.0).connection.close()
 
 
 def make_run(folder: Path, urls: int = 1000) -> Path:

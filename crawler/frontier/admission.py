@@ -1,7 +1,7 @@
-"""What becomes of the links of one page: seen, rejected, host full or stored."""
+"""What becomes of the links of one page: seen, rejected, beyond a cap or stored."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from crawler.frontier.base import Admission, Link
@@ -36,13 +36,33 @@ class Outcome:
     lifted: set[int] = field(default_factory=set)
 
 
+@dataclass(slots=True)
+class _Directories:
+    """The slots that directories had given, and those that are `taken` now."""
+
+    filter: Filter
+    cap: int
+    given: Mapping[str, int]
+    taken: Counter[str] = field(default_factory=Counter)
+
+    def take(self, url: str) -> bool:
+        """Take a slot of the directory of a URL; False if it has none."""
+        if self.cap:
+            directory = self.filter.directory_of(url)
+            if self.given[directory] + self.taken[directory] >= self.cap:
+                return False
+            self.taken[directory] += 1
+        return True
+
+
 @dataclass(frozen=True, slots=True)
 class Admitter:
-    """The rules that hold for a whole crawl. `host_cap` 0: any number of URLs a host."""
+    """The rules that hold for a whole crawl. A cap of 0: any number of URLs."""
 
     tables: Tables
     filter: Filter
     host_cap: int
+    directory_cap: int
     lifts: bool
 
     def admit(self, links: Sequence[Link], origin: Origin, counts: Counter[str]) -> Outcome:
@@ -58,6 +78,7 @@ class Admitter:
         }
         hosts = self.tables.hosts(keys.values())
         targets = self._targets(links, origin)
+        directories = self._directories(links)
         for link, fp in zip(links, prints, strict=True):
             if fp in seen:
                 outcome.admissions.append(Admission.SEEN)
@@ -65,12 +86,15 @@ class Admitter:
                 continue
             host = hosts[keys[fp]]
             admission = self._decide(host, origin, targets.get(link.url, NOTHING))
+            if admission is Admission.STORED and not directories.take(link.url):
+                admission = Admission.DIRECTORY_FULL
             outcome.admissions.append(admission)
             if admission is Admission.STORED:
                 seen.add(fp)
                 host.admitted += 1
                 outcome.stored.append(self._row(link, fp, host, origin))
         self.tables.store(outcome.stored)
+        self.tables.add_directory_slots(directories.taken)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
 
@@ -90,6 +114,18 @@ class Admitter:
         if self.host_cap and host.admitted >= self.host_cap:
             return Admission.HOST_FULL
         return Admission.STORED
+
+    def free_directories(self, urls: Iterable[str]) -> None:
+        """Give the slots that URLs held of their directories back."""
+        if self.directory_cap:
+            freed = Counter(map(self.filter.directory_of, urls))
+            self.tables.add_directory_slots({key: -number for key, number in freed.items()})
+
+    def _directories(self, links: Sequence[Link]) -> "_Directories":
+        given: Mapping[str, int] = {}
+        if self.directory_cap:
+            given = self.tables.directory_slots(self.filter.directory_of(li.url) for li in links)
+        return _Directories(self.filter, self.directory_cap, given)
 
     def _lift(self, link: Link, fp: int, outcome: Outcome) -> None:
         if self.lifts:

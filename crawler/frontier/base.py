@@ -18,7 +18,7 @@ PAGE = "page"
 """The outcome of a page that was downloaded with a final status; all others count apart."""
 
 REDIRECT = "redirect"
-"""The outcome of a URL that points elsewhere; its slot of the host cap goes to its target."""
+"""The outcome of a URL that points elsewhere; its slots of the caps go to its target."""
 
 
 MAX_INLINKS = 10
@@ -93,6 +93,7 @@ class Admission(Enum):
     STORED = "stored"
     SEEN = "seen"
     HOST_FULL = "host_full"
+    DIRECTORY_FULL = "directory_full"
     REJECTED = "rejected"
 
 
@@ -119,7 +120,7 @@ class Frontier(Protocol):
     """Who is fetched next, and what a fetch changes."""
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
-        """Queue links that no page gave: no filter applies, the host cap does."""
+        """Queue links that no page gave: no filter applies, the caps do."""
 
     def admit(
         self,

@@ -48,7 +48,7 @@ def pack_links(
     links: Sequence[Link],
     source: Source,
     *,
-    part_of_host: Callable[[str], str | None],
+    directory_of: Callable[[str], str],
     lifts: bool,
     has_buckets: bool,
 ) -> Packed:
@@ -83,12 +83,12 @@ def pack_links(
         parts = hosts.get(host)
         if parts is None:
             parts = hosts[host] = []
-        unit = _text(part_of_host(url) or "")
+        directory = _text(directory_of(url))
         tier = tiers.get(link.score)
         if tier is None:
             tier = tiers[link.score] = _text(repr(0.0 - float(link.score)))
-        row = b"".join((_ROW, _text(url), unit, before_tier, tier, after_tier))
-        parts += (_number(place + 1), _bytes(b"%d" % key), tier, unit, _bytes(row))
+        row = b"".join((_ROW, _text(url), directory, before_tier, tier, after_tier))
+        parts += (_number(place + 1), _bytes(b"%d" % key), tier, directory, _bytes(row))
     pieces = [_array(3 * len(hosts) + 5 * len(first))]
     for host, parts in hosts.items():
         bucket = bucket_of(host) if has_buckets else ""

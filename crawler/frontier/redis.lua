@@ -12,7 +12,9 @@
 --   urls                   hash: fingerprint -> order of discovery and row of a URL that is queued
 --                          or leased
 --   queue:HOST             sorted set of a host's: (tier, order of discovery + fingerprint)
---   admitted, delay, pages hashes: HOST -> slots of its cap taken, own delay, pages it gave
+--   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; these have a "/", no
+--                          host has
+--   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
 --   heads                  hash: HOST that is ready -> how it stands in `ready` (order of discovery
@@ -38,15 +40,15 @@ local BATCH = 500
 local REPLY_KEPT_S = 86400
 
 -- Fields of a URL's row.
-local URL, UNIT, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, INLINKS = 1, 2, 3, 4, 5, 6, 7, 8
+local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, INLINKS = 1, 2, 3, 4, 5, 6, 7, 8
 
 local config = {}
 
 local function read_config()
   local names = {
-    'host_cap', 'delay_s', 'budget_pages', 'lease_s', 'is_uniform', 'lifts', 'follows_irrelevant',
-    'uses_relevance', 'is_conservative', 'tolerance', 'max_inlinks',
-    'doubts_up_to', 'patience_s',
+    'host_cap', 'directory_cap', 'is_by_directory', 'delay_s', 'budget_pages', 'lease_s',
+    'is_uniform', 'lifts', 'follows_irrelevant', 'uses_relevance', 'is_conservative', 'tolerance',
+    'max_inlinks', 'doubts_up_to', 'patience_s',
   }
   local values = redis_call('HMGET', P .. 'config', unpack(names))
   if not values[1] then
@@ -608,25 +610,25 @@ end
 
 -- Links come host by host in one flat list: host, bucket of its fingerprints ('': each has its
 -- own), how many links there are, and for each of them its place among all, its fingerprint, tier,
--- unit ('': the host) and row. No fingerprint comes twice.
+-- directory ('': no rule asks for it) and row. No fingerprint comes twice.
 local HOST_FIELDS, LINK_FIELDS = 3, 5
 
-local function hosts_and_units(links)
-  local hosts, units, is_known = {}, {}, {}
+local function hosts_and_directories(links)
+  local hosts, directories, is_known = {}, {}, { [''] = true }
   local at = 1
   while links[at] do
     local host, last = links[at], at + HOST_FIELDS + links[at + 2] * LINK_FIELDS
     hosts[#hosts + 1] = host
     for i = at + HOST_FIELDS, last - 1, LINK_FIELDS do
-      local unit = links[i + 3] == '' and host or links[i + 3]
-      if not is_known[unit] then
-        is_known[unit] = true
-        units[#units + 1] = unit
+      local directory = links[i + 3]
+      if not is_known[directory] then
+        is_known[directory] = true
+        directories[#directories + 1] = directory
       end
     end
     at = last
   end
-  return hosts, units
+  return hosts, directories
 end
 
 local function tallies_of(units)
@@ -670,15 +672,30 @@ local function note_seen(bucket, fps)
   end
 end
 
-local function slots_of(hosts)
-  return config.host_cap > 0 and fields_of('admitted', hosts) or {}
+-- How many slots each of these hosts or directories has given, by its name.
+local function slots_of(names, cap)
+  local slots = {}
+  if cap > 0 then
+    for i, number in ipairs(fields_of('admitted', names)) do
+      slots[names[i]] = tonumber(number or 0)
+    end
+  end
+  return slots
 end
 
+local ANSWERS = {
+  s = 'stored', e = 'seen', r = 'rejected', f = 'host_full', d = 'directory_full',
+}
+
 local function count_answers(letters)
-  for letter, name in pairs({ s = 'stored', e = 'seen', r = 'rejected', f = 'host_full' }) do
+  for letter, name in pairs(ANSWERS) do
     local _, number = string.gsub(letters, letter, '')
     count(name, number)
   end
+end
+
+local function cap_of(number)
+  return number > 0 and number or math.huge
 end
 
 -- Returns one letter for each of so many links, then one for each link that came again.
@@ -687,37 +704,46 @@ local function admit_links(number, origin)
     return ''
   end
   local links = unpack_one(ARGV[7])
-  local hosts, units = hosts_and_units(links)
-  local slots, is_refused = slots_of(hosts), refusals(units, origin)
-  local cap = config.host_cap > 0 and config.host_cap or math.huge
+  local hosts, directories = hosts_and_directories(links)
+  local is_by_directory = config.is_by_directory == 1
+  local is_refused = refusals(is_by_directory and directories or hosts, origin)
+  local host_slots = slots_of(hosts, config.host_cap)
+  local directory_slots = slots_of(directories, config.directory_cap)
+  local host_cap, directory_cap = cap_of(config.host_cap), cap_of(config.directory_cap)
   local answers, rows, new_slots = {}, {}, {}
   local better, orders, tiers, places_of = {}, {}, {}, {}
   local met_hosts, met_fps, met_tiers = {}, {}, {}
   local at = 1
-  for h, host in ipairs(hosts) do
+  for _, host in ipairs(hosts) do
     local bucket, first = links[at + 1], at + HOST_FIELDS
-    local fps, fresh, places = {}, {}, {}
+    local fps, fresh, places, changed = {}, {}, {}, {}
     at = first + links[at + 2] * LINK_FIELDS
     for i = first, at - 1, LINK_FIELDS do
       fps[#fps + 1] = links[i + 1]
     end
     local seen = are_seen(bucket, fps)
-    local taken, best = tonumber(slots[h] or 0), math.huge
+    local taken, best = host_slots[host] or 0, math.huge
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS
-      local place, tier, unit = links[i], links[i + 2], links[i + 3]
+      local place, tier, directory = links[i], links[i + 2], links[i + 3]
       if seen[n] == 1 then
         answers[place] = 'e'
         met_hosts[#met_hosts + 1], met_fps[#met_fps + 1] = host, fp
         met_tiers[#met_tiers + 1] = tier
-      elseif is_refused[unit == '' and host or unit] then
+      elseif is_refused[is_by_directory and directory or host] then
         answers[place] = 'r'
-      elseif taken >= cap then
+      elseif taken >= host_cap then
         answers[place] = 'f'
+      elseif (directory_slots[directory] or 0) >= directory_cap then
+        answers[place] = 'd'
       else
         local order = order_after(place)
         answers[place] = 's'
         taken = taken + 1
+        if config.directory_cap > 0 then
+          directory_slots[directory] = directory_slots[directory] + 1
+          changed[directory] = directory_slots[directory]
+        end
         fresh[#fresh + 1] = fp
         add(places, tier, order .. fp)
         add(rows, fp, order .. links[i + 4])
@@ -731,14 +757,15 @@ local function admit_links(number, origin)
     if #fresh > 0 then
       note_seen(bucket, fresh)
       write('ZADD', P .. 'queue:' .. host, places)
-      add(new_slots, host, taken)
+      changed[host] = config.host_cap > 0 and taken or nil
+      for name, number in pairs(changed) do
+        add(new_slots, name, number)
+      end
     end
   end
   if #rows > 0 then
     write('HSET', P .. 'urls', rows)
-    if config.host_cap > 0 then
-      write('HSET', P .. 'admitted', new_slots)
-    end
+    write('HSET', P .. 'admitted', new_slots)
     count_for_all('order', number)
     improve(better, orders, tiers, places_of)
   end
@@ -762,22 +789,45 @@ local function unqueue(host, fp, order)
   count_for_all('queued', -1)
 end
 
-local function of_unit(places, unit)
+local function directories_of(fps)
+  local directories = {}
+  for i, kept in ipairs(fields_of('urls', fps)) do
+    directories[i] = unpack_one(string.sub(kept, 16))[DIRECTORY]
+  end
+  return directories
+end
+
+-- Of the places in a queue those in a directory, nil: all of them, and their fingerprints.
+local function of_unit(places, directory)
   local fps, members = {}, {}
   for i, place in ipairs(places) do
     fps[i] = string.sub(place, 16)
   end
-  if unit == '' then
+  if not directory then
     return fps, places
   end
   local dropped = {}
-  for i, kept in ipairs(fields_of('urls', fps)) do
-    if unpack_one(string.sub(kept, 16))[UNIT] == unit then
+  for i, other in ipairs(directories_of(fps)) do
+    if other == directory then
       dropped[#dropped + 1] = fps[i]
       members[#members + 1] = places[i]
     end
   end
   return dropped, members
+end
+
+-- Give the slots of some URLs of a host back, by their directories where those have a cap.
+local function free_slots(host, number, directories)
+  if config.host_cap > 0 then
+    redis_call('HINCRBY', P .. 'admitted', host, -number)
+  end
+  local freed = {}
+  for _, directory in ipairs(directories) do
+    freed[directory] = (freed[directory] or 0) + 1
+  end
+  for directory, slots in pairs(freed) do
+    redis_call('HINCRBY', P .. 'admitted', directory, -slots)
+  end
 end
 
 local function forget_seen(bucket, fps)
@@ -790,18 +840,16 @@ local function forget_seen(bucket, fps)
   end
 end
 
-local function drop_unit(host, bucket, unit)
+local function drop_unit(host, bucket, directory)
   local queue = P .. 'queue:' .. host
-  local fps, members = of_unit(redis_call('ZRANGE', queue, 0, -1), unit)
+  local fps, members = of_unit(redis_call('ZRANGE', queue, 0, -1), directory)
   if #fps == 0 then
     return
   end
+  free_slots(host, #fps, config.directory_cap > 0 and directories_of(fps) or {})
   write('ZREM', queue, members)
   write('HDEL', P .. 'urls', fps)
   forget_seen(bucket, fps)
-  if config.host_cap > 0 then
-    redis_call('HINCRBY', P .. 'admitted', host, -#fps)
-  end
   count_for_all('queued', -#fps)
   count('dropped_irrelevant', #fps)
 end
@@ -862,19 +910,20 @@ end
 
 function commands.admit()
   local host, fp = arguments.host, arguments.fingerprint
-  local record, unit = arguments.record, arguments.unit
+  local record, directory = arguments.record, arguments.directory
+  local is_by_directory = config.is_by_directory == 1
   local order = order_of_held(host, fp, arguments.token)
   if not order then
     return false
   end
   unqueue(host, fp, order)
-  if record.is_redirect == 1 and config.host_cap > 0 then
-    redis_call('HINCRBY', P .. 'admitted', host, -1)
+  if record.is_redirect == 1 then
+    free_slots(host, 1, config.directory_cap > 0 and { directory } or {})
   end
-  local tally = tally_with(unit == '' and host or unit, record)
+  local tally = tally_with(is_by_directory and directory or host, record)
   local letters = admit_links(arguments.links, origin_of(record, tally))
   if record.is_download == 1 and drops(tally) then
-    drop_unit(host, arguments.bucket, unit)
+    drop_unit(host, arguments.bucket, is_by_directory and directory or nil)
   end
   if record.is_page == 1 then
     count_page(host, record)

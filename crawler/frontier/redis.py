@@ -36,7 +36,7 @@ from crawler.frontier.base import (
 )
 from crawler.frontier.packing import Packed, Source, bucket_of, encoded, pack_links
 from crawler.frontier.stored import Settled, StoredCrawl, connect
-from crawler.strategies.filters import Filter
+from crawler.strategies.filters import Filter, Unit
 from crawler.strategies.orderings import Draw
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _ADMISSIONS = {
     "s": Admission.STORED,
     "e": Admission.SEEN,
     "f": Admission.HOST_FULL,
+    "d": Admission.DIRECTORY_FULL,
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
@@ -85,6 +86,7 @@ class RedisFrontier(StoredCrawl):
         doubts_up_to: float | None = None,
         patience_s: float = 0.0,
         host_cap: int = 10,
+        directory_cap: int = 0,
         delay_s: float = 0.0,
         budget_pages: int | None = None,
         lease_s: float = 600.0,
@@ -96,7 +98,7 @@ class RedisFrontier(StoredCrawl):
     ) -> None:
         """Join the crawl of that name, or begin it.
 
-        `client` comes from `connect`. Filter, draw, lifts, `doubts_up_to`, `host_cap` and whatever
+        `client` comes from `connect`. Filter, draw, lifts, `doubts_up_to`, both caps and whatever
         else is in `identity` bind the crawl: another value raises `SettingError`. `delay_s`,
         `patience_s`, `budget_pages` and `lease_s` are in force for all workers as the last to join
         asked for. A URL with the score `doubts_up_to` or less, None: no score, waits until for
@@ -119,10 +121,15 @@ class RedisFrontier(StoredCrawl):
         self._is_uniform = draw is Draw.UNIFORM
         self._lifts = lifts
         self._doubts_up_to = doubts_up_to
+        self._is_by_directory = directory_cap > 0 or filter.unit is Unit.DIRECTORY
         self._has_buckets = 0 < host_cap <= _LONGEST_BUCKETED
         self._held: dict[int, _Held] = {}
         self._connection: Any = None
-        rules = _rules(filter, draw, lifts=lifts, doubts_up_to=doubts_up_to, host_cap=host_cap)
+        rules = {
+            **_rules(filter, draw, lifts=lifts, doubts_up_to=doubts_up_to),
+            "host_cap": host_cap,
+            "directory_cap": directory_cap,
+        }
         in_force = {
             **rules,
             "doubts_up_to": "" if doubts_up_to is None else doubts_up_to,
@@ -131,6 +138,7 @@ class RedisFrontier(StoredCrawl):
             "budget_pages": "" if budget_pages is None else budget_pages,
             "lease_s": lease_s,
             "max_inlinks": MAX_INLINKS,
+            "is_by_directory": int(filter.unit is Unit.DIRECTORY),
         }
         self._check_server()
         self._open({**(identity or {}), **rules}, in_force)
@@ -163,7 +171,7 @@ class RedisFrontier(StoredCrawl):
             )
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
-        """Queue links that no page gave: no filter applies, the host cap does."""
+        """Queue links that no page gave: no filter applies, the caps do."""
         self._now = now
         answers: list[Admission] = []
         for start in range(0, len(links), _SEEDS_A_CALL):
@@ -203,7 +211,7 @@ class RedisFrontier(StoredCrawl):
             again=packed.again,
             record=_facts(lease, record),
             counts={name: number for name, number in counts.items() if number},
-            unit=self._filter.part_of_host(lease.url) or "",
+            directory=self._directory_of(lease.url),
             bucket=bucket_of(lease.host) if self._has_buckets else "",
             was_contacted=int(was_contacted),
             row=self._row(lease, record),
@@ -358,10 +366,13 @@ class RedisFrontier(StoredCrawl):
         return pack_links(
             links,
             source,
-            part_of_host=self._filter.part_of_host,
+            directory_of=self._directory_of,
             lifts=self._lifts,
             has_buckets=self._has_buckets,
         )
+
+    def _directory_of(self, url: str) -> str:
+        return self._filter.directory_of(url) if self._is_by_directory else ""
 
     def _row(self, lease: Lease, record: Record) -> str:
         held = self._held.get(lease.fingerprint)
@@ -445,12 +456,11 @@ def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _rules(
-    filter: Filter, draw: Draw, *, lifts: bool, doubts_up_to: float | None, host_cap: int
+    filter: Filter, draw: Draw, *, lifts: bool, doubts_up_to: float | None
 ) -> dict[str, object]:
     return {
         "layout": _LAYOUT,
         "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
-        "host_cap": host_cap,
         "is_uniform": int(draw is Draw.UNIFORM),
         "lifts": int(lifts),
         "follows_irrelevant": int(filter.follows_irrelevant_pages),

@@ -53,6 +53,7 @@ class SqliteFrontier:
         doubts_up_to: float | None = None,
         patience_s: float = 0.0,
         host_cap: int = 10,
+        directory_cap: int = 0,
         delay_s: float = 0.0,
         budget_pages: int | None = None,
         random_state: int = 0,
@@ -60,18 +61,18 @@ class SqliteFrontier:
         """Open the frontier on a run's database (`crawler.run.open_run`).
 
         Where `draw` is uniform there are few scores, and none is lifted. `host_cap` URLs of a host
-        hold a slot at most, 0: any number. `delay_s` is the time between two contacts of a host.
-        `budget_pages` pages are settled or leased at most, None: any number. A URL with the score
-        `doubts_up_to` or less, None: no score, waits until for `patience_s` seconds nothing better
-        was ready, as long as something better may come: from a page on its way, or from a host that
-        rests. Hosts that an earlier process knew rest for their delay first, since nobody knows
-        when that process last contacted whom.
+        and `directory_cap` of a directory hold a slot at most, 0: any number. `delay_s` is the time
+        between two contacts of a host. `budget_pages` pages are settled or leased at most, None:
+        any number. A URL with the score `doubts_up_to` or less, None: no score, waits until for
+        `patience_s` seconds nothing better was ready, as long as something better may come: from a
+        page on its way, or from a host that rests. Hosts that an earlier process knew rest for
+        their delay first, since nobody knows when that process last contacted whom.
         """
         if lifts and draw is Draw.UNIFORM:
             raise ValueError("scores are not lifted where URLs are drawn uniformly")
         self._tables = Tables(connection)
         self._filter = filter
-        self._admitter = Admitter(self._tables, filter, host_cap, lifts)
+        self._admitter = Admitter(self._tables, filter, host_cap, directory_cap, lifts)
         self._pages, self._labelled, self._relevant = self._tables.page_totals()
         self._visited = self._tables.visited_hosts()
         self._delay_s = delay_s
@@ -91,7 +92,7 @@ class SqliteFrontier:
         self._take_over(now, knows_heads=draw is Draw.FIRST)
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
-        """Queue links that no page gave: no filter applies, the host cap does."""
+        """Queue links that no page gave: no filter applies, the caps do."""
         with self._tables.transaction() as counts:
             outcome = self._admitter.admit(links, Origin(), counts)
         self._take_in(outcome, now)
@@ -122,11 +123,13 @@ class SqliteFrontier:
             self._tables.unqueue(pick.url_id)
             if record.outcome == REDIRECT:
                 self._tables.free_slots(host.id, 1)
+                self._admitter.free_directories([lease.url])
             tally = self._tally(lease, record)
             origin = self._origin(lease, pick, record, tally)
             outcome = self._admitter.admit(links, origin, counts)
             if record.is_download and self._filter.drops(tally):
-                dropped = self._tables.drop(host.id, self._filter.part_of_host(lease.url))
+                urls, dropped = self._tables.drop(host.id, self._filter.part_of_host(lease.url))
+                self._admitter.free_directories(urls)
                 counts["dropped_irrelevant"] += len(dropped)
             is_new_host = record.outcome == PAGE and self._tables.count_page(host.id)
             queued = self._queued - 1 + len(outcome.stored) - len(dropped)

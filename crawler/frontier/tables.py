@@ -213,15 +213,15 @@ class Tables:
             )
         )
 
-    def drop(self, host: int, unit: str | None) -> list[tuple[float, int]]:
-        """Forget what is queued of a unit, None: the whole host; return scores and ids."""
+    def drop(self, host: int, unit: str | None) -> tuple[list[str], list[tuple[float, int]]]:
+        """Forget what is queued of a unit, None: the whole host; return URLs, scores and ids."""
         where = "host = ?" if unit is None else "+host = ? AND unit = ?"
         parameters = (host,) if unit is None else (host, unit)
-        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING score, id"  # noqa: S608  # both spellings stand above
-        dropped: list[tuple[float, int]] = self._sql(statement, parameters).fetchall()
+        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING url, score, id"  # noqa: S608  # both spellings stand above
+        dropped = self._sql(statement, parameters).fetchall()
         if dropped:
             self.free_slots(host, len(dropped))
-        return dropped
+        return [url for url, _, _ in dropped], [(score, url_id) for _, score, url_id in dropped]
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> None:
         """Write the row of a settled URL. `queued` URLs wait after it."""
@@ -279,6 +279,24 @@ class Tables:
             (json.dumps(list(names)),),
         )
         return names | {unit: Tally(downloaded, relevant) for unit, downloaded, relevant in rows}
+
+    def directory_slots(self, directories: Iterable[str]) -> dict[str, int]:
+        """Return how many slots these directories have given, new ones included."""
+        names = dict.fromkeys(directories, 0)
+        rows = self._sql(
+            "SELECT directory, admitted FROM directories"
+            " WHERE directory IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(names)),),
+        )
+        return names | dict(rows)
+
+    def add_directory_slots(self, numbers: Mapping[str, int]) -> None:
+        """Add to the slots that directories have given; what is below 0 is given back."""
+        self._many(
+            "INSERT INTO directories VALUES (?, ?)"
+            " ON CONFLICT(directory) DO UPDATE SET admitted = admitted + excluded.admitted",
+            [(directory, number) for directory, number in numbers.items()],
+        )
 
     def next_url_id(self) -> int:
         """Return the id of the next URL to be stored."""

@@ -36,12 +36,16 @@ class Filter:
     def unit_of(self, url: str) -> str:
         """Return the server or directory that a URL belongs to."""
         if self.unit is Unit.DIRECTORY:
-            return directory_of(url, self.directory_depth)
+            return self.directory_of(url)
         return host_of(url)
 
     def part_of_host(self, url: str) -> str | None:
         """Return the directory of a URL, or None where its whole host is the unit."""
-        return self.unit_of(url) if self.unit is Unit.DIRECTORY else None
+        return self.directory_of(url) if self.unit is Unit.DIRECTORY else None
+
+    def directory_of(self, url: str) -> str:
+        """Return the directory of a URL, whether or not it is the unit; it has a `/`."""
+        return directory_of(url, self.directory_depth)
 
     def accepts(self, *, page_is_relevant: bool, source: Tally, target: Tally) -> bool:
         """Tell whether a link enters the queue.
