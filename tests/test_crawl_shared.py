@@ -140,6 +140,7 @@ def test_the_page_budget_holds_for_all_workers_together(shared: SharedCrawl) -> 
     # One that comes later finds nothing to do, and with a larger budget goes on.
     late = shared.run("worker3", "pages=50")
     assert late.returncode == 0, late.stderr
+    assert "nothing is left to do" in late.stderr
     assert shared.run("worker3", "pages=55").returncode == 0
     assert shared.shares()[2] >= 5
     assert shared.merge().returncode == 0

@@ -40,6 +40,8 @@ class Reporter:
         counts = crawl.counts()
         if crawl.worker is not None:
             share = f"{crawl.worker.name} joins {crawl.worker.crawl}: {counts.pages:,} pages so far"
+            if counts.pages and not crawl.has_more():
+                share += ", nothing is left to do (another LANGFOCUS_CRAWL begins anew)"
             print(share, file=sys.stderr)  # noqa: T201  a person wants to know with whom
         self._line = LiveLine(
             sys.stderr,
