@@ -29,6 +29,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import blake2b
 from importlib import import_module
 from importlib.util import find_spec
@@ -246,6 +247,10 @@ def _child(name: str, seconds: float, number: int, journal: Path, save: Path, en
     target = fuzztargets.TARGETS[name]
     seeds = [seed[:MAX_INPUT] for seed in target.seeds()]
     trial = Trial(name, target.law, Journal(journal), save)
+    for seed in seeds:
+        # What is compiled at its first use is no input's fault.
+        with suppress(Exception):
+            target.law(seed)
     for seed in seeds:
         trial(seed)
     _bound_memory()
