@@ -1,12 +1,15 @@
 #!lua
 -- The frontier that many workers share: one call is one script, so nothing comes between.
 --
+-- A line `--@ NAMES` begins a part that stands only in the scripts of these commands or draws, a part
+-- of `all` in every script: to make a closure takes time at every call.
+--
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:", and their one hash tag. ARGV: the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
 -- command's arguments as JSON, and links as `admit_links` takes them. An order of discovery is
 -- written with 15 digits; a tier is minus a score. Keys, after the prefix:
 --
---   rules, config          what all workers agree on; what the last to open asked for
+--   rules, config          what all workers agree on; what the last to open asked for: JSON
 --   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
 --                          digits: small sets of integers take the least memory
 --   urls                   hash: fingerprint -> order of discovery and row of a URL that is queued
@@ -42,22 +45,12 @@ local REPLY_KEPT_S = 86400
 -- Fields of a URL's row.
 local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, INLINKS = 1, 2, 3, 4, 5, 6, 7, 8
 
-local config = {}
+local config
 
 local function read_config()
-  local names = {
-    'host_cap', 'directory_cap', 'is_by_directory', 'delay_s', 'budget_pages', 'lease_s',
-    'is_uniform', 'lifts', 'follows_irrelevant', 'uses_relevance', 'is_conservative', 'tolerance',
-    'max_inlinks', 'doubts_up_to', 'patience_s',
-  }
-  local values = redis_call('HMGET', P .. 'config', unpack(names))
-  if not values[1] then
-    return false
-  end
-  for i, name in ipairs(names) do
-    config[name] = tonumber(values[i])
-  end
-  return true
+  local text = redis_call('GET', P .. 'config')
+  config = text and cjson.decode(text)
+  return config
 end
 
 -- Many at once: a call costs more than what it does. Lua's stack holds some thousand arguments.
@@ -144,6 +137,11 @@ local function store_counts()
   end
 end
 
+-- How the next URL is chosen: a table of functions, as URLs are drawn.
+local selection = {}
+
+--@ next retry
+
 local function order_and_row_of(fp)
   local kept = redis_call('HGET', P .. 'urls', fp)
   if kept then
@@ -151,9 +149,13 @@ local function order_and_row_of(fp)
   end
 end
 
+--@ retry
+
 local function store_row(fp, order, row)
   redis_call('HSET', P .. 'urls', fp, order .. pack(row))
 end
+
+--@ admit seed
 
 local function order_after(number)
   return string.format('%015.0f', totals.order + number)
@@ -163,12 +165,12 @@ local function seen_key(fp)
   return P .. 'seen:' .. string.sub(fp, -5)
 end
 
+--@ first
+
 -- Best first: `ready` holds each host once, by its best URL. `heads` remembers as what.
 
-local best_first = {}
-
 -- Note the best new URL of each host: an order and a tier, as text.
-function best_first.improve(hosts, orders, tiers)
+function selection.improve(hosts, orders, tiers)
   local heads, ready = {}, {}
   for i, before in ipairs(fields_of('heads', hosts)) do
     local host = hosts[i]
@@ -184,7 +186,7 @@ function best_first.improve(hosts, orders, tiers)
   write('HSET', P .. 'heads', heads)
 end
 
-function best_first.remove(host)
+function selection.remove(host)
   local before = redis_call('HGET', P .. 'heads', host)
   if before then
     redis_call('ZREM', P .. 'ready', string.sub(before, 1, 15) .. host)
@@ -192,24 +194,24 @@ function best_first.remove(host)
   end
 end
 
-function best_first.refresh(hosts)
+function selection.refresh(hosts)
   local known, orders, tiers = {}, {}, {}
   for _, host in ipairs(hosts) do
     local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0, 'WITHSCORES')
-    best_first.remove(host)
+    selection.remove(host)
     if head[1] then
       known[#known + 1] = host
       orders[#known], tiers[#known] = string.sub(head[1], 1, 15), head[2]
     end
   end
-  best_first.improve(known, orders, tiers)
+  selection.improve(known, orders, tiers)
 end
 
-function best_first.best()
+function selection.best()
   return redis_call('ZRANGE', P .. 'ready', 0, 0, 'WITHSCORES')[2]
 end
 
-function best_first.take()
+function selection.take()
   local best = redis_call('ZRANGE', P .. 'ready', 0, 0)[1]
   if best then
     local host = string.sub(best, 16)
@@ -219,12 +221,12 @@ function best_first.take()
   end
 end
 
+--@ uniform
+
 -- Drawn uniformly: in each tier of equal scores a ready host weighs as much as it has URLs.
 -- Hosts that weigh from 2^n to below 2^(n+1) are a class, and a draw inside a class rejects at
 -- most every second host, so a URL costs O(log hosts) however unequal hosts are. A URL that was
 -- drawn and put back goes before the draw of its tier.
-
-local uniform = {}
 
 local function class_of(weight)
   local _, exponent = math.frexp(weight)
@@ -337,13 +339,13 @@ local function reweigh_all(hosts, weights_after)
   end
 end
 
-function uniform.refresh(hosts)
+function selection.refresh(hosts)
   reweigh_all(hosts, function(i)
     return weights_of(hosts[i])
   end)
 end
 
-function uniform.improve(hosts, _, _, places)
+function selection.improve(hosts, _, _, places)
   reweigh_all(hosts, function(i, before)
     local after = {}
     for tier, weight in pairs(before) do
@@ -394,12 +396,12 @@ local function draw_host(tier)
   end
 end
 
-function uniform.best()
+function selection.best()
   return redis_call('ZRANGE', P .. 'tiers', 0, 0)[1]
 end
 
 local function draw()
-  local tier = uniform.best()
+  local tier = selection.best()
   if not tier then
     return
   end
@@ -415,7 +417,7 @@ local function draw()
   return host, string.sub(redis_call('ZRANGE', queue, place, place)[1], 16)
 end
 
-function uniform.take()
+function selection.take()
   local host, fp = draw()
   if host then
     remove_weights(host)
@@ -423,13 +425,9 @@ function uniform.take()
   return host, fp
 end
 
+--@ all
+
 -- A host is leased, resting, ready or has nothing queued.
-
-local selection
-
-local function choose_selection()
-  selection = config.is_uniform == 1 and uniform or best_first
-end
 
 local function delay_of(host)
   return math.max(tonumber(redis_call('HGET', P .. 'delay', host) or 0), config.delay_s)
@@ -449,6 +447,8 @@ local function note_promise(host, ready_at, tier)
     redis_call('ZADD', P .. 'promising', ready_at, host)
   end
 end
+
+--@ admit seed
 
 -- The places in a list of the hosts that are neither leased nor resting.
 local function free_among(hosts, tiers)
@@ -481,6 +481,8 @@ local function refresh(hosts)
   selection.refresh(free_hosts)
 end
 
+--@ admit next open release retry
+
 local function rest(host, ready_at)
   if ready_at > now then
     redis_call('ZADD', P .. 'resting', ready_at, host)
@@ -492,6 +494,8 @@ local function rest(host, ready_at)
   end
 end
 
+--@ admit release renew retry
+
 -- Returns the order of a URL that is leased under a token, or nil.
 local function order_of_held(host, fp, token)
   local packed = redis_call('HGET', P .. 'leased', host)
@@ -501,6 +505,8 @@ local function order_of_held(host, fp, token)
   end
 end
 
+--@ admit next open release retry
+
 local function end_lease(host)
   redis_call('HDEL', P .. 'leased', host)
   redis_call('ZREM', P .. 'leases', host)
@@ -508,6 +514,8 @@ local function end_lease(host)
     redis_call('SREM', P .. 'hopes', host)
   end
 end
+
+--@ next open
 
 local function take_back_expired()
   local expired = redis_call('ZRANGE', P .. 'leases', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
@@ -518,6 +526,8 @@ local function take_back_expired()
   count('expired', #expired)
   return #expired
 end
+
+--@ next
 
 local function wake_rested()
   local rested = redis_call('ZRANGE', P .. 'resting', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
@@ -559,6 +569,8 @@ local function hopes_for_better()
   end
   return now - tonumber(since or now) < config.patience_s
 end
+
+--@ admit seed
 
 -- Admitting links.
 
@@ -781,6 +793,8 @@ local function admit_links(number, origin)
   return letters
 end
 
+--@ admit
+
 -- Settling.
 
 local function unqueue(host, fp, order)
@@ -884,9 +898,13 @@ local function origin_of(record, tally)
   }
 end
 
-local commands = {}
+--@ all
 
 -- Answers are what the client gets; false says that the lease is not held (any more).
+
+local commands = {}
+
+--@ open
 
 function commands.open()
   local rules = P .. 'rules'
@@ -894,19 +912,20 @@ function commands.open()
     and redis_call('GET', rules) ~= arguments.rules then
     return redis_call('GET', rules)
   end
-  for name, value in pairs(arguments.config) do
-    redis_call('HSET', P .. 'config', name, value)
-  end
+  redis_call('SET', P .. 'config', arguments.config)
   redis_call('SADD', P .. 'workers', worker)
   read_config()
-  choose_selection()
   take_back_expired()
   return 'ok'
 end
 
+--@ seed
+
 function commands.seed()
   return admit_links(arguments.links, { inlinks = {} })
 end
+
+--@ admit
 
 function commands.admit()
   local host, fp = arguments.host, arguments.fingerprint
@@ -941,6 +960,8 @@ function commands.admit()
   return letters
 end
 
+--@ retry
+
 function commands.retry()
   local host, fp = arguments.host, arguments.fingerprint
   if not order_of_held(host, fp, arguments.token) then
@@ -954,6 +975,8 @@ function commands.retry()
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
   return 'ok'
 end
+
+--@ release
 
 function commands.release()
   local host, fp = arguments.host, arguments.fingerprint
@@ -970,6 +993,8 @@ function commands.release()
   return 'ok'
 end
 
+--@ renew
+
 function commands.renew()
   for _, lease in ipairs(arguments.leases) do
     local host, fp, token = unpack(lease)
@@ -979,6 +1004,8 @@ function commands.renew()
   end
   return 'ok'
 end
+
+--@ next
 
 function commands.next()
   if take_back_expired() == BATCH or wake_rested() == BATCH then
@@ -1003,12 +1030,13 @@ function commands.next()
   }
 end
 
+--@ all
+
 -- Every call is done once: a client that lost the answer asks again and gets the same.
 
 if command ~= 'open' and not read_config() then
   return redis.error_reply('GONE nothing is kept of this crawl')
 end
-choose_selection()
 local kept = redis_call('GET', P .. 'reply:' .. client)
 if kept then
   local last = unpack_one(kept)

@@ -11,6 +11,7 @@ Times are the workers' own: their clocks must agree as closely as politeness is 
 """
 
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -118,7 +119,7 @@ class RedisFrontier(StoredCrawl):
         self._poll_s = poll_s
         self._keeps_records = keeps_records
         self._random = Random(f"{random_state} {worker}")
-        self._is_uniform = draw is Draw.UNIFORM
+        self._draw = draw
         self._lifts = lifts
         self._doubts_up_to = doubts_up_to
         self._is_by_directory = directory_cap > 0 or filter.unit is Unit.DIRECTORY
@@ -132,10 +133,9 @@ class RedisFrontier(StoredCrawl):
         }
         in_force = {
             **rules,
-            "doubts_up_to": "" if doubts_up_to is None else doubts_up_to,
             "patience_s": patience_s,
             "delay_s": delay_s,
-            "budget_pages": "" if budget_pages is None else budget_pages,
+            "budget_pages": budget_pages,
             "lease_s": lease_s,
             "max_inlinks": MAX_INLINKS,
             "is_by_directory": int(filter.unit is Unit.DIRECTORY),
@@ -154,8 +154,9 @@ class RedisFrontier(StoredCrawl):
 
     def _open(self, rules: Mapping[str, object], in_force: Mapping[str, object]) -> None:
         text = json.dumps(rules, sort_keys=True)
+        config = json.dumps({k: value for k, value in in_force.items() if value is not None})
         try:
-            answer = self._call("open", rules=text, config=in_force)
+            answer = self._call("open", rules=text, config=config)
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
         if answer != "ok":
@@ -232,7 +233,7 @@ class RedisFrontier(StoredCrawl):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
-        seed = self._random.getrandbits(31) if self._is_uniform else 0
+        seed = self._random.getrandbits(31) if self._draw is Draw.UNIFORM else 0
         answer = self._call("next", seed=seed)
         while answer == "again":
             answer = self._call("next", seed=seed)
@@ -256,24 +257,25 @@ class RedisFrontier(StoredCrawl):
 
         Where other workers hold leases, a time to look again: what they find is not announced.
         """
-        best, tiers, resting, leased, pages, limits = self.read(
+        best, tiers, resting, leased, pages, text = self.read(
             lambda pipe: (
                 pipe.zrange(self.key("ready"), 0, 0, withscores=True),
                 pipe.zrange(self.key("tiers"), 0, 0, withscores=True),
                 pipe.zrange(self.key("resting"), 0, 0, withscores=True),
                 pipe.zcard(self.key("leases")),
                 pipe.hget(self.key("counts"), "pages"),
-                pipe.hmget(self.key("config"), ("budget_pages", "patience_s")),
+                pipe.get(self.key("config")),
             )
         )
-        budget, patience = limits
+        limits = json.loads(text or "{}")
+        budget = limits.get("budget_pages")
         looks_again_at = [now + self._poll_s] if leased > len(self._held) else []
-        if budget and int(pages or 0) + leased >= int(budget):
+        if budget and int(pages or 0) + leased >= budget:
             return min(looks_again_at, default=None)
         times: list[float] = [*looks_again_at, *(rested_at for _, rested_at in resting)]
         if best or tiers:
             tier = (best or tiers)[0][1]
-            return min([self._doubted_until(now, tier, float(patience)), *times])
+            return min([self._doubted_until(now, tier, limits.get("patience_s", 0.0)), *times])
         return min(times, default=None)
 
     def _doubted_until(self, now: float, tier: float, patience_s: float) -> float:
@@ -428,7 +430,7 @@ class RedisFrontier(StoredCrawl):
         """Run the script, which the server may not know any more, on a connection of its own."""
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        text, digest = _script()
+        text, digest = _script(values[1].decode(), self._draw.value)
         try:
             return self._ask(b"EVALSHA", digest, b"1", *values)
         except self._unknown_script:
@@ -444,10 +446,15 @@ class RedisFrontier(StoredCrawl):
 
 
 @cache
-def _script() -> tuple[bytes, bytes]:
-    """Return the script and the name that a server has for it."""
-    text = resources.files("crawler.frontier").joinpath("redis.lua").read_bytes()
-    return text, sha1(text, usedforsecurity=False).hexdigest().encode()
+def _script(command: str, draw: str) -> tuple[bytes, bytes]:
+    """Return the script of a command and the name that a server has for it."""
+    source = resources.files("crawler.frontier").joinpath("redis.lua").read_text("utf-8")
+    text, *parts = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
+    for names, part in zip(parts[::2], parts[1::2], strict=True):
+        if not {command, draw, "all"}.isdisjoint(names.split()):
+            text += part
+    body = text.encode()
+    return body, sha1(body, usedforsecurity=False).hexdigest().encode()
 
 
 def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
