@@ -14,7 +14,7 @@ from crawler.url import fingerprint, host_of
 
 _BUCKETS = 100_000
 _SHORT = [bytes((0xA0 | length,)) for length in range(32)]
-_ROW = b"\x98"  # an array of eight
+_ROW = b"\x97"  # an array of seven
 
 
 class Source(NamedTuple):
@@ -56,7 +56,7 @@ def pack_links(
     before_tier = (
         _text(source.parent) + _number(source.depth) + _number(source.redirects) + _number(0)
     )
-    after_tier = _array(len(source.inlinks)) + b"".join(map(_text, source.inlinks))
+    after_tier = b"".join(map(_text, source.inlinks)) + _number(len(source.inlinks))
     place_of: dict[int, int] = {}
     first: list[Link] = []
     places, again = [], []

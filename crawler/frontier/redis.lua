@@ -12,8 +12,8 @@
 --   rules, config          what all workers agree on; what the last to open asked for: JSON
 --   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
 --                          digits: small sets of integers take the least memory
---   urls                   hash: fingerprint -> order of discovery and row of a URL that is queued
---                          or leased
+--   urls                   hash: fingerprint -> a URL that is queued or leased: order of discovery,
+--                          row, the languages of pages that link to it and their number, packed
 --   queue:HOST             sorted set of a host's: (tier, order of discovery + fingerprint)
 --   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; these have a "/", no
 --                          host has
@@ -43,7 +43,7 @@ local BATCH = 500
 local REPLY_KEPT_S = 86400
 
 -- Fields of a URL's row.
-local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, INLINKS = 1, 2, 3, 4, 5, 6, 7, 8
+local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER = 1, 2, 3, 4, 5, 6, 7
 
 local config
 
@@ -140,19 +140,19 @@ end
 -- How the next URL is chosen: a table of functions, as URLs are drawn.
 local selection = {}
 
---@ next retry
+--@ admit next retry seed
 
-local function order_and_row_of(fp)
-  local kept = redis_call('HGET', P .. 'urls', fp)
-  if kept then
-    return string.sub(kept, 1, 15), unpack_one(string.sub(kept, 16))
-  end
+-- Returns order, row and languages of a URL as it is kept.
+local function unpacked(kept)
+  local values = { unpack_one(string.sub(kept, 16)) }
+  values[#values] = nil
+  return string.sub(kept, 1, 15), table.remove(values, 1), values
 end
 
---@ retry
+--@ admit retry seed
 
-local function store_row(fp, order, row)
-  redis_call('HSET', P .. 'urls', fp, order .. pack(row))
+local function packed(order, row, languages)
+  return order .. pack(row, unpack(languages)) .. string.char(#languages)
 end
 
 --@ admit seed
@@ -588,32 +588,29 @@ local function accepts(origin, target)
   return not drops(target)
 end
 
-local function note_inlinks(row, languages)
-  if #languages == 0 or #row[INLINKS] >= config.max_inlinks then
-    return false
-  end
-  for _, language in ipairs(languages) do
-    table.insert(row[INLINKS], language)
-  end
-  return true
-end
-
 -- What a page says of URLs that are known: lists of hosts, fingerprints and tiers. Returns the
 -- hosts whose order changed.
 local function meet_again(hosts, fps, tiers, languages)
   local rows, lifted = {}, {}
+  local more = #languages > 0 and pack(unpack(languages))
   for i, kept in ipairs(fields_of('urls', fps)) do
-    if kept then
-      local order, row = string.sub(kept, 1, 15), unpack_one(string.sub(kept, 16))
-      local is_lifted = config.lifts == 1 and tonumber(tiers[i]) < tonumber(row[TIER])
-      if is_lifted then
+    local now_kept = kept
+    if kept and config.lifts == 1 then
+      local order, row, known = unpacked(kept)
+      if tonumber(tiers[i]) < tonumber(row[TIER]) then
         row[TIER] = tiers[i]
         redis_call('ZADD', P .. 'queue:' .. hosts[i], tiers[i], order .. fps[i])
         lifted[#lifted + 1] = hosts[i]
+        now_kept = packed(order, row, known)
       end
-      if note_inlinks(row, languages) or is_lifted then
-        add(rows, fps[i], order .. pack(row))
-      end
+    end
+    -- The last byte tells how many there are; nothing else of the row is looked at.
+    local number = kept and more and string.byte(kept, -1)
+    if number and number < config.max_inlinks then
+      now_kept = string.sub(now_kept, 1, -2) .. more .. string.char(number + #languages)
+    end
+    if now_kept ~= kept then
+      add(rows, fps[i], now_kept)
     end
   end
   write('HSET', P .. 'urls', rows)
@@ -967,9 +964,9 @@ function commands.retry()
   if not order_of_held(host, fp, arguments.token) then
     return false
   end
-  local order, row = order_and_row_of(fp)
+  local order, row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
   row[RETRIES] = row[RETRIES] + 1
-  store_row(fp, order, row)
+  redis_call('HSET', P .. 'urls', fp, packed(order, row, languages))
   count('retried', 1)
   end_lease(host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
@@ -1018,7 +1015,7 @@ function commands.next()
   if not host then
     return 'none'
   end
-  local order, row = order_and_row_of(fp)
+  local order, row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
   redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
   if is_promising(row[TIER]) then
@@ -1026,7 +1023,7 @@ function commands.next()
   end
   return {
     fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
-    tostring(row[RETRIES]), table.concat(row[INLINKS], ' '), row[PARENT],
+    tostring(row[RETRIES]), table.concat(languages, ' '), row[PARENT],
   }
 end
 

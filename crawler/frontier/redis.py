@@ -58,7 +58,7 @@ _RECORD = [field.name for field in fields(Record)]
 _LONGEST_BUCKETED = 256
 _OLDEST_SERVER = (7, 0)
 # Another way to keep a crawl, which an older or newer version does not understand, is another one.
-_LAYOUT = 1
+_LAYOUT = 2
 _FIRST_WAIT_S = 5.0
 
 
