@@ -12,8 +12,9 @@
 --   rules, config          what all workers agree on; what the last to open asked for: JSON
 --   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
 --                          digits: small sets of integers take the least memory
---   urls                   hash: fingerprint -> a URL that is queued or leased: order of discovery,
---                          row, the languages of pages that link to it and their number, packed
+--   urls                   hash: fingerprint -> a URL that is queued or leased: its row, the
+--                          languages of pages that link to it and their number, packed
+--   orders                 hash: fingerprint of these -> order of discovery, where scores are lifted
 --   queue:HOST             sorted set of a host's: (tier, order of discovery + fingerprint)
 --   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; these have a "/", no
 --                          host has
@@ -142,23 +143,23 @@ local selection = {}
 
 --@ admit next retry seed
 
--- Returns order, row and languages of a URL as it is kept.
+-- Returns row and languages of a URL as it is kept.
 local function unpacked(kept)
-  local values = { unpack_one(string.sub(kept, 16)) }
+  local values = { unpack_one(kept) }
   values[#values] = nil
-  return string.sub(kept, 1, 15), table.remove(values, 1), values
+  return table.remove(values, 1), values
 end
 
 --@ admit retry seed
 
-local function packed(order, row, languages)
-  return order .. pack(row, unpack(languages)) .. string.char(#languages)
+local function packed(row, languages)
+  return pack(row, unpack(languages)) .. string.char(#languages)
 end
 
 --@ admit seed
 
 local function order_after(number)
-  return string.format('%015.0f', totals.order + number)
+  return string.format('%015d', totals.order + number)
 end
 
 local function seen_key(fp)
@@ -217,7 +218,7 @@ function selection.take()
     local host = string.sub(best, 16)
     redis_call('ZREM', P .. 'ready', best)
     redis_call('HDEL', P .. 'heads', host)
-    return host, string.sub(redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1], 16)
+    return host, redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1]
   end
 end
 
@@ -414,15 +415,15 @@ local function draw()
   host, offset = draw_host(tier)
   local queue = P .. 'queue:' .. host
   local place = redis_call('ZCOUNT', queue, '-inf', '(' .. tier) + offset
-  return host, string.sub(redis_call('ZRANGE', queue, place, place)[1], 16)
+  return host, redis_call('ZRANGE', queue, place, place)[1]
 end
 
 function selection.take()
-  local host, fp = draw()
+  local host, place = draw()
   if host then
     remove_weights(host)
   end
-  return host, fp
+  return host, place
 end
 
 --@ all
@@ -596,12 +597,13 @@ local function meet_again(hosts, fps, tiers, languages)
   for i, kept in ipairs(fields_of('urls', fps)) do
     local now_kept = kept
     if kept and config.lifts == 1 then
-      local order, row, known = unpacked(kept)
+      local row, known = unpacked(kept)
       if tonumber(tiers[i]) < tonumber(row[TIER]) then
         row[TIER] = tiers[i]
+        local order = redis_call('HGET', P .. 'orders', fps[i])
         redis_call('ZADD', P .. 'queue:' .. hosts[i], tiers[i], order .. fps[i])
         lifted[#lifted + 1] = hosts[i]
-        now_kept = packed(order, row, known)
+        now_kept = packed(row, known)
       end
     end
     -- The last byte tells how many there are; nothing else of the row is looked at.
@@ -696,10 +698,13 @@ local ANSWERS = {
   s = 'stored', e = 'seen', r = 'rejected', f = 'host_full', d = 'directory_full',
 }
 
-local function count_answers(letters)
-  for letter, name in pairs(ANSWERS) do
-    local _, number = string.gsub(letters, letter, '')
-    count(name, number)
+local function count_answers(answers)
+  local numbers = {}
+  for _, letter in ipairs(answers) do
+    numbers[letter] = (numbers[letter] or 0) + 1
+  end
+  for letter, number in pairs(numbers) do
+    count(ANSWERS[letter], number)
   end
 end
 
@@ -707,6 +712,7 @@ local function cap_of(number)
   return number > 0 and number or math.huge
 end
 
+-- What happens for each link is spelled out: a call or the length of a list costs as much as all else.
 -- Returns one letter for each of so many links, then one for each link that came again.
 local function admit_links(number, origin)
   if number == 0 then
@@ -719,7 +725,7 @@ local function admit_links(number, origin)
   local host_slots = slots_of(hosts, config.host_cap)
   local directory_slots = slots_of(directories, config.directory_cap)
   local host_cap, directory_cap = cap_of(config.host_cap), cap_of(config.directory_cap)
-  local answers, rows, new_slots = {}, {}, {}
+  local answers, rows, rows_end, orders_of, new_slots = {}, {}, 0, {}, {}
   local better, orders, tiers, places_of = {}, {}, {}, {}
   local met_hosts, met_fps, met_tiers = {}, {}, {}
   local at = 1
@@ -727,11 +733,11 @@ local function admit_links(number, origin)
     local bucket, first = links[at + 1], at + HOST_FIELDS
     local fps, fresh, places, changed = {}, {}, {}, {}
     at = first + links[at + 2] * LINK_FIELDS
-    for i = first, at - 1, LINK_FIELDS do
-      fps[#fps + 1] = links[i + 1]
+    for n = 1, links[first - 1] do
+      fps[n] = links[first + (n - 1) * LINK_FIELDS + 1]
     end
     local seen = are_seen(bucket, fps)
-    local taken, best = host_slots[host] or 0, math.huge
+    local taken, number_fresh, best = host_slots[host] or 0, 0, nil
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS
       local place, tier, directory = links[i], links[i + 2], links[i + 3]
@@ -753,17 +759,21 @@ local function admit_links(number, origin)
           directory_slots[directory] = directory_slots[directory] + 1
           changed[directory] = directory_slots[directory]
         end
-        fresh[#fresh + 1] = fp
-        add(places, tier, order .. fp)
-        add(rows, fp, order .. links[i + 4])
-        if tonumber(tier) < best or #fresh == 1 then
-          best = tonumber(tier)
-          better[#better + (#fresh == 1 and 1 or 0)] = host
+        number_fresh, rows_end = number_fresh + 1, rows_end + 2
+        fresh[number_fresh] = fp
+        places[2 * number_fresh - 1], places[2 * number_fresh] = tier, order .. fp
+        rows[rows_end - 1], rows[rows_end] = fp, links[i + 4]
+        if config.lifts == 1 then
+          add(orders_of, fp, order)
+        end
+        if number_fresh == 1 or (tier ~= best and tonumber(tier) < tonumber(best)) then
+          best = tier
+          better[#better + (number_fresh == 1 and 1 or 0)] = host
           orders[#better], tiers[#better], places_of[#better] = order, tier, places
         end
       end
     end
-    if #fresh > 0 then
+    if number_fresh > 0 then
       note_seen(bucket, fresh)
       write('ZADD', P .. 'queue:' .. host, places)
       changed[host] = config.host_cap > 0 and taken or nil
@@ -774,6 +784,7 @@ local function admit_links(number, origin)
   end
   if #rows > 0 then
     write('HSET', P .. 'urls', rows)
+    write('HSET', P .. 'orders', orders_of)
     write('HSET', P .. 'admitted', new_slots)
     count_for_all('order', number)
     improve(better, orders, tiers, places_of)
@@ -785,17 +796,23 @@ local function admit_links(number, origin)
   for _, place in ipairs(arguments.again) do
     answers[#answers + 1] = answers[place] == 's' and 'e' or answers[place]
   end
-  local letters = table.concat(answers)
-  count_answers(letters)
-  return letters
+  count_answers(answers)
+  return table.concat(answers)
 end
 
 --@ admit
 
 -- Settling.
 
+local function forget_rows(fps)
+  write('HDEL', P .. 'urls', fps)
+  if config.lifts == 1 then
+    write('HDEL', P .. 'orders', fps)
+  end
+end
+
 local function unqueue(host, fp, order)
-  redis_call('HDEL', P .. 'urls', fp)
+  forget_rows({ fp })
   redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
   count_for_all('queued', -1)
 end
@@ -803,7 +820,7 @@ end
 local function directories_of(fps)
   local directories = {}
   for i, kept in ipairs(fields_of('urls', fps)) do
-    directories[i] = unpack_one(string.sub(kept, 16))[DIRECTORY]
+    directories[i] = unpack_one(kept)[DIRECTORY]
   end
   return directories
 end
@@ -859,7 +876,7 @@ local function drop_unit(host, bucket, directory)
   end
   free_slots(host, #fps, config.directory_cap > 0 and directories_of(fps) or {})
   write('ZREM', queue, members)
-  write('HDEL', P .. 'urls', fps)
+  forget_rows(fps)
   forget_seen(bucket, fps)
   count_for_all('queued', -#fps)
   count('dropped_irrelevant', #fps)
@@ -964,9 +981,9 @@ function commands.retry()
   if not order_of_held(host, fp, arguments.token) then
     return false
   end
-  local order, row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
+  local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
   row[RETRIES] = row[RETRIES] + 1
-  redis_call('HSET', P .. 'urls', fp, packed(order, row, languages))
+  redis_call('HSET', P .. 'urls', fp, packed(row, languages))
   count('retried', 1)
   end_lease(host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
@@ -983,7 +1000,7 @@ function commands.release()
   end
   if config.is_uniform == 1 and arguments.counts_as_drawn == 1 then
     local tier = redis_call('ZSCORE', P .. 'queue:' .. host, order .. fp)
-    redis_call('HSET', P .. 'drawn', host, pack({ fp, name_of(tier) }))
+    redis_call('HSET', P .. 'drawn', host, pack({ order .. fp, name_of(tier) }))
   end
   end_lease(host)
   rest(host, arguments.not_before or now + delay_of(host))
@@ -1011,11 +1028,12 @@ function commands.next()
   if is_budget_leased() or hopes_for_better() then
     return 'none'
   end
-  local host, fp = selection.take()
+  local host, place = selection.take()
   if not host then
     return 'none'
   end
-  local order, row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
+  local order, fp = string.sub(place, 1, 15), string.sub(place, 16)
+  local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
   redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
   if is_promising(row[TIER]) then
