@@ -34,6 +34,7 @@ class ObviousFrontier:
     directory_cap: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
+    lifts: bool = False
     known: list[Known] = field(default_factory=list)
     records: list[tuple[str, Record]] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
@@ -48,8 +49,11 @@ class ObviousFrontier:
         self, link: Link, redirects: int, depth: int, is_welcome: Callable[[Link], bool]
     ) -> Admission:
         host = host_of(link.url)
-        if any(k.link.url == link.url for k in self.known):
-            return Admission.SEEN
+        for known in self.known:
+            if known.link.url == link.url:
+                if self.lifts and known.is_queued and link.score > known.link.score:
+                    known.link = link
+                return Admission.SEEN
         if not is_welcome(link):
             return Admission.REJECTED
         if self.host_cap and self.slots.get(host, 0) >= self.host_cap:

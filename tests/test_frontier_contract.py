@@ -72,6 +72,7 @@ class FrontierMachine(RuleBasedStateMachine):
         delay=st.sampled_from([0.0, 1.0, 5.0]),
         budget=st.sampled_from([None, 4]),
         draw=st.sampled_from(Draw),
+        lifts=st.booleans(),
         patience=st.sampled_from([0.0, 2.0]),
         links=LINKS.filter(bool),
     )
@@ -84,6 +85,7 @@ class FrontierMachine(RuleBasedStateMachine):
         delay: float,
         budget: int | None,
         draw: Draw,
+        lifts: bool,
         patience: float,
         links: list[Link],
     ) -> None:
@@ -94,7 +96,8 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leases: list[Lease] = []
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance)
-        self.model = ObviousFrontier(self.filter, cap, directory_cap, delay, budget)
+        lifts = lifts and draw is Draw.FIRST
+        self.model = ObviousFrontier(self.filter, cap, directory_cap, delay, budget, lifts)
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -111,6 +114,7 @@ class FrontierMachine(RuleBasedStateMachine):
             draw=self.draw,
             host_cap=self.model.host_cap,
             directory_cap=self.model.directory_cap,
+            lifts=self.model.lifts,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
             doubts_up_to=0.0,

@@ -121,6 +121,7 @@ class SharedMachine(FrontierMachine):
             draw=self.draw,
             host_cap=self.model.host_cap,
             directory_cap=self.model.directory_cap,
+            lifts=self.model.lifts,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
             doubts_up_to=0.0,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crawler.frontier.base import Admission, Link
 from crawler.frontier.tables import HostRow, Tables, UrlRow
@@ -79,10 +79,11 @@ class Admitter:
         hosts = self.tables.hosts(keys.values())
         targets = self._targets(links, origin)
         directories = self._directories(links)
+        places: dict[int, int] = {}
         for link, fp in zip(links, prints, strict=True):
             if fp in seen:
                 outcome.admissions.append(Admission.SEEN)
-                self._lift(link, fp, outcome)
+                self._lift(link, fp, places.get(fp), outcome)
                 continue
             host = hosts[keys[fp]]
             admission = self._decide(host, origin, targets.get(link.url, NOTHING))
@@ -91,6 +92,7 @@ class Admitter:
             outcome.admissions.append(admission)
             if admission is Admission.STORED:
                 seen.add(fp)
+                places[fp] = len(outcome.stored)
                 host.admitted += 1
                 outcome.stored.append(self._row(link, fp, host, origin))
         self.tables.store(outcome.stored)
@@ -127,8 +129,14 @@ class Admitter:
             given = self.tables.directory_slots(self.filter.directory_of(li.url) for li in links)
         return _Directories(self.filter, self.directory_cap, given)
 
-    def _lift(self, link: Link, fp: int, outcome: Outcome) -> None:
-        if self.lifts:
+    def _lift(self, link: Link, fp: int, place: int | None, outcome: Outcome) -> None:
+        """Raise the score of a URL; `place` is where it stands among those that are new."""
+        if not self.lifts:
+            return
+        if place is not None:
+            row = outcome.stored[place]
+            outcome.stored[place] = replace(row, score=max(row.score, link.score))
+        else:
             host = self.tables.lift(fp, link.score)
             if host is not None:
                 outcome.lifted.add(host)
