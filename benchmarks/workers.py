@@ -7,7 +7,9 @@ frontier of its own, then by one, two and three workers of a shared frontier, ea
 server and all in the same minutes. Pages per second are those between the server's first and last
 request; each crawl has to settle the same URLs, fill the same slots of every host's cap and keep
 the delay by the server's own log. CPU time is that of the crawl's processes, their start included,
-and of redis-server, so that it can be seen what bounds the rate where cores are few. One JSON line.
+and of redis-server, so that it can be seen what bounds the rate where cores are few; with few
+`--connections` and a long `--latency` it is the waiting for servers, which workers divide. One JSON
+line.
 """
 
 import argparse
@@ -50,6 +52,7 @@ def crawl(web: KillWeb, workers: int, arguments: argparse.Namespace) -> dict[str
         settings: dict[str, object] = {
             "DOWNLOAD_DELAY": arguments.delay,
             "LANGFOCUS_RETRY_DELAY": 0.3,
+            "CONCURRENT_REQUESTS": arguments.connections,
             "LANGFOCUS_QUIET": True,
         }
         redis = RedisServer(folder) if workers else None
@@ -107,6 +110,7 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--delay", type=float, default=0.02, help="seconds between contacts")
     parser.add_argument("--latency", type=float, default=0.05, help="seconds of each answer")
+    parser.add_argument("--connections", type=int, default=64, help="of each worker")
     arguments = parser.parse_args(line)
     web = KillWeb(arguments.pages)
     runs: dict[int, list[dict[str, Any]]] = {number: [] for number in (0, 1, 2, 3)}
@@ -120,6 +124,8 @@ def main(line: Sequence[str] | None = None) -> int:
                 "cores": os.cpu_count(),
                 "load": round(os.getloadavg()[0], 1),
                 "pages": arguments.pages,
+            "connections": arguments.connections,
+            "latency_s": arguments.latency,
                 **{
                     "alone" if number == 0 else f"{number} workers": {
                         "records_per_s": [round(run["per_second"], 1) for run in of_number],
