@@ -3,6 +3,7 @@
 CrawlError
 ├── SettingError (ValueError)      a setting or argument that cannot be used
 ├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
+├── GraphError (ValueError)        a Web graph that is missing, damaged or lacks what is asked for
 ├── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
 └── StorageError (OSError)         a run that can no longer be written: a full disk, most often
 """
@@ -18,6 +19,10 @@ class SettingError(CrawlError, ValueError):
 
 class RunFolderError(CrawlError, ValueError):
     """A run folder made for another crawl, by a newer version, or damaged."""
+
+
+class GraphError(CrawlError, ValueError):
+    """A Web graph that is missing, damaged, or lacks what is asked of it."""
 
 
 class ArchiveError(CrawlError, OSError):

@@ -1,0 +1,337 @@
+"""The graph of a Web on disk: one folder, a file for each column, opened without reading it.
+
+A vertex is a URL, known from its page or only from links to it; its number is its row. A page is
+a vertex whose download is recorded. `graph.json` has the format's version, the counts, the
+languages and where the graph comes from; each column is a `.npy` file. The shapes are V vertices,
+L links, S servers:
+
+    page_server      int32 (V,)    server of a vertex, 0 to S - 1
+    page_directory   int32 (V,)    directory of a vertex, unique over all servers, -1: the server's
+                                   root (Tamura 2007, 4.3)
+    page_language    int16 (V,)    index into `languages`, -1: none, or not known
+    page_status      int8 (V,)     UNKNOWN, PAGE, FAILED or REDIRECT
+    link_start       int64 (V+1,)  where the links of a vertex begin in `link_target`
+    link_target      int32 (L,)    vertices, in the order in which a page names them
+    seeds            int32 (n,)    vertices where a crawl begins, in their order
+
+and, where they are known: `page_bytes` int32 (V,), `server_domain` int16 (S,) as an index into
+`domains` (-1: none), URLs (`url_start` int64 (V+1,), `url_bytes` uint8) and names of servers
+(`server_start`, `server_bytes`), both UTF-8, and the scores of orderings, `score-NAME` float32
+(V,), higher is fetched earlier.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from crawler.errors import GraphError
+
+VERSION: Final = 1
+"""The format's version; graphs of another are refused."""
+
+UNKNOWN: Final = 0
+"""Status of a URL that was never fetched: in a simulation it stays queued for ever, as in
+Tamura 2007, Fig. 7."""
+PAGE: Final = 1
+"""Status of a page that was downloaded; it counts for N_a, and for N_r if it is relevant."""
+FAILED: Final = 2
+"""Status of a URL that gave no page: it leaves the queue in its turn and counts for nothing."""
+REDIRECT: Final = 3
+"""Status of a URL that points elsewhere: its links take its place, its host gets its slot back."""
+
+Column = npt.NDArray[Any]
+
+_TYPES: Final[Mapping[str, type]] = {
+    "page_server": np.int32,
+    "page_directory": np.int32,
+    "page_language": np.int16,
+    "page_status": np.int8,
+    "link_start": np.int64,
+    "link_target": np.int32,
+    "seeds": np.int32,
+}
+_OPTIONAL: Final[Mapping[str, type]] = {
+    "page_bytes": np.int32,
+    "server_domain": np.int16,
+    "url_start": np.int64,
+    "url_bytes": np.uint8,
+    "server_start": np.int64,
+    "server_bytes": np.uint8,
+}
+_SCORE: Final = "score-"
+_COUNTS: Final = ("vertices", "pages", "links", "servers", "directories")
+_CHUNK: Final = 1 << 22
+
+
+@dataclass(frozen=True)
+class WebGraph:
+    """A graph and its columns, memory-mapped where it was opened from a folder.
+
+    `languages` are codes, `target` is the one that the graph was made for, `provenance` says
+    where it comes from in words and numbers of its maker.
+    """
+
+    languages: tuple[str, ...]
+    target: str
+    n_servers: int
+    n_directories: int
+    page_server: npt.NDArray[np.int32]
+    page_directory: npt.NDArray[np.int32]
+    page_language: npt.NDArray[np.int16]
+    page_status: npt.NDArray[np.int8]
+    link_start: npt.NDArray[np.int64]
+    link_target: npt.NDArray[np.int32]
+    seeds: npt.NDArray[np.int32]
+    page_bytes: npt.NDArray[np.int32] | None = None
+    server_domain: npt.NDArray[np.int16] | None = None
+    domains: tuple[str, ...] = ()
+    url_start: npt.NDArray[np.int64] | None = None
+    url_bytes: npt.NDArray[np.uint8] | None = None
+    server_start: npt.NDArray[np.int64] | None = None
+    server_bytes: npt.NDArray[np.uint8] | None = None
+    scores: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
+    folder: Path | None = None
+
+    @classmethod
+    def open(cls, folder: Path | str, *, check: bool = True) -> "WebGraph":
+        """Open a folder that `write` made.
+
+        With `check` every number in it is looked at once (a second for 100 million links), so
+        that no simulation reads beyond a column. Raises `GraphError` for what is no graph, is of
+        another version, or is damaged.
+        """
+        folder = Path(folder)
+        facts = _facts(folder)
+        columns = {name: _column(folder, name, kind) for name, kind in _TYPES.items()}
+        for name, kind in _OPTIONAL.items():
+            if (folder / f"{name}.npy").is_file():
+                columns[name] = _column(folder, name, kind)
+        graph = cls(
+            languages=tuple(facts["languages"]),
+            target=facts["target"],
+            n_servers=facts["servers"],
+            n_directories=facts["directories"],
+            domains=tuple(facts.get("domains", ())),
+            scores={
+                path.stem.removeprefix(_SCORE): _column(folder, path.stem, np.float32)
+                for path in sorted(folder.glob(f"{_SCORE}*.npy"))
+            },
+            provenance=facts.get("provenance", {}),
+            folder=folder,
+            **columns,
+        )
+        graph.check_shapes()
+        if check:
+            graph.check()
+        if facts["vertices"] != graph.n_vertices or facts["links"] != graph.n_links:
+            raise GraphError(f"{folder}: graph.json and the columns are not of the same graph")
+        return graph
+
+    def write(self, folder: Path | str) -> None:
+        """Write all columns into a folder, which is made; `graph.json` comes last.
+
+        A folder without `graph.json` is no graph, so what was interrupted is not taken for whole.
+        Raises `GraphError` where a number is out of range or a graph stands there already.
+        """
+        self.check_shapes()
+        self.check()
+        folder = Path(folder)
+        if (folder / "graph.json").exists():
+            raise GraphError(f"{folder}: there is a graph already")
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in (*_TYPES, *_OPTIONAL):
+            column = getattr(self, name)
+            if column is not None:
+                np.save(folder / f"{name}.npy", column, allow_pickle=False)
+        for name, scores in self.scores.items():
+            np.save(folder / f"{_SCORE}{name}.npy", scores, allow_pickle=False)
+        text = json.dumps(self._facts(), ensure_ascii=False, indent=1)
+        (folder / "graph.json").write_text(text + "\n", encoding="utf-8")
+
+    def _facts(self) -> dict[str, object]:
+        return {
+            "version": VERSION,
+            "vertices": self.n_vertices,
+            "pages": self.n_pages,
+            "links": self.n_links,
+            "servers": self.n_servers,
+            "directories": self.n_directories,
+            "languages": list(self.languages),
+            "target": self.target,
+            "domains": list(self.domains),
+            "provenance": dict(self.provenance),
+        }
+
+    # What there is.
+
+    @property
+    def n_vertices(self) -> int:
+        """URLs, downloaded or known from links."""
+        return len(self.page_server)
+
+    @property
+    def n_links(self) -> int:
+        """Links, without those that a page repeats."""
+        return len(self.link_target)
+
+    @cached_property
+    def n_pages(self) -> int:
+        """Vertices whose page was downloaded."""
+        return int(np.count_nonzero(self.page_status == PAGE))
+
+    @cached_property
+    def has_redirects(self) -> bool:
+        """Whether a vertex is a redirect."""
+        return bool((self.page_status == REDIRECT).any())
+
+    def language_index(self, target: str | None = None) -> int:
+        """Return the index of a language; raises `GraphError` for one that no page is in."""
+        target = self.target if target is None else target
+        try:
+            return self.languages.index(target)
+        except ValueError:
+            known = ", ".join(self.languages[:12])
+            raise GraphError(f"the graph has no page in {target!r}; it knows {known}") from None
+
+    def relevant(self, target: str | None = None) -> npt.NDArray[np.bool_]:
+        """Return for each vertex whether it is a page in the target language, (V,)."""
+        is_relevant = self.page_language == self.language_index(target)
+        is_relevant &= self.page_status == PAGE
+        return is_relevant
+
+    def links(self, vertex: int) -> npt.NDArray[np.int32]:
+        """Return the vertices to which one links."""
+        return self.link_target[self.link_start[vertex] : self.link_start[vertex + 1]]
+
+    @property
+    def has_urls(self) -> bool:
+        """Whether vertices have URLs."""
+        return self.url_start is not None and self.url_bytes is not None
+
+    def url(self, vertex: int) -> str:
+        """Return the URL of a vertex; raises `GraphError` where the graph has none."""
+        if self.url_start is None or self.url_bytes is None:
+            raise GraphError("the graph has no URLs")
+        return _text(self.url_start, self.url_bytes, vertex)
+
+    def server_name(self, server: int) -> str:
+        """Return the name of a server; raises `GraphError` where the graph has none."""
+        if self.server_start is None or self.server_bytes is None:
+            raise GraphError("the graph has no names of servers")
+        return _text(self.server_start, self.server_bytes, server)
+
+    # What must hold.
+
+    def check_shapes(self) -> None:
+        """Raise `GraphError` where a column has not the length that its place asks for."""
+        vertices = self.n_vertices
+        lengths = dict.fromkeys(("page_directory", "page_language", "page_status"), vertices)
+        lengths |= {"page_bytes": vertices, "link_start": vertices + 1, "url_start": vertices + 1}
+        lengths |= {"server_domain": self.n_servers, "server_start": self.n_servers + 1}
+        columns = {name: getattr(self, name) for name in lengths}
+        for name, scores in self.scores.items():
+            columns[_SCORE + name], lengths[_SCORE + name] = scores, vertices
+        for name, length in lengths.items():
+            column = columns[name]
+            if column is not None and len(column) != length:
+                raise GraphError(f"{self._place}{name} has {len(column)} rows, not {length}")
+        for name, kind in {**_TYPES, **_OPTIONAL}.items():
+            column = getattr(self, name)
+            if column is not None and (column.dtype != kind or column.ndim != 1):
+                raise GraphError(f"{self._place}{name} is not a column of {np.dtype(kind)}")
+        if vertices == 0 or not len(self.seeds):
+            raise GraphError(f"{self._place}a graph has at least one vertex and one seed")
+
+    def check(self) -> None:
+        """Raise `GraphError` where a number is out of its range."""
+        self.language_index()
+        within = self._check_range
+        within("page_server", 0, self.n_servers)
+        within("page_directory", -1, self.n_directories)
+        within("page_language", -1, len(self.languages))
+        within("page_status", UNKNOWN, REDIRECT + 1)
+        within("link_target", 0, self.n_vertices)
+        within("seeds", 0, self.n_vertices)
+        within("server_domain", -1, len(self.domains))
+        _check_starts(f"{self._place}link_start", self.link_start, self.n_links)
+        for start, data in (("url_start", "url_bytes"), ("server_start", "server_bytes")):
+            starts, values = getattr(self, start), getattr(self, data)
+            if (starts is None) != (values is None):
+                raise GraphError(f"{self._place}{start} and {data} belong together")
+            if starts is not None:
+                _check_starts(f"{self._place}{start}", starts, len(values))
+        for name, scores in self.scores.items():
+            if np.isnan(scores).any():
+                raise GraphError(f"{self._place}{_SCORE}{name} has scores that are no numbers")
+
+    def _check_range(self, name: str, least: int, end: int) -> None:
+        column = getattr(self, name)
+        if column is None or not len(column):
+            return
+        lowest, highest = int(column.min()), int(column.max())
+        if lowest < least or highest >= end:
+            seen = lowest if lowest < least else highest
+            raise GraphError(f"{self._place}{name} has {seen}, which is not in {least}..{end - 1}")
+
+    @property
+    def _place(self) -> str:
+        return "" if self.folder is None else f"{self.folder}: "
+
+
+def packed(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Return texts as starts (n + 1,) and bytes in UTF-8, as columns hold them."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    starts = np.zeros(len(encoded) + 1, np.int64)
+    np.cumsum([len(text) for text in encoded], out=starts[1:])
+    return starts, np.frombuffer(b"".join(encoded), np.uint8)
+
+
+def _text(starts: npt.NDArray[np.int64], data: npt.NDArray[np.uint8], row: int) -> str:
+    return data[starts[row] : starts[row + 1]].tobytes().decode("utf-8", "surrogatepass")
+
+
+def _facts(folder: Path) -> dict[str, Any]:
+    path = folder / "graph.json"
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise GraphError(f"{folder}: not the folder of a graph: it has no graph.json") from None
+    except (OSError, ValueError) as error:
+        raise GraphError(f"{path}: cannot be read ({error})") from error
+    if not isinstance(facts, dict) or facts.get("version") != VERSION:
+        seen = facts.get("version") if isinstance(facts, dict) else None
+        raise GraphError(f"{path}: a graph of version {seen}; this program reads {VERSION}")
+    if not all(isinstance(facts.get(name), int) for name in _COUNTS):
+        raise GraphError(f"{path}: a count is missing among {', '.join(_COUNTS)}")
+    if not isinstance(facts.get("languages"), list) or not isinstance(facts.get("target"), str):
+        raise GraphError(f"{path}: names no languages or no target")
+    return facts
+
+
+def _column(folder: Path, name: str, kind: type) -> Column:
+    path = folder / f"{name}.npy"
+    try:
+        column = np.load(path, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise GraphError(f"{folder}: the column {name} is missing") from None
+    except (OSError, ValueError, EOFError) as error:
+        raise GraphError(f"{path}: cannot be read ({' '.join(str(error).split())})") from error
+    if not isinstance(column, np.ndarray) or column.dtype != kind or column.ndim != 1:
+        raise GraphError(f"{path}: not a column of {np.dtype(kind)}")
+    return column
+
+
+def _check_starts(place: str, starts: npt.NDArray[np.int64], end: int) -> None:
+    is_whole = starts[0] == 0 and starts[-1] == end
+    for first in range(0, len(starts) - 1, _CHUNK):
+        part = starts[first : first + _CHUNK + 1]
+        is_whole = is_whole and bool((part[1:] >= part[:-1]).all())
+    if not is_whole:
+        raise GraphError(f"{place} does not rise from 0 to {end}")
