@@ -101,7 +101,7 @@ def _first(context: Any, builder: Any, kind: Any, array: Any) -> Any:
 
 
 @_instructions
-def _prefetch(typing: Any, table: Any, at: Any) -> Any:
+def prefetch(typing: Any, table: Any, at: Any) -> Any:
     """Ask memory for the line of a table that a position is in, and wait for nothing."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -165,9 +165,9 @@ def filled(buckets: Buckets, count: int, zeros: int) -> int:
 def _prefetch_row(table: Codes, buckets: Buckets, at: int) -> None:
     width = np.uint64(table.shape[1])
     row = np.uint64(buckets[at]) * width
-    _prefetch(table, row)
+    prefetch(table, row)
     if width > _LINE:
-        _prefetch(table, row + _LINE)
+        prefetch(table, row + _LINE)
 
 
 @inlined

@@ -7,18 +7,28 @@ One worker, and no host ever rests. Filters, orderings and the frontier decide a
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from random import Random
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import SettingError
 from crawler.simulate.graph import WebGraph
-from crawler.strategies.filters import Filter
+from crawler.strategies.filters import Filter, Unit
+
+if TYPE_CHECKING:
+    from crawler.simulate import kernel
+
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
 them stand the names in `WebGraph.scores`."""
+
+_PAGES_A_CALL = 250_000
+"""Pages between two looks at the clock, for a progress bar or an interruption."""
+_WORDS_A_CALL = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -58,13 +68,248 @@ def simulate(
 
     `ordering` is one of `ORDERINGS` or a name in `graph.scores`; `perfect` follows, whatever the
     filter lets through, no link but those on a shortest path from the seeds to a page in the
-    target language (Tamura 2007, 5.1; of several shortest paths, the first in breadth-first
-    search). `target` None is the graph's own. Directories are those of the graph, whatever
-    `filter.directory_depth` says. `host_cap` 0: any number of URLs of a host. `seeds` are
+    target language (Tamura 2007, 5.1; of several shortest paths, one through relevant pages
+    where there is one). `target` None is the graph's own. Directories are those of the graph,
+    whatever `filter.directory_depth` says. `host_cap` 0: any number of URLs of a host. `seeds` are
     vertices, None: the graph's. `on_progress` is told now and then how many pages there are.
 
     The same arguments give the same course; `random_state` counts for `random` and `cctld` only.
     Raises `SettingError` for an ordering or seed that the graph does not have and `GraphError` for
     a language that none of its pages is in.
     """
-    raise NotImplementedError
+    if ordering not in ORDERINGS and ordering not in graph.scores:
+        known = ", ".join([*ORDERINGS, *graph.scores])
+        raise SettingError(f"the graph has no ordering {ordering!r}; it has {known}")
+    if filter.tolerance < 0 or host_cap < 0:
+        raise SettingError("a tolerance and a host cap are 0 or more")
+    crawl = _Crawl(graph, filter, ordering, graph.target if target is None else target, host_cap)
+    crawl.begin(_seeds(graph, seeds), random_state, limit)
+    while crawl.go_on():
+        if on_progress is not None:
+            on_progress(crawl.n_pages)
+    return crawl.course()
+
+
+def _seeds(
+    graph: WebGraph, seeds: Sequence[int] | npt.NDArray[np.int32] | None
+) -> npt.NDArray[np.int32]:
+    vertices = np.array(graph.seeds if seeds is None else seeds, np.int64)
+    if vertices.ndim != 1 or not len(vertices):
+        raise SettingError("a crawl begins with one seed or more")
+    if vertices.min() < 0 or vertices.max() >= graph.n_vertices:
+        raise SettingError(f"seeds are vertices from 0 to {graph.n_vertices - 1}")
+    return vertices.astype(np.int32)
+
+
+class _Crawl:
+    """One simulation: what the compiled code is given, and how far it is."""
+
+    def __init__(
+        self, graph: WebGraph, filter: Filter, ordering: str, target: str, host_cap: int
+    ) -> None:
+        from crawler.simulate import kernel
+
+        self._kernel = kernel
+        self._graph = graph
+        self._is_perfect = ordering == "perfect"
+        kind = _kind(graph, ordering)
+        self._rules = kernel.Rules(
+            filter.follows_irrelevant_pages,
+            filter.uses_relevance,
+            filter.is_conservative,
+            filter.unit is Unit.DIRECTORY,
+            filter.tolerance,
+            host_cap,
+            kind,
+        )
+        self._web = kernel.Web(
+            _frozen(graph.page_server),
+            _frozen(graph.page_directory),
+            _frozen(graph.link_start),
+            _frozen(graph.link_target),
+            _frozen(_keys(graph.scores[ordering]) if kind == kernel.SCORE else _nothing(np.uint32)),
+            _frozen(_tiers(graph, ordering, target)),
+        )
+        self._state = _states(graph, target)
+
+    def begin(self, seeds: npt.NDArray[np.int32], random_state: int, limit: int | None) -> None:
+        """Queue the seeds."""
+        kernel = self._kernel
+        self._random = Random(random_state)
+        self._limit = self._graph.n_pages if limit is None else min(limit, self._graph.n_pages)
+        if self._is_perfect:
+            self._mark_wanted(_frozen(seeds))
+        else:
+            self._state |= np.uint8(kernel.WANTED)
+        self._memory = _memory(self._graph, self._rules, self._state, self._limit)
+        self._is_complete = False
+        self._waiting = _frozen(seeds)
+
+    def _mark_wanted(self, seeds: npt.NDArray[np.int32]) -> None:
+        reached = np.empty(_n_fetchable(self._graph), np.int32)
+        parent = np.empty(self._graph.n_vertices, np.int32)
+        web = self._web
+        self._kernel.mark_wanted(
+            web.link_start, web.link_target, seeds, self._state, reached, parent
+        )
+
+    @property
+    def n_pages(self) -> int:
+        """Pages until now."""
+        return int(self._memory.counts[self._kernel.N_PAGES])
+
+    def go_on(self) -> bool:
+        """Crawl some pages more; False once the crawl has ended."""
+        kernel, memory = self._kernel, self._memory
+        if self._rules.kind == kernel.DRAW:
+            _refill(memory.drawing, self._random)
+        until = min(self._limit, self.n_pages + _PAGES_A_CALL)
+        seeds, self._waiting = self._waiting, _frozen(np.empty(0, np.int32))
+        ended = kernel.crawl(self._web, self._rules, memory, seeds, until) == kernel.ENDED
+        # What is left once the last page is known gives no page any more.
+        self._is_complete = ended or self.n_pages == self._graph.n_pages
+        return not ended and self.n_pages < self._limit
+
+    def course(self) -> Course:
+        """Return how the crawl went until now."""
+        kernel, memory = self._kernel, self._memory
+        counts = [int(count) for count in memory.counts]
+        return Course(
+            order=memory.order[: self.n_pages],
+            queue=memory.queue[: self.n_pages],
+            stored=counts[kernel.STORED],
+            seen=counts[kernel.SEEN],
+            rejected=counts[kernel.REJECTED],
+            host_full=counts[kernel.HOST_FULL],
+            dropped_irrelevant=counts[kernel.DROPPED],
+            is_complete=self._is_complete,
+        )
+
+
+def _kind(graph: WebGraph, ordering: str) -> int:
+    from crawler.simulate import kernel
+
+    if ordering in ("random", "cctld"):
+        return kernel.DRAW
+    if ordering == "soft":
+        return kernel.SOFT
+    if ordering in ("bfs", "perfect"):
+        # Without redirects the first found is always the nearest.
+        return kernel.DEPTH if graph.has_redirects else kernel.FIFO
+    return kernel.SCORE
+
+
+def _frozen(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """The column as the one type of array for which the kernel is compiled."""
+    view = np.asarray(column).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def _nothing(kind: type[Scalar]) -> npt.NDArray[Scalar]:
+    return np.zeros(1, kind)
+
+
+def _keys(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.uint32]:
+    """Whole numbers in the order of scores, the least for the highest score, (V,)."""
+    keys = (-scores + np.float32(0.0)).view(np.uint32)
+    is_negative = keys >= np.uint32(1 << 31)
+    keys ^= np.where(is_negative, np.uint32(0xFFFFFFFF), np.uint32(1 << 31))
+    return keys
+
+
+def _tiers(graph: WebGraph, ordering: str, target: str) -> npt.NDArray[np.uint8]:
+    """For each server 1 if it is drawn first, (S,)."""
+    tiers = np.zeros(graph.n_servers, np.uint8)
+    if ordering == "cctld":
+        if graph.server_domain is None:
+            raise SettingError("the graph does not know the domains of its servers: no cctld")
+        from classifiers.languages import tlds_of
+
+        matching = tlds_of(target)
+        # The last row is that of servers without a domain, whose index is -1.
+        matches = np.array([domain in matching for domain in graph.domains] + [False], np.uint8)
+        tiers[:] = matches[graph.server_domain]
+    return tiers
+
+
+def _states(graph: WebGraph, target: str) -> npt.NDArray[np.uint8]:
+    from crawler.simulate import kernel
+
+    states = graph.page_status.astype(np.uint8)
+    states[graph.relevant(target)] |= np.uint8(kernel.RELEVANT)
+    return states
+
+
+def _n_fetchable(graph: WebGraph) -> int:
+    return int(np.count_nonzero(graph.page_status))
+
+
+def _memory(
+    graph: WebGraph, rules: "kernel.Rules", state: npt.NDArray[np.uint8], limit: int
+) -> "kernel.Memory":
+    from crawler.simulate import kernel
+
+    kind = rules.kind
+    n_fetchable = _n_fetchable(graph)
+    n_units = graph.n_servers + (graph.n_directories if rules.by_directory else 0)
+    n_units = n_units if rules.uses_relevance else 1
+    is_keyed = kind in (kernel.DEPTH, kernel.SCORE)
+    n_words = n_fetchable // 64 + 1 if kind == kernel.SOFT else 1
+    return kernel.Memory(
+        state=state,
+        number=np.empty(graph.n_vertices if kind == kernel.SOFT else 1, np.int32),
+        found=np.empty(n_fetchable, np.int32),
+        depth=np.empty(n_fetchable, np.int32),
+        downloaded=np.zeros(n_units, np.int32),
+        relevant=np.zeros(n_units, np.int32),
+        unit_queued=np.zeros(n_units, np.int32),
+        is_dropped=np.zeros(n_units, np.uint8),
+        slots=np.zeros(graph.n_servers if rules.host_cap else 1, np.int32),
+        order=np.empty(limit, np.int32),
+        queue=np.empty(limit, np.int32),
+        counts=np.zeros(kernel.N_COUNTS, np.int64),
+        heap=np.empty(n_fetchable if is_keyed else 1, np.uint64),
+        high=kernel.HighNumbers(
+            bits=np.zeros(n_words, np.uint64),
+            words=np.zeros(n_words // 64 + 1, np.uint64),
+            blocks=np.zeros(n_words // 4096 + 1, np.uint64),
+        ),
+        drawing=_drawing(graph, is_drawn=kind == kernel.DRAW),
+    )
+
+
+def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
+    from crawler.simulate import kernel
+
+    n_servers = graph.n_servers if is_drawn else 1
+    first = np.zeros(n_servers + 1, np.int32)
+    if is_drawn:
+        fetchable = graph.page_server[graph.page_status != 0]
+        np.cumsum(np.bincount(fetchable, minlength=n_servers), out=first[1:])
+    n_words = _WORDS_A_CALL if is_drawn else 1
+    return kernel.Drawing(
+        first=first,
+        admitted=np.zeros(n_servers, np.int32),
+        inner=np.zeros(first[-1], np.int32),
+        outer=np.zeros((2, n_servers), np.int32),
+        place=np.zeros(n_servers, np.int32),
+        at_place=np.zeros((2, n_servers), np.int32),
+        free=np.zeros((2, n_servers), np.int32),
+        weight=np.zeros(n_servers, np.int32),
+        tiers=np.zeros((2, 4), np.int64),
+        words=np.empty(n_words, np.uint32),
+        word=np.full(1, n_words, np.int64),
+    )
+
+
+def _refill(drawing: "kernel.Drawing", random: Random) -> None:
+    """Give out the next words of 32 bits that a generator makes its draws of."""
+    left = drawing.words[drawing.word[0] :]
+    number = len(drawing.words) - len(left)
+    # What is left comes first: the stream is that of one generator.
+    drawing.words[: len(left)] = left
+    if number:
+        fresh = random.getrandbits(32 * number).to_bytes(4 * number, "little")
+        drawing.words[len(left) :] = np.frombuffer(fresh, "<u4")
+    drawing.word[0] = 0

@@ -202,7 +202,7 @@ class WebGraph:
 
     def relevant(self, target: str | None = None) -> npt.NDArray[np.bool_]:
         """Return for each vertex whether it is a page in the target language, (V,)."""
-        is_relevant = self.page_language == self.language_index(target)
+        is_relevant: npt.NDArray[np.bool_] = self.page_language == self.language_index(target)
         is_relevant &= self.page_status == PAGE
         return is_relevant
 
