@@ -474,61 +474,6 @@ def _from_segments(
 
 
 @inlined
-def _page(
-    cell: int, is_relevant: bool, depth: Bytes, start: Ints, pools: Pools, below: int, chance: Words
-) -> int:
-    """A page for a link of that kind, or -1."""
-    if cell == INTRA_RELEVANT:
-        end = start[SHY] if is_relevant else start[FRONT]
-        return _from_segments(depth, start[LINKED], start[SHY], end, below, chance)
-    if cell == INTRA_OTHER:
-        end = start[BACK] if is_relevant else start[4]
-        return _from_segments(depth, start[FRONT], start[BACK], end, below, chance)
-    if cell == INTER_RELEVANT:
-        return _from_pool(pools.linked, pools.linked_start, below, chance)
-    if cell == INTER_NEAR:
-        return _from_pool(pools.front, pools.front_start, below, chance)
-    return _NONE
-
-
-@inlined
-def _far_page(is_near: bool, pools: Pools, below: int, chance: Words) -> int:
-    if is_near:
-        return _from_pool(pools.far_front, pools.far_front_start, below, chance)
-    return _from_pool(pools.far, pools.far_start, below, chance)
-
-
-@inlined
-def _unfetched(
-    cell: int,
-    server: int,
-    home: Ints,
-    pools: Pools,
-    urls: Unfetched,
-    servers: Servers,
-    chance: Words,
-) -> int:
-    """A vertex that was never fetched, one without a link first, or -1."""
-    if cell == NOWHERE:
-        row = len(urls.number)
-        number, base = urls.n_nowhere, urls.nowhere
-    else:
-        if cell == UNKNOWN_NEAR:
-            server = int(home[pools.front[_below(chance, len(pools.front))]])
-        elif cell == UNKNOWN_FAR:
-            server = int(home[pools.far[_below(chance, len(pools.far))]])
-        row = server
-        number = int(urls.number[server])
-        base = int(servers.start[server, 4] + urls.base[server])
-    if number == 0:
-        return _NONE
-    if urls.touched[row] < number and cell in (INTRA_UNKNOWN, NOWHERE):
-        urls.touched[row] += 1
-        return base + int(urls.touched[row]) - 1
-    return base + _below(chance, number)
-
-
-@inlined
 def _is_new(target: Ints, start: int, end: int, vertex: int) -> bool:
     for at in range(start, end):  # noqa: SIM110  # numba knows no generators
         if target[at] == vertex:
@@ -543,8 +488,19 @@ def _shuffle(target: Ints, start: int, end: int, chance: Words) -> None:
         target[at], target[other] = target[other], target[at]
 
 
+@inlined
+def _some_url(cell: int, row: int, number: int, touched: Ints, chance: Words) -> int:
+    """One of a server's URLs that were never fetched, one without a link first, or -1."""
+    if number == 0:
+        return _NONE
+    if touched[row] < number and cell in (INTRA_UNKNOWN, NOWHERE):
+        touched[row] += 1
+        return int(touched[row]) - 1
+    return _below(chance, number)
+
+
 @compiled
-def link(  # noqa: PLR0912  # a table of kinds
+def link(  # noqa: PLR0912, PLR0915  # see `crawler.simulate.kernel.crawl`
     servers: Servers,
     home: Ints,
     depth: Bytes,
@@ -562,39 +518,70 @@ def link(  # noqa: PLR0912  # a table of kinds
     `number` (N_CELLS, n) of them are wanted beside those to `child`ren; a page that has nothing new
     to link to has fewer.
     """
+    linked_pool, linked_start = pools.linked, pools.linked_start
+    front_pool, front_start = pools.front, pools.front_start
+    far_front, far_front_start = pools.far_front, pools.far_front_start
+    far, far_start = pools.far, pools.far_start
+    url_number, url_base, touched = urls.number, urls.base, urls.touched
+    starts, kinds = servers.start, servers.kind
     end = 0
-    for server in range(len(servers.kind)):
-        start, kind, base = servers.start[server], int(servers.kind[server]), urls.base[server]
-        for page in range(start[0], start[4]):
+    for server in range(len(kinds)):
+        linked, shy, front, back, last = starts[server]
+        is_near, base = kinds[server] != OTHER, int(url_base[server])
+        for page in range(linked, last):
             vertex = int(page + base)
             link_start[vertex] = first = end
             for at in range(child_start[page], child_start[page + 1]):
-                target[end] = child[at] + urls.base[home[child[at]]]
+                target[end] = child[at] + url_base[home[child[at]]]
                 end += 1
-            is_relevant = bool(page < start[FRONT])
+            is_relevant = page < front
             below = int(depth[page]) + 1
             for cell in range(N_CELLS):
-                for _ in range(number[cell, page]):
-                    for _ in range(_TRIES):
-                        if cell == INTER_FAR:
-                            other = _far_page(kind != OTHER, pools, below, chance)
-                        elif cell in (INTRA_UNKNOWN, UNKNOWN_NEAR, UNKNOWN_FAR, NOWHERE):
-                            other = _unfetched(cell, server, home, pools, urls, servers, chance)
-                        else:
-                            other = _page(cell, is_relevant, depth, start, pools, below, chance)
-                        if other == _NONE:
-                            break
-                        if INTER_RELEVANT <= cell <= INTER_FAR and home[other] == server:
+                left = int(number[cell, page])
+                tries = left * _TRIES
+                while left and tries:
+                    tries -= 1
+                    if cell == INTRA_RELEVANT:
+                        stop = shy if is_relevant else front
+                        other = _from_segments(depth, linked, shy, stop, below, chance)
+                    elif cell == INTRA_OTHER:
+                        stop = back if is_relevant else last
+                        other = _from_segments(depth, front, back, stop, below, chance)
+                    elif cell == INTER_RELEVANT:
+                        other = _from_pool(linked_pool, linked_start, below, chance)
+                    elif cell == INTER_NEAR:
+                        other = _from_pool(front_pool, front_start, below, chance)
+                    elif cell == INTER_FAR and is_near:
+                        other = _from_pool(far_front, far_front_start, below, chance)
+                    elif cell == INTER_FAR:
+                        other = _from_pool(far, far_start, below, chance)
+                    elif cell == NOWHERE:
+                        row = len(kinds)
+                        other = _some_url(cell, row, urls.n_nowhere, touched, chance)
+                    else:
+                        row = server
+                        if cell == UNKNOWN_NEAR:
+                            row = int(home[front_pool[_below(chance, len(front_pool))]])
+                        elif cell == UNKNOWN_FAR:
+                            row = int(home[far[_below(chance, len(far))]])
+                        other = _some_url(cell, row, int(url_number[row]), touched, chance)
+                    if other == _NONE:
+                        break
+                    if cell == NOWHERE:
+                        other += urls.nowhere
+                    elif cell in (INTRA_UNKNOWN, UNKNOWN_NEAR, UNKNOWN_FAR):
+                        other += int(starts[row, 4] + url_base[row])
+                    else:
+                        if cell >= INTER_RELEVANT and home[other] == server:
                             continue
-                        if cell != INTRA_UNKNOWN and cell < UNKNOWN_NEAR:
-                            other = int(other + urls.base[home[other]])
-                        if other != vertex and _is_new(target, first, end, other):
-                            target[end] = other
-                            end += 1
-                            break
+                        other += int(url_base[home[other]])
+                    if other != vertex and _is_new(target, first, end, other):
+                        target[end] = other
+                        end += 1
+                        left -= 1
             _shuffle(target, first, end, chance)
-        last = start[4] + base
-        link_start[last : last + urls.number[server]] = end
+        after = int(last + base)
+        link_start[after : after + url_number[server]] = end
     link_start[urls.nowhere :] = end
     return end
 
