@@ -13,7 +13,8 @@ from crawler.simulate.engine import Course, simulate
 from crawler.simulate.graph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.strategies.filters import FILTERS, Filter, make_filter
 from crawler.strategies.relevance import Tally
-from tests.simulatedwebs import crawl_live, random_graph
+from tests.crawls import crawl, rows
+from tests.simulatedwebs import crawl_live, random_graph, write_archive
 
 LIVE_ORDERINGS = ("bfs", "soft", "random", "cctld", "svm")
 
@@ -67,6 +68,35 @@ def test_redirects_and_failures_are_followed_as_in_a_crawl(
         random_state=4,
     )
     assert (graph.page_status[course.order] == PAGE).all()
+
+
+@pytest.mark.parametrize(("ordering", "filter_name"), [("soft", "server"), ("random", "none")])
+def test_a_crawl_by_scrapy_with_one_connection_goes_the_same_way(
+    ordering: str, filter_name: str, tmp_path: Path
+) -> None:
+    graph = random_graph(1, vertices=120)
+    write_archive(graph, tmp_path / "web.warc")
+    seeds = ",".join(graph.url(vertex) for vertex in graph.seeds.tolist())
+    done = crawl(
+        "lang=th",
+        "web=archive",
+        f"archive={tmp_path / 'web.warc'}",
+        f"seeds={seeds}",
+        f"strategy={ordering}",
+        f"filter={filter_name}",
+        "tolerance=1",
+        "host_cap=0",
+        CONCURRENT_REQUESTS=1,
+        # No page is asked for while another is being parsed.
+        SCRAPER_SLOT_MAX_ACTIVE_SIZE=1,
+        DOWNLOAD_DELAY=0,
+        JOBDIR=tmp_path / "run",
+    )
+    assert done.returncode == 0, done.stderr
+    fetched = rows(tmp_path / "run", "SELECT url FROM pages ORDER BY id")
+    course = simulate(graph, filter=make_filter(filter_name, tolerance=1), ordering=ordering)
+    assert [url for (url,) in fetched] == [graph.url(page) for page in course.order.tolist()]
+    assert len(fetched) > 30
 
 
 def test_the_compiled_rules_are_those_of_the_filters() -> None:

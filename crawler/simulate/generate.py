@@ -200,6 +200,7 @@ class _Generator:
 
         self._growth = growth
         self._measures = measures
+        self._random_state = random_state
         self._rng = np.random.default_rng(random_state)
         self._chance = self._rng.integers(0, 1 << 63, 1, dtype=np.uint64)
 
@@ -494,7 +495,11 @@ class _Generator:
             seeds=(self._seeds + urls.base[self._seed_servers]).astype(np.int32),
             server_domain=server_domain,
             domains=domains,
-            provenance={"source": "generated", "measures": _plain(m)},
+            provenance={
+                "source": "generated",
+                "random_state": self._random_state,
+                "measures": _plain(m),
+            },
         )
 
     @property
