@@ -1,0 +1,365 @@
+"""The tables and figures of Tamura 2007 as plain numbers, of a graph and of crawls on it.
+
+A graph has Tables 1, 4 and 5 and Figures 1 and 2, a course Figures 4 to 8. A curve has some hundred
+points whatever the number of pages. The target language is always said; a relevant page is one in
+it, a relevant server one with such a page. Distances are numbers of links from the nearest seed; a
+redirect adds nothing to them, and a link to one is a link to what it leads to.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from crawler.simulate.engine import Course
+from crawler.simulate.graph import WebGraph
+
+MILESTONES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
+"""Coverages of which a course says what it took to reach them."""
+
+_LINEAR_POINTS = 160
+_EARLY_POINTS = 80
+
+Longs = npt.NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+
+@dataclass(frozen=True, slots=True)
+class LinkCounts:
+    """Links of one kind of source: to what they point, and how many of them leave their server.
+
+    `inside` and `outside` are (links to the first kind of target, to the second), links within
+    the server of their source and links to another (the upper and lower rows of Tables 4 and 5).
+    """
+
+    source: str
+    inside: tuple[int, int]
+    outside: tuple[int, int]
+
+    @property
+    def all(self) -> tuple[int, int]:
+        """Links to the first and the second kind of target."""
+        return self.inside[0] + self.outside[0], self.inside[1] + self.outside[1]
+
+
+@dataclass(frozen=True)
+class GraphFigures:
+    """What Tamura 2007, chapters 2 and 3, tells about a data set.
+
+    `pages_by` counts pages by (language, top-level domain), "" where a page has no language or a
+    server no known domain. `by_page` is Table 4, `by_server` Table 5. Row d of `by_distance` is
+    how many pages, and relevant ones, are d links from the seeds (Fig. 1 sums them up);
+    `nearest[d]` relevant pages are d links from the nearest other one (Fig. 2), row 0 those to
+    which no way leads. `unfetched_links` name `unfetched_urls` that were never fetched.
+    """
+
+    target: str
+    vertices: int
+    pages: int
+    relevant_pages: int
+    links: int
+    servers: int
+    relevant_servers: int
+    pages_by: Mapping[tuple[str, str], int]
+    by_page: Sequence[LinkCounts]
+    by_server: Sequence[LinkCounts]
+    by_distance: Sequence[tuple[int, int]]
+    nearest: Sequence[int]
+    unfetched_links: int
+    unfetched_urls: int
+
+
+def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
+    """Return Tables 1, 4, 5 and Figures 1, 2 of a graph, in seconds for 100 million links.
+
+    Needs 16 bytes for each vertex. Raises `GraphError` for a language that no page is in.
+    """
+    yardstick = Yardstick(graph, target)
+    server_kind, by_language = _count_pages(yardstick)
+    counts, unfetched = _count_links(yardstick, server_kind)
+    return GraphFigures(
+        target=yardstick.target,
+        vertices=graph.n_vertices,
+        pages=graph.n_pages,
+        relevant_pages=yardstick.n_relevant,
+        links=graph.n_links,
+        servers=int(np.count_nonzero(server_kind)),
+        relevant_servers=int(np.count_nonzero(server_kind == 2)),
+        pages_by=by_language,
+        by_page=_table_4(counts),
+        by_server=_table_5(counts),
+        by_distance=yardstick.by_distance,
+        nearest=_nearest(yardstick),
+        unfetched_links=int(counts[:, :, 2].sum()),
+        unfetched_urls=unfetched,
+    )
+
+
+class Yardstick:
+    """What courses on a graph are measured by: which pages are relevant, how far each is.
+
+    Takes 3 bytes for each vertex. Distances are counted from `seeds`, None: those of the graph.
+    """
+
+    def __init__(
+        self,
+        graph: WebGraph,
+        target: str | None = None,
+        seeds: npt.NDArray[np.int32] | None = None,
+    ) -> None:
+        from crawler.simulate import counting
+
+        self.graph = graph
+        self.target = graph.target if target is None else target
+        self.seeds = np.asarray(graph.seeds if seeds is None else seeds, np.int32)
+        self.kind = graph.page_status.astype(np.uint8)
+        is_relevant = graph.relevant(self.target)
+        self.n_relevant = int(np.count_nonzero(is_relevant))
+        self.kind[is_relevant] |= np.uint8(counting.RELEVANT)
+
+    @cached_property
+    def distance(self) -> npt.NDArray[np.int16]:
+        """Distance of each page from the seeds, -1 for what cannot be reached, (V,)."""
+        from crawler.simulate import counting
+
+        distance = np.full(self.graph.n_vertices, -1, np.int16)
+        queue = np.empty(self.graph.n_pages, np.int32)
+        start, target = links_of(self.graph)
+        counting.measure_distances(start, target, self.kind, _own(self.seeds), distance, queue)
+        return distance
+
+    @cached_property
+    def by_distance(self) -> list[tuple[int, int]]:
+        """Pages and relevant pages at distance 0, 1, ... up to the farthest page."""
+        from crawler.simulate import counting
+
+        pages, relevant = np.zeros((2, counting.FARTHEST + 1), np.int64)
+        counting.count_distances(self.kind, self.distance, pages, relevant)
+        return list(zip(_trimmed(pages), relevant.tolist(), strict=False))
+
+
+@dataclass(frozen=True)
+class CourseFigures:
+    """How a crawl went, as Tamura 2007, Figures 4 to 8, draw it.
+
+    `points` are numbers of pages; `relevant`, `servers`, `queue` and `bytes` (None: sizes are not
+    known) what there was after so many. Row d of `missed` is how many of the relevant pages within
+    d links from the seeds were not crawled, and how many there are. `milestones` maps a coverage
+    to the pages, servers and bytes that it took, and lacks those that were not reached.
+    """
+
+    points: Sequence[int]
+    relevant: Sequence[int]
+    servers: Sequence[int]
+    queue: Sequence[int]
+    bytes: Sequence[int] | None
+    relevant_there_are: int
+    missed: Sequence[tuple[int, int]]
+    milestones: Mapping[float, tuple[int, int, int | None]]
+    stored: int
+    seen: int
+    rejected: int
+    host_full: int
+    dropped_irrelevant: int
+    is_complete: bool
+
+    @property
+    def pages(self) -> int:
+        """Pages crawled."""
+        return self.points[-1] if self.points else 0
+
+    @property
+    def coverage(self) -> Sequence[float]:
+        """Share of all relevant pages crawled, at each point (Fig. 5)."""
+        return [count / max(1, self.relevant_there_are) for count in self.relevant]
+
+    @property
+    def harvest(self) -> Sequence[float]:
+        """Share of relevant pages among those crawled, at each point (Fig. 6)."""
+        return [count / pages for count, pages in zip(self.relevant, self.points, strict=True)]
+
+    @property
+    def miss_ratio(self) -> Sequence[float]:
+        """Share of the relevant pages within distance 0, 1, ... that were missed (Fig. 4)."""
+        return [missed / max(1, there_are) for missed, there_are in self.missed]
+
+    def harvest_after(self, pages: int) -> float | None:
+        """Return the harvest rate of the first so many pages, None where there are not as many."""
+        if pages > self.pages or pages < 1:
+            return None
+        return float(np.interp(pages, self.points, self.harvest))
+
+
+def course_figures(
+    course: Course, yardstick: Yardstick, milestones: Sequence[float] = MILESTONES
+) -> CourseFigures:
+    """Return Figures 4 to 8 of a course, and what it took to reach some coverages."""
+    from crawler.simulate import counting
+
+    graph = yardstick.graph
+    points = _points(len(course.order), graph.n_pages)
+    coverages = sorted(set(milestones))
+    wanted = np.array([wanted_pages(c, yardstick.n_relevant) for c in coverages], np.int64)
+    samples = np.zeros((len(points), 4), np.int64)
+    crossings = np.full((len(wanted), 4), -1, np.int64)
+    order, sizes = _own(course.order), sizes_of(graph)
+    counting.sample_course(
+        order,
+        yardstick.kind,
+        _own(graph.page_server),
+        sizes,
+        points,
+        samples,
+        wanted,
+        crossings,
+        np.zeros(graph.n_servers, np.uint8),
+    )
+    has_sizes = graph.page_bytes is not None
+    return CourseFigures(
+        points=points.tolist(),
+        relevant=samples[:, counting.RELEVANT_PAGES].tolist(),
+        servers=samples[:, counting.SERVERS].tolist(),
+        queue=course.queue[points - 1].tolist(),
+        bytes=samples[:, counting.BYTES].tolist() if has_sizes else None,
+        relevant_there_are=yardstick.n_relevant,
+        missed=_missed(order, yardstick),
+        milestones={
+            coverage: (
+                int(row[counting.PAGES]),
+                int(row[counting.SERVERS]),
+                int(row[counting.BYTES]) if has_sizes else None,
+            )
+            for coverage, row in zip(coverages, crossings, strict=True)
+            if row[counting.PAGES] >= 0
+        },
+        stored=course.stored,
+        seen=course.seen,
+        rejected=course.rejected,
+        host_full=course.host_full,
+        dropped_irrelevant=course.dropped_irrelevant,
+        is_complete=course.is_complete,
+    )
+
+
+def wanted_pages(coverage: float, relevant: int) -> int:
+    """Return how many relevant pages a coverage is, at least 1."""
+    return max(1, int(np.ceil(coverage * relevant - 1e-9)))
+
+
+def links_of(graph: WebGraph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """Return `link_start` and `link_target` as compiled code takes them."""
+    return _own(graph.link_start), _own(graph.link_target)
+
+
+def sizes_of(graph: WebGraph) -> npt.NDArray[np.int32]:
+    """Return the sizes of pages, or one 0 where they are not known."""
+    return _own(np.zeros(1, np.int32) if graph.page_bytes is None else graph.page_bytes)
+
+
+def _own(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """A column as the one kind of array for which the loops are compiled: one not to be written."""
+    view = np.ascontiguousarray(column).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+def _count_pages(yardstick: Yardstick) -> tuple[npt.NDArray[np.uint8], dict[tuple[str, str], int]]:
+    from crawler.simulate import counting
+
+    graph = yardstick.graph
+    server_kind = np.zeros(graph.n_servers, np.uint8)
+    counts = np.zeros((len(graph.languages) + 1, len(graph.domains) + 1), np.int64)
+    domains = graph.server_domain
+    if domains is None:
+        domains = np.full(graph.n_servers, -1, np.int16)
+    counting.count_pages(
+        yardstick.kind,
+        _own(graph.page_server),
+        _own(graph.page_language),
+        _own(domains),
+        server_kind,
+        counts,
+    )
+    names = (*graph.languages, ""), (*graph.domains, "")
+    rows, columns = np.nonzero(counts)
+    pages_by = {
+        (names[0][row], names[1][column]): int(counts[row, column])
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+    }
+    return server_kind, pages_by
+
+
+def _count_links(yardstick: Yardstick, server_kind: npt.NDArray[np.uint8]) -> tuple[Longs, int]:
+    from crawler.simulate import counting
+
+    counts = np.zeros((3, 2, 3, 3), np.int64)
+    unfetched = np.zeros(yardstick.graph.n_vertices, np.uint8)
+    start, target = links_of(yardstick.graph)
+    server = _own(yardstick.graph.page_server)
+    counting.count_links(start, target, yardstick.kind, server, server_kind, counts, unfetched)
+    return counts, int(np.count_nonzero(unfetched))
+
+
+def _table_4(counts: Longs) -> list[LinkCounts]:
+    by_target = counts.sum(axis=3)
+    sources = ("relevant page", "other page, relevant server", "other page, other server")
+    return [
+        LinkCounts(source, _pair(by_target[at, 0, :2]), _pair(by_target[at, 1, :2]))
+        for at, source in enumerate(sources)
+    ]
+
+
+def _table_5(counts: Longs) -> list[LinkCounts]:
+    by_server = counts.sum(axis=2)
+    of_relevant, of_others = by_server[:2].sum(axis=0), by_server[2]
+    return [
+        LinkCounts(source, _pair(links[0, :0:-1]), _pair(links[1, :0:-1]))
+        for source, links in (("relevant server", of_relevant), ("other server", of_others))
+    ]
+
+
+def _pair(counts: Longs) -> tuple[int, int]:
+    return int(counts[0]), int(counts[1])
+
+
+def _nearest(yardstick: Yardstick) -> list[int]:
+    from crawler.simulate import counting
+
+    graph = yardstick.graph
+    first, second = np.full((2, graph.n_vertices), -1, np.int32)
+    queue = np.empty(2 * graph.n_pages - yardstick.n_relevant, np.uint32)
+    counts = np.zeros(counting.FARTHEST + 1, np.int64)
+    start, target = links_of(graph)
+    counting.nearest_relevant(start, target, yardstick.kind, first, second, queue, counts)
+    counts[0] = yardstick.n_relevant - counts.sum()
+    return _trimmed(counts)
+
+
+def _missed(order: npt.NDArray[np.int32], yardstick: Yardstick) -> list[tuple[int, int]]:
+    from crawler.simulate import counting
+
+    fetched = np.zeros(counting.FARTHEST + 1, np.int64)
+    counting.count_fetched(order, yardstick.kind, yardstick.distance, fetched)
+    there_are = np.cumsum([relevant for _, relevant in yardstick.by_distance], dtype=np.int64)
+    missed = there_are - np.cumsum(fetched)[: len(there_are)]
+    return list(zip(missed.tolist(), there_are.tolist(), strict=True))
+
+
+def _points(pages: int, most: int) -> Longs:
+    """Numbers of pages at which a course is looked at: the same for all courses of a graph."""
+    if pages == 0:
+        return np.zeros(0, np.int64)
+    even = np.linspace(0, most, _LINEAR_POINTS + 1)
+    early = np.geomspace(1, max(1, most), _EARLY_POINTS)
+    points = np.unique(np.rint(np.concatenate([even, early, [pages]])).astype(np.int64))
+    return points[(points >= 1) & (points <= pages)]
+
+
+def _trimmed(counts: Longs) -> list[int]:
+    """The counts up to the last that is not 0."""
+    places = np.nonzero(counts)[0]
+    kept: list[int] = counts[: places[-1] + 1 if len(places) else 0].tolist()
+    return kept
