@@ -1,0 +1,239 @@
+"""Which strategy reaches a wanted coverage at the least cost, and how sure that is.
+
+Every strategy is simulated from the seeds of the graph and from others, drawn among its relevant
+pages. Each of these courses is measured on the graph and on resamples of its servers: as many
+servers as there are, drawn with replacement, all that is on a server counting as often as it was
+drawn (a bootstrap by cluster). Seeds and resamples are the same for all strategies, so that they
+are compared pair by pair. A course is not simulated anew on a resample: what varies is how much
+the servers count that it visits, not the way it takes.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from crawler.errors import SettingError
+from crawler.simulate.engine import Course
+from crawler.simulate.figures import Yardstick, sizes_of
+from crawler.simulate.graph import WebGraph
+from crawler.simulate.plan import Case, Plan, Progress, Result, simulate_all
+
+COSTS: Final = ("pages", "bytes", "servers")
+"""What a crawl may be asked to need the least of."""
+
+CLOSE: Final = 1.05
+"""A strategy that costs at most so many times the least is as good in practice."""
+
+Costs = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How a strategy did: what it cost to reach the coverage, and how often it was best.
+
+    `cost` is from the graph's own seeds on the graph as it is, None where the coverage was not
+    reached; `low`, `middle` and `high` are the 5th, 50th and 95th percentile over all resamples,
+    None where so many did not reach it. `reached`, `best` and `close` are shares of the resamples:
+    where the coverage was reached, where nothing cost less, where nothing cost much less.
+    """
+
+    case: Case
+    cost: float | None
+    low: float | None
+    middle: float | None
+    high: float | None
+    reached: float
+    best: float
+    close: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What the simulations say, the cheapest strategy first.
+
+    `reached_by` is the largest share of relevant pages that any strategy crawled from the graph's
+    own seeds. `unfetched_urls` are linked but were never fetched: whatever they hold is in no
+    figure. If all of them were relevant, the wanted coverage of what is known would be
+    `least_coverage` of what there is.
+    """
+
+    lang: str
+    coverage: float
+    least: str
+    choices: Sequence[Choice]
+    seed_sets: int
+    resamples: int
+    reached_by: float
+    relevant_pages: int
+    unfetched_urls: int
+
+    @property
+    def best(self) -> Choice | None:
+        """The cheapest strategy, None where none reached the coverage."""
+        return self.choices[0] if self.choices and self.choices[0].cost is not None else None
+
+    @property
+    def safest(self) -> Choice | None:
+        """The strategy that reached the coverage most often, the cheapest of several."""
+        return max(self.choices, key=lambda choice: choice.reached, default=None)
+
+    @property
+    def least_coverage(self) -> float:
+        """What the wanted coverage comes to if all that was never fetched is relevant."""
+        there_are = self.relevant_pages + self.unfetched_urls
+        return self.coverage * self.relevant_pages / max(1, there_are)
+
+
+def advise(
+    graph: WebGraph,
+    plan: Plan,
+    *,
+    coverage: float,
+    least: str = "pages",
+    resamples: int = 200,
+    jobs: int = 1,
+    on_progress: Progress | None = None,
+    on_result: Callable[[Result], None] | None = None,
+) -> Advice:
+    """Return which case of a plan reaches `coverage` with the least `pages`, `bytes` or `servers`.
+
+    `coverage` is a share of the relevant pages of the graph; `resamples` are drawn for each of the
+    plan's random states. Cases that only a simulation can do are left out. Raises `SettingError`
+    for a coverage not in (0, 1] and for bytes where the graph has no sizes.
+    """
+    if not 0 < coverage <= 1:
+        raise SettingError(f"a coverage of {coverage:g} is not more than 0 and at most 1")
+    if least not in COSTS:
+        raise SettingError(f"the least {least!r}: there are {', '.join(COSTS)}")
+    if least == "bytes" and graph.page_bytes is None:
+        raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
+    cases = tuple(case for case in plan.cases if case.arguments)
+    plan = Plan(plan.lang, cases, plan.random_states, plan.drawn_seeds, plan.limit)
+    measure = _Measure(graph, coverage, resamples)
+    results = []
+    for result in simulate_all(
+        graph, plan, jobs=jobs, on_progress=on_progress, measure=measure.measure
+    ):
+        results.append(result)
+        if on_result is not None:
+            on_result(result)
+    own = [r for r in results if r.random_state == plan.random_states[0]]
+    return Advice(
+        lang=plan.lang,
+        coverage=coverage,
+        least=least,
+        choices=_choices(plan, results, _row(least)),
+        seed_sets=len({result.seeds for result in results}),
+        resamples=resamples * len(plan.random_states),
+        reached_by=max((r.figures.coverage[-1] for r in own if r.figures.pages), default=0.0),
+        relevant_pages=int(np.count_nonzero(graph.relevant(plan.lang))),
+        unfetched_urls=_unfetched(graph),
+    )
+
+
+class _Measure:
+    """What courses cost on a graph and on resamples of it."""
+
+    def __init__(self, graph: WebGraph, coverage: float, resamples: int) -> None:
+        self._graph, self._coverage, self._resamples = graph, coverage, resamples
+
+    def measure(self, course: Course, yardstick: Yardstick, random_state: int) -> Costs:
+        """Return the costs (resamples + 1, 4), the first without resampling."""
+        from crawler.simulate import counting
+
+        graph = self._graph
+        server, sizes = np.asarray(graph.page_server).view(np.ndarray), sizes_of(graph)
+        server.flags.writeable = False
+        order = course.order.view()
+        order.flags.writeable = False
+        by_server = np.zeros(graph.n_servers, np.int64)
+        counting.count_by_server(yardstick.kind, server, by_server)
+        has_page = np.flatnonzero(_has_page(graph))
+        is_known = np.zeros(graph.n_servers, np.uint8)
+        costs = np.empty((self._resamples + 1, 4))
+        for number in range(self._resamples + 1):
+            weights = _weights(has_page, graph.n_servers, random_state, number)
+            wanted = self._coverage * int((by_server * weights).sum())
+            counting.weighted_costs(
+                order,
+                yardstick.kind,
+                server,
+                sizes,
+                weights,
+                max(wanted - 1e-6, 1e-6),
+                is_known,
+                costs[number],
+            )
+        return costs
+
+
+def _weights(
+    has_page: npt.NDArray[np.int64], n_servers: int, random_state: int, number: int
+) -> npt.NDArray[np.int16]:
+    """How often each server counts in a resample; number 0 is the graph as it is."""
+    if number == 0:
+        return np.ones(n_servers, np.int16)
+    drawn = np.random.default_rng([random_state, number]).integers(0, len(has_page), len(has_page))
+    weights = np.zeros(n_servers, np.int16)
+    weights[has_page] = np.bincount(drawn, minlength=len(has_page))
+    return weights
+
+
+def _has_page(graph: WebGraph) -> npt.NDArray[np.bool_]:
+    has_page = np.zeros(graph.n_servers, np.bool_)
+    has_page[graph.page_server[graph.page_status == 1]] = True
+    return has_page
+
+
+def _choices(plan: Plan, results: Sequence[Result], row: int) -> list[Choice]:
+    costs = np.stack([_of_case(case, plan, results, row) for case in plan.cases])
+    resampled = costs[:, :, 1:].reshape(len(plan.cases), -1)
+    least = resampled.min(axis=0)
+    reached = np.isfinite(resampled)
+    # Strategies that cost the same share being the best.
+    is_best = reached & (resampled == least)
+    best = (is_best / np.maximum(1, is_best.sum(axis=0))).mean(axis=1)
+    is_close = (reached & (resampled <= CLOSE * least)).mean(axis=1)
+    choices = [
+        Choice(
+            case=case,
+            cost=_finite(costs[at, 0, 0]),
+            **_percentiles(resampled[at]),
+            reached=float(reached[at].mean()),
+            best=float(best[at]),
+            close=float(is_close[at]),
+        )
+        for at, case in enumerate(plan.cases)
+    ]
+    return sorted(choices, key=lambda choice: np.inf if choice.cost is None else choice.cost)
+
+
+def _of_case(case: Case, plan: Plan, results: Sequence[Result], row: int) -> Costs:
+    """The costs of a case (random states, resamples + 1)."""
+    found = {r.random_state: r.measured[:, row] for r in results if r.case == case}
+    # Where a random state makes no difference the first one's course is that of all.
+    first = found[plan.random_states[0]]
+    return np.stack([found.get(state, first) for state in plan.random_states])
+
+
+def _percentiles(costs: Costs) -> dict[str, float | None]:
+    ordered = np.sort(costs)
+    places = {"low": 0.05, "middle": 0.5, "high": 0.95}
+    return {name: _finite(ordered[int(at * (len(ordered) - 1))]) for name, at in places.items()}
+
+
+def _finite(cost: float) -> float | None:
+    return float(cost) if np.isfinite(cost) else None
+
+
+def _row(least: str) -> int:
+    from crawler.simulate import counting
+
+    return {"pages": counting.PAGES, "bytes": counting.BYTES, "servers": counting.SERVERS}[least]
+
+
+def _unfetched(graph: WebGraph) -> int:
+    return int(np.count_nonzero(graph.page_status == 0))

@@ -1,0 +1,327 @@
+"""Several simulations in one go: which strategies, filters and tolerances, from which seeds."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from itertools import product
+from threading import Event
+from time import perf_counter
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers import languages
+from crawler.errors import SettingError
+from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
+from crawler.simulate.engine import Course, simulate
+from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
+from crawler.simulate.graph import WebGraph
+from crawler.strategies import FILTERS, make_filter
+from crawler.url import directory_of, host_of
+
+ARGUMENTS: Final = {
+    "lang": "language to look for (default: the one that the graph was made for)",
+    "strategies": "which of the queue is fetched next, of bfs, soft, random, cctld, perfect, and "
+    "svm or any other whose scores the graph has (default: soft)",
+    "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
+    "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
+    "host_cap": "URLs of one host that may enter the queue, 0 for any number (default: 0)",
+    "directory_depth": "how many directories of a path make a unit of the directory filter; "
+    "several, and others than the graph was made with, need URLs (default: the graph's)",
+}
+"""Arguments of a simulation (-a NAME=VALUE) and what they mean; lists have commas."""
+
+_TOLERANCES: Final = "5,10,20"
+_CHUNK = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A strategy with its filter, as the arguments of a crawl name them.
+
+    `tolerance` is None where the filter has none, `directory_depth` where directories do not
+    count or are those that the graph was made with.
+    """
+
+    strategy: str
+    filter: str = "none"
+    tolerance: int | None = None
+    host_cap: int = 0
+    directory_depth: int | None = None
+
+    @property
+    def name(self) -> str:
+        """A short name, such as `soft server T=10`."""
+        parts = [self.strategy]
+        if self.filter != "none":
+            parts.append(self.filter)
+        if self.tolerance is not None:
+            parts.append(f"T={self.tolerance}")
+        if self.directory_depth is not None:
+            parts.append(f"depth {self.directory_depth}")
+        return " ".join(parts)
+
+    @property
+    def arguments(self) -> str:
+        """What makes `scrapy crawl` do the same; empty for what only a simulation can do."""
+        if self.strategy == "perfect":
+            return ""
+        given = {
+            "strategy": self.strategy,
+            "filter": self.filter,
+            "tolerance": self.tolerance,
+            "directory_depth": self.directory_depth,
+            "host_cap": self.host_cap,
+        }
+        return " ".join(f"-a {name}={value}" for name, value in given.items() if value is not None)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether chance decides which URL is next."""
+        return self.strategy in ("random", "cctld")
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which simulations there are: every case, once for each random state.
+
+    The first random state begins at the graph's seeds. So do the others, unless `drawn_seeds` is
+    not 0: then each of them begins at so many relevant pages with links, drawn by it.
+    """
+
+    lang: str
+    cases: tuple[Case, ...]
+    random_states: tuple[int, ...] = (0,)
+    drawn_seeds: int = 0
+    limit: int | None = None
+
+    def rounds(self) -> Iterator[tuple[int, list[Case]]]:
+        """Each random state and the cases for which it makes a difference."""
+        for place, state in enumerate(self.random_states):
+            varies = place == 0 or self.drawn_seeds
+            yield state, [case for case in self.cases if varies or case.is_drawn]
+
+    def __len__(self) -> int:
+        """How many simulations these are."""
+        return sum(len(cases) for _, cases in self.rounds())
+
+
+@dataclass(frozen=True)
+class Result:
+    """A simulation that was done: what its course shows, and how many seconds it took.
+
+    `measured` is what `simulate_all` was asked to measure beside.
+    """
+
+    case: Case
+    random_state: int
+    seeds: tuple[int, ...]
+    figures: CourseFigures
+    seconds: float
+    measured: Any = None
+
+
+Progress = Callable[[Case, int, int], None]
+"""Is told the case, the random state and how many pages there are; called from threads."""
+
+Measure = Callable[[Course, Yardstick, int], Any]
+"""What is to be kept of a course beside its figures, given the random state too."""
+
+
+class _Stopped(Exception):
+    """Ends a simulation whose result nobody wants any more."""
+
+
+def make_plan(
+    given: Mapping[str, str],
+    graph: WebGraph,
+    *,
+    random_states: Sequence[int] = (0,),
+    drawn_seeds: int = 0,
+    limit: int | None = None,
+) -> Plan:
+    """Return the simulations that arguments ask for.
+
+    With neither strategies nor filters they are those of Tamura 2007, 5.1. Raises `SettingError`
+    for what no simulation of the graph can use and `GraphError` for a language that none of its
+    pages is in.
+    """
+    for name in given:
+        if name not in ARGUMENTS:
+            raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
+    lang = _language(given.get("lang"), graph)
+    graph.language_index(lang)
+    host_cap = _numbers(given, "host_cap", "0")
+    if len(host_cap) != 1:
+        raise SettingError("-a host_cap: one number for all simulations")
+    tolerances = _numbers(given, "tolerances", _TOLERANCES)
+    depths = _numbers(given, "directory_depth", "") if "directory_depth" in given else [None]
+    if 0 in depths:
+        raise SettingError("-a directory_depth=0: a whole number of at least 1 is needed")
+    if "strategies" not in given and "filters" not in given:
+        pairs = [("bfs", "none"), *(("soft", name) for name in FILTERS), ("perfect", "none")]
+    else:
+        strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
+        filters = _listed(given, "filters", "none", FILTERS)
+        # What the perfect strategy fetches is decided before, so no filter changes it for good.
+        pairs = [
+            (strategy, name)
+            for strategy, name in product(strategies, filters)
+            if strategy != "perfect" or name == filters[0]
+        ]
+        pairs = [(s, "none" if s == "perfect" else f) for s, f in pairs]
+    cases = dict.fromkeys(
+        Case(strategy, name, tolerance, host_cap[0], depth)
+        for strategy, name in pairs
+        for tolerance in (tolerances if make_filter(name).uses_relevance else [None])
+        for depth in (depths if name == "directory-conservative" else [None])
+    )
+    if len(set(random_states)) != len(random_states) or not random_states:
+        raise SettingError("random states are different whole numbers, at least one")
+    return Plan(lang, tuple(cases), tuple(random_states), drawn_seeds, limit)
+
+
+def simulate_all(
+    graph: WebGraph,
+    plan: Plan,
+    *,
+    jobs: int = 1,
+    on_progress: Progress | None = None,
+    measure: Measure | None = None,
+) -> Iterator[Result]:
+    """Yield each simulation as soon as it is done, at most `jobs` at once, in threads.
+
+    Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
+    some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
+    """
+    graphs = prepared(graph, plan)
+    stop = Event()
+
+    def run(case: Case, state: int, yardstick: Yardstick) -> Result:
+        def on_pages(pages: int) -> None:
+            if stop.is_set():
+                raise _Stopped
+            if on_progress is not None:
+                on_progress(case, state, pages)
+
+        begun = perf_counter()
+        course = simulate(
+            graphs[case.directory_depth],
+            filter=make_filter(case.filter, tolerance=case.tolerance or 0),
+            ordering=case.strategy,
+            target=plan.lang,
+            host_cap=case.host_cap,
+            seeds=yardstick.seeds,
+            random_state=state,
+            limit=plan.limit,
+            on_progress=on_pages,
+        )
+        figures = course_figures(course, yardstick)
+        measured = None if measure is None else measure(course, yardstick, state)
+        seeds = tuple(yardstick.seeds.tolist())
+        return Result(case, state, seeds, figures, perf_counter() - begun, measured)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            for place, (state, cases) in enumerate(plan.rounds()):
+                drawn = plan.drawn_seeds if place else 0
+                yardstick = Yardstick(graph, plan.lang, drawn_pages(graph, plan.lang, drawn, state))
+                _ = yardstick.by_distance  # now rather than in two threads at once
+                waiting = [pool.submit(run, case, state, yardstick) for case in cases]
+                for future in as_completed(waiting):
+                    yield future.result()
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def drawn_pages(
+    graph: WebGraph, lang: str, number: int, random_state: int
+) -> npt.NDArray[np.int32]:
+    """Return seeds: so many relevant pages with links, drawn; the graph's own for 0."""
+    if number == 0:
+        return np.asarray(graph.seeds)
+    can_begin = graph.relevant(lang)
+    can_begin &= graph.link_start[1:] > graph.link_start[:-1]
+    pages = np.flatnonzero(can_begin)
+    if len(pages) < number:
+        raise SettingError(f"{len(pages)} relevant pages have links; that many seeds can be drawn")
+    chosen = np.random.default_rng(random_state).choice(pages, number, replace=False)
+    return chosen.astype(np.int32)
+
+
+def prepared(graph: WebGraph, plan: Plan) -> dict[int | None, WebGraph]:
+    """Return the graph with what a plan needs, by directory depth; None: the graph's own."""
+    wants_svm = any(case.strategy == "svm" for case in plan.cases)
+    if wants_svm and ("svm" not in graph.scores or plan.lang != graph.target):
+        graph = replace(graph, scores={**graph.scores, "svm": _svm_scores(graph, plan.lang)})
+    depths = dict.fromkeys(case.directory_depth for case in plan.cases)
+    return {depth: _grouped(graph, depth) for depth in depths}
+
+
+def _grouped(graph: WebGraph, depth: int | None) -> WebGraph:
+    """The graph with directories of so many levels."""
+    if depth is None or depth == graph.provenance.get("directory_depth"):
+        return graph
+    if not graph.has_urls:
+        raise SettingError(f"-a directory_depth={depth}: the graph has no URLs to tell it from")
+    number_of: dict[tuple[int, str], int] = {}
+    directories = np.full(graph.n_vertices, -1, np.int32)
+    servers = graph.page_server.tolist()
+    for vertex, server in enumerate(servers):
+        url = graph.url(vertex)
+        directory = directory_of(url, depth)
+        if directory != f"{host_of(url)}/":
+            directories[vertex] = number_of.setdefault((server, directory), len(number_of))
+    return replace(graph, page_directory=directories, n_directories=len(number_of))
+
+
+def _svm_scores(graph: WebGraph, lang: str) -> npt.NDArray[np.float32]:
+    """What the URL model that ships says of each URL, higher where the language is likelier."""
+    if not graph.has_urls:
+        raise SettingError(f"the graph has neither scores of svm for {lang} nor URLs to score")
+    from classifiers.urls.model import UrlModel
+
+    model = UrlModel.load(None)
+    scores = np.empty(graph.n_vertices, np.float32)
+    for first in range(0, graph.n_vertices, _CHUNK):
+        last = min(first + _CHUNK, graph.n_vertices)
+        urls = [graph.url(vertex) for vertex in range(first, last)]
+        scores[first:last] = model.score(urls, lang)
+    return scores
+
+
+def _known_orderings(graph: WebGraph) -> tuple[str, ...]:
+    known = dict.fromkeys([*EVERY_GRAPH_HAS, *graph.scores])
+    if graph.has_urls:
+        known["svm"] = None
+    if graph.server_domain is None:
+        del known["cctld"]
+    return tuple(known)
+
+
+def _language(tag: str | None, graph: WebGraph) -> str:
+    if tag is None or tag in graph.languages:
+        return graph.target if tag is None else tag
+    code = languages.canonical(tag)
+    if code is None:
+        raise SettingError(f"-a lang={tag}: no such language; give a code (de) or a name (German)")
+    return code
+
+
+def _listed(given: Mapping[str, str], name: str, default: str, known: Sequence[str]) -> list[str]:
+    parts = [part.strip() for part in given.get(name, default).split(",") if part.strip()]
+    for part in parts:
+        if part not in known:
+            raise SettingError(f"-a {name}={part}: not there; there are {', '.join(known)}")
+    if not parts:
+        raise SettingError(f"-a {name} is empty; name some of {', '.join(known)}")
+    return list(dict.fromkeys(parts))
+
+
+def _numbers(given: Mapping[str, str], name: str, default: str) -> list[int]:
+    parts = given.get(name, default).split(",")
+    if not all(part.strip().isascii() and part.strip().isdigit() for part in parts):
+        raise SettingError(f"-a {name}={given.get(name)}: whole numbers of 0 or more are needed")
+    return list(dict.fromkeys(int(part) for part in parts))
