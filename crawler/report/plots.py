@@ -24,6 +24,10 @@ _PAGE_COLOURS = {
 }
 _STEPS = [1, 2, 2.5, 5, 10]
 _MARKERS = "os^Dv*"
+_DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
+"""Styles of lines, another whenever the colours begin anew."""
+_MOST_INSIDE = 6
+"""Lines whose names still fit into the plot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,10 @@ class Series:
     y: Sequence[float | None]
     is_marked: bool = False
     """Whether each point gets a mark, for lines of few points."""
+    marks_end: bool = False
+    """Whether the last point gets a mark."""
+    band: tuple[Sequence[float], Sequence[float]] | None = None
+    """The least and the greatest value at each point, drawn as a shade."""
 
 
 def line_plot(
@@ -45,14 +53,17 @@ def line_plot(
     x_label: str = "pages",
     y_label: str,
     is_share: bool = False,
+    is_logarithmic: bool = False,
+    top: float | None = None,
     width: float = 7.4,
     height: float = 3.0,
 ) -> str:
     """An `<svg>` element with the lines of `series`.
 
     `name` must differ between the plots of one page: the ids inside are made from it. `title` is
-    what a reader hears who does not see the plot. `is_share` makes the y axis 0 to 100 %. The same
-    input gives the same text. `width` and `height` are in inches of 72 units.
+    what a reader hears who does not see the plot. `is_share` makes the y axis 0 to 100 %, or to
+    `top`; `is_logarithmic` a logarithmic one. The same input gives the same text. `width` and
+    `height` are in inches of 72 units.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -63,40 +74,55 @@ def line_plot(
         FigureCanvasSVG(figure)
         axes = figure.add_subplot()
         _draw(axes, series)
-        _dress(axes, x_label, y_label, is_share=is_share)
-        if len(series) > 1:
+        if is_logarithmic:
+            axes.set_yscale("log")
+        _dress(axes, x_label, y_label, is_share=is_share, top=top)
+        if len(series) > _MOST_INSIDE:
+            figure.legend(frameon=False, labelcolor=_INK, loc="outside right upper", fontsize=8)
+        elif len(series) > 1:
             axes.legend(frameon=False, labelcolor=_INK, loc="best")
         return _as_element(figure, title)
 
 
 def _draw(axes: "Axes", series: Sequence[Series]) -> None:
     for number, one in enumerate(series):
+        colour = _SERIES[number % len(_SERIES)]
         axes.plot(
             list(one.x),
             [float("nan") if value is None else value for value in one.y],
             label=one.label.replace("$", r"\$"),
-            color=_SERIES[number % len(_SERIES)],
+            color=colour,
             linewidth=1.6,
-            marker=_MARKERS[number % len(_MARKERS)] if one.is_marked else None,
+            linestyle=_DASHES[number // len(_SERIES) % len(_DASHES)],
+            marker=_MARKERS[number % len(_MARKERS)] if one.is_marked or one.marks_end else None,
+            markevery=[-1] if one.marks_end else None,
             markersize=4,
         )
+        if one.band is not None:
+            axes.fill_between(list(one.x), *one.band, color=colour, alpha=0.18, linewidth=0)
 
 
-def _dress(axes: "Axes", x_label: str, y_label: str, *, is_share: bool) -> None:
+def _dress(axes: "Axes", x_label: str, y_label: str, *, is_share: bool, top: float | None) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.set_xlabel(x_label, color=_INK)
     axes.set_ylabel(y_label, color=_INK)
     axes.set_xlim(left=0)
-    axes.set_ylim(bottom=0, top=1.02 if is_share else None)
+    is_linear = axes.get_yscale() == "linear"
+    if is_linear:
+        axes.set_ylim(bottom=0, top=1.02 if is_share and top is None else top)
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=_STEPS, integer=True))
     if is_share:
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.0f} %"))
-        axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g} %"))
+        if top is None:
+            axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+        else:
+            axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS))
     else:
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS, integer=True))
+        if is_linear:
+            axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS, integer=True))
     axes.grid(visible=True, axis="y", color=_RULE, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=_INK, color=_RULE, length=3)

@@ -150,8 +150,7 @@ def make_plan(
     for name in given:
         if name not in ARGUMENTS:
             raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
-    lang = _language(given.get("lang"), graph)
-    graph.language_index(lang)
+    lang = language_in(graph, given.get("lang"), "-a lang")
     host_cap = _numbers(given, "host_cap", "0")
     if len(host_cap) != 1:
         raise SettingError("-a host_cap: one number for all simulations")
@@ -301,12 +300,17 @@ def _known_orderings(graph: WebGraph) -> tuple[str, ...]:
     return tuple(known)
 
 
-def _language(tag: str | None, graph: WebGraph) -> str:
+def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
+    """Return the code of a language of a graph, None: its target; `option` is named in errors.
+
+    Raises `SettingError` for what is no language, `GraphError` for one that no page is in.
+    """
     if tag is None or tag in graph.languages:
         return graph.target if tag is None else tag
     code = languages.canonical(tag)
     if code is None:
-        raise SettingError(f"-a lang={tag}: no such language; give a code (de) or a name (German)")
+        raise SettingError(f"{option} {tag}: no such language; give a code (de) or a name (German)")
+    graph.language_index(code)
     return code
 
 
