@@ -4,17 +4,21 @@ import json
 import re
 import shutil
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scrapy.cmdline import execute
 
+from crawler.report.watching import Watch
 from crawler.simulate import tamura
 from crawler.simulate.graph import WebGraph
+from crawler.simulate.plan import ARGUMENTS, Result, make_plan, simulate_all
 from tests.simulatedwebs import random_graph
 
 ROOT = Path(__file__).parents[1]
+_OF_SCRAPY = {"--logfile", "--loglevel", "--nolog", "--profile", "--pidfile", "--set", "--pdb"}
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +98,7 @@ def test_the_papers_figures_stand_beside_a_graph_that_was_made_to_them(
     for figure in ("1,722,771 (9.4 %)", "23,980,308 (71.8 %)", "286,429 (1.1 %)"):
         assert figure in printed
     assert not tamura.is_made_to({"source": "recorded", "measures": measures})
-    measures["page_links"] = dict.fromkeys("abc", [1, 1, 1, 1])
+    measures["page_links"] = {key: [1, 1, 1, 1] for key in "abc"}
     assert not tamura.is_made_to({"source": "generated", "measures": measures})
     assert not tamura.is_made_to({"source": "generated"})
 
@@ -119,3 +123,179 @@ def test_what_cannot_be_looked_at_is_said_in_one_line(
         assert captured.err.startswith(f"scrapy {command}: ")
         assert message in captured.err
         assert captured.err.count("\n") == 1
+
+
+# scrapy simulate
+
+
+def simulated(path: Path, *args: object) -> dict[str, object]:
+    assert scrapy("simulate", *args, "--json", path) == 0
+    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
+    folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "s.html"
+    found = simulated(tmp_path / "s.json", folder, "--html", page)
+    captured = capsys.readouterr()
+    html = page.read_text(encoding="utf-8")
+    for number in (1, 2, 4, 5, 6, 7, 8):
+        assert f"Figure {number}" in captured.out
+        assert f"Figure {number}" in html
+    assert captured.out.isascii()
+    assert captured.err.count("\n") == 13
+    assert "[13/13]" in captured.err
+    assert_is_self_contained(html)
+    assert html.count("<svg") == 5 + 3
+    simulations = found["simulations"]
+    assert isinstance(simulations, list)
+    assert len(simulations) == 13
+    bfs = simulations[0]
+    assert (bfs["name"], bfs["arguments"]) == (
+        "bfs",
+        "-a strategy=bfs -a filter=none -a host_cap=0",
+    )
+    assert bfs["figures_5_to_8"]["pages"][-1] == bfs["pages"] <= graph.n_pages
+    assert "scrapy crawl langfocus -a lang=th -a strategy=soft -a filter=hard" in captured.out
+    assert found["graph"]["pages"] == graph.n_pages  # type: ignore[index]  # it is an object
+    assert "largest queue" in captured.out
+
+
+def test_repeated_simulations_say_what_varies(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["-a", "strategies=random,bfs", "--random-states", "1,2,3"]
+    found = simulated(tmp_path / "s.json", folder, *options, "--random-seeds", 2)
+    printed = capsys.readouterr().out
+    assert "from the seeds of the graph, then 2 times from 2 drawn relevant pages" in printed
+    assert "+-" in printed
+    assert "95 % confidence interval" in printed
+    simulations = found["simulations"]
+    assert isinstance(simulations, list)
+    states = [(one["strategy"], one["random_state"]) for one in simulations]
+    assert states == [("random", n) for n in (1, 2, 3)] + [("bfs", n) for n in (1, 2, 3)]
+    assert [one["n_seeds"] for one in simulations] == [3, 2, 2] * 2
+
+
+def test_the_same_simulation_has_the_same_figures_whatever_the_jobs(
+    folder: Path, tmp_path: Path
+) -> None:
+    options = ["-a", "strategies=random,soft", "-a", "filters=none,server", "--limit", 300]
+    files = []
+    for jobs in (1, 3):
+        found = simulated(tmp_path / f"{jobs}.json", folder, *options, "--jobs", jobs)
+        assert isinstance(found["simulations"], list)
+        for one in found["simulations"]:
+            del one["seconds"]
+        files.append(found)
+    assert files[0] == files[1]
+
+
+def test_a_crawl_that_was_limited_is_marked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy("simulate", folder, "-a", "strategies=bfs", "--limit", 50) == 0
+    assert "* was ended after 50 pages" in capsys.readouterr().out
+
+
+def test_advice_names_a_strategy_and_how_sure_it_is(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.html"
+    options = ["--advise", "--coverage", "0.6", "--resamples", 20, "--html", page]
+    found = simulated(tmp_path / "a.json", folder, *options)
+    printed = capsys.readouterr().out
+    advice = found["advice"]
+    assert isinstance(advice, dict)
+    assert advice["best"] in printed
+    assert "It was the cheapest in" in printed
+    assert "To crawl so: -a lang=th -a strategy=" in printed
+    assert "drawn with replacement" in printed
+    assert "Advice" in page.read_text(encoding="utf-8")
+    assert advice["says"][0] in printed
+    assert advice["seed_sets"] == 5
+    by_bytes = simulated(tmp_path / "b.json", folder, *options[:5], "--least", "bytes")
+    assert isinstance(by_bytes["advice"], dict)
+    assert by_bytes["advice"]["least"] == "bytes"
+
+
+def test_advice_says_where_nothing_reaches_the_coverage(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--advise", "--coverage", "1", "--resamples", 5, "-a", "filters=hard"]
+    assert scrapy("simulate", folder, *options) == 0
+    assert "No strategy reached 100.0 %" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-a", "strategies=fast"], "-a strategies=fast: not there"),
+        (["-a", "lang=fr"], "no page in 'fr'"),
+        (["-a", "lang"], "-a takes NAME=VALUE"),
+        (["--coverage", "0.5"], "--coverage belongs to --advise"),
+        (["--advise", "--coverage", "2"], "a coverage of 2"),
+        (["--random-seeds", "5000", "--random-states", "1,2"], "seeds can be drawn"),
+        (["--random-states", "1,1"], "different whole numbers"),
+    ],
+)
+def test_what_cannot_be_simulated_is_one_line(
+    options: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy("simulate", folder, *options) in (1, 2)
+    captured = capsys.readouterr()
+    error = captured.err.splitlines()[-1]
+    assert error.startswith("scrapy simulate: ")
+    assert message in error
+    assert "Traceback" not in captured.err
+
+
+def test_an_interruption_keeps_what_was_done(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seen: list[Result] = []
+
+    def interrupt(watch: Watch, result: Result) -> None:
+        seen.append(result)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "done", interrupt)
+    assert scrapy("simulate", folder, "--json", tmp_path / "s.json") == 130
+    captured = capsys.readouterr()
+    assert "interrupted after 2 of 13 crawls" in captured.err
+    found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert len(found["simulations"]) == 2
+
+
+def test_a_terminal_sees_a_bar_and_each_result(folder: Path, graph: WebGraph) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    plan = make_plan({"strategies": "bfs"}, graph)
+    with Watch(len(plan), stream) as watch:
+        for result in simulate_all(graph, plan, on_progress=watch.pages):
+            watch.pages(result.case, result.random_state, 5)
+            watch.done(result)
+    shown = stream.getvalue()
+    assert "bfs: 600 pages" in shown or "bfs: 5" in shown
+    assert "simulations" in shown
+
+
+def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+    docs = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
+    scrapy("simulate", "--help")
+    help_text = capsys.readouterr().out
+    for name in ARGUMENTS:
+        assert name in help_text
+        assert f"`{name}`" in docs
+    for option in re.findall(r"--[a-z-]+", help_text[help_text.index("--random-states") :]):
+        if option not in _OF_SCRAPY:
+            assert option in docs, option

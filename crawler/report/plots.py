@@ -78,7 +78,13 @@ def line_plot(
             axes.set_yscale("log")
         _dress(axes, x_label, y_label, is_share=is_share, top=top)
         if len(series) > _MOST_INSIDE:
-            figure.legend(frameon=False, labelcolor=_INK, loc="outside right upper", fontsize=8)
+            figure.legend(
+                frameon=False,
+                labelcolor=_INK,
+                loc="outside right upper",
+                fontsize=8,
+                handlelength=3.2,
+            )
         elif len(series) > 1:
             axes.legend(frameon=False, labelcolor=_INK, loc="best")
         return _as_element(figure, title)

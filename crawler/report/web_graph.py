@@ -166,7 +166,7 @@ def origin(provenance: Mapping[str, object]) -> str:
     """Return a sentence that says where a graph comes from."""
     source = provenance.get("source")
     if tamura.is_made_to(provenance):
-        return "Generated to the quantities of Tamura 2007, whose figures stand beside."
+        return "Generated to the quantities of Tamura 2007."
     return f"Source: {source}." if isinstance(source, str) else "Source: not told."
 
 

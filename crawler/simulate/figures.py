@@ -20,6 +20,9 @@ from crawler.simulate.graph import WebGraph
 MILESTONES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Coverages of which a course says what it took to reach them."""
 
+ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
+"""Numbers of pages that are among the points of every course that has so many."""
+
 _LINEAR_POINTS = 160
 _EARLY_POINTS = 80
 
@@ -354,7 +357,8 @@ def _points(pages: int, most: int) -> Longs:
         return np.zeros(0, np.int64)
     even = np.linspace(0, most, _LINEAR_POINTS + 1)
     early = np.geomspace(1, max(1, most), _EARLY_POINTS)
-    points = np.unique(np.rint(np.concatenate([even, early, [pages]])).astype(np.int64))
+    every = np.concatenate([even, early, ROUND_NUMBERS, [pages]])
+    points = np.unique(np.rint(every).astype(np.int64))
     return points[(points >= 1) & (points <= pages)]
 
 
