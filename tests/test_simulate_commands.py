@@ -280,7 +280,7 @@ def test_a_terminal_sees_a_bar_and_each_result(folder: Path, graph: WebGraph) ->
 
     stream = Terminal()
     plan = make_plan({"strategies": "bfs"}, graph)
-    with Watch(len(plan), stream) as watch:
+    with Watch(plan, stream) as watch:
         for result in simulate_all(graph, plan, on_progress=watch.pages):
             watch.pages(result.case, result.random_state, 5)
             watch.done(result)

@@ -159,7 +159,7 @@ class Command(ScrapyCommand):
         results: list[Result] = []
         advice = None
         try:
-            with Watch(len(plan)) as watch:
+            with Watch(plan) as watch:
                 advice = _results(graph, plan, opts, results, watch)
         except KeyboardInterrupt:
             self._fail(f"interrupted after {len(results)} of {len(plan)} crawls", _INTERRUPTED)

@@ -177,12 +177,13 @@ def overview(plan: Plan, found: Sequence[Group], notes: Sequence[str] = ()) -> S
     return Sheet(title, head, rows, notes=notes)
 
 
-def outcome(result: Result) -> str:
-    """One line about a simulation that was just done."""
+def outcome(result: Result, *, is_repeated: bool = False) -> str:
+    """One line about a simulation that was just done; its random state where there are several."""
     course = result.figures
+    state = f" (random state {result.random_state})" if is_repeated else ""
     coverage, harvest = percent(_last(course.coverage)), percent(_last(course.harvest))
     return (
-        f"{result.case.name}: {course.pages:,} pages, coverage {coverage}, harvest {harvest}, "
+        f"{result.case.name}{state}: {course.pages:,} pages, coverage {coverage}, harvest {harvest}, "
         f"{int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
     )
 

@@ -9,15 +9,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from crawler.report.simulation import outcome
-from crawler.simulate.plan import Case, Result
+from crawler.simulate.plan import Case, Plan, Result
 
 
 class Watch:
     """Shows simulations on standard error; what they call may come from any thread."""
 
-    def __init__(self, number: int, stream: TextIO | None = None) -> None:
+    def __init__(self, plan: Plan, stream: TextIO | None = None) -> None:
         stream = sys.stderr if stream is None else stream
-        self._number, self._done = number, 0
+        number = self._number = len(plan)
+        self._is_repeated = len(plan.random_states) > 1
+        self._done = 0
         self._stream, self._lock = stream, Lock()
         self._tasks: dict[tuple[Case, int], TaskID] = {}
         self._bar: Progress | None = None
@@ -59,7 +61,7 @@ class Watch:
     def done(self, result: Result) -> None:
         """Say what came of a simulation."""
         self._done += 1
-        line = f"[{self._done}/{self._number}] {outcome(result)}"
+        line = f"[{self._done}/{self._number}] {outcome(result, is_repeated=self._is_repeated)}"
         if self._bar is None:
             print(line, file=self._stream, flush=True)
             return

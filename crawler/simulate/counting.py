@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.weights import compiled, inlined
+from classifiers.weights import compiled, inlined, prefetch
 from crawler.simulate.graph import PAGE, REDIRECT, UNKNOWN
 
 Bytes = npt.NDArray[np.uint8]
@@ -19,6 +19,7 @@ Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Entries = npt.NDArray[np.uint32]
+Words = npt.NDArray[np.uint64]
 
 RELEVANT: Final = 4
 STATUS: Final = 3
@@ -31,6 +32,13 @@ FARTHEST: Final = 999
 
 _NONE = -1
 _MOST_REDIRECTS = 20
+_SERVER_SHIFT = 4
+"""Where a mark has what is known of the server, above the kind."""
+_AHEAD = 24
+"""Links between asking memory for what is known of a target and using it."""
+_SOON, _LATER = 6, 12
+"""The same in places of a queue, for links and for where they begin."""
+_ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
 
 
 @inlined
@@ -50,33 +58,77 @@ def _is_page(kind: Bytes, vertex: int) -> bool:
     return vertex >= 0 and kind[vertex] & STATUS == PAGE
 
 
+# --- Vertices of which something is still to be found, as bits: few enough to stay in a cache
+
+
+@inlined
+def _is_open(bits: Words, vertex: int) -> bool:
+    at = np.uint64(vertex)
+    return bool(bits[at >> _SIX] >> (at & _LOW_SIX) & _ONE)
+
+
+@inlined
+def _open(bits: Words, vertex: int) -> None:
+    at = np.uint64(vertex)
+    bits[at >> _SIX] |= _ONE << (at & _LOW_SIX)
+
+
+@inlined
+def _close(bits: Words, vertex: int) -> None:
+    at = np.uint64(vertex)
+    bits[at >> _SIX] &= ~(_ONE << (at & _LOW_SIX))
+
+
+@inlined
+def _open_all(kind: Bytes, bits: Words) -> None:
+    """Open all pages, and redirects, which stay so."""
+    for vertex in range(len(kind)):
+        if kind[vertex] & STATUS in (PAGE, REDIRECT):
+            _open(bits, vertex)
+
+
 # --- Distances
 
 
 @compiled
 def measure_distances(
-    start: Longs, target: Ints, kind: Bytes, seeds: Ints, distance: Shorts, queue: Ints
+    start: Longs,
+    target: Ints,
+    kind: Bytes,
+    seeds: Ints,
+    distance: Shorts,
+    queue: Ints,
+    bits: Words,
 ) -> None:
     """Write the distance of each page from the nearest seed into `distance` (V,), which is -1.
 
-    `queue` (pages,) is written over.
+    `queue` (pages,) is written over, `bits` (V // 64 + 1,) is 0.
     """
+    _open_all(kind, bits)
     end = 0
     for seed in seeds:
         vertex = _landing(start, target, kind, int(seed))
         if _is_page(kind, vertex) and distance[vertex] < 0:
             distance[vertex] = 0
+            _close(bits, vertex)
             queue[end] = vertex
             end += 1
     at = 0
     while at < end:
+        if at + _LATER < end:
+            prefetch(start, queue[at + _LATER])
+            prefetch(target, start[queue[at + _SOON]])
         vertex = int(queue[at])
         at += 1
         below = min(int(distance[vertex]) + 1, FARTHEST)
         for link in range(start[vertex], start[vertex + 1]):
-            found = _landing(start, target, kind, int(target[link]))
+            found = int(target[link])
+            if not _is_open(bits, found):
+                continue
+            found = _landing(start, target, kind, found)
             if _is_page(kind, found) and distance[found] < 0:
                 distance[found] = below
+                _close(bits, found)
                 queue[end] = found
                 end += 1
 
@@ -95,46 +147,55 @@ def nearest_relevant(
     start: Longs,
     target: Ints,
     kind: Bytes,
-    first: Ints,
-    second: Ints,
+    origins: Ints,
     queue: Entries,
+    bits: Words,
     counts: Longs,
 ) -> None:
     """Add for each relevant page how far from the nearest other one it is to `counts`.
 
-    `first` and `second` (V,) are -1 and become the two nearest relevant pages from which a page is
+    `origins` (2 V,) is -1 and becomes the two nearest relevant pages from which each page is
     reached: two, since the nearest may be the very page whose distance is sought. `queue` has room
-    for the relevant pages and for twice the others.
+    for the relevant pages and for twice the others; its entries are places in `origins`.
+    `bits` (V // 64 + 1,) is 0.
     """
+    _open_all(kind, bits)
     end = 0
     for vertex in range(len(kind)):
         if kind[vertex] & RELEVANT:
-            first[vertex] = vertex
-            queue[end] = vertex << 1
+            origins[2 * vertex] = vertex
+            queue[end] = 2 * vertex
             end += 1
     at, distance = 0, 0
     while at < end:
         level_end, distance = end, min(distance + 1, FARTHEST)
         while at < level_end:
-            entry = int(queue[at])
+            if at + _LATER < end:
+                prefetch(start, queue[at + _LATER] >> 1)
+                prefetch(target, start[queue[at + _SOON] >> 1])
+            origin, vertex = origins[queue[at]], int(queue[at] >> 1)
             at += 1
-            vertex = entry >> 1
-            origin = second[vertex] if entry & 1 else first[vertex]
             for link in range(start[vertex], start[vertex + 1]):
-                found = _landing(start, target, kind, int(target[link]))
-                if not _is_page(kind, found) or first[found] == origin or second[found] >= 0:
+                found = int(target[link])
+                if not _is_open(bits, found):
+                    continue
+                found = _landing(start, target, kind, found)
+                if not _is_page(kind, found):
+                    continue
+                first = 2 * found
+                if origins[first] == origin or origins[first + 1] >= 0:
                     continue
                 if kind[found] & RELEVANT:
-                    second[found] = origin
+                    origins[first + 1] = origin
+                    _close(bits, found)
                     counts[distance] += 1
-                elif first[found] < 0:
-                    first[found] = origin
-                    queue[end] = found << 1
-                    end += 1
-                else:
-                    second[found] = origin
-                    queue[end] = found << 1 | 1
-                    end += 1
+                    continue
+                if origins[first] >= 0:
+                    first += 1
+                    _close(bits, found)
+                origins[first] = origin
+                queue[end] = first
+                end += 1
 
 
 # --- Pages and links
@@ -169,32 +230,41 @@ def count_links(
     kind: Bytes,
     server: Ints,
     server_kind: Bytes,
+    mark: Bytes,
     counts: Longs,
     unfetched: Bytes,
 ) -> None:
-    """Count the links of pages; `unfetched` (V,) becomes 1 for what they name that was not fetched.
+    """Count the links of pages.
 
+    `mark` (V,) is written over; `unfetched` (V,) becomes 1 for what was named and not fetched.
     `counts` is (3, 2, 3, 3): by source (relevant; other, on a server with relevant pages; other),
     whether the link leaves its server, target (relevant; other page; no page), and what is known
     of the target's server.
     """
     for vertex in range(len(kind)):
+        mark[vertex] = kind[vertex] | server_kind[server[vertex]] << _SERVER_SHIFT
+    for vertex in range(len(kind)):
         if not _is_page(kind, vertex):
             continue
         own = server[vertex]
-        source = 2 if server_kind[own] != HAS_RELEVANT else 1
+        source = 2 if mark[vertex] >> _SERVER_SHIFT != HAS_RELEVANT else 1
         source = 0 if kind[vertex] & RELEVANT else source
         for link in range(start[vertex], start[vertex + 1]):
-            found = _landing(start, target, kind, int(target[link]))
-            if found < 0:
-                continue
-            other = server[found]
+            if link + _AHEAD < len(target):
+                prefetch(mark, target[link + _AHEAD])
+                prefetch(server, target[link + _AHEAD])
+            found = int(target[link])
+            if mark[found] & STATUS == REDIRECT:
+                found = _landing(start, target, kind, found)
+                if found < 0:
+                    continue
+            seen = mark[found]
             end = 2
-            if _is_page(kind, found):
-                end = 0 if kind[found] & RELEVANT else 1
-            elif kind[found] == UNKNOWN:
+            if seen & STATUS == PAGE:
+                end = 0 if seen & RELEVANT else 1
+            elif seen & STATUS == UNKNOWN:
                 unfetched[found] = 1
-            counts[source, int(own != other), end, server_kind[other]] += 1
+            counts[source, int(own != server[found]), end, seen >> _SERVER_SHIFT] += 1
 
 
 # --- Courses
@@ -225,6 +295,9 @@ def sample_course(
     has_sizes = len(sizes) == len(kind)
     for place in range(len(order)):
         vertex = order[place]
+        if place + _AHEAD < len(order):
+            prefetch(kind, order[place + _AHEAD])
+            prefetch(server, order[place + _AHEAD])
         now[PAGES] += 1
         now[RELEVANT_PAGES] += kind[vertex] & RELEVANT != 0
         if not is_known[server[vertex]]:
@@ -243,7 +316,10 @@ def sample_course(
 @compiled
 def count_fetched(order: Ints, kind: Bytes, distance: Shorts, relevant: Longs) -> None:
     """Add the relevant pages of a course at each distance to `relevant` (FARTHEST + 1,)."""
-    for vertex in order:
+    for place in range(len(order)):
+        vertex = order[place]
+        if place + _AHEAD < len(order):
+            prefetch(kind, order[place + _AHEAD])
         if kind[vertex] & RELEVANT and distance[vertex] >= 0:
             relevant[distance[vertex]] += 1
 
@@ -276,7 +352,11 @@ def weighted_costs(
     now = np.zeros(4, np.int64)
     has_sizes = len(sizes) == len(kind)
     costs[:] = np.inf
-    for vertex in order:
+    for place in range(len(order)):
+        vertex = order[place]
+        if place + _AHEAD < len(order):
+            prefetch(kind, order[place + _AHEAD])
+            prefetch(server, order[place + _AHEAD])
         own = server[vertex]
         weight = int(weights[own])
         if not is_known[own]:

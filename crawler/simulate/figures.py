@@ -131,7 +131,8 @@ class Yardstick:
         distance = np.full(self.graph.n_vertices, -1, np.int16)
         queue = np.empty(self.graph.n_pages, np.int32)
         start, target = links_of(self.graph)
-        counting.measure_distances(start, target, self.kind, _own(self.seeds), distance, queue)
+        seeds, bits = _own(self.seeds), _bits(self.graph)
+        counting.measure_distances(start, target, self.kind, seeds, distance, queue, bits)
         return distance
 
     @cached_property
@@ -269,6 +270,10 @@ def _own(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     return view
 
 
+def _bits(graph: WebGraph) -> npt.NDArray[np.uint64]:
+    return np.zeros(graph.n_vertices // 64 + 1, np.uint64)
+
+
 def _count_pages(yardstick: Yardstick) -> tuple[npt.NDArray[np.uint8], dict[tuple[str, str], int]]:
     from crawler.simulate import counting
 
@@ -299,10 +304,12 @@ def _count_links(yardstick: Yardstick, server_kind: npt.NDArray[np.uint8]) -> tu
     from crawler.simulate import counting
 
     counts = np.zeros((3, 2, 3, 3), np.int64)
-    unfetched = np.zeros(yardstick.graph.n_vertices, np.uint8)
+    mark, unfetched = np.zeros((2, yardstick.graph.n_vertices), np.uint8)
     start, target = links_of(yardstick.graph)
     server = _own(yardstick.graph.page_server)
-    counting.count_links(start, target, yardstick.kind, server, server_kind, counts, unfetched)
+    counting.count_links(
+        start, target, yardstick.kind, server, server_kind, mark, counts, unfetched
+    )
     return counts, int(np.count_nonzero(unfetched))
 
 
@@ -332,11 +339,11 @@ def _nearest(yardstick: Yardstick) -> list[int]:
     from crawler.simulate import counting
 
     graph = yardstick.graph
-    first, second = np.full((2, graph.n_vertices), -1, np.int32)
+    origins = np.full(2 * graph.n_vertices, -1, np.int32)
     queue = np.empty(2 * graph.n_pages - yardstick.n_relevant, np.uint32)
     counts = np.zeros(counting.FARTHEST + 1, np.int64)
     start, target = links_of(graph)
-    counting.nearest_relevant(start, target, yardstick.kind, first, second, queue, counts)
+    counting.nearest_relevant(start, target, yardstick.kind, origins, queue, _bits(graph), counts)
     counts[0] = yardstick.n_relevant - counts.sum()
     return _trimmed(counts)
 
