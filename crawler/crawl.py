@@ -46,6 +46,7 @@ class CrawlSettings:
     a proxy on this machine; `contact_fault` says why even that is not enough, "": it is.
     `private_addresses` allows hosts of the crawl's own network.
     `per_address` hosts with one address are contacted at once, 0: any number.
+    With `keeps_links` the run holds the links of its pages.
     `frontier` is the address of a Redis server whose frontier this process shares with others,
     None: a frontier of its own; `crawl_name` what the shared crawl is called there, None: after
     language and strategy. Of a worker that dies all leases end `lease_s` after it last renewed
@@ -66,6 +67,7 @@ class CrawlSettings:
     patience_s: float = 1.0
     live_interval_s: float = 30.0
     random_state: int = 0
+    keeps_links: bool = False
     url_model: Path | None = None
     geoip: Path | None = None
     sample_seed: int = 1
@@ -189,6 +191,8 @@ def open_crawl(
     )
     country_of = _country_lookup(settings.geoip)
     options = _with_seeds(options, web)
+    if settings.keeps_links and settings.frontier is not None:
+        raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
     if settings.contact_fault:
         raise SettingError(settings.contact_fault)
     now = clock()
@@ -445,4 +449,5 @@ def _own_frontier(
         delay_s=settings.delay_s,
         budget_pages=options.pages,
         random_state=settings.random_state,
+        keeps_links=settings.keeps_links,
     )

@@ -16,7 +16,7 @@ from typing import IO
 from classifiers.pages.methods import DEFAULT_METHOD
 from crawler.errors import RunFolderError
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 
 _DIRECTORIES = """
 CREATE TABLE directories(
@@ -24,9 +24,16 @@ CREATE TABLE directories(
     admitted INTEGER NOT NULL) WITHOUT ROWID;  -- URLs that hold a slot of the directory cap
 """
 
+_LINKS = """
+CREATE TABLE links(
+    page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
+    urls BLOB NOT NULL);                  -- its links; crawler.frontier.outlinks tells how
+"""
+
 _UPGRADES = {
     "1": ("2", "ALTER TABLE urls ADD COLUMN inlinks TEXT"),
     "2": ("3", _DIRECTORIES),
+    "3": ("4", _LINKS),
 }
 """Schema of an older version -> the next one, and what leads to it."""
 
@@ -64,6 +71,7 @@ CREATE TABLE pages(
     depth INTEGER NOT NULL, status INTEGER, outcome TEXT NOT NULL, language TEXT,
     confidence REAL, method TEXT, charset TEXT, country TEXT, bytes INTEGER NOT NULL,
     score REAL NOT NULL, queued INTEGER NOT NULL, fetched_at REAL NOT NULL);
+{_LINKS.strip()}
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
     WITHOUT ROWID;

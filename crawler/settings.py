@@ -70,6 +70,7 @@ LANGFOCUS_RUNS = "runs"
 LANGFOCUS_FRONTIER = None
 LANGFOCUS_CRAWL = None
 LANGFOCUS_LEASE = 60.0
+LANGFOCUS_LINKS = False
 LANGFOCUS_RANDOM_STATE = 0
 LANGFOCUS_URL_MODEL = None
 LANGFOCUS_GEOIP = None
@@ -95,6 +96,8 @@ DESCRIPTIONS = {
     "LANGFOCUS_CRAWL": "what the shared crawl is called there; None: LANG-STRATEGY, such as de-svm",
     "LANGFOCUS_LEASE": "seconds after which the URLs of a worker of a shared crawl that died go to "
     "the others",
+    "LANGFOCUS_LINKS": "True: run.db keeps the links of every page, those that the crawl does not "
+    "follow too, so that other strategies can be simulated on what it saw; not for shared crawls",
     "LANGFOCUS_RANDOM_STATE": "whole number from which all draws of a crawl follow",
     "LANGFOCUS_URL_MODEL": "file of the URL model; None: the one that ships",
     "LANGFOCUS_GEOIP": "MMDB file that tells a server's country from its address; None: not told",

@@ -95,7 +95,20 @@ def make_run_of_schema_2(folder: Path) -> None:
         connection.commit()
 
 
-OLDER = pytest.mark.parametrize("make_older_run", [make_run_of_schema_1, make_run_of_schema_2])
+def make_run_of_schema_3(folder: Path) -> None:
+    make_run_of_schema_2(folder)
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute(
+            "CREATE TABLE directories(directory TEXT PRIMARY KEY, admitted INTEGER NOT NULL)"
+            " WITHOUT ROWID"
+        )
+        connection.execute("UPDATE meta SET value = '3' WHERE key = 'schema'")
+        connection.commit()
+
+
+OLDER = pytest.mark.parametrize(
+    "make_older_run", [make_run_of_schema_1, make_run_of_schema_2, make_run_of_schema_3]
+)
 
 
 def opened(folder: Path) -> Crawl:

@@ -57,6 +57,7 @@ class SqliteFrontier:
         delay_s: float = 0.0,
         budget_pages: int | None = None,
         random_state: int = 0,
+        keeps_links: bool = False,
     ) -> None:
         """Open the frontier on a run's database (`crawler.run.open_run`).
 
@@ -66,7 +67,8 @@ class SqliteFrontier:
         any number. A URL with the score `doubts_up_to` or less, None: no score, waits until for
         `patience_s` seconds nothing better was ready, as long as something better may come: from a
         page on its way, or from a host that rests. Hosts that an earlier process knew rest for
-        their delay first, since nobody knows when that process last contacted whom.
+        their delay first, since nobody knows when that process last contacted whom. With
+        `keeps_links` all links of pages and redirects are written down, in their order.
         """
         if lifts and draw is Draw.UNIFORM:
             raise ValueError("scores are not lifted where URLs are drawn uniformly")
@@ -77,6 +79,7 @@ class SqliteFrontier:
         self._visited = self._tables.visited_hosts()
         self._delay_s = delay_s
         self._budget_pages = budget_pages
+        self._keeps_links = keeps_links
         self._hosts: dict[int, Host] = {}
         self._resting: list[tuple[float, int]] = []
         self._has_doubts = doubts_up_to is not None
@@ -133,7 +136,9 @@ class SqliteFrontier:
                 counts["dropped_irrelevant"] += len(dropped)
             is_new_host = record.outcome == PAGE and self._tables.count_page(host.id)
             queued = self._queued - 1 + len(outcome.stored) - len(dropped)
-            self._tables.add_record(lease, pick.url_id, record, queued)
+            page = self._tables.add_record(lease, pick.url_id, record, queued)
+            if self._keeps_links and (record.is_download or record.outcome == REDIRECT):
+                self._tables.add_links(page, [link.url for link in links])
         self._count(record, is_new_host=is_new_host)
         self._take_out(host, [(pick.score, pick.url_id), *dropped])
         self._take_in(outcome, now)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crawler.errors import StorageError
-from crawler.frontier import inlinks
+from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
@@ -223,9 +223,9 @@ class Tables:
             self.free_slots(host, len(dropped))
         return [url for url, _, _ in dropped], [(score, url_id) for _, score, url_id in dropped]
 
-    def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> None:
-        """Write the row of a settled URL. `queued` URLs wait after it."""
-        self._sql(
+    def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
+        """Write the row of a settled URL and return its id. `queued` URLs wait after it."""
+        cursor = self._sql(
             "INSERT INTO pages SELECT NULL, fingerprint, url, ?,"
             " (SELECT p.url FROM urls AS p WHERE p.id = urls.parent),"
             " depth, ?, ?, ?, ?, ?, ?, ?, ?, score, ?, ? FROM urls WHERE id = ?",
@@ -244,6 +244,11 @@ class Tables:
                 url_id,
             ),
         )
+        return cursor.lastrowid or 0
+
+    def add_links(self, page: int, urls: Sequence[str]) -> None:
+        """Write down the links of a settled URL, whatever became of them."""
+        self._sql("INSERT INTO links VALUES (?, ?)", (page, outlinks.written(urls)))
 
     # Admitting links.
 

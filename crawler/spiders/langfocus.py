@@ -80,6 +80,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         patience_s=_number(settings, "LANGFOCUS_PATIENCE"),
         live_interval_s=_number(settings, "LANGFOCUS_LIVE_INTERVAL"),
         random_state=int(_number(settings, "LANGFOCUS_RANDOM_STATE")),
+        keeps_links=settings.getbool("LANGFOCUS_LINKS"),
         url_model=Path(model) if model else None,
         geoip=Path(geoip) if geoip else None,
         sample_seed=int(_number(settings, "LANGFOCUS_SAMPLE_SEED")),
