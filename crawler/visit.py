@@ -80,7 +80,7 @@ def is_text(content_type: str | None) -> bool:
     return not kind or kind.startswith(_TEXT_TYPES)
 
 
-class _Sifted(NamedTuple):
+class Sifted(NamedTuple):
     """Links worth queueing, each once in its one spelling, and how many others there were."""
 
     wanted: list[str]
@@ -89,11 +89,12 @@ class _Sifted(NamedTuple):
     traps: int
 
 
-def _sift(urls: Sequence[str]) -> _Sifted:
+def sift(urls: Sequence[str]) -> Sifted:
+    """Return which of the absolute links of a page are worth queueing."""
     normal = [url for url in map(normalise, urls) if url]
     pages = [url for url in normal if not is_unwanted_file(url)]
     wanted = [url for url in pages if not is_trap(url)]
-    return _Sifted(
+    return Sifted(
         list(dict.fromkeys(wanted)),
         len(normal) - len(pages),
         len(urls) - len(normal),
@@ -101,7 +102,7 @@ def _sift(urls: Sequence[str]) -> _Sifted:
     )
 
 
-def _ignoring(record: Record, sifted: _Sifted, dropped: int) -> Record:
+def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
     """Return a record with the number of links that are not worth queueing."""
     return replace(
         record,
@@ -176,7 +177,7 @@ class Visitor:
 
     def _settle_page(self, lease: Lease, download: Download) -> Record:
         reading = self._read(download, lease.inlinks)
-        sifted = _sift(reading.links)
+        sifted = sift(reading.links)
         record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
         links = self._score(sifted.wanted, Source(record.is_relevant, lease.depth))
         return self._settle(lease, record, links)
@@ -189,7 +190,7 @@ class Visitor:
         except ValueError:
             target = []
         # The target stands where the URL stood: one step behind the page that linked to it.
-        sifted = _sift(target)
+        sifted = sift(target)
         links = self._score(sifted.wanted, Source(is_relevant=True, depth=lease.depth - 1))
         record = _ignoring(self._record(REDIRECT, download), sifted, 1 - len(target))
         return self._settle(lease, record, links)
