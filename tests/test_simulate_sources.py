@@ -1,6 +1,7 @@
 """Graphs are read from runs, archives and tables, and what is left out has a reason."""
 
 import gzip
+import json
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -8,7 +9,7 @@ from random import Random
 import pytest
 
 from crawler.crawl import CrawlSettings, open_crawl
-from crawler.errors import GraphError, SettingError
+from crawler.errors import ArchiveError, GraphError, SettingError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.frontier.sqlite import SqliteFrontier
@@ -20,6 +21,7 @@ from crawler.simulate.graph import FAILED, UNKNOWN, WebGraph
 from crawler.strategies import SEED, make_filter, make_ordering
 from crawler.url import directory_of
 from tests.crawls import rows
+from tests.smallweb import SENTENCES
 
 META: dict[str, object] = {
     "lang": "de",
@@ -373,3 +375,116 @@ def test_many_urls_are_numbered_while_tables_grow(
     assert {url: links for url, (_, _, links) in told(graph).items()} == {
         url: list(dict.fromkeys(links)) for url, links in expected.items()
     }
+
+
+def warc_record(kind: str, url: str, block: bytes) -> bytes:
+    head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n"
+    return gzip.compress(
+        f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+    )
+
+
+def answer(url: str, body: str = "", status: int = 200, more: str = "") -> bytes:
+    head = f"HTTP/1.1 {status} -\r\nContent-Type: text/html; charset=utf-8\r\n{more}\r\n"
+    return warc_record("response", url, (head + body).encode())
+
+
+def page(language: str, *targets: str, head: str = "") -> str:
+    anchors = "".join(f'<a href="{target}">x</a> ' for target in targets)
+    return f"<html><head>{head}</head><body><p>{SENTENCES[language] * 3}</p>{anchors}</body></html>"
+
+
+def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> None:
+    archive = tmp_path / "web.warc.gz"
+    archive.write_bytes(
+        warc_record("warcinfo", "", b"software: none\r\n")
+        + answer("http://a.de/robots.txt", "User-agent: *")
+        + answer("http://www.A.de/", page("de", "/old", "b.html#top", "x.css", "/a/a/a/a/a/"))
+        + answer("http://www.a.de/old", status=301, more="Location: new/\r\n")
+        + answer("http://www.a.de/b.html", page("fr", "http://c.de/", "/"))
+        + answer("http://www.a.de/b.html", page("de"))
+        + answer("http://www.a.de/no", page("de", "/"), 404)
+        + answer("http://www.a.de/n", page("de", "/", head="<meta name=robots content=nofollow>"))
+        + warc_record("revisit", "http://a.de/seen", b"HTTP/1.1 200 OK\r\n\r\n")
+    )
+    graph = build([archive], tmp_path / "graph", target="de")
+    assert told(graph) == {
+        "http://www.a.de/": (
+            graph_module.PAGE,
+            "de",
+            ["http://www.a.de/old", "http://www.a.de/b.html"],
+        ),
+        "http://www.a.de/old": (graph_module.REDIRECT, None, ["http://www.a.de/new/"]),
+        "http://www.a.de/b.html": (graph_module.PAGE, "fr", ["http://c.de/", "http://www.a.de/"]),
+        "http://www.a.de/no": (FAILED, None, []),
+        "http://www.a.de/n": (graph_module.PAGE, "de", []),
+        "http://www.a.de/new/": (UNKNOWN, None, []),
+        "http://c.de/": (UNKNOWN, None, []),
+    }
+    assert left_out(graph) == {
+        "answers that are a robots.txt": 1,
+        "links to files that are no pages": 1,
+        "links that look endless": 1,
+        "URLs that were told of before": 1,
+    }
+    assert graph.url(int(graph.seeds[0])) == "http://www.a.de/"
+
+
+def metadata(url: str, status: str = "200", kind: str = "response", **html: object) -> bytes:
+    headers = {"content-type": "text/html", "Location": "/elsewhere"}
+    http = {"Response-Message": {"Status": status}, "Headers": headers, "HTML-Metadata": html}
+    http["Entity-Length"] = "70"  # type: ignore[assignment]  # a number as text, as they have it
+    envelope = {
+        "WARC-Header-Metadata": {"WARC-Type": kind, "WARC-Target-URI": url},
+        "Payload-Metadata": {"HTTP-Response-Metadata": http},
+    }
+    return warc_record("metadata", url, json.dumps({"Envelope": envelope}).encode())
+
+
+def test_links_of_a_wat_file_are_joined_with_languages_from_elsewhere(tmp_path: Path) -> None:
+    wat = tmp_path / "web.warc.wat.gz"
+    links = [
+        {"path": "A@/href", "url": "c.html#x"},
+        {"path": "IMG@/src", "url": "logo"},
+        {"path": "FORM@/action", "url": "/search"},
+        {"path": "AREA@/href", "url": "http://b.de/"},
+        {"path": "A@/href", "url": "javascript:void(0)"},
+        {"path": "A@/href"},
+    ]
+    nofollow = {"Metas": [{"name": "ROBOTS", "content": "noindex, nofollow"}]}
+    wat.write_bytes(
+        metadata("http://a.de/", kind="request")
+        + metadata("http://a.de/x/", Head={"Base": "http://a.de/base/"}, Links=links)
+        + metadata("http://a.de/old", "302")
+        + metadata("http://a.de/gone", "404", Links=links)
+        + metadata("http://a.de/n", Head=nofollow, Links=links)
+        + warc_record("metadata", "http://a.de/y", b"{}")
+    )
+    languages = pages(tmp_path / "web", "http://a.de/x/\tde", "http://a.de/n\ten")
+    graph = build([wat, languages], tmp_path / "graph", target="de")
+    assert told(graph) == {
+        "http://a.de/x/": (
+            graph_module.PAGE,
+            "de",
+            ["http://a.de/base/c.html", "http://b.de/"],
+        ),
+        "http://a.de/old": (graph_module.REDIRECT, None, ["http://a.de/elsewhere"]),
+        "http://a.de/gone": (FAILED, None, []),
+        "http://a.de/n": (graph_module.PAGE, "en", []),
+        "http://a.de/base/c.html": (UNKNOWN, None, []),
+        "http://b.de/": (UNKNOWN, None, []),
+        "http://a.de/elsewhere": (UNKNOWN, None, []),
+    }
+    assert left_out(graph) == {"records without the metadata of an answer": 1}
+    assert graph.page_bytes is not None
+    assert graph.page_bytes[0] == 70
+    with pytest.raises(GraphError, match="no page in 'de'; languages: none"):
+        build([wat], tmp_path / "other", target="de")
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
+    for name in ("web.warc.gz", "web.wat.gz"):
+        archive = tmp_path / name
+        archive.write_bytes(answer("http://a.de/", page("de"))[:-9])
+        with pytest.raises(ArchiveError, match="at byte 0: the file ends inside this record"):
+            build([archive], tmp_path / "graph", target="de")

@@ -182,8 +182,8 @@ def _links(url: str, html: Mapping[str, Any]) -> list[str]:
     base = Resolver(url).resolve(str(head.get("Base") or "")) or url
     resolver = Resolver(base)
     written = [
-        str(link.get("url") or "")
+        str(link["url"])
         for link in html.get("Links") or ()
-        if str(link.get("path", "")).startswith(_LINK_ELEMENTS)
+        if "url" in link and str(link.get("path", "")).startswith(_LINK_ELEMENTS)
     ]
     return [target for target in map(resolver.resolve, written) if target]
