@@ -433,7 +433,7 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
 def metadata(url: str, status: str = "200", kind: str = "response", **html: object) -> bytes:
     headers = {"content-type": "text/html", "Location": "/elsewhere"}
     http = {"Response-Message": {"Status": status}, "Headers": headers, "HTML-Metadata": html}
-    http["Entity-Length"] = "70"  # type: ignore[assignment]  # a number as text, as they have it
+    http["Entity-Length"] = "70"
     envelope = {
         "WARC-Header-Metadata": {"WARC-Type": kind, "WARC-Target-URI": url},
         "Payload-Metadata": {"HTTP-Response-Metadata": http},
