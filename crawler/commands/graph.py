@@ -7,7 +7,9 @@ from pathlib import Path
 
 from scrapy.commands import ScrapyCommand
 
-from crawler.errors import GraphError, SettingError
+from classifiers import languages
+from classifiers.pages.methods import DEFAULT_METHOD
+from crawler.errors import CrawlError, GraphError, SettingError
 from crawler.report.files import write_whole
 
 _MANUAL = """\
@@ -15,8 +17,15 @@ A graph is a folder with graph.json and a file for each column (docs/simulation.
 are numbers of links from the nearest seed. A relevant page is one in the target language, a
 relevant server one with such a page. What was never fetched is known only as the target of links.
 
+With --from the arguments before the folder are what the graph is made of: folders of crawls with
+-s LANGFOCUS_LINKS=True, WARC and WAT files, tables (docs/graphs.md). With --generate it is a Web
+with the measured quantities of Tamura 2007, at scale 1 18,344,127 pages (1.4 GB).
+
 examples:
   scrapy graph graphs/thai
+  scrapy graph --from runs/de-svm graphs/de --target de
+  scrapy graph --from one.warc.gz two.warc.gz graphs/archive --target fr --directory-depth 3
+  scrapy graph --generate graphs/thai --scale 0.02
   scrapy graph graphs/docs --target fr --html graph.html --json graph.json
 """
 
@@ -30,7 +39,7 @@ class Command(ScrapyCommand):
 
     def syntax(self) -> str:
         """How the command is called."""
-        return "GRAPH_FOLDER [--target LANG] [--json FILE] [--html FILE]"
+        return "[--from SOURCE... | --generate] GRAPH_FOLDER [--target LANG] [--json FILE]"
 
     def short_desc(self) -> str:
         """One line in the list of commands."""
@@ -55,6 +64,27 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--target", metavar="LANG", help="language to look for (default: the graph's own)"
         )
+        making = parser.add_argument_group("making a graph")
+        making.add_argument(
+            "--from", action="store_true", dest="is_built", help="make it from the sources named"
+        )
+        making.add_argument("--generate", action="store_true", help="make up a Web")
+        making.add_argument(
+            "--directory-depth", metavar="N", type=int, default=1, help="directories of a unit (1)"
+        )
+        making.add_argument(
+            "--orderings", metavar="NAMES", default="", help="score all URLs by svm, cctld"
+        )
+        making.add_argument(
+            "--identify", metavar="METHOD", default=DEFAULT_METHOD, help="language of WARC pages"
+        )
+        making.add_argument(
+            "--seeds", metavar="URLS", default="", help="where crawls begin, commas between them"
+        )
+        making.add_argument(
+            "--scale", metavar="X", type=float, default=1.0, help="times the pages of the paper (1)"
+        )
+        making.add_argument("--random-state", metavar="N", type=int, default=0)
         parser.add_argument(
             "--json", metavar="FILE", type=Path, help="write the figures to FILE, as JSON"
         )
@@ -64,14 +94,24 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Look at the one graph named."""
-        if len(args) != 1 or args[0].startswith("-"):
-            self._fail("name one folder of a graph: scrapy graph GRAPH_FOLDER", 2)
+        if opts.is_built and opts.generate:
+            self._fail("a graph is made --from sources or by --generate, not both", 2)
             return
+        if any(arg.startswith("-") for arg in args) or (
+            len(args) < 2 if opts.is_built else len(args) != 1
+        ):
+            self._fail(f"scrapy graph {self.syntax()}", 2)
+            return
+        folder = Path(args[-1])
         try:
-            self._show(Path(args[0]), opts)
+            if opts.is_built:
+                _build([Path(arg) for arg in args[:-1]], folder, opts)
+            elif opts.generate:
+                _generate(folder, opts)
+            self._show(folder, opts)
         except SettingError as error:
             self._fail(str(error), 2)
-        except (GraphError, OSError) as error:
+        except (CrawlError, OSError) as error:
             self._fail(str(error), 1)
         except KeyboardInterrupt:
             self._fail("interrupted", _INTERRUPTED)
@@ -96,3 +136,35 @@ class Command(ScrapyCommand):
     def _fail(self, message: str, code: int) -> None:
         print(f"scrapy graph: {message}", file=sys.stderr)
         self.exitcode = code
+
+
+def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
+    from crawler.simulate.build import build
+
+    target = languages.canonical(opts.target or "")
+    if target is None:
+        raise SettingError("--target LANG is needed: the language that the graph is made for")
+    build(
+        sources,
+        folder,
+        target=target,
+        directory_depth=opts.directory_depth,
+        orderings=_listed(opts.orderings),
+        identify=opts.identify,
+        seeds=_listed(opts.seeds),
+    )
+
+
+def _generate(folder: Path, opts: argparse.Namespace) -> None:
+    from crawler.simulate.generate import Measures, generate
+
+    if not 0 < opts.scale <= 1:
+        raise SettingError(f"--scale {opts.scale}: a number above 0, at most 1, is needed")
+    if (folder / "graph.json").exists():
+        raise GraphError(f"{folder}: there is a graph already")
+    measures = Measures() if opts.scale == 1 else Measures().scaled(opts.scale)
+    generate(measures, random_state=opts.random_state).write(folder)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
