@@ -136,12 +136,14 @@ class _Crawl:
         """Queue the seeds."""
         kernel = self._kernel
         self._random = Random(random_state)
-        self._limit = self._graph.n_pages if limit is None else min(limit, self._graph.n_pages)
+        n_pages = self._graph.n_pages
+        # After the last page there may be redirects and failures to settle.
+        self._until = n_pages + 1 if limit is None or limit > n_pages else limit
         if self._is_perfect:
             self._mark_wanted(_frozen(seeds))
         else:
             self._state |= np.uint8(kernel.WANTED)
-        self._memory = _memory(self._graph, self._rules, self._state, self._limit)
+        self._memory = _memory(self._graph, self._rules, self._state, min(self._until, n_pages))
         self._is_complete = False
         self._waiting = _frozen(seeds)
 
@@ -163,12 +165,12 @@ class _Crawl:
         kernel, memory = self._kernel, self._memory
         if self._rules.kind == kernel.DRAW:
             _refill(memory.drawing, self._random)
-        until = min(self._limit, self.n_pages + _PAGES_A_CALL)
+        until = min(self._until, self.n_pages + _PAGES_A_CALL)
         seeds, self._waiting = self._waiting, _frozen(np.empty(0, np.int32))
         ended = kernel.crawl(self._web, self._rules, memory, seeds, until) == kernel.ENDED
         # What is left once the last page is known gives no page any more.
         self._is_complete = ended or self.n_pages == self._graph.n_pages
-        return not ended and self.n_pages < self._limit
+        return not ended and self.n_pages < self._until
 
     def course(self) -> Course:
         """Return how the crawl went until now."""
@@ -292,7 +294,7 @@ def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
         first=first,
         admitted=np.zeros(n_servers, np.int32),
         inner=np.zeros(first[-1], np.int32),
-        outer=np.zeros((2, n_servers), np.int32),
+        outer=np.zeros(2 * n_servers, np.int32),
         place=np.zeros(n_servers, np.int32),
         at_place=np.zeros((2, n_servers), np.int32),
         free=np.zeros((2, n_servers), np.int32),
