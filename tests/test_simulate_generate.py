@@ -182,6 +182,20 @@ def test_strategies_stand_to_each_other_as_in_the_paper(
     assert largest["conservative"] < largest["server 10"] < largest["soft"]
 
 
+def test_a_crawl_by_domain_takes_what_is_in_the_domain_first(web: WebGraph) -> None:
+    course = simulate(web, filter=make_filter("none"), ordering="cctld", limit=2_000)
+    assert web.server_domain is not None
+    is_th = web.server_domain[web.page_server[course.order]] == web.domains.index("th")
+    assert is_th.mean() > 0.95
+
+
+def test_other_targets_have_domains_of_their_own() -> None:
+    measures = replace(Measures().scaled(0.001), target="de", domain="de")
+    graph = generate(measures)
+    assert graph.domains.count("de") == 1
+    assert graph.languages[0] == graph.target == "de"
+
+
 def test_the_same_measures_and_state_give_the_same_web() -> None:
     small = Measures().scaled(0.001)
     one, two, other = (generate(small, random_state=state) for state in (3, 3, 4))

@@ -550,16 +550,16 @@ class _Generator:
     def _domains(self) -> tuple[tuple[str, ...], npt.NDArray[np.int16]]:
         """Top-level domains in the shares of pages that are given, and those of servers."""
         m, start = self._measures, self._servers.start
-        names = (m.domain, *m.other_domains, "other")
+        others = {name: share for name, share in m.other_domains.items() if name != m.domain}
+        names = (m.domain, *others, "other")
         domain = np.full(m.servers + m.unvisited_servers, len(names) - 1, np.int16)
         domain[: m.servers][self._is_in_domain] = 0
         rest = self._rng.permutation(np.flatnonzero(~self._is_in_domain))
         sizes = np.cumsum((start[rest, 4] - start[rest, 0]).astype(np.int64))
-        bounds = np.cumsum(list(m.other_domains.values())) * m.pages
+        bounds = np.cumsum(list(others.values())) * m.pages
         domain[rest] = 1 + np.searchsorted(bounds, sizes)
-        weights = [m.pages_in_domain / m.pages, *m.other_domains.values()]
-        chosen = np.searchsorted(np.cumsum(weights), self._rng.random(m.unvisited_servers))
-        domain[m.servers :] = chosen
+        shares = np.cumsum([m.pages_in_domain / m.pages, *others.values()])
+        domain[m.servers :] = np.searchsorted(shares, self._rng.random(m.unvisited_servers))
         return names, domain
 
     def _directories(self, urls: "growth.Unfetched") -> tuple[int, npt.NDArray[np.int32]]:
