@@ -2,6 +2,10 @@
 
 import gzip
 import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -144,6 +148,15 @@ def test_a_graph_of_a_run_has_its_pages_redirects_failures_and_all_of_their_link
     assert [path.name for path in (tmp_path / "graph").iterdir() if path.suffix != ".npy"] == [
         "graph.json"
     ]
+
+
+def test_damaged_links_of_a_run_are_refused_with_their_page(tmp_path: Path) -> None:
+    settle(tmp_path / "run", keeps_links=True)
+    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection:
+        connection.execute("UPDATE links SET urls = x'00' WHERE page = 1")
+        connection.commit()
+    with pytest.raises(GraphError, match=r"damaged links of http://a\.de/ \(Error -5"):
+        build([tmp_path / "run"], tmp_path / "graph", target="de")
 
 
 def test_a_run_without_links_makes_no_graph(tmp_path: Path) -> None:
@@ -488,3 +501,17 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
         archive.write_bytes(answer("http://a.de/", page("de"))[:-9])
         with pytest.raises(ArchiveError, match="at byte 0: the file ends inside this record"):
             build([archive], tmp_path / "graph", target="de")
+
+
+def test_importing_what_builds_graphs_costs_nothing() -> None:
+    modules = "build, sources.archives, sources.runs, sources.tables".split(", ")
+    imports = "; ".join(f"import crawler.simulate.{module}" for module in modules)
+    heavy = "{'numba', 'scrapy', 'pyarrow', 'fastwarc', 'redis', 'sklearn'} & set(sys.modules)"
+    subprocess.run(
+        [sys.executable, "-c", f"import sys; {imports}; sys.exit(len({heavy}))"], check=True
+    )
+
+
+def test_an_archive_is_read_without_scrapy() -> None:
+    lines = "import sys; sys.modules['scrapy'] = None; import crawler.crawl, crawler.web.archive"
+    subprocess.run([sys.executable, "-c", lines], check=True)

@@ -171,7 +171,7 @@ class _Vertices:
     status: npt.NDArray[np.int8]
     size: npt.NDArray[np.int32]
     url_length: npt.NDArray[np.int32]
-    source: npt.NDArray[np.int16]
+    source: npt.NDArray[np.int32]
     links_from: npt.NDArray[np.int64]
     score: npt.NDArray[np.float32]
 
@@ -185,7 +185,7 @@ class _Vertices:
             status=np.empty(0, np.int8),
             size=np.empty(0, np.int32),
             url_length=np.empty(0, np.int32),
-            source=np.empty(0, np.int16),
+            source=np.empty(0, np.int32),
             links_from=np.empty(0, np.int64),
             score=np.empty(0, np.float32),
         )

@@ -1,0 +1,81 @@
+"""What a graph of many pages costs to build: seconds and memory, from plain tables.
+
+The tables are made up in the proportions of Tamura 2007, 3.1: 6.75 links a page, 2.1 URLs known
+for each page, one server for 32 pages. The cost of parsing pages is not in it.
+
+    python -m benchmarks.simulate_build --pages 1000000
+"""
+
+import argparse
+import gzip
+import json
+import resource
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+
+from crawler.simulate.build import build
+
+LINKS_A_PAGE = 6.75
+URLS_A_PAGE = 2.13
+PAGES_A_SERVER = 32
+
+
+def write_tables(folder: Path, pages: int) -> None:
+    """Write packed tables of pages and links."""
+    chance = Random(1)
+    urls = int(pages * URLS_A_PAGE)
+    servers = pages // PAGES_A_SERVER + 1
+
+    def url(number: int) -> str:
+        server, name = number % servers, number // servers
+        return f"http://www.server-{server}.example/part{name % 7}/page-{number}.html"
+
+    with (
+        gzip.open(folder / "pages.tsv.gz", "wt", compresslevel=1) as page_file,
+        gzip.open(folder / "links.tsv.gz", "wt", compresslevel=1) as link_file,
+    ):
+        for number in range(pages):
+            page_file.write(f"{url(number)}\t{'th' if number % 11 == 0 else 'en'}\n")
+            for _ in range(int(LINKS_A_PAGE + chance.random())):
+                link_file.write(f"{url(number)}\t{url(chance.randrange(urls))}\n")
+
+
+def peak_mb() -> float:
+    """Return the most memory that this process has held, in MB of 10^6 bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
+
+
+def main() -> None:
+    """Make tables and build a graph of them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pages", type=int, default=1_000_000)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_tables(folder, arguments.pages)
+        # What is compiled, or read from numba's cache, is not the cost of a page.
+        (folder / "small").mkdir()
+        write_tables(folder / "small", 100)
+        build([folder / "small"], folder / "small-graph", target="th")
+        before, began = peak_mb(), time.perf_counter()
+        graph = build([folder], folder / "graph", target="th")
+        seconds = time.perf_counter() - began
+        size = sum(path.stat().st_size for path in (folder / "graph").iterdir())
+        told = {
+            "pages": graph.n_pages,
+            "vertices": graph.n_vertices,
+            "links": graph.n_links,
+            "servers": graph.n_servers,
+            "seconds": round(seconds, 1),
+            "peak_mb": round(peak_mb()),
+            "peak_mb_before": round(before),
+            "bytes_a_vertex": round((peak_mb() - before) * 1e6 / graph.n_vertices),
+            "graph_mb": round(size / 1e6),
+        }
+    print(json.dumps(told))
+
+
+if __name__ == "__main__":
+    main()
