@@ -210,7 +210,7 @@ def test_advice_names_a_strategy_and_how_sure_it_is(
     advice = found["advice"]
     assert isinstance(advice, dict)
     assert advice["best"] in printed
-    assert "It was the cheapest in" in printed
+    assert "Nothing was cheaper in" in printed
     assert "To crawl so: -a lang=th -a strategy=" in printed
     assert "drawn with replacement" in printed
     assert "Advice" in page.read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from crawler.options import CrawlOptions
 from crawler.simulate.engine import simulate
 from crawler.simulate.figures import Yardstick, course_figures
 from crawler.simulate.graph import WebGraph
-from crawler.simulate.plan import Case, Plan, drawn_pages, make_plan, prepared, simulate_all
+from crawler.simulate.plan import Case, Plan, make_plan, prepared, simulate_all
 from crawler.simulate.repeated import band, estimate
 from crawler.strategies import make_filter
 from crawler.url import directory_of
@@ -141,7 +141,23 @@ def test_other_random_states_are_other_draws_and_where_asked_other_seeds(graph: 
     assert len({seeds[2], seeds[3]}) == 2
     assert graph.relevant()[list(seeds[2])].all()
     with pytest.raises(CrawlError, match="that many seeds can be drawn"):
-        drawn_pages(graph, "th", 1000, 1)
+        list(simulate_all(graph, replace(plan, drawn_seeds=1000)))
+
+
+def test_drawn_seeds_lead_to_half_of_what_the_graphs_own_lead_to(graph: WebGraph) -> None:
+    # Half of the pages are a part of their own, to which the others do not lead.
+    half = graph.n_vertices // 2
+    source = np.repeat(np.arange(graph.n_vertices), np.diff(graph.link_start))
+    parted = replace(
+        graph,
+        link_target=np.where(source < half, graph.link_target % half, source).astype(np.int32),
+        seeds=np.flatnonzero(graph.relevant()[:half])[:5].astype(np.int32),
+    )
+    states = tuple(range(8))
+    plan = make_plan({"strategies": "bfs"}, parted, random_states=states, drawn_seeds=1)
+    most = Yardstick(parted).n_reached
+    for result in simulate_all(parted, plan):
+        assert 2 * Yardstick(parted, "th", np.array(result.seeds)).n_reached >= most
 
 
 def test_an_interrupted_simulation_leaves_no_thread_behind(graph: WebGraph) -> None:

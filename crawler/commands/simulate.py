@@ -103,7 +103,7 @@ class Command(ScrapyCommand):
             metavar="N",
             type=_natural,
             help="seeds that each random state but the first draws, 0: the graph's "
-            "(default: 0; with --advise as many as the graph has)",
+            "(default: 0; with --advise as many as the graph has, if there are so many)",
         )
         parser.add_argument(
             "--limit", metavar="N", type=_positive, help="end each crawl after N pages"
@@ -178,7 +178,7 @@ def _check_advice(opts: argparse.Namespace) -> None:
 
 
 def _plan(graph: WebGraph, opts: argparse.Namespace) -> Plan:
-    from crawler.simulate.plan import make_plan
+    from crawler.simulate.plan import language_in, make_plan, possible_seeds
 
     try:
         given = dict(arglist_to_dict(opts.spargs))
@@ -188,7 +188,10 @@ def _plan(graph: WebGraph, opts: argparse.Namespace) -> Plan:
     if states is None:
         states = _ADVICE_STATES if opts.advise else (0,)
     if seeds is None:
-        seeds = len(graph.seeds) if opts.advise else 0
+        seeds = 0
+        if opts.advise:
+            lang = language_in(graph, given.get("lang"), "-a lang")
+            seeds = min(len(graph.seeds), len(possible_seeds(graph, lang)))
     return make_plan(given, graph, random_states=states, drawn_seeds=seeds, limit=opts.limit)
 
 

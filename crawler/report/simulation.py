@@ -183,8 +183,8 @@ def outcome(result: Result, *, is_repeated: bool = False) -> str:
     state = f" (random state {result.random_state})" if is_repeated else ""
     coverage, harvest = percent(_last(course.coverage)), percent(_last(course.harvest))
     return (
-        f"{result.case.name}{state}: {course.pages:,} pages, coverage {coverage}, harvest {harvest}, "
-        f"{int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
+        f"{result.case.name}{state}: {course.pages:,} pages, coverage {coverage}, harvest "
+        f"{harvest}, {int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
     )
 
 
@@ -316,21 +316,25 @@ def _half(one: Estimate, shown: Callable[[float], str]) -> str:
 def advice_lines(advice: Advice) -> list[str]:
     """What is advised, in sentences, with how sure it is and what nobody knows."""
     lang, wanted = language_name(advice.lang), percent(advice.coverage)
+    there_are = f"the {advice.reachable_pages:,} pages in {lang} to which the graph's seeds lead"
+    if advice.reachable_pages < advice.relevant_pages:
+        there_are += f" (of {advice.relevant_pages:,} in the graph)"
     best = advice.best
     if best is None:
-        lines = [
-            f"No strategy reached {wanted} of the {advice.relevant_pages:,} known pages in {lang} "
-            f"from the graph's seeds; the most was {percent(advice.reached_by)}."
-        ]
+        most = percent(advice.reached_by)
+        lines = [f"No strategy reached {wanted} of {there_are}; the most was {most}."]
     else:
         lines = [
-            f"{best.case.name} reaches {wanted} of the {advice.relevant_pages:,} known pages in "
-            f"{lang} with the fewest {advice.least}: {cost_text(advice, best.cost)}.",
+            f"{best.case.name} reaches {wanted} of {there_are} with the fewest {advice.least}: "
+            f"{cost_text(advice, best.cost)}.",
             f"To crawl so: -a lang={advice.lang} {best.case.arguments}",
-            f"It was the cheapest in {percent(best.best)} of {advice.resamples:,} resamples, at "
-            f"most 5 % dearer than the cheapest in {percent(best.close)}, and reached the coverage "
-            f"in {percent(best.reached)} of them.",
+            f"Nothing was cheaper in {percent(best.best)} of {advice.resamples:,} resamples; it "
+            f"was at most 5 % dearer than the cheapest in {percent(best.close)}, and reached the "
+            f"coverage in {percent(best.reached)} of them.",
         ]
+        if advice.as_cheap:
+            names = ", ".join(choice.case.name for choice in advice.as_cheap)
+            lines.append(f"As cheap from the graph's seeds: {names}.")
         safest = advice.safest
         if safest is not None and safest.reached > best.reached:
             lines.append(
@@ -355,7 +359,7 @@ def unknown_text(advice: Advice) -> str:
         return "Every URL of the graph was fetched; what it does not link to, it cannot know."
     return (
         f"Unknown: {advice.unfetched_urls:,} URLs are linked but were never fetched. Were all of "
-        f"them relevant, {percent(advice.coverage)} of what is known would be "
+        f"them relevant, {percent(advice.coverage)} of what is known and can be reached would be "
         f"{percent(advice.least_coverage)} of what there is."
     )
 

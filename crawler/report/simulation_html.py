@@ -118,7 +118,10 @@ def _drawn_until(found: Sequence[Group], most: int) -> int:
     """The last number of pages that is drawn: where crawls that leave pages out have long ended."""
     ends = [max(course.pages for course in group.courses) for group in found]
     choosy = [pages for pages in ends if pages < _MOST_PAGES * most]
-    return min(most, round(_ROOM * max(choosy))) if choosy else most
+    if not choosy:
+        return most
+    end = round(_ROOM * max(choosy))
+    return min(most, round(end, 2 - len(str(end))))
 
 
 def _section(

@@ -37,7 +37,8 @@ class Choice:
     `cost` is from the graph's own seeds on the graph as it is, None where the coverage was not
     reached; `low`, `middle` and `high` are the 5th, 50th and 95th percentile over all resamples,
     None where so many did not reach it. `reached`, `best` and `close` are shares of the resamples:
-    where the coverage was reached, where nothing cost less, where nothing cost much less.
+    where the coverage was reached, where nothing cost less, where nothing cost much less. Cases
+    that cost the same are best together.
     """
 
     case: Case
@@ -54,8 +55,9 @@ class Choice:
 class Advice:
     """What the simulations say, the cheapest strategy first.
 
-    `reached_by` is the largest share of relevant pages that any strategy crawled from the graph's
-    own seeds. `unfetched_urls` are linked but were never fetched: whatever they hold is in no
+    The coverage is of the relevant pages to which the seeds of a crawl lead: `reachable_pages` of
+    `relevant_pages` from the graph's own. `reached_by` is the largest share of these that any
+    strategy crawled. `unfetched_urls` are linked but were never fetched: what they hold is in no
     figure. If all of them were relevant, the wanted coverage of what is known would be
     `least_coverage` of what there is.
     """
@@ -67,6 +69,7 @@ class Advice:
     seed_sets: int
     resamples: int
     reached_by: float
+    reachable_pages: int
     relevant_pages: int
     unfetched_urls: int
 
@@ -84,7 +87,13 @@ class Advice:
     def least_coverage(self) -> float:
         """What the wanted coverage comes to if all that was never fetched is relevant."""
         there_are = self.relevant_pages + self.unfetched_urls
-        return self.coverage * self.relevant_pages / max(1, there_are)
+        return self.coverage * self.reachable_pages / max(1, there_are)
+
+    @property
+    def as_cheap(self) -> Sequence[Choice]:
+        """The other strategies that cost as little as the cheapest."""
+        best = self.best
+        return [one for one in self.choices[1:] if best is not None and one.cost == best.cost]
 
 
 def advise(
@@ -100,8 +109,8 @@ def advise(
 ) -> Advice:
     """Return which case of a plan reaches `coverage` with the least `pages`, `bytes` or `servers`.
 
-    `coverage` is a share of the relevant pages of the graph; `resamples` are drawn for each of the
-    plan's random states. Cases that only a simulation can do are left out. Raises `SettingError`
+    `coverage` is a share of the relevant pages to which seeds lead; `resamples` are drawn for each
+    of the plan's random states. Cases that only a simulation can do are left out. Raises `SettingError`
     for a coverage not in (0, 1] and for bytes where the graph has no sizes.
     """
     if not 0 < coverage <= 1:
@@ -120,7 +129,8 @@ def advise(
         results.append(result)
         if on_result is not None:
             on_result(result)
-    own = [r for r in results if r.random_state == plan.random_states[0]]
+    own = [r.figures for r in results if r.random_state == plan.random_states[0]]
+    reachable = Yardstick(graph, plan.lang).n_reached
     return Advice(
         lang=plan.lang,
         coverage=coverage,
@@ -128,7 +138,8 @@ def advise(
         choices=_choices(plan, results, _row(least)),
         seed_sets=len({result.seeds for result in results}),
         resamples=resamples * len(plan.random_states),
-        reached_by=max((r.figures.coverage[-1] for r in own if r.figures.pages), default=0.0),
+        reached_by=max((c.relevant[-1] for c in own if c.pages), default=0) / max(1, reachable),
+        reachable_pages=reachable,
         relevant_pages=int(np.count_nonzero(graph.relevant(plan.lang))),
         unfetched_urls=_unfetched(graph),
     )
@@ -150,20 +161,23 @@ class _Measure:
         order = course.order.view()
         order.flags.writeable = False
         by_server = np.zeros(graph.n_servers, np.int64)
-        counting.count_by_server(yardstick.kind, server, by_server)
+        counting.count_by_server(yardstick.kind, yardstick.distance, server, by_server)
         has_page = np.flatnonzero(_has_page(graph))
         is_known = np.zeros(graph.n_servers, np.uint8)
         costs = np.empty((self._resamples + 1, 4))
         for number in range(self._resamples + 1):
             weights = _weights(has_page, graph.n_servers, random_state, number)
             wanted = self._coverage * int((by_server * weights).sum())
+            if not wanted:  # a resample without relevant pages: nothing is to be done
+                costs[number] = 0
+                continue
             counting.weighted_costs(
                 order,
                 yardstick.kind,
                 server,
                 sizes,
                 weights,
-                max(wanted - 1e-6, 1e-6),
+                wanted - 1e-6,
                 is_known,
                 costs[number],
             )
@@ -193,9 +207,7 @@ def _choices(plan: Plan, results: Sequence[Result], row: int) -> list[Choice]:
     resampled = costs[:, :, 1:].reshape(len(plan.cases), -1)
     least = resampled.min(axis=0)
     reached = np.isfinite(resampled)
-    # Strategies that cost the same share being the best.
-    is_best = reached & (resampled == least)
-    best = (is_best / np.maximum(1, is_best.sum(axis=0))).mean(axis=1)
+    best = (reached & (resampled == least)).mean(axis=1)
     is_close = (reached & (resampled <= CLOSE * least)).mean(axis=1)
     choices = [
         Choice(

@@ -325,10 +325,10 @@ def count_fetched(order: Ints, kind: Bytes, distance: Shorts, relevant: Longs) -
 
 
 @compiled
-def count_by_server(kind: Bytes, server: Ints, relevant: Longs) -> None:
-    """Add the relevant pages of each server to `relevant` (S,)."""
+def count_by_server(kind: Bytes, distance: Shorts, server: Ints, relevant: Longs) -> None:
+    """Add the relevant pages of each server that the seeds lead to to `relevant` (S,)."""
     for vertex in range(len(kind)):
-        if kind[vertex] & RELEVANT:
+        if kind[vertex] & RELEVANT and distance[vertex] >= 0:
             relevant[server[vertex]] += 1
 
 

@@ -144,6 +144,11 @@ class Yardstick:
         counting.count_distances(self.kind, self.distance, pages, relevant)
         return list(zip(_trimmed(pages), relevant.tolist(), strict=False))
 
+    @property
+    def n_reached(self) -> int:
+        """Relevant pages that the seeds lead to."""
+        return sum(relevant for _, relevant in self.by_distance)
+
 
 @dataclass(frozen=True)
 class CourseFigures:
