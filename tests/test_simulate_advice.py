@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crawler.errors import SettingError
+from crawler.report.simulation import advice_lines
 from crawler.simulate.advice import Advice, advise
 from crawler.simulate.engine import simulate
 from crawler.simulate.figures import Yardstick, course_figures, wanted_pages
@@ -118,3 +119,16 @@ def test_questions_without_an_answer_are_refused(graph: WebGraph) -> None:
         advice_on(graph, "hours")
     with pytest.raises(SettingError, match="does not know the sizes"):
         advice_on(replace(graph, page_bytes=None), "bytes")
+
+
+def test_few_relevant_servers_are_said_to_tell_little(graph: WebGraph) -> None:
+    on_one = graph.page_server == graph.page_server[graph.relevant()][0]
+    language = np.where(on_one | ~graph.relevant(), graph.page_language, 1).astype(np.int16)
+    seeds = np.flatnonzero(on_one & graph.relevant())[:1].astype(np.int32)
+    rare = replace(graph, page_language=language, seeds=seeds)
+    plan = make_plan({"strategies": "bfs,soft"}, rare, random_states=STATES)
+    advice = advise(rare, plan, coverage=0.9, resamples=40)
+    assert advice.relevant_servers == 1
+    assert advice.choices[0].reached == 1
+    assert "1 relevant servers only" in " ".join(advice_lines(advice))
+    assert "too few" not in " ".join(advice_lines(replace(advice, relevant_servers=10)))

@@ -229,6 +229,22 @@ def test_advice_says_where_nothing_reaches_the_coverage(
     assert "No strategy reached 100.0 %" in capsys.readouterr().out
 
 
+def test_a_web_of_which_nothing_can_be_fetched_is_shown_as_it_is(
+    graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing = replace(
+        graph,
+        page_status=np.zeros(graph.n_vertices, np.int8),
+        page_language=np.full(graph.n_vertices, -1, np.int16),
+    )
+    nothing.write(tmp_path / "nothing")
+    for args in (("graph",), ("simulate",), ("simulate", "--advise", "--resamples", "2")):
+        page = tmp_path / "n.html"
+        assert scrapy(args[0], tmp_path / "nothing", *args[1:], "--html", page) == 0
+        assert_is_self_contained(page.read_text(encoding="utf-8"))
+    assert "No strategy reached 90.0 %" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

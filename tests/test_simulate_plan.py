@@ -1,5 +1,7 @@
 """Several simulations at once are the ones that were asked for, and each is what it is alone."""
 
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -190,3 +192,11 @@ def test_an_estimate_is_the_mean_with_students_interval() -> None:
     assert some.mean == 2.0
     assert some.low is not None
     assert some.low == pytest.approx(2 - 4.3027 / 3**0.5, abs=1e-3)
+
+
+def test_importing_simulation_loads_neither_scrapy_nor_a_compiler() -> None:
+    modules = ("figures", "plan", "repeated", "advice", "tamura")
+    code = "import sys\n" + "".join(f"import crawler.simulate.{name}\n" for name in modules)
+    code += "print([name for name in ('scrapy', 'numba', 'scipy') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

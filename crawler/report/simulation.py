@@ -6,7 +6,7 @@ from typing import Any
 
 from crawler.report.figures import NOTHING, language_name, percent, size
 from crawler.report.sheets import Sheet
-from crawler.simulate.advice import Advice, Choice
+from crawler.simulate.advice import FEW, Advice, Choice
 from crawler.simulate.figures import MILESTONES, ROUND_NUMBERS, CourseFigures
 from crawler.simulate.plan import Case, Plan, Result
 from crawler.simulate.repeated import Band, Estimate, band, estimate
@@ -16,6 +16,7 @@ VERSION = 1
 
 _MOST_STEPS = 8
 _MOST_DISTANCES = 7
+_MOST_NAMES = 4
 
 Values = Callable[[CourseFigures], Sequence[float]]
 
@@ -333,8 +334,10 @@ def advice_lines(advice: Advice) -> list[str]:
             f"coverage in {percent(best.reached)} of them.",
         ]
         if advice.as_cheap:
-            names = ", ".join(choice.case.name for choice in advice.as_cheap)
-            lines.append(f"As cheap from the graph's seeds: {names}.")
+            names = [choice.case.name for choice in advice.as_cheap]
+            more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+            names_text = ", ".join(names[:_MOST_NAMES])
+            lines.append(f"As cheap from the graph's seeds: {names_text}{more}.")
         safest = advice.safest
         if safest is not None and safest.reached > best.reached:
             lines.append(
@@ -346,11 +349,17 @@ def advice_lines(advice: Advice) -> list[str]:
 
 def method_text(advice: Advice) -> str:
     """How the shares came about."""
-    return (
+    text = (
         f"Resamples: {advice.seed_sets} sets of seeds (the graph's own, the others relevant pages "
         "drawn at random), each measured on servers drawn with replacement; all strategies on the "
         "same ones."
     )
+    if advice.relevant_servers < FEW:
+        text += (
+            f" The graph has {advice.relevant_servers} relevant servers only, too few to say from "
+            "them what other servers would do: trust the shares little."
+        )
+    return text
 
 
 def unknown_text(advice: Advice) -> str:

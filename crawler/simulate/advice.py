@@ -24,6 +24,9 @@ from crawler.simulate.plan import Case, Plan, Progress, Result, simulate_all
 COSTS: Final = ("pages", "bytes", "servers")
 """What a crawl may be asked to need the least of."""
 
+FEW: Final = 10
+"""Of fewer relevant servers resamples are too much alike, or too little, to tell much."""
+
 CLOSE: Final = 1.05
 """A strategy that costs at most so many times the least is as good in practice."""
 
@@ -56,10 +59,10 @@ class Advice:
     """What the simulations say, the cheapest strategy first.
 
     The coverage is of the relevant pages to which the seeds of a crawl lead: `reachable_pages` of
-    `relevant_pages` from the graph's own. `reached_by` is the largest share of these that any
-    strategy crawled. `unfetched_urls` are linked but were never fetched: what they hold is in no
-    figure. If all of them were relevant, the wanted coverage of what is known would be
-    `least_coverage` of what there is.
+    `relevant_pages` from the graph's own, on `relevant_servers`. `reached_by` is the largest share
+    of these that any strategy crawled. `unfetched_urls` are linked but were never fetched: what
+    they hold is in no figure. If all of them were relevant, the wanted coverage of what is known
+    would be `least_coverage` of what there is.
     """
 
     lang: str
@@ -71,6 +74,7 @@ class Advice:
     reached_by: float
     reachable_pages: int
     relevant_pages: int
+    relevant_servers: int
     unfetched_urls: int
 
     @property
@@ -110,8 +114,8 @@ def advise(
     """Return which case of a plan reaches `coverage` with the least `pages`, `bytes` or `servers`.
 
     `coverage` is a share of the relevant pages to which seeds lead; `resamples` are drawn for each
-    of the plan's random states. Cases that only a simulation can do are left out. Raises `SettingError`
-    for a coverage not in (0, 1] and for bytes where the graph has no sizes.
+    of the plan's random states. Cases that only a simulation can do are left out. Raises
+    `SettingError` for a coverage not in (0, 1] and for bytes where the graph has no sizes.
     """
     if not 0 < coverage <= 1:
         raise SettingError(f"a coverage of {coverage:g} is not more than 0 and at most 1")
@@ -141,6 +145,7 @@ def advise(
         reached_by=max((c.relevant[-1] for c in own if c.pages), default=0) / max(1, reachable),
         reachable_pages=reachable,
         relevant_pages=int(np.count_nonzero(graph.relevant(plan.lang))),
+        relevant_servers=len(np.unique(graph.page_server[graph.relevant(plan.lang)])),
         unfetched_urls=_unfetched(graph),
     )
 
@@ -166,18 +171,15 @@ class _Measure:
         is_known = np.zeros(graph.n_servers, np.uint8)
         costs = np.empty((self._resamples + 1, 4))
         for number in range(self._resamples + 1):
-            weights = _weights(has_page, graph.n_servers, random_state, number)
+            weights = _weights(has_page, by_server, random_state, number)
             wanted = self._coverage * int((by_server * weights).sum())
-            if not wanted:  # a resample without relevant pages: nothing is to be done
-                costs[number] = 0
-                continue
             counting.weighted_costs(
                 order,
                 yardstick.kind,
                 server,
                 sizes,
                 weights,
-                wanted - 1e-6,
+                max(wanted - 1e-6, 1e-6),
                 is_known,
                 costs[number],
             )
@@ -185,14 +187,22 @@ class _Measure:
 
 
 def _weights(
-    has_page: npt.NDArray[np.int64], n_servers: int, random_state: int, number: int
+    has_page: npt.NDArray[np.int64],
+    relevant: npt.NDArray[np.int64],
+    random_state: int,
+    number: int,
 ) -> npt.NDArray[np.int16]:
-    """How often each server counts in a resample; number 0 is the graph as it is."""
-    if number == 0:
-        return np.ones(n_servers, np.int16)
-    drawn = np.random.default_rng([random_state, number]).integers(0, len(has_page), len(has_page))
-    weights = np.zeros(n_servers, np.int16)
-    weights[has_page] = np.bincount(drawn, minlength=len(has_page))
+    """How often each server counts in a resample (S,); number 0 is the graph as it is.
+
+    A resample without `relevant` pages, which could tell nothing, is drawn anew.
+    """
+    if number == 0 or not relevant.any():
+        return np.ones(len(relevant), np.int16)
+    random = np.random.default_rng([random_state, number])
+    weights = np.zeros(len(relevant), np.int16)
+    while not relevant[weights > 0].any():
+        drawn = random.integers(0, len(has_page), len(has_page))
+        weights[has_page] = np.bincount(drawn, minlength=len(has_page))
     return weights
 
 
