@@ -168,7 +168,7 @@ def test_repeated_simulations_say_what_varies(
 ) -> None:
     options = ["-a", "strategies=random,bfs", "--random-states", "1,2,3"]
     found = simulated(tmp_path / "s.json", folder, *options, "--random-seeds", 2)
-    printed = capsys.readouterr().out
+    printed = " ".join(capsys.readouterr().out.split())
     assert "from the seeds of the graph, then 2 times from 2 drawn relevant pages" in printed
     assert "+-" in printed
     assert "95 % confidence interval" in printed

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 from crawler.errors import SettingError
@@ -20,6 +21,9 @@ __all__ = [
     "share_of",
     "sheet_html",
 ]
+
+
+_NOTE_WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +46,8 @@ def print_sheets(sheets: Iterable[Sheet], printer: Printer) -> None:
     for sheet in sheets:
         if sheet.rows:
             printer.table(sheet.title, sheet.head, sheet.rows, faint=sheet.paper)
-            for note in sheet.notes:
-                printer.line(f"  {note}")
+            for line in (line for note in sheet.notes for line in wrap(note, _NOTE_WIDTH)):
+                printer.line(f"  {line}")
             if sheet.notes:
                 printer.line()
 

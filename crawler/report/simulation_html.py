@@ -63,7 +63,7 @@ def simulation_page(
         *(markup.section(sheet.title, sheet_html(sheet)) for sheet in others[_FIGURES:]),
         markup.section(
             "To crawl the same",
-            markup.table("", ("simulated", "command"), arguments(plan, results), is_text=True),
+            markup.table("", ("", ""), arguments(plan, results), is_text=True),
         ),
         graph_plots(figures),
         markup.note(
