@@ -1,6 +1,6 @@
 """A graph on disk from what crawls, archives and tables know of a Web.
 
-URLs are known by their fingerprints, so that memory holds 60 to 80 bytes of one and neither its
+URLs are known by their fingerprints, so that memory holds about 100 bytes of one and neither its
 text nor any link; those go through files in the graph's folder.
 """
 
