@@ -124,8 +124,8 @@ def main(line: Sequence[str] | None = None) -> int:
                 "cores": os.cpu_count(),
                 "load": round(os.getloadavg()[0], 1),
                 "pages": arguments.pages,
-            "connections": arguments.connections,
-            "latency_s": arguments.latency,
+                "connections": arguments.connections,
+                "latency_s": arguments.latency,
                 **{
                     "alone" if number == 0 else f"{number} workers": {
                         "records_per_s": [round(run["per_second"], 1) for run in of_number],
