@@ -315,3 +315,32 @@ def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFix
     for option in re.findall(r"--[a-z-]+", help_text[help_text.index("--random-states") :]):
         if option not in _OF_SCRAPY:
             assert option in docs, option
+
+
+# scrapy graph makes graphs
+
+
+def test_a_graph_is_generated_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "thai"
+    assert scrapy("graph", "--generate", folder, "--scale", 0.001) == 0
+    assert "paper: Thai" in capsys.readouterr().out
+    assert WebGraph.open(folder).n_pages == 18_344
+    assert scrapy("graph", "--generate", folder, "--scale", 0.001) == 1
+    assert "a graph already" in capsys.readouterr().err
+    assert scrapy("graph", "--generate", tmp_path / "none", "--scale", 2) == 2
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_graph_is_made_of_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages, links = tmp_path / "pages.tsv", tmp_path / "links.tsv"
+    pages.write_text("url\tlanguage\nhttp://a.de/\tde\nhttp://b.com/\ten\n")
+    links.write_text("source\ttarget\nhttp://a.de/\thttp://b.com/\nhttp://b.com/\thttp://c.de/\n")
+    making = ["--target", "de", "--orderings", "cctld"]
+    assert scrapy("graph", "--from", pages, links, tmp_path / "g", *making) == 0
+    assert "German" in capsys.readouterr().out
+    graph = WebGraph.open(tmp_path / "g")
+    assert (graph.n_vertices, graph.n_pages, graph.n_links) == (3, 2, 2)
+    assert scrapy("graph", "--from", pages, tmp_path / "other") == 2
+    assert "--target" in capsys.readouterr().err
+    assert scrapy("graph", "--from", tmp_path / "no.tsv", tmp_path / "other", *making) == 1
+    assert scrapy("graph", "--from", tmp_path / "g") == 2

@@ -100,7 +100,7 @@ class Command(ScrapyCommand):
         if any(arg.startswith("-") for arg in args) or (
             len(args) < 2 if opts.is_built else len(args) != 1
         ):
-            self._fail(f"scrapy graph {self.syntax()}", 2)
+            self._fail(f"name one folder of a graph: scrapy graph {self.syntax()}", 2)
             return
         folder = Path(args[-1])
         try:
