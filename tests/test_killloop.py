@@ -91,6 +91,8 @@ def test_a_short_kill_loop_finds_nothing_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--kills=2", "--pages=60", "--latency=0.1", "--delay=0.05", f"--folder={tmp_path}"]
+    # Both kills come while the most crowded host still has URLs to give, however fast the machine.
+    line += ["--random-state=3"]
     assert main(line) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["records"] == told["expected"] < told["reachable"]
