@@ -230,7 +230,10 @@ def _choices(plan: Plan, results: Sequence[Result], row: int) -> list[Choice]:
         )
         for at, case in enumerate(plan.cases)
     ]
-    return sorted(choices, key=lambda choice: np.inf if choice.cost is None else choice.cost)
+    # Of equally cheap ones first the one that is cheapest most often.
+    return sorted(
+        choices, key=lambda one: (np.inf if one.cost is None else one.cost, -one.best, -one.reached)
+    )
 
 
 def _of_case(case: Case, plan: Plan, results: Sequence[Result], row: int) -> Costs:
