@@ -151,6 +151,7 @@ def make_older(folder: Path) -> None:
     with closing(sqlite3.connect(folder / "run.db")) as connection:
         connection.execute("ALTER TABLE urls DROP COLUMN inlinks")
         connection.execute("DROP TABLE directories")
+        connection.execute("DROP TABLE links")
         connection.execute("DELETE FROM meta WHERE key = 'identify'")
         connection.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
         connection.commit()
