@@ -1,3 +1,3 @@
-from tests.redisserver import redis_server
+from tests.redisserver import own_server, redis_server
 
-__all__ = ["redis_server"]
+__all__ = ["own_server", "redis_server"]

@@ -47,3 +47,13 @@ def redis_server() -> Iterator[RedisServer]:
         server.start()
         yield server
         server.kill()
+
+
+@pytest.fixture
+def own_server(redis_server: RedisServer) -> Iterator[RedisServer]:
+    """Start a server that the test may kill."""
+    with tempfile.TemporaryDirectory(prefix="redis") as folder:
+        server = RedisServer(Path(folder))
+        server.start()
+        yield server
+        server.kill()

@@ -1,11 +1,9 @@
 """Crawls that share one frontier in Redis: processes that join, divide the work, die, come back."""
 
 import json
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -169,55 +167,41 @@ def test_a_worker_that_is_killed_leaves_its_urls_and_its_records(shared: SharedC
     assert "use a new folder" in forgotten.stderr
 
 
-def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(tmp_path: Path) -> None:
-    if shutil.which("redis-server") is None:
-        pytest.skip("there is no redis-server to start")
-    pytest.importorskip("redis", reason="the package redis is not installed")
+@pytest.fixture
+def mortal(own_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
+    """A crawl whose server the test may kill."""
     web = SmallWeb(pages=100)
-    with tempfile.TemporaryDirectory(prefix="redis") as home, loopback(web) as proxy:
-        server = RedisServer(Path(home))
-        server.start()
-        try:
-            shared = SharedCrawl(server, proxy, web, tmp_path)
-            with shared.started("worker1") as first, shared.started("worker2") as second:
-                for requests in (20, 60):
-                    wait_for(proxy, requests, first, second)
-                    server.kill()
-                    server.start()
-                ended(first)
-                ended(second)
-            done = shared.merge(server.url)
-        finally:
-            server.kill()
+    with loopback(web) as proxy:
+        yield SharedCrawl(own_server, proxy, web, tmp_path)
+
+
+def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(mortal: SharedCrawl) -> None:
+    with mortal.started("worker1") as first, mortal.started("worker2") as second:
+        for requests in (20, 60):
+            wait_for(mortal.proxy, requests, first, second)
+            mortal.server.kill()
+            mortal.server.start()
+        ended(first)
+        ended(second)
+    done = mortal.merge(mortal.server.url)
     assert done.returncode == 0, done.stderr
-    assert shared.pages() == sorted(web.urls())
-    assert smallest_gap(proxy) >= DELAY_S
+    assert mortal.pages() == sorted(mortal.web.urls())
+    assert smallest_gap(mortal.proxy) >= DELAY_S
 
 
-def test_a_worker_whose_server_stays_away_can_be_stopped(tmp_path: Path) -> None:
-    if shutil.which("redis-server") is None:
-        pytest.skip("there is no redis-server to start")
-    pytest.importorskip("redis", reason="the package redis is not installed")
-    web = SmallWeb(pages=100)
-    with tempfile.TemporaryDirectory(prefix="redis") as home, loopback(web) as proxy:
-        server = RedisServer(Path(home))
-        server.start()
-        try:
-            shared = SharedCrawl(server, proxy, web, tmp_path)
-            with shared.started("worker1") as worker:
-                wait_for(proxy, 20, worker)
-                server.kill()
-                worker.send_signal(signal.SIGINT)
-                output, _ = worker.communicate(timeout=60)
-            assert worker.returncode == 1
-            assert "could not be reached" in output
-            assert "goes on" in output
-            server.start()
-            done = shared.run("worker1")
-            assert done.returncode == 0, done.stderr
-        finally:
-            server.kill()
-    assert summary(shared.folder / "worker1")["pages"] == 100
+def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) -> None:
+    with mortal.started("worker1") as worker:
+        wait_for(mortal.proxy, 20, worker)
+        mortal.server.kill()
+        worker.send_signal(signal.SIGINT)
+        output, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 1
+    assert "could not be reached" in output
+    assert "goes on" in output
+    mortal.server.start()
+    done = mortal.run("worker1")
+    assert done.returncode == 0, done.stderr
+    assert summary(mortal.folder / "worker1")["pages"] == 100
 
 
 def test_a_crawl_that_cannot_be_joined_is_refused_in_one_line(shared: SharedCrawl) -> None:

@@ -1,7 +1,6 @@
 """What only a shared frontier promises: workers that join, share, die, and a server that goes."""
 
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -184,16 +183,6 @@ def join(redis_server: RedisServer) -> Iterator[Joiner]:
     yield join
     for frontier in joined:
         frontier.close()
-
-
-@pytest.fixture
-def own_server(redis_server: RedisServer) -> Iterator[RedisServer]:
-    """Start a server that this test may kill."""
-    with tempfile.TemporaryDirectory(prefix="redis") as folder:
-        server = RedisServer(Path(folder))
-        server.start()
-        yield server
-        server.kill()
 
 
 def links(*urls: str) -> list[Link]:
