@@ -245,9 +245,6 @@ class LangfocusSpider(Spider):
         if self._waits(lease, failure):
             return
         reason, is_final = explain(failure)
-        if reason == _TIMEOUT and self._stood_still(failure):
-            self.crawl.frontier.release(lease, now=self.crawl.clock())
-            return
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
     def _stood_still(self, failure: Failure) -> bool:
@@ -279,18 +276,22 @@ class LangfocusSpider(Spider):
         if self._waits(lease, failure):
             return
         reason, is_final = explain(failure)
-        if reason == _TIMEOUT and self._stood_still(failure):
-            self.crawl.frontier.release(lease, now=self.crawl.clock())
-            return
         self._without_rules(lease, reason, is_final=is_final)
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
-        """Give a URL back whose host was not contacted yet, since its address is busy."""
-        if not isinstance(failure.value, BusyAddressError):
-            return False
+        """Give a URL back of which no server can be blamed.
+
+        Its host was not contacted yet, since the address is busy, or it was this process that let
+        the time pass.
+        """
         now = self.crawl.clock()
-        self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
-        return True
+        if isinstance(failure.value, BusyAddressError):
+            self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
+            return True
+        if explain(failure)[0] == _TIMEOUT and self._stood_still(failure):
+            self.crawl.frontier.release(lease, now=now)
+            return True
+        return False
 
     def _without_rules(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
