@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from crawler.frontier.base import PAGE, Link, Record
-from crawler.frontier.redis import RedisFrontier, connect
+from crawler.shared.redis import RedisFrontier, connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
-from tests.redisserver import RedisServer
+from tests.support.redisserver import RedisServer
 
 BATCH = 60
 

@@ -24,19 +24,19 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
 from classifiers import languages
-from classifiers.pages.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
+from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
-from crawler.crawl import page_method, page_reader
 from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT, KeptRobots, Lease, Link, Record
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.network import is_private_url
-from crawler.robots import MAX_MOVES, Robots, Verdict, is_unreachable
+from crawler.identification import page_method, page_reader
+from crawler.politeness.network import is_private_url
+from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
+from crawler.politeness.traps import is_trap
 from crawler.run import open_run
 from crawler.spiders.langfocus import LangfocusSpider, download_of
+from crawler.spiders.unpacking import MAX_LAYERS, BrokenEncoding, Unpacking
 from crawler.strategies import make_filter, make_ordering
-from crawler.traps import is_trap
-from crawler.unpacking import MAX_LAYERS, BrokenEncoding, Unpacking
 from crawler.url import (
     MAX_URL_LENGTH as MAX_NORMAL_LENGTH,
 )
@@ -51,7 +51,7 @@ from crawler.url import (
 )
 from crawler.visit import Download, Reading, RetryRule, Visitor
 from crawler.web.archive import ArchiveWeb
-from crawler.web.base import NotArchived
+from crawler.web.contract import NotArchived
 
 FIELD: Final = b"\x1e\x1e"
 URL: Final = "http://example.de/a/b.html"

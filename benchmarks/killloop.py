@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
-from crawler.frontier.stored import connect
-from tests.crawls import ROOT, command, environment, rows
-from tests.redisserver import RedisServer
+from crawler.shared.stored import connect
+from tests.support.crawls import ROOT, command, environment, rows
+from tests.support.redisserver import RedisServer
 
 _WORKERS = 3
 _START_S = 60.0

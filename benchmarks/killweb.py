@@ -20,7 +20,7 @@ from time import monotonic
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from tests.smallweb import SENTENCES
+from tests.support.smallweb import SENTENCES
 
 HOST_CAP = 10
 _CROWD = 25

@@ -2,12 +2,13 @@
 
     python -m benchmarks.modelcheck [--steps 20000] [--frontier sqlite|redis] [--random-state 1]
 
-Runs the state machines of `tests/test_frontier_contract.py` and `tests/test_frontier_redis.py`,
-which the test suite runs for some hundred short crawls, in rounds of longer crawls until so many
-steps were taken; each round has a random state of its own. A step is a rule: seeds, a lease, a
-settled page, a retry, a URL given back, time that passes, a process that dies and comes back;
-after each of them all counts and the wake-up are compared too. Prints one JSON line with the
-steps by rule; a disagreement is printed as the shortest program that shows it, exit code 1.
+Runs the state machines of `tests/crawler/frontier/test_frontier_contract.py` and
+`tests/crawler/shared/test_frontier_redis.py`, which the test suite runs for some hundred short
+crawls, in rounds of longer crawls until so many steps were taken; each round has a random state of
+its own. A step is a rule: seeds, a lease, a settled page, a retry, a URL given back, time that
+passes, a process that dies and comes back; after each of them all counts and the wake-up are
+compared too. Prints one JSON line with the steps by rule; a disagreement is printed as the shortest
+program that shows it, exit code 1.
 """
 
 import argparse
@@ -32,9 +33,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.redisserver import RedisServer
-from tests.test_frontier_contract import FrontierMachine
-from tests.test_frontier_redis import SharedMachine
+from tests.crawler.frontier.test_frontier_contract import FrontierMachine
+from tests.crawler.shared.test_frontier_redis import SharedMachine
+from tests.support.redisserver import RedisServer
 
 _CRAWLS_A_ROUND = 100
 

@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable
 from itertools import count
 
-from classifiers.pages.encodings import decode
-from classifiers.pages.hazards import disarmed, is_hazardous
-from classifiers.pages.identify import identify
+from classifiers.pages.charset.encodings import decode
+from classifiers.pages.html.hazards import disarmed, is_hazardous
+from classifiers.pages.language import identify
 from classifiers.pages.parse import MAX_BYTES, parse_page
 
 URL = "http://example.org/a/b.html"

@@ -30,12 +30,12 @@ from statistics import mean
 from typing import Any
 from urllib.parse import urlsplit
 
-from classifiers.datasets.splits import stable_share
-from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
+from classifiers.lab.datasets.splits import stable_share
+from classifiers.lab.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
+from classifiers.lab.page_methods import cavnar_trenkle, nfc, top_level_domain
+from classifiers.lab.page_methods.grams import letters
+from classifiers.lab.page_methods.neighbours import MAX_INLINKS, MIN_LENGTH, Inlinks
 from classifiers.pages.method import NOTHING, Neighbour, PageMethod, Surroundings
-from classifiers.pages.methods import cavnar_trenkle, nfc, top_level_domain
-from classifiers.pages.methods.grams import letters
-from classifiers.pages.methods.neighbours import MAX_INLINKS, MIN_LENGTH, Inlinks
 from classifiers.pages.parse import ParsedPage, parse_page
 
 ELEVEN = frozenset("da de en es fi fr it nl no pt sv".split())

@@ -30,14 +30,15 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledTexts
 from classifiers.errors import ClassifierError
-from classifiers.pages.engines import engine
+from classifiers.lab.datasets.texts import LabelledPage, LabelledPages, LabelledTexts
+from classifiers.lab.page_methods import cai, cai_models
+from classifiers.lab.page_methods.cai import PRIORITY, Cai
+from classifiers.lab.page_methods.tamura import NOISE, Tamura, by_meta
 from classifiers.pages.method import PageLanguage, PageMethod
-from classifiers.pages.methods import cai, cai_models, method
-from classifiers.pages.methods.cai import PRIORITY, Cai
-from classifiers.pages.methods.tamura import NOISE, Tamura, by_meta
+from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.pages.text.engines import engine
 
 SEVEN = ("en", "zh", "ja", "de", "tr", "fr", "ko")
 TARGETS = ("th", "ja", "ru", "ko", "zh", "el", "he")

@@ -5,9 +5,9 @@
 Trains the text model without a stable share of the texts and asks it, the composite method, what
 it is made of and the rivals about that share: % right by length for sentences and paragraphs, for
 word pairs, single words and page titles, over the languages that most engines know (`common`) and
-over all that are learned. `with surroundings`: simulated as in `classifiers.study.pages`, once
-without a URL and once with one that is in no country's domain. One JSON line; a table on standard
-error.
+over all that are learned. `with surroundings`: simulated as in `classifiers.lab.study.page_runs`,
+once without a URL and once with one that is in no country's domain. One JSON line; a table on
+standard error.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from classifiers.datasets import LabelledText, LabelledTexts, stable_share
 from classifiers.errors import ClassifierError
-from classifiers.pages import methods, textmodel
+from classifiers.lab.datasets import LabelledText, LabelledTexts, stable_share
+from classifiers.lab.study.page_runs import surroundings, text_page
+from classifiers.lab.training import texttraining
+from classifiers.pages import methods
 from classifiers.pages.method import NOTHING, PageMethod, Surroundings
 from classifiers.pages.methods.composite import Composite
-from classifiers.pages.methods.engines import ByText
-from classifiers.pages.textengine import LangfocusEngine
-from classifiers.study.pages import surroundings, text_page
+from classifiers.pages.methods.text_only import ByText
+from classifiers.pages.text.textengine import LangfocusEngine
 
 COMMON = (
     "af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja ko lt lv mk mr nl no"
@@ -58,7 +59,7 @@ def main() -> int:
     kept = [row for row in rows if stable_share(row.text, 0, "text") >= options.share]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.npz"
-        textmodel.train(kept).save(path)
+        texttraining.train(kept).save(path)
         engine = LangfocusEngine(path)
     test = [
         row

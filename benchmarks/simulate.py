@@ -24,7 +24,7 @@ import numpy as np
 
 from crawler.simulate.engine import simulate
 from crawler.simulate.generate import Measures, generate
-from crawler.simulate.graph import WebGraph
+from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import make_filter
 
 _STRATEGIES = [

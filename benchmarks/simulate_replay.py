@@ -30,7 +30,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import IDENTITY, open_run
 from crawler.simulate.build import build
 from crawler.simulate.engine import simulate
-from crawler.simulate.graph import WebGraph
+from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import make_filter
 from crawler.url import fingerprint
 

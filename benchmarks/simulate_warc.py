@@ -22,7 +22,7 @@ import numpy as np
 from benchmarks.proxyweb import SHARED
 from crawler.simulate.build import build
 from crawler.simulate.engine import simulate
-from crawler.simulate.graph import WebGraph
+from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import FILTERS, Unit, make_filter
 
 ARCHIVE = SHARED / "data" / "docs.warc.gz"

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from classifiers.lab.training.examples import FIVE
 from classifiers.languages import name
 from classifiers.urls import modelfile
-from classifiers.urls.examples import FIVE
 
 CARD = modelfile.SHIPPED.with_name("README.md")
 BEGIN, END = "<!-- begin: figures -->", "<!-- end: figures -->"

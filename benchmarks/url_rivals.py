@@ -26,11 +26,11 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from classifiers.datasets import LabelledUrl
-from classifiers.evaluation import Decisions
-from classifiers.urls.examples import FIVE
+from classifiers.lab.datasets import LabelledUrl
+from classifiers.lab.evaluation import Decisions
+from classifiers.lab.training.examples import FIVE
+from classifiers.lab.training.urltraining import Options, fit
 from classifiers.urls.model import UrlModel
-from classifiers.urls.training import Options, fit
 
 TARGET = "de"
 """The language of those that score one language."""

@@ -20,10 +20,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from classifiers.datasets import LabelledUrl, open_dataset, split, stable_share
-from classifiers.urls.assessment import assess
+from classifiers.lab.datasets import LabelledUrl, open_dataset, split, stable_share
+from classifiers.lab.training.assessment import assess
+from classifiers.lab.training.urltraining import Options, fit, usable
 from classifiers.urls.model import UrlModel
-from classifiers.urls.training import Options, fit, usable
 
 Rows = Sequence[LabelledUrl]
 

@@ -37,9 +37,9 @@ from benchmarks.killloop import (
     smallest_gap,
 )
 from benchmarks.killweb import KillWeb, served
-from crawler.frontier.stored import connect
-from tests.crawls import command, rows
-from tests.redisserver import RedisServer
+from crawler.shared.stored import connect
+from tests.support.crawls import command, rows
+from tests.support.redisserver import RedisServer
 
 _CRAWL = "workers"
 

@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 from classifiers.errors import ModelError
 
+MODELS: Final = Path(__file__).resolve().parent / "models"
+"""The folder of the models that ship."""
+
 DAMAGE: Final = (
     EOFError,
     MemoryError,

@@ -12,28 +12,24 @@ from typing import IO
 
 from classifiers import languages
 from classifiers.errors import ClassifierError, LanguageError
-from classifiers.pages.method import NOTHING, Neighbour, PageMethod, Surroundings
-from classifiers.pages.methods import method
-from classifiers.pages.methods.composite import MIN_LETTERS
-from classifiers.pages.methods.neighbours import MIN_REFERENCE_LENGTH
-from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.scripts import utf16_units, vote
 from crawler.errors import RunFolderError, SettingError, StorageError
-from crawler.frontier.addresses import Occupancy, OwnOccupancy, SharedOccupancy
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
-from crawler.frontier.redis import RedisFrontier
-from crawler.frontier.redis import connect as connect_redis
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.network import is_private_url
+from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
-from crawler.robots import Robots
+from crawler.politeness.network import is_private_url
+from crawler.politeness.occupancy import Occupancy, OwnOccupancy
+from crawler.politeness.robots import Robots
 from crawler.run import IDENTITY, Run, lock_run, open_run
+from crawler.shared.addresses import SharedOccupancy
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.redis import connect as connect_redis
+from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.strategies import SEED, Ordering, make_filter, make_ordering
 from crawler.strategies.filters import Filter
-from crawler.visit import Download, Read, Reading, RetryRule, Visitor
-from crawler.web.base import Web
+from crawler.visit import RetryRule, Visitor
+from crawler.web.contract import Web
 from crawler.web.opening import open_web
-from crawler.worker import Waiting, Worker, worker_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,51 +244,6 @@ def open_crawl(
         occupancy,
         worker,
     )
-
-
-def page_method(name: str) -> PageMethod:
-    """Return the method of that name with its models read; raises `SettingError`."""
-    try:
-        return method(name)
-    except ClassifierError as error:
-        raise SettingError(f"-a identify={name}: {error}") from error
-
-
-def page_reader(by: PageMethod) -> Read:
-    """Return what parses a page, once, and lets a method tell its language."""
-
-    def read(download: Download, inlinks: Sequence[str]) -> Reading:
-        page = parse_page(
-            download.body,
-            content_type=download.content_type,
-            url=download.url,
-            content_language=download.content_language,
-        )
-        told = by.identify(page, surroundings(page, download.url, inlinks))
-        return Reading(
-            [] if page.nofollow else page.links,
-            told.language,
-            told.confidence,
-            told.method,
-            page.charset,
-            page.dropped_links,
-            is_reference=len(page.text) >= MIN_REFERENCE_LENGTH,
-            parser=page.parser,
-        )
-
-    return read
-
-
-def surroundings(page: ParsedPage, url: str, inlinks: Sequence[str] = ()) -> Surroundings:
-    """Return what may tell the language of a page beside its bytes.
-
-    `inlinks` are languages of pages that link to it. Nothing tells where it has hardly a letter:
-    it is written in no language, whatever its address says, and stays without a label.
-    """
-    if vote(utf16_units(page.text)).letters < MIN_LETTERS:
-        return NOTHING
-    # Only pages of that length or more are among the inlinks.
-    return Surroundings(url, tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks))
 
 
 def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:

@@ -39,10 +39,10 @@ CONCURRENT_ITEMS = 1
 REDIRECT_MAX_TIMES = 20
 
 # The frontier takes the place of Scrapy's queues, filters and repeats; see docs/architecture.md.
-SCHEDULER = "crawler.scheduler.FrontierScheduler"
+SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
-    "crawler.unpacking.Unpacking": 590,
+    "crawler.spiders.unpacking.Unpacking": 590,
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,
@@ -57,7 +57,7 @@ SPIDER_MIDDLEWARES = {
     "scrapy.spidermiddlewares.depth.DepthMiddleware": None,
 }
 EXTENSIONS = {
-    "crawler.report.extension.Reporter": 500,
+    "crawler.spiders.reporter.Reporter": 500,
     "scrapy.extensions.logstats.LogStats": None,
     "scrapy.extensions.spiderstate.SpiderState": None,
     "scrapy.extensions.throttle.AutoThrottle": None,

@@ -10,8 +10,8 @@ from typing import NamedTuple
 from urllib.parse import urljoin
 
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
+from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import Ordering, Source
-from crawler.traps import is_trap
 from crawler.url import is_unwanted_file, normalise
 
 

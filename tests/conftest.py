@@ -1,3 +1,3 @@
-from tests.redisserver import own_server, redis_server
+from tests.support.redisserver import own_server, redis_server
 
 __all__ = ["own_server", "redis_server"]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls import ROOT, crawl
+from tests.support.crawls import ROOT, crawl
 
 DEVELOPERS = {"test", "lint"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")

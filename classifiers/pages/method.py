@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from classifiers.pages.parse import ParsedPage
+
+MIN_REFERENCE_LENGTH: Final = 150
+"""Characters of text from which a page's language counts for its neighbours (Hayati 2004, 5.4)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from classifiers.pages.encodings import decode
-from classifiers.pages.links import Link, LinkList, Resolver
-from classifiers.pages.tree import Element, RawPage, read
+from classifiers.pages.charset.encodings import decode
+from classifiers.pages.html.links import Link, LinkList, Resolver
+from classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
 """Characters of visible text that are kept: the first ones, or, where letters of another script

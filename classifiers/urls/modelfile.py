@@ -23,7 +23,7 @@ from classifiers.errors import ModelError
 
 FORMAT: Final = 2
 """Raised whenever the features change: weights of other features would be noise."""
-SHIPPED: Final = Path(__file__).resolve().parents[1] / "models" / "url-v2.npz"
+SHIPPED: Final = arrayfile.MODELS / "url-v2.npz"
 
 _NAMES = "format languages weights scales intercepts offsets temperature facts".split()
 _MIN_BITS, _MAX_BITS = 4, 24

@@ -15,12 +15,12 @@ from scrapy.utils.conf import arglist_to_dict
 
 from classifiers.errors import ClassifierError
 from classifiers.pages.methods import DEFAULT_METHOD
-from crawler.crawl import page_method
+from crawler.commands.comparing import DEFAULT_PAGES, DEFAULT_STRATEGIES, Plan, crawl_all, make_plan
 from crawler.errors import CrawlError, SettingError
+from crawler.identification import page_method
 from crawler.options import ARGUMENTS
 from crawler.report.files import write_whole
 from crawler.report.harvest import Summary
-from crawler.report.plan import DEFAULT_PAGES, DEFAULT_STRATEGIES, Plan, crawl_all, make_plan
 from crawler.strategies import ORDERINGS, make_ordering
 
 _MANUAL = f"""\

@@ -21,10 +21,10 @@ from classifiers.languages import canonical
 from crawler.report import page_evaluation
 
 if TYPE_CHECKING:
-    from classifiers.datasets import LabelledUrl
-    from classifiers.study.pages import Progress
-    from classifiers.study.tables import Result
-    from classifiers.study.validation import Study
+    from classifiers.lab.datasets import LabelledUrl
+    from classifiers.lab.study.page_runs import Progress
+    from classifiers.lab.study.result import Result
+    from classifiers.lab.study.validation import Study
 
 _FIVE: Final = ("en", "de", "fr", "es", "it")
 _INTERRUPTED: Final = 130
@@ -126,7 +126,7 @@ class Command(ScrapyCommand):
         """Evaluate, and print tables; an error is one line."""
         if not args:
             raise UsageError("expected labelled URLs, pages or texts")
-        from classifiers.datasets.texts import recognised
+        from classifiers.lab.datasets.texts import recognised
 
         data = Path(args[0])
         try:
@@ -231,8 +231,8 @@ def _natural(text: str) -> int:
 
 def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """The experiments to carry out, checked before anything is read."""
-    from classifiers.study.catalogue import EVERY
-    from classifiers.study.names import parse
+    from classifiers.lab.study.catalogue import EVERY
+    from classifiers.lab.study.names import parse
 
     known = (*EVERY, "model")
     for name in named:
@@ -290,7 +290,7 @@ def _codes(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _evaluate(data: Path, wanted: Sequence[str], opts: argparse.Namespace) -> None:
-    from classifiers.datasets import open_dataset
+    from classifiers.lab.datasets import open_dataset
     from crawler.report.study import WidePrinter, print_result
 
     languages, workers, resolver = _languages(opts), _workers(opts), _resolver(opts)
@@ -312,15 +312,15 @@ def _evaluate(data: Path, wanted: Sequence[str], opts: argparse.Namespace) -> No
 
 
 def _workers(opts: argparse.Namespace) -> Any:
-    from classifiers.study.workers import Workers
+    from classifiers.lab.study.workers import Workers
 
     return Workers(opts.jobs, opts.backend, opts.cluster)
 
 
 def _resolver(opts: argparse.Namespace) -> Any:
     """From hosts to addresses; None where nothing about servers is wanted."""
-    from classifiers.study.servers import listed
-    from classifiers.urls.hosting import resolve
+    from classifiers.lab.features.hosting import resolve
+    from classifiers.lab.study.servers import listed
 
     if not opts.mmdb:
         if opts.addresses or opts.resolve:
@@ -339,9 +339,9 @@ def _study(
     on_progress: Callable[[int, int], None] | None,
     opts: argparse.Namespace,
 ) -> Study:
-    from classifiers.study.samples import draw
-    from classifiers.study.servers import locate
-    from classifiers.study.validation import Study
+    from classifiers.lab.study.samples import draw
+    from classifiers.lab.study.servers import locate
+    from classifiers.lab.study.validation import Study
 
     corpus = draw(rows, languages, urls=opts.urls, least=opts.folds, seed=opts.seed)
     servers = locate(corpus.urls, Path(opts.mmdb), resolver) if resolver else None
@@ -377,8 +377,8 @@ def _results(
     wanted: Sequence[str],
     opts: argparse.Namespace,
 ) -> Iterator[Result]:
-    from classifiers.study.catalogue import carry_out
-    from classifiers.study.comparisons import chosen
+    from classifiers.lab.study.catalogue import carry_out
+    from classifiers.lab.study.comparisons import chosen
 
     if study is not None:
         if opts.classifiers:
@@ -389,8 +389,8 @@ def _results(
 
 
 def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:
-    from classifiers.study.beyond import model_figures
-    from classifiers.study.samples import distinct
+    from classifiers.lab.study.beyond import model_figures
+    from classifiers.lab.study.samples import distinct
     from classifiers.urls.model import UrlModel
 
     start = time.monotonic()

@@ -117,11 +117,11 @@ class Command(ScrapyCommand):
             self._fail("interrupted", _INTERRUPTED)
 
     def _show(self, folder: Path, opts: argparse.Namespace) -> None:
+        from crawler.report.graph_report import graph_json, graph_page, graph_sheets
         from crawler.report.sheets import WidePrinter, check_places, json_text, print_sheets
-        from crawler.report.web_graph import graph_json, graph_page, graph_sheets
         from crawler.simulate.figures import graph_figures
-        from crawler.simulate.graph import WebGraph
         from crawler.simulate.plan import language_in
+        from crawler.simulate.webgraph import WebGraph
 
         check_places(opts.json, opts.html)
         graph = WebGraph.open(folder)

@@ -20,12 +20,12 @@ from classifiers.errors import ClassifierError
 from classifiers.pages.method import PageLanguage, PageMethod
 from classifiers.pages.methods import DEFAULT_METHOD, method, names
 from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.scripts import utf16_units, vote
-from crawler.crawl import surroundings
-from crawler.fetch import fetch
+from classifiers.pages.text.scripts import utf16_units, vote
+from crawler.identification import surroundings
 from crawler.settings import USER_AGENT
 from crawler.url import normalise
 from crawler.visit import Download
+from crawler.web.fetch import fetch
 
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlLanguage, UrlModel

@@ -7,8 +7,8 @@ from pathlib import Path
 from scrapy.commands import ScrapyCommand
 
 from crawler.errors import CrawlError
-from crawler.frontier.stored import StoredCrawl, connect
-from crawler.merging import crawl_of, merge
+from crawler.shared.merging import crawl_of, merge
+from crawler.shared.stored import StoredCrawl, connect
 
 _MANUAL = """\
 Every worker of a shared crawl writes what it settled into its own folder. This makes one folder of

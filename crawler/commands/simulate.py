@@ -21,8 +21,8 @@ from crawler.simulate.plan import ARGUMENTS
 if TYPE_CHECKING:
     from crawler.report.watching import Watch
     from crawler.simulate.advice import Advice
-    from crawler.simulate.graph import WebGraph
     from crawler.simulate.plan import Plan, Result
+    from crawler.simulate.webgraph import WebGraph
 
 _INTERRUPTED = 130
 _ADVICE_STATES = (0, 1, 2, 3, 4)
@@ -150,7 +150,7 @@ class Command(ScrapyCommand):
     def _simulate(self, folder: Path, opts: argparse.Namespace) -> None:
         from crawler.report.sheets import check_places
         from crawler.report.watching import Watch
-        from crawler.simulate.graph import WebGraph
+        from crawler.simulate.webgraph import WebGraph
 
         check_places(opts.json, opts.html)
         _check_advice(opts)
@@ -232,6 +232,7 @@ def _publish(
     advice: Advice | None,
     opts: argparse.Namespace,
 ) -> None:
+    from crawler.report.graph_report import figure_1, figure_2, graph_json
     from crawler.report.sheets import WidePrinter, json_text, print_sheets
     from crawler.report.simulation import (
         advice_json,
@@ -242,7 +243,6 @@ def _publish(
         simulation_sheets,
     )
     from crawler.report.simulation_html import simulation_page
-    from crawler.report.web_graph import figure_1, figure_2, graph_json
     from crawler.simulate.figures import graph_figures
 
     printer = WidePrinter()

@@ -14,7 +14,8 @@ from typing import Any, Final
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from classifiers.datasets import (
+from classifiers.errors import ClassifierError, DatasetError, MissingPackageError, StudyError
+from classifiers.lab.datasets import (
     FORMATS,
     Dataset,
     LabelledPage,
@@ -23,17 +24,16 @@ from classifiers.datasets import (
     LabelledUrl,
     open_dataset,
 )
-from classifiers.datasets.texts import is_held_out, recognised
-from classifiers.errors import ClassifierError, DatasetError, MissingPackageError, StudyError
+from classifiers.lab.datasets.texts import is_held_out, recognised
 from classifiers.languages import canonical
 from crawler.report.page_evaluation import share
 
 _METHODS: Final = {
-    "cavnar-trenkle": "classifiers.pages.methods.cavnar_trenkle",
-    "nfc": "classifiers.pages.methods.nfc",
-    "byte-ngrams": "classifiers.pages.methods.cai",
-    "top-level-domain": "classifiers.pages.methods.top_level_domain",
-    "text": "classifiers.pages.textmodel",
+    "cavnar-trenkle": "classifiers.lab.page_methods.cavnar_trenkle",
+    "nfc": "classifiers.lab.page_methods.nfc",
+    "byte-ngrams": "classifiers.lab.page_methods.cai",
+    "top-level-domain": "classifiers.lab.page_methods.top_level_domain",
+    "text": "classifiers.lab.training.texttraining",
 }
 """Ways to identify pages that are learned -> the module that has `train(rows)`."""
 
@@ -211,8 +211,8 @@ def _split(texts: Iterable[str] | None) -> list[str]:
 
 
 def _train(data: Path, opts: argparse.Namespace) -> None:
+    from classifiers.lab.training.urltraining import Options, fit, usable
     from classifiers.urls.model import UrlModel
-    from classifiers.urls.training import Options, fit, usable
 
     options = Options(
         buckets=opts.buckets,
@@ -324,10 +324,10 @@ def _left_out(reasons: Counter[str]) -> str:
 
 def _evaluate(rows: list[Any], options: Any) -> dict[str, Any]:
     """The figures of a model trained without a tenth of the domains, on that tenth."""
-    from classifiers.datasets import split
-    from classifiers.urls.assessment import assess
+    from classifiers.lab.datasets import split
+    from classifiers.lab.training.assessment import assess
+    from classifiers.lab.training.urltraining import fit
     from classifiers.urls.model import UrlModel
-    from classifiers.urls.training import fit
 
     train, test = split(rows, seed=options.seed)
     figures = assess(UrlModel(fit(train, options)), test)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.frontier.base import Admission, Link
-from crawler.frontier.tables import HostRow, Tables, UrlRow
+from crawler.frontier.storage import HostRow, Tables, UrlRow
 from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of

@@ -62,10 +62,11 @@ class Record:
     something of its server (2xx); only then does it count for N_a, and `is_relevant` for N_r.
     `bytes` is the size of the body as received, `country` the server's, where known. Of the
     links on the page, `ignored_files` name multimedia, style sheets or downloads and
-    `ignored_urls` are too long or no URLs, `ignored_traps` look endless (`crawler.traps`); none of
-    them are among the links that are admitted. `is_cut` says that the body ended too early.
-    `is_reference` says that the page has text enough for its language, where it has one, to count
-    among the `inlinks` of the URLs that it links to. `parser` is the one that read it.
+    `ignored_urls` are too long or no URLs, `ignored_traps` look endless
+    (`crawler.politeness.traps`); none of them are among the links that are admitted. `is_cut` says
+    that the body ended too early. `is_reference` says that the page has text enough for its
+    language, where it has one, to count among the `inlinks` of the URLs that it links to. `parser`
+    is the one that read it.
     """
 
     outcome: str

@@ -25,7 +25,7 @@ from crawler.frontier.base import (
     Record,
 )
 from crawler.frontier.selection import BestFirst, Host, Pick, Selection, UniformDraw
-from crawler.frontier.tables import HostRow, Tables
+from crawler.frontier.storage import HostRow, Tables
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from crawler.report import baykan
 from crawler.report.course import Portion, ends_of, merged
-from crawler.report.figures import NOTHING, duration, language_name, number, percent
+from crawler.report.formatting import NOTHING, duration, language_name, number, percent
 from crawler.report.harvest import Summary
 
 Runs = Mapping[str, Mapping[str, Summary]]

@@ -3,7 +3,7 @@
 from crawler.report import markup
 from crawler.report.comparison import Grid, Runs, grids, over_time, portions, sparkline
 from crawler.report.course import middles_of
-from crawler.report.figures import language_name, percent
+from crawler.report.formatting import language_name, percent
 from crawler.report.plots import Series, line_plot
 from crawler.report.tables import Printer
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from crawler.errors import RunFolderError
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import write_whole
-from crawler.report.source import reading
+from crawler.run_reader import reading
 
 
 @dataclass(frozen=True, kw_only=True)

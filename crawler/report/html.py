@@ -4,7 +4,8 @@ from pathlib import Path
 
 from crawler.report import markup
 from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, middles_of
-from crawler.report.figures import (
+from crawler.report.files import write_whole
+from crawler.report.formatting import (
     NOTHING,
     duration,
     language_name,
@@ -12,11 +13,10 @@ from crawler.report.figures import (
     percent,
     size,
 )
-from crawler.report.files import write_whole
 from crawler.report.harvest import Summary, summarise, write_summary
 from crawler.report.plots import Series, line_plot
-from crawler.report.source import reading
 from crawler.report.tables import finish, language_rows, shares
+from crawler.run_reader import reading
 
 MOST_PORTIONS = 50
 """A longer run is shown in stretches of 400, 600, ... pages."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from crawler.report.course import PORTION
-from crawler.report.figures import percent
+from crawler.report.formatting import percent
 
 SPEED_OVER_S = 10.0
 """The speed shown is that of the last ten seconds."""

@@ -7,7 +7,7 @@ Web, so they are shown as text and never as links.
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from crawler.report.figures import printable
+from crawler.report.formatting import printable
 
 _STYLE = """
 :root { color-scheme: light dark; --ground: #fdfdfc; --ink: #1d2329; --faint: #66707a;

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 from classifiers.errors import StudyError
 
 if TYPE_CHECKING:
-    from classifiers.datasets import LabelledPages, LabelledTexts
-    from classifiers.study.pages import Cases, Progress, Run
+    from classifiers.lab.datasets import LabelledPages, LabelledTexts
+    from classifiers.lab.study.page_runs import Cases, Progress, Run
 
 _OF_URLS: Final = (
     "format",
@@ -108,7 +108,7 @@ def evaluate(
     `progress` gives what is told how far it is, and is left before anything is printed. The
     methods that were finished are printed and written even after Ctrl-C or an error.
     """
-    from classifiers.study.pages import asked, found_methods
+    from classifiers.lab.study.page_runs import asked, found_methods
 
     methods, left_out = found_methods(question.methods)
     with progress() as told:
@@ -130,8 +130,8 @@ def _cases(
     source: LabelledTexts | LabelledPages, question: Question, on_progress: Progress | None
 ) -> Cases:
     """What the methods are asked about; StudyError where nothing is left of the data."""
-    from classifiers.datasets import LabelledPages
-    from classifiers.study.pages import Choice, cases_of_pages, cases_of_texts, selected
+    from classifiers.lab.datasets import LabelledPages
+    from classifiers.lab.study.page_runs import Choice, cases_of_pages, cases_of_texts, selected
 
     choice = Choice(question.languages, question.kinds, question.held_out or 1.0, question.limit)
     if isinstance(source, LabelledPages):
@@ -166,7 +166,7 @@ def _facts(
 
 
 def _report(facts: dict[str, Any], cases: Cases, runs: Sequence[Run], question: Question) -> None:
-    from classifiers.study.page_tables import results
+    from classifiers.lab.study.page_tables import results
     from crawler.report.page_study import show, write_json, write_page
 
     found = results(cases, runs)

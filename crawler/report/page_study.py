@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.study.page_measures import confusion
-from classifiers.study.pages import Cases, Run
-from classifiers.study.tables import Result, Table
+from classifiers.lab.study.page_measures import confusion
+from classifiers.lab.study.page_runs import Cases, Run
+from classifiers.lab.study.result import Result, Table
 from crawler.report.files import write_whole
 from crawler.report.study import WidePrinter, cells, head, print_result, write_markdown
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crawler.report.figures import NOTHING, language_name, percent, size
+from crawler.report.formatting import NOTHING, language_name, percent, size
 from crawler.report.sheets import Sheet
 from crawler.simulate.advice import FEW, Advice, Choice
 from crawler.simulate.figures import MILESTONES, ROUND_NUMBERS, CourseFigures

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from crawler.report import markup
-from crawler.report.figures import language_name, percent
+from crawler.report.formatting import language_name, percent
+from crawler.report.graph_report import graph_plots, origin
 from crawler.report.plots import Series, line_plot
 from crawler.report.sheets import sheet_html
 from crawler.report.simulation import (
@@ -20,7 +21,6 @@ from crawler.report.simulation import (
     simulation_sheets,
     what_varies,
 )
-from crawler.report.web_graph import graph_plots, origin
 from crawler.simulate.advice import Advice
 from crawler.simulate.figures import GraphFigures
 from crawler.simulate.plan import Plan, Result

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from classifiers.study.tables import Cell, Result, Row, Table
-from crawler.report.figures import NOTHING, duration
+from classifiers.lab.study.result import Cell, Result, Row, Table
 from crawler.report.files import write_whole
+from crawler.report.formatting import NOTHING, duration
 from crawler.report.tables import Printer
 
 BEGIN: Final = "<!-- begin: scrapy evaluate -->"

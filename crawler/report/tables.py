@@ -9,7 +9,7 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from crawler.report.figures import (
+from crawler.report.formatting import (
     duration,
     in_ascii,
     language_name,

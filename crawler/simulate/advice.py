@@ -18,8 +18,8 @@ import numpy.typing as npt
 from crawler.errors import SettingError
 from crawler.simulate.engine import Course
 from crawler.simulate.figures import Yardstick, sizes_of
-from crawler.simulate.graph import WebGraph
 from crawler.simulate.plan import Case, Plan, Progress, Result, simulate_all
+from crawler.simulate.webgraph import WebGraph
 
 COSTS: Final = ("pages", "bytes", "servers")
 """What a crawl may be asked to need the least of."""

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from classifiers.errors import ClassifierError
 from crawler.errors import CrawlError, GraphError, SettingError
-from crawler.simulate.graph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.simulate.sources import Row, Source, sources_of
+from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.url import directory_of, fingerprint, host_of, normalise
 
 Scalar = TypeVar("Scalar", bound=np.generic)

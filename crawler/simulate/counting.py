@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.weights import compiled, inlined, prefetch
-from crawler.simulate.graph import PAGE, REDIRECT, UNKNOWN
+from crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN
 
 Bytes = npt.NDArray[np.uint8]
 Shorts = npt.NDArray[np.int16]

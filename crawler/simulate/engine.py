@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import SettingError
-from crawler.simulate.graph import WebGraph
+from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import Filter, Unit
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.simulate.engine import Course
-from crawler.simulate.graph import WebGraph
+from crawler.simulate.webgraph import WebGraph
 
 MILESTONES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Coverages of which a course says what it took to reach them."""

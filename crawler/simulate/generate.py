@@ -36,7 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import SettingError
-from crawler.simulate.graph import PAGE, WebGraph
+from crawler.simulate.webgraph import PAGE, WebGraph
 
 if TYPE_CHECKING:
     from crawler.simulate import growth

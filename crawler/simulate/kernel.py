@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.weights import compiled, inlined, prefetch
-from crawler.simulate.graph import FAILED, PAGE, REDIRECT
+from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]

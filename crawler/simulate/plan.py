@@ -16,7 +16,7 @@ from crawler.errors import SettingError
 from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
 from crawler.simulate.engine import Course, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
-from crawler.simulate.graph import WebGraph
+from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, make_filter
 from crawler.url import directory_of, host_of
 

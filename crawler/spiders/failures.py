@@ -8,10 +8,10 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 
-from crawler.network import NoContactError, PrivateAddressError
-from crawler.unpacking import BrokenEncoding
-from crawler.web.base import NotArchived
-from crawler.web.live import HeadTooLarge
+from crawler.politeness.network import NoContactError, PrivateAddressError
+from crawler.spiders.live_handler import HeadTooLarge
+from crawler.spiders.unpacking import BrokenEncoding
+from crawler.web.contract import NotArchived
 
 # (exceptions, reason, whether another try is useless)
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (

@@ -18,21 +18,21 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from classifiers import languages
-from crawler.contact import product_token, user_agent
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import PAGE, Lease, LeaseError
-from crawler.items import PageItem, item_of
-from crawler.network import BusyAddressError, host_of_proxy, is_loopback_host
 from crawler.options import CrawlOptions
-from crawler.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
-from crawler.scheduler import LEASE, LEASED_AT, SLOT
+from crawler.politeness.contact import product_token, user_agent
+from crawler.politeness.network import BusyAddressError, host_of_proxy, is_loopback_host
+from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.settings import USER_AGENT
+from crawler.spiders import web_handler
 from crawler.spiders.failures import explain
-from crawler.unpacking import UNLIMITED
+from crawler.spiders.items import PageItem, item_of
+from crawler.spiders.request_meta import LEASE, LEASED_AT, SLOT
+from crawler.spiders.unpacking import UNLIMITED
 from crawler.url import normalise
 from crawler.visit import Download, RetryRule, is_text
-from crawler.web import handler
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -42,8 +42,8 @@ _ROBOTS_BYTES = "langfocus_robots_bytes"
 
 _TIMEOUT = "timeout"
 _SMALL_BODY_BYTES = 256 * 1024
-_WEB_HANDLER = "crawler.web.handler.WebDownloadHandler"
-_LIVE_HANDLER = "crawler.connections.GuardedDownloadHandler"
+_WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
+_LIVE_HANDLER = "crawler.spiders.connections.GuardedDownloadHandler"
 
 
 def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSettings:
@@ -189,7 +189,7 @@ class LangfocusSpider(Spider):
             "USER_AGENT": self.crawl.settings.user_agent,
         }
         if self.crawl.web is not None:
-            handler.use_web(self.crawler, self.crawl.web)
+            web_handler.use_web(self.crawler, self.crawl.web)
         by = _LIVE_HANDLER if self.crawl.web is None else _WEB_HANDLER
         # Nothing but the Web is read, wherever a redirect of a robots.txt may lead.
         others = dict.fromkeys(("file", "ftp", "s3", "data"))

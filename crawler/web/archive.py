@@ -19,7 +19,7 @@ import numpy as np
 from fastwarc.warc import ArchiveIterator, HeaderMap
 
 from crawler.errors import ArchiveError
-from crawler.web.base import NO_HEADERS, Answer, NotArchived
+from crawler.web.contract import NO_HEADERS, Answer, NotArchived
 from crawler.web.records import BLOCK_LIMIT, Record, read_block, scan
 
 DEFAULT_PORT = {"http": ":80", "https": ":443"}

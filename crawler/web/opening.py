@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from crawler.errors import SettingError
-from crawler.web.base import Web
+from crawler.web.contract import Web
 
 KINDS = ("live", "sample", "archive")
 """Where pages may come from."""

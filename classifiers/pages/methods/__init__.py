@@ -12,24 +12,24 @@ from classifiers.pages.method import PageMethod
 DEFAULT_METHOD: Final = "composite"
 
 _BUILDERS: Final[dict[str, str]] = {
-    "composite": "composite:shipped",
-    "text": "engines:text",
-    "langdetect-arrays": "engines:arrays",
-    "langdetect": "engines:langdetect",
-    "cavnar-trenkle": "cavnar_trenkle:shipped",
-    "nfc": "nfc:shipped",
-    "top-level-domain": "top_level_domain:shipped",
-    "inlinks": "neighbours:inlinks",
-    "outlinks": "neighbours:outlinks",
-    "tamura": "tamura:shipped",
-    "cai": "cai:serial",
-    "cai-parallel": "cai:parallel",
-    "lingua": "rivals:lingua",
-    "py3langid": "rivals:py3langid",
-    "cld2": "rivals:cld2",
-    "fasttext": "rivals:fasttext",
+    "composite": "classifiers.pages.methods.composite:shipped",
+    "text": "classifiers.pages.methods.text_only:text",
+    "langdetect-arrays": "classifiers.pages.methods.text_only:arrays",
+    "langdetect": "classifiers.pages.methods.text_only:langdetect",
+    "cavnar-trenkle": "classifiers.lab.page_methods.cavnar_trenkle:shipped",
+    "nfc": "classifiers.lab.page_methods.nfc:shipped",
+    "top-level-domain": "classifiers.lab.page_methods.top_level_domain:shipped",
+    "inlinks": "classifiers.lab.page_methods.neighbours:inlinks",
+    "outlinks": "classifiers.lab.page_methods.neighbours:outlinks",
+    "tamura": "classifiers.lab.page_methods.tamura:shipped",
+    "cai": "classifiers.lab.page_methods.cai:serial",
+    "cai-parallel": "classifiers.lab.page_methods.cai:parallel",
+    "lingua": "classifiers.lab.page_methods.rivals:lingua",
+    "py3langid": "classifiers.lab.page_methods.rivals:py3langid",
+    "cld2": "classifiers.lab.page_methods.rivals:cld2",
+    "fasttext": "classifiers.lab.page_methods.rivals:fasttext",
 }
-"""Name -> module of this package and what in it makes the method."""
+"""Name -> module, and the function in it that makes the method."""
 
 
 def names() -> tuple[str, ...]:
@@ -47,4 +47,4 @@ def method(name: str = DEFAULT_METHOD) -> PageMethod:
     if name not in _BUILDERS:
         raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(_BUILDERS)}")
     module, _, builder = _BUILDERS[name].partition(":")
-    return cast(PageMethod, getattr(import_module(f"{__name__}.{module}"), builder)())
+    return cast(PageMethod, getattr(import_module(module), builder)())

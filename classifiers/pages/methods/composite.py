@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from classifiers import languages
-from classifiers.pages.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
+from classifiers.pages.charset.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
 from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, Surroundings
 from classifiers.pages.parse import ParsedPage
-from classifiers.pages.scripts import ScriptVote, fits, letters_of
-from classifiers.pages.textengine import (
+from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
+from classifiers.pages.text.textengine import (
     SHARPNESS,
     LangfocusEngine,
     Reading,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crawler.errors import GraphError
-from crawler.simulate.sources.base import Row, Source
+from crawler.simulate.sources.source import Row, Source
 from crawler.url import normalise
 
 __all__ = ["Row", "Source", "sources_of"]
@@ -59,7 +59,7 @@ def sources_of(paths: Sequence[Path], *, identify: str) -> list[Source]:
 
 def _opened(path: Path, identify: str) -> Iterator[Source]:
     from crawler.simulate.sources.runs import RunSource
-    from crawler.simulate.sources.tables import ENDINGS, TableSource
+    from crawler.simulate.sources.table_files import ENDINGS, TableSource
 
     if not path.exists():
         raise GraphError(f"{path}: there is nothing; give {_KINDS}")
@@ -78,7 +78,7 @@ def _opened(path: Path, identify: str) -> Iterator[Source]:
 
 
 def _archive(path: Path, identify: str) -> Source:
-    from crawler.crawl import page_method, page_reader
+    from crawler.identification import page_method, page_reader
     from crawler.simulate.sources.archives import WarcSource, WatSource
 
     # Common Crawl calls its WAT files NAME.warc.wat.gz.
@@ -88,7 +88,7 @@ def _archive(path: Path, identify: str) -> Source:
 
 
 def _of_folder(folder: Path) -> Iterator[Source]:
-    from crawler.simulate.sources.tables import ENDINGS, TableSource
+    from crawler.simulate.sources.table_files import ENDINGS, TableSource
 
     seeds = folder / "seeds.txt"
     if seeds.is_file():

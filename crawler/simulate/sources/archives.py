@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urljoin
 
-from classifiers.pages.links import Resolver
+from classifiers.pages.html.links import Resolver
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
-from crawler.simulate.graph import FAILED, PAGE, REDIRECT
-from crawler.simulate.sources.base import Row, count_ignored, queueable, status_of
+from crawler.simulate.sources.source import Row, count_ignored, queueable, status_of
+from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.orderings import BreadthFirst
 from crawler.url import normalise
 from crawler.visit import Download, Read, RetryRule, Visitor, is_text
-from crawler.web.base import Answer
+from crawler.web.contract import Answer
 from crawler.web.records import read_block, scan
 
 _NO_URL = "answers to what is no URL"

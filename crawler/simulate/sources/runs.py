@@ -9,9 +9,9 @@ from pathlib import Path
 
 from crawler.errors import GraphError
 from crawler.frontier import outlinks
-from crawler.report.source import reading
-from crawler.simulate.graph import FAILED
-from crawler.simulate.sources.base import Row, status_of
+from crawler.run_reader import reading
+from crawler.simulate.sources.source import Row, status_of
+from crawler.simulate.webgraph import FAILED
 from crawler.url import normalise
 
 _PAGES = """

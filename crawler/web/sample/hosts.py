@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from crawler.web.base import Reason
+from crawler.web.contract import Reason
 from crawler.web.sample.chance import dice, pick
-from crawler.web.sample.texts import Text
+from crawler.web.sample.vocabulary import Text
 
 MAX_PAGES = 80
 HUBS = 3  # the first hosts of a language are the seeds, and never tiny

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from crawler.web.sample.chance import dice, pick
 from crawler.web.sample.hosts import Host
-from crawler.web.sample.texts import Text
+from crawler.web.sample.vocabulary import Text
 
 FANOUT = 5  # pages that a page is the parent of
 LANGUAGELESS = {"empty", "binary", "pdf"}  # answered with 200, but not with text

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
 from crawler.errors import SettingError
-from crawler.web.base import NO_HEADERS, Answer, Unreachable
+from crawler.web.contract import NO_HEADERS, Answer, Unreachable
 from crawler.web.sample.chance import dice
 from crawler.web.sample.hosts import HUBS, Host, Population
-from crawler.web.sample.links import Links
-from crawler.web.sample.pages import Document, write_calendar, write_page
-from crawler.web.sample.robots import robots_txt
+from crawler.web.sample.html_pages import Document, write_calendar, write_page
+from crawler.web.sample.linking import Links
+from crawler.web.sample.robots_files import robots_txt
 from crawler.web.sample.sites import LANGUAGELESS, Entry, Site
-from crawler.web.sample.texts import load_texts
+from crawler.web.sample.vocabulary import load_texts
 
 CALENDAR = re.compile(r"/calendar/(\d{4,8})/(0[1-9]|1[0-2])")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")

@@ -1,0 +1,68 @@
+"""The linear Support Vector Machine (Baykan 2013, 2.2)."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer, StandardScaler
+from sklearn.svm import LinearSVC
+
+from classifiers.lab.algorithms.binary import BinaryClassifier, Flags, Floats, Matrix
+from classifiers.lab.algorithms.weighting import PaperWeighting
+
+Preparation = Literal["weighting", "scaling"]
+_PREPARATIONS: Final = ("weighting", "scaling")
+
+
+class SupportVectors(BinaryClassifier):
+    """A linear SVM with squared hinge loss over weighted counts or scaled features.
+
+    Both classes weigh the same, however many rows they have: nothing changes where they are
+    equal in number, as in the paper. Unlike there, weighted URLs are brought to length 1, which
+    makes one penalty do for every number of URLs: 1 was within 0.2 points of F1 of the best of
+    six, with words and with allgrams, on 5,000 and on 24,000 URLs. Without it the best penalty
+    depended on their number, and was up to 0.8 points worse.
+
+    Parameters
+    ----------
+    preparation : {"weighting", "scaling"}
+        What happens to the features first: the paper's weighting and length 1 (words and
+        n-grams), or unit variance (custom-made features).
+    penalty : float
+        C of the SVM; larger trusts the training rows more.
+    random_state : int or None
+        Order in which the solver visits the rows.
+    """
+
+    def __init__(
+        self,
+        preparation: Preparation = "weighting",
+        penalty: float = 1.0,
+        random_state: int | None = 0,
+    ) -> None:
+        self.preparation = preparation
+        self.penalty = penalty
+        self.random_state = random_state
+
+    def _fit(self, X: Matrix, is_yes: Flags) -> None:
+        svm = LinearSVC(
+            C=self.penalty,
+            class_weight="balanced",
+            dual="auto",
+            tol=1e-3,
+            max_iter=10_000,
+            random_state=self.random_state,
+        )
+        self.model_ = make_pipeline(*self._steps(), svm).fit(X, is_yes)
+
+    def _steps(self) -> list[Any]:
+        if self.preparation == "weighting":
+            return [PaperWeighting(), Normalizer()]
+        if self.preparation == "scaling":
+            return [StandardScaler(with_mean=False)]
+        raise ValueError(f"preparation is one of {_PREPARATIONS}, not {self.preparation!r}")
+
+    def _scores(self, X: Matrix) -> Floats:
+        return np.asarray(self.model_.decision_function(X))

@@ -1,0 +1,149 @@
+"""Algorithms and classifiers by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from classifiers.errors import AlgorithmError, LanguageError
+from classifiers.lab.algorithms.binary import BinaryClassifier
+from classifiers.lab.algorithms.combinations import BestPerLanguage, either
+from classifiers.lab.algorithms.margin import SupportVectors
+from classifiers.lab.algorithms.probabilistic import GaussianBayes, MaximumEntropy, NaiveBayes
+from classifiers.lab.algorithms.similarity import Markov, RankOrder, RelativeEntropy
+from classifiers.lab.algorithms.trees import DecisionTree
+from classifiers.lab.algorithms.untrained import (
+    CcTld,
+    CcTldPlus,
+    Countries,
+    Ip,
+    ServerCountry,
+)
+from classifiers.lab.algorithms.urlclassifier import FeatureClassifier, UrlClassifier
+from classifiers.lab.features.vectors import NAMES as FEATURE_SETS
+from classifiers.lab.features.vectors import vectorizer
+from classifiers.languages import known
+
+if TYPE_CHECKING:
+    from classifiers.lab.features.hosting import Resolver
+
+NAMES: Final = ("svm", "nb", "me", "dt", "re", "ros", "markov")
+"""The algorithms over feature matrices."""
+BASELINES: Final = ("cctld", "cctld+", "ip")
+"""The classifiers that need no training."""
+
+_BUILDERS: Final[dict[str, Callable[[int], BinaryClassifier]]] = {
+    "svm": lambda seed: SupportVectors("weighting", random_state=seed),
+    "nb": lambda seed: NaiveBayes(),
+    "me": lambda seed: MaximumEntropy(),
+    "re": lambda seed: RelativeEntropy(),
+    "ros": lambda seed: RankOrder(),
+}
+_CUSTOM_BUILDERS: Final[dict[str, Callable[[int], BinaryClassifier]]] = {
+    "svm": lambda seed: SupportVectors("scaling", random_state=seed),
+    "nb": lambda seed: GaussianBayes(),
+    "me": lambda seed: MaximumEntropy(scaling=True),
+    "dt": lambda seed: DecisionTree(random_state=seed),
+    "re": lambda seed: RelativeEntropy(),
+}
+_ONE_SIZE: Final = re.compile(r"([1-7])-grams-from-(?:word|url)")
+
+
+def algorithm(name: str, features: str, random_state: int = 0) -> BinaryClassifier:
+    """Return the unfitted algorithm as the study sets it up for a feature set.
+
+    `markov` has to be told the n-gram of each column before it is fitted:
+    `set_params(names=vectorizer.get_feature_names_out())`.
+    Unknown names, and features that an algorithm is not for, raise AlgorithmError.
+    """
+    allowed = feature_sets(name)
+    if features not in allowed:
+        raise AlgorithmError(
+            f"{name!r} does not take the features {features!r}; it is for {', '.join(allowed)}"
+        )
+    if name == "markov":
+        return Markov(int(features[0]))
+    builders = _CUSTOM_BUILDERS if _is_custom(features) else _BUILDERS
+    return builders[name](random_state)
+
+
+def feature_sets(name: str) -> tuple[str, ...]:
+    """Return the names of the feature sets an algorithm is for.
+
+    Decision trees are for custom-made features only, Markov chains for n-grams of one size, and
+    ranks for everything but custom-made features.
+    """
+    if name not in NAMES:
+        raise AlgorithmError(f"no algorithm is called {name!r}; there are {', '.join(NAMES)}")
+    if name == "markov":
+        return tuple(each for each in FEATURE_SETS if _ONE_SIZE.fullmatch(each))
+    return tuple(
+        each
+        for each in FEATURE_SETS
+        if name in (_CUSTOM_BUILDERS if _is_custom(each) else _BUILDERS)
+    )
+
+
+def classifier(
+    name: str,
+    language: str,
+    *,
+    resolver: Resolver | None = None,
+    countries: Countries | None = None,
+    random_state: int = 0,
+) -> UrlClassifier:
+    """Return the unfitted classifier of URLs in a language.
+
+    Names are `cctld`, `cctld+`, `ip`, `ALGORITHM:FEATURES` and `ip+ALGORITHM:FEATURES`; the
+    last says No only if both say No. `resolver` (host -> addresses) and `countries` (address ->
+    ISO code) serve whatever looks at IP addresses: see `Ip`. Without `countries` the custom-made
+    features of the server's country are 0. Other names raise AlgorithmError.
+    """
+    if language not in known():
+        raise LanguageError(f"no language has the code {language!r}")
+    if name == "cctld":
+        return CcTld(language)
+    if name == "cctld+":
+        return CcTldPlus(language)
+    if name == "ip":
+        return Ip(language, resolver, countries)
+    learned = _learned(name.removeprefix("ip+"), name, resolver, countries, random_state)
+    if name.startswith("ip+"):
+        return either(learned, Ip(language, resolver, countries))
+    return learned
+
+
+def best_per_language(
+    names: Sequence[str], language: str, *, folds: int = 3, random_state: int = 0, **options: Any
+) -> BestPerLanguage:
+    """Return what chooses among classifiers for a language when it is fitted.
+
+    `names` and the other options are those of `classifier`.
+    """
+    candidates = [
+        (name, classifier(name, language, random_state=random_state, **options)) for name in names
+    ]
+    return BestPerLanguage(candidates, folds, random_state)
+
+
+def _learned(
+    name: str,
+    whole: str,
+    resolver: Resolver | None,
+    countries: Countries | None,
+    random_state: int,
+) -> FeatureClassifier:
+    kind, colon, features = name.partition(":")
+    if not colon or kind not in NAMES:
+        raise AlgorithmError(
+            f"no classifier is called {whole!r}; there are {', '.join(BASELINES)},"
+            f" ALGORITHM:FEATURES and ip+ALGORITHM:FEATURES with one of {', '.join(NAMES)}"
+        )
+    chosen = algorithm(kind, features, random_state)
+    located = None if countries is None else ServerCountry(resolver, countries)
+    return FeatureClassifier(vectorizer(features, located), chosen)
+
+
+def _is_custom(features: str) -> bool:
+    return features.startswith("custom")

@@ -1,0 +1,28 @@
+"""Labelled URLs, texts and pages: the formats they are published in, and splits of them."""
+
+from classifiers.lab.datasets.commoncrawl import CdxUrls, ColumnarUrls
+from classifiers.lab.datasets.formats import FORMATS, open_dataset
+from classifiers.lab.datasets.odp import OdpUrls
+from classifiers.lab.datasets.rows import Dataset, LabelledUrl
+from classifiers.lab.datasets.splits import domain_reader, split, stable_share
+from classifiers.lab.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
+from classifiers.lab.datasets.tsv import COLUMNS, LabelledUrls
+
+__all__ = [
+    "COLUMNS",
+    "FORMATS",
+    "CdxUrls",
+    "ColumnarUrls",
+    "Dataset",
+    "LabelledPage",
+    "LabelledPages",
+    "LabelledText",
+    "LabelledTexts",
+    "LabelledUrl",
+    "LabelledUrls",
+    "OdpUrls",
+    "domain_reader",
+    "open_dataset",
+    "split",
+    "stable_share",
+]

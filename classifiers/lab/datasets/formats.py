@@ -1,0 +1,65 @@
+"""Which format a file of labelled URLs is in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from classifiers.errors import DatasetError
+from classifiers.lab.datasets.commoncrawl import CdxUrls, ColumnarUrls, files_called
+from classifiers.lab.datasets.odp import OdpUrls
+from classifiers.lab.datasets.rows import Dataset, LabelledUrl
+from classifiers.lab.datasets.tsv import LabelledUrls
+
+FORMATS: Final[dict[str, Callable[[Path], Dataset[LabelledUrl]]]] = {
+    "tsv": LabelledUrls,
+    "odp": OdpUrls,
+    "parquet": ColumnarUrls,
+    "cdxj": CdxUrls,
+}
+"""The name of each format and what reads it."""
+
+_NAMES: Final = {
+    "tsv": re.compile(r".*\.tsv(\.gz)?"),
+    "odp": re.compile(r".*\.(rdf|u8)(\.gz)?"),
+    "parquet": re.compile(r".*\.parquet"),
+    "cdxj": re.compile(r"cdx-\d+(\.gz)?|.*\.cdxj?(\.gz)?"),
+}
+_EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .gz but Parquet"
+
+
+def open_dataset(path: str | Path, format: str | None = None) -> Dataset[LabelledUrl]:
+    """The labelled URLs of a file or folder, its format told by its name or by `format`.
+
+    `format` is a key of FORMATS. Nothing is read yet. DatasetError says what can be done where
+    there is no such file, or the name tells nothing.
+    """
+    path = Path(path)
+    if format is not None and format not in FORMATS:
+        raise DatasetError(f"no format is called {format!r}; there are {', '.join(FORMATS)}")
+    if not path.exists():
+        raise DatasetError(f"{path}: no such file or folder")
+    return FORMATS[format or _format_of(path)](path)
+
+
+def _format_of(path: Path) -> str:
+    if path.is_dir():
+        return _format_of_folder(path)
+    for name, pattern in _NAMES.items():
+        if pattern.fullmatch(path.name.lower()):
+            return name
+    raise DatasetError(
+        f"{path}: this name tells no format; expected {_EXPECTED}; "
+        f"or say which it is: {', '.join(FORMATS)}"
+    )
+
+
+def _format_of_folder(folder: Path) -> str:
+    readers = {"parquet": ColumnarUrls, "cdxj": CdxUrls}
+    found = [name for name, reader in readers.items() if files_called(folder, reader.names)]
+    if len(found) != 1:
+        held = "both kinds" if found else "none"
+        raise DatasetError(f"{folder}: expected Parquet files or CDXJ files in it, found {held}")
+    return found[0]

@@ -1,0 +1,69 @@
+"""Training and test rows that share no registered domain."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from classifiers.lab.datasets.rows import LabelledUrl
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
+
+
+def domain_reader() -> Callable[[str], str]:
+    """A function from a URL to its registered domain (`bbc.co.uk`), or its host if it has none.
+
+    The public suffix list is the one that comes with tldextract: nothing is fetched or written.
+    """
+    extract = _extractor()
+
+    @lru_cache(maxsize=1 << 18)
+    def of_host(host: str) -> str:
+        parts = extract(host)
+        return f"{parts.domain}.{parts.suffix}" if parts.domain and parts.suffix else host
+
+    return lambda url: of_host(_host(url))
+
+
+@lru_cache(maxsize=1)
+def _extractor() -> TLDExtract:
+    """One for all: reading the list takes a tenth of a second."""
+    from tldextract import TLDExtract
+
+    return TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+
+def _host(url: str) -> str:
+    rest = url.partition("://")
+    authority = rest[2] if rest[1] else rest[0]
+    for delimiter in "/?#":
+        authority = authority.partition(delimiter)[0]
+    return authority.rpartition("@")[2].partition(":")[0].lower().rstrip(".")
+
+
+def stable_share(text: str, seed: int, purpose: str = "split") -> float:
+    """A number in [0, 1) that depends on nothing but the arguments."""
+    key = f"{purpose}:{seed}:{text}".encode("utf-8", "surrogatepass")
+    return int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "big") / 2**56
+
+
+def split(
+    rows: Iterable[LabelledUrl], *, test_share: float = 0.1, seed: int = 0
+) -> tuple[list[LabelledUrl], list[LabelledUrl]]:
+    """Training and test rows that share no registered domain.
+
+    A domain goes to one part as a whole by a hash of its name: the same names and seed give the
+    same parts, whatever else the data hold.
+    """
+    if not 0 <= test_share <= 1:
+        raise ValueError(f"test_share is a share between 0 and 1, not {test_share}")
+    domain = domain_reader()
+    train: list[LabelledUrl] = []
+    test: list[LabelledUrl] = []
+    for row in rows:
+        is_test = stable_share(domain(row.url), seed) < test_share
+        (test if is_test else train).append(row)
+    return train, test

@@ -1,0 +1,1 @@
+"""Feature sets of URLs as Baykan 2013 describes them."""

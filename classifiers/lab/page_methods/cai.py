@@ -1,0 +1,207 @@
+"""The method of Cai 2009 (3.2.3, 4.3): encoding, declaration and byte n-grams by a priority list.
+
+Serially the first of them that finds a language ends the work; in the parallel manner all three
+are asked, the priority list picks, and the others raise or lower the confidence.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Final, Literal
+
+from classifiers import languages
+from classifiers.lab.datasets.texts import LabelledText
+from classifiers.lab.page_methods import cai_models
+from classifiers.lab.page_methods.cai_models import ByteModels, Distance
+from classifiers.lab.page_methods.cai_tables import encoded, filtered, language_of_encoding
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from classifiers.pages.parse import ParsedPage
+
+Evidence = Literal["encoding", "declaration", "text"]
+Manner = Literal["serial", "parallel"]
+
+PRIORITY: Final[tuple[Evidence, ...]] = ("encoding", "declaration", "text")
+"""By how often each was right: 100, 99.8 and 98.6 % (Cai 2009, Table 4-4)."""
+
+FEWEST_BYTES: Final = 40
+"""Bytes of filtered text below which its language is unknown (Cai 2009, 3.2.3.2)."""
+
+BORDER: Final = 0.78
+"""The distance beyond which no language is named. On half of the labelled texts and on pages 99.9 %
+of the right answers were nearer; of texts in languages without a model a fifth were farther."""
+
+TYPICAL: Final = 1.05
+"""How many times the best distance an alternative may have, as in TextCat."""
+
+DECLARING: Final = frozenset({"http", "meta"})
+"""Where an encoding that was declared comes from; a detected one is no declaration."""
+
+# Declarations were right on 99.8 % of pages, those of English on 80 % (docs/page-identification);
+# nothing was wrong in Cai's sample of 500 encodings.
+_SURE = 0.998
+_ENGLISH_CONFIDENCE = 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class Cai:
+    """The three kinds of evidence and their order; about 1 ms for a text of 2,000 characters.
+
+    `border` and `typical` are multiples as described at BORDER and TYPICAL.
+    """
+
+    models: ByteModels
+    manner: Manner = "serial"
+    priority: tuple[Evidence, ...] = PRIORITY
+    border: float = BORDER
+    typical: float = TYPICAL
+    languages: frozenset[str] = field(default=frozenset(), init=False)
+    """Empty: a declaration may name any language."""
+
+    @property
+    def name(self) -> str:
+        """The name by which `methods.method` finds it."""
+        return "cai" if self.manner == "serial" else "cai-parallel"
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """The language by the first evidence in the order of priority that tells one."""
+        return self._serially(page) if self.manner == "serial" else self._in_parallel(page)
+
+    def by(self, evidence: Evidence, page: ParsedPage) -> PageLanguage:
+        """What one kind of evidence says alone."""
+        if evidence == "encoding":
+            return by_encoding(page)
+        if evidence == "declaration":
+            return by_declaration(page)
+        return self._by_text(page)
+
+    def save(self, path: Path) -> None:
+        """Write the models; manner, priority and borders are not learned and not in the file."""
+        self.models.save(path)
+
+    def _serially(self, page: ParsedPage) -> PageLanguage:
+        found = unknown("no evidence")
+        for evidence in self.priority:
+            found = self.by(evidence, page)
+            if found.language is not None:
+                break
+        return found
+
+    def _in_parallel(self, page: ParsedPage) -> PageLanguage:
+        found = [self.by(evidence, page) for evidence in self.priority]
+        told = [one for one in found if one.language is not None]
+        if not told:
+            return found[-1] if found else unknown("no evidence")
+        reason = "; ".join(f"{one.reason}" for one in told)
+        return replace(told[0], confidence=_agreed(told), reason=reason)
+
+    def _by_text(self, page: ParsedPage) -> PageLanguage:
+        content, _ = own_bytes(page, self.models)
+        if len(content) < FEWEST_BYTES:
+            return unknown(f"{len(content)} bytes of text; {FEWEST_BYTES} are needed")
+        return self.judged(self.models.distances(content), len(content))
+
+    def judged(self, distances: list[Distance], n_bytes: int) -> PageLanguage:
+        """The nearest language, unless it is beyond the border; the reason has alternatives."""
+        if not distances:
+            return unknown("no n-grams")
+        best, *others = distances
+        near = f"{best.language} in {best.encoding} at {best.value:.2f}"
+        if best.value > self.border:
+            return unknown(f"text: {near}, beyond the border of {self.border}")
+        close = [other for other in others if other.value < best.value * self.typical]
+        alternatives = ", ".join(f"{other.language} {other.value:.2f}" for other in close)
+        reason = f"text: {near}" + (f", alternatives {alternatives}" if close else "")
+        return PageLanguage(best.language, confidence(distances, n_bytes), "text", reason)
+
+
+def by_encoding(page: ParsedPage) -> PageLanguage:
+    """The language that the declared encoding determines."""
+    language = language_of_encoding(page.charset)
+    if language is None or page.charset_source not in DECLARING:
+        return unknown("no declared encoding of one language")
+    return PageLanguage(language, _SURE, "encoding", f"encoding {page.charset}")
+
+
+def by_declaration(page: ParsedPage) -> PageLanguage:
+    """The language that the page declares in any spelling, the first one that is known."""
+    for declaration in page.declarations:
+        language = languages.canonical(declaration.tag)
+        if language is not None:
+            sure = _ENGLISH_CONFIDENCE if language == "en" else _SURE
+            reason = f"declaration {declaration.source}={declaration.tag}"
+            return PageLanguage(language, sure, "declaration", reason)
+    return unknown("no declaration of a language")
+
+
+def own_bytes(page: ParsedPage, models: ByteModels) -> tuple[bytes, str]:
+    """The filtered text of a page in its own encoding, and which that is.
+
+    UTF-8 where the encoding has no models, or lacks characters that the page names by number.
+    """
+    text = filtered(page.text)
+    content = encoded(text, page.charset) if page.charset in models.encodings else None
+    if content is None:
+        return text.encode("utf-8", "replace"), "utf-8"
+    return content, page.charset
+
+
+def confidence(distances: list[Distance], n_bytes: int) -> float:
+    """How probably the nearest language is right, in 0..1, by its lead over the second one.
+
+    A logistic curve fitted to 13,136 texts and 1,546 pages that the models had not seen: 92.7 %
+    of the answers were right and 92.7 % the mean of this.
+    """
+    if len(distances) < 2:
+        return 1.0
+    lead = distances[1].value / max(distances[0].value, 1e-9) - 1
+    score = 8.06 + 1.41 * math.log(lead + 0.001) - 0.26 * math.log(max(1, n_bytes))
+    return 1 / (1 + math.exp(-min(score, 30.0)))
+
+
+def unknown(reason: str) -> PageLanguage:
+    """No language, for that reason."""
+    return PageLanguage(None, 0.0, "none", reason)
+
+
+def train(rows: Iterable[LabelledText], *, manner: Manner = "serial") -> Cai:
+    """The method with models of the rows' languages; see `cai_models.learn`."""
+    return Cai(cai_models.learn(rows), manner)
+
+
+def load(path: Path | None = None, *, manner: Manner = "serial") -> Cai:
+    """The method with the models of a file, those that ship where `path` is None.
+
+    ModelError where the file is missing or damaged.
+    """
+    return Cai(_shipped() if path is None else cai_models.read(path), manner)
+
+
+def serial() -> Cai:
+    """The method with the models that ship, in the serial manner."""
+    return load()
+
+
+def parallel() -> Cai:
+    """The method with the models that ship, in the parallel manner."""
+    return load(manner="parallel")
+
+
+@cache
+def _shipped() -> ByteModels:
+    return cai_models.read()
+
+
+def _agreed(told: list[PageLanguage]) -> float:
+    """The confidence of the first, where the others agree or contradict.
+
+    Their odds multiply as if they were independent.
+    """
+    score = 0.0
+    for one in told:
+        sure = min(max(one.confidence, 0.5), 0.999)
+        score += math.log(sure / (1 - sure)) * (1 if one.language == told[0].language else -1)
+    return 1 / (1 + math.exp(-score))

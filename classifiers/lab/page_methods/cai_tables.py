@@ -1,0 +1,219 @@
+"""What Cai's method knows without learning: encodings of one language, and words of none.
+
+The names of encodings are those of `classifiers.pages.charset.charsets`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import Final
+
+from classifiers.pages.charset import charsets
+
+SINGLE_LANGUAGE: Final[dict[str, str]] = {
+    "windows-874": "th",
+    "shift_jis": "ja",
+    "euc-jp": "ja",
+    "iso-2022-jp": "ja",
+    "iso-2022-jp-2": "ja",
+    "iso-2022-jp-3": "ja",
+    "iso-2022-jp-2004": "ja",
+    "x-mac-japanese": "ja",
+    "euc-kr": "ko",
+    "iso-2022-kr": "ko",
+    "johab": "ko",
+    "x-mac-korean": "ko",
+    "gb18030": "zh",
+    "hz-gb-2312": "zh",
+    "iso-2022-cn": "zh",
+    "iso-2022-cn-ext": "zh",
+    "big5": "zh",
+    "euc-tw": "zh",
+    "x-mac-chinesesimp": "zh",
+    "x-mac-chinesetrad": "zh",
+    "windows-1253": "el",
+    "iso-8859-7": "el",
+    "ibm737": "el",
+    "ibm869": "el",
+    "x-mac-greek": "el",
+    "windows-1254": "tr",
+    "ibm857": "tr",
+    "x-mac-turkish": "tr",
+    "windows-1255": "he",
+    "iso-8859-8": "he",
+    "ibm862": "he",
+    "x-mac-hebrew": "he",
+    "iso-8859-6": "ar",
+    "ibm864": "ar",
+    "koi8-r": "ru",
+    "koi8-u": "uk",
+    "windows-1258": "vi",
+    "viscii": "vi",
+    "tcvn": "vi",
+    "vps": "vi",
+    "ibm861": "is",
+    "x-mac-icelandic": "is",
+    "iso-ir-111": "ru",
+    "armscii-8": "hy",
+    "georgian-ps": "ka",
+    "georgian-academy": "ka",
+    "tscii": "ta",
+    "mulelao-1": "lo",
+    "ptcp154": "kk",
+    "kz-1048": "kk",
+}
+"""Encodings whose letters are those of one language, and that language.
+
+Names, aliases and the languages that they are registered for: the IANA registry of character
+sets, and the labels of the WHATWG Encoding Standard; Microsoft's table of code pages for the
+ibm, x-mac and windows ones; RFC 1489 (koi8-r: Russian) and RFC 2319 (koi8-u: Ukrainian). Cai's
+library of 72 codes came from W3C's and Microsoft's lists (Cai 2009, 4.3.2, 5.1.1) and counts the
+Turkish ones, as his Table 5-2 shows: iso-8859-9 is windows-1254 here. Left out are encodings of
+several languages of one script, among them windows-1251, windows-1256, iso-8859-2 and ibm866.
+"""
+
+WRITTEN_IN: Final[dict[str, str]] = {
+    "windows-874": "th",
+    "shift_jis": "ja",
+    "euc-jp": "ja",
+    "euc-kr": "ko",
+    "gb18030": "zh",
+    "big5": "zh",
+    "windows-1253": "el",
+    "iso-8859-7": "el",
+    "windows-1254": "tr",
+    "windows-1255": "he yi",
+    "windows-1256": "ar fa ur",
+    "iso-8859-6": "ar",
+    "windows-1251": "be bg mk mn ru sr uk",
+    "koi8-r": "bg ru",
+    "koi8-u": "uk",
+    "iso-8859-5": "be bg mk ru sr",
+    "ibm866": "be bg ru",
+    "windows-1250": "bs cs hr hu pl ro sk sl",
+    "iso-8859-2": "bs cs hr hsb hu pl ro sk sl",
+    "windows-1257": "et lt lv",
+    "iso-8859-3": "eo mt",
+    "windows-1252": "ast br ca da de es fi fo fr ga gd gl is it lb nl nn no pt se sq sv wo",
+}
+"""Legacy encodings and the languages whose pages use them, the usual encoding of each first.
+
+Languages that do without letters beyond ASCII have no place here: their bytes are the same in
+all of these and in UTF-8.
+"""
+
+COMMON_WORDS: Final = (
+    "this page uses frames",
+    "all rights reserved",
+    "internet explorer",
+    "terms of service",
+    "privacy policy",
+    "netscape navigator",
+    "flash player",
+    "mozilla firefox",
+    "powered by",
+    "home page",
+    "homepage",
+    "web site",
+    "website",
+    "webmaster",
+    "web",
+    "site map",
+    "sitemap",
+    "e-mail",
+    "email",
+    "copyright",
+    "microsoft",
+    "windows",
+    "linux",
+    "ubuntu",
+    "apache",
+    "android",
+    "javascript",
+    "java",
+    "python",
+    "php",
+    "html",
+    "xml",
+    "css",
+    "rss",
+    "pdf",
+    "faq",
+    "google",
+    "yahoo",
+    "facebook",
+    "twitter",
+    "youtube",
+    "instagram",
+    "linkedin",
+    "whatsapp",
+    "github",
+    "wordpress",
+    "adobe",
+    "acrobat reader",
+    "iphone",
+    "internet",
+    "online",
+    "download",
+    "login",
+    "cookies",
+    "blog",
+    "https",
+    "http",
+    "www",
+    "com",
+    "org",
+    "net",
+)
+"""Words and lines on pages in any language (the kinds of Cai 2009, 2.3 and 3.2.2), lower case."""
+
+_COMMON = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, COMMON_WORDS))})(?![^\W\d_])")
+
+
+class _Shown(dict[int, str]):
+    """Code point -> itself for letters and what belongs to them, else a space."""
+
+    def __missing__(self, point: int) -> str:
+        character = chr(point)
+        kept = character if unicodedata.category(character)[0] in "LM" else " "
+        self[point] = kept
+        return kept
+
+
+_SHOWN = _Shown()
+
+
+def language_of_encoding(label: str) -> str | None:
+    """The language that an encoding by any of its labels determines; None if it does not."""
+    name = label.strip().lower()
+    return SINGLE_LANGUAGE.get(charsets.canonical_label(name) or name)
+
+
+def filtered(text: str) -> str:
+    """A text in lower case without common words, symbols, digits and punctuation.
+
+    What is taken out leaves one space (Cai 2009, 3.2.2 and 4.3.1).
+    """
+    return " ".join(_COMMON.sub(" ", text.lower()).translate(_SHOWN).split())
+
+
+@cache
+def encodings_of(language: str) -> tuple[str, ...]:
+    """The legacy encodings of a language, the most usual one first; empty where it has none."""
+    return tuple(name for name, users in WRITTEN_IN.items() if language in users.split())
+
+
+# The code pages have the older letters with a cedilla for these with a comma.
+_CEDILLAS = str.maketrans("șțȘȚ", "şţŞŢ")
+
+
+def encoded(text: str, encoding: str) -> bytes | None:
+    """A text in an encoding; None where it has characters that the encoding lacks."""
+    try:
+        if encoding == "utf-8":
+            return text.encode("utf-8", "replace")
+        return text.translate(_CEDILLAS).encode(charsets.codec(encoding))
+    except (UnicodeEncodeError, LookupError):
+        return None

@@ -1,0 +1,154 @@
+"""Letters of a text, cleaned as in Hayati 2004 (section 2), and its n-grams as numbers."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classifiers.pages.method import PageLanguage
+from classifiers.pages.text.ranking import Ranking
+
+MAX_CHARACTERS: Final = 4_000
+"""Characters of a text that are read when it is identified: putting thousands of loose accents into
+their order takes time that grows with the square of their number."""
+
+Codes = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+Grams = NDArray[np.str_]
+
+_SPACE: Final = 0x20
+# Letters lie below this; what lies above is a handful of rare Han signs.
+_LIMIT: Final = 0x30000
+# Kana, Bopomofo, Han and Hangul.
+_SIGNS: Final = (
+    (0x3041, 0x31FF),
+    (0x3400, 0x9FFF),
+    (0xAC00, 0xD7A3),
+    (0xF900, 0xFAFF),
+    (0xFF66, 0xFF9D),
+    (0x20000, _LIMIT - 1),
+)
+# 2 ** 64 divided by the golden ratio: odd, and its bits are well mixed.
+_MULTIPLIER: Final = np.uint64(0x9E3779B97F4A7C15)
+_BITS: Final = 21
+
+
+def letters(text: str) -> Codes:
+    """The code points of a text in lower case: letters only, one space between words.
+
+    Unlike the paper, whose pages are all Windows-1252, letters of any script count, with the marks
+    that belong to them (the vowels of Devanagari, for one), and their case is dropped. A sign of
+    Chinese, Japanese or Korean is a word of its own: three of them in a row are seldom seen twice.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    encoded = text.lower().encode("utf-32-le", "surrogatepass")
+    points = np.frombuffer(encoded, dtype="<u4")
+    codes = _table()[np.minimum(points, _LIMIT)]
+    spaces = codes == _SPACE
+    keep = ~spaces
+    keep[1:] |= keep[:-1]
+    codes = codes[keep]
+    return _apart(codes[:-1] if len(codes) and codes[-1] == _SPACE else codes)
+
+
+def joined(texts: Iterable[str]) -> Codes:
+    """The letters of several texts as of one, a space between each two."""
+    parts = [np.append(codes, _SPACE) for codes in map(letters, texts) if len(codes)]
+    return np.concatenate(parts)[:-1] if parts else np.zeros(0, dtype=np.int64)
+
+
+def keys(codes: Codes, n: int) -> Keys:
+    """The n-grams of a text that wraps around, in its order, each as a hash of 64 bits."""
+    key = codes.astype(np.uint64)
+    for shift in range(1, n):
+        key = key * _MULTIPLIER + np.roll(codes, -shift).astype(np.uint64)
+    return key
+
+
+def keys_of(grams: Grams) -> Keys:
+    """The hashes of n-grams that are written out; of an empty one 0."""
+    grams = np.ascontiguousarray(grams)
+    width = max(1, grams.dtype.itemsize // 4)
+    points = grams.view(np.uint32).reshape(*grams.shape, width).astype(np.uint64)
+    key = points[..., 0]
+    for place in range(1, width):
+        point = points[..., place]
+        key = np.where(point > 0, key * _MULTIPLIER + point, key)
+    return key
+
+
+def spelled(codes: Codes, places: NDArray[np.int64], n: int) -> Grams:
+    """The n-grams that begin at these places of a text that wraps around, shape (places,)."""
+    window = codes[(places[:, None] + np.arange(n)) % max(1, len(codes))]
+    return np.ascontiguousarray(window.astype("<u4")).view(f"<U{n}").reshape(-1)
+
+
+def trigrams(codes: Codes) -> Keys:
+    """The 3-grams of a text that wraps around, in its order, packed so that none is lost."""
+    second, third = np.roll(codes, -1), np.roll(codes, -2)
+    return ((codes << (2 * _BITS)) | (second << _BITS) | third).astype(np.uint64)
+
+
+def packed(grams: Grams) -> Keys:
+    """The keys that `trigrams` gives these 3-grams."""
+    wide = np.ascontiguousarray(grams.astype("<U3"))
+    points = wide.view(np.uint32).reshape(-1, 3).astype(np.int64)
+    key = (points[:, 0] << (2 * _BITS)) | (points[:, 1] << _BITS) | points[:, 2]
+    return key.astype(np.uint64)
+
+
+def unpacked(key: Keys) -> Grams:
+    """The 3-grams of such keys, shape (keys,)."""
+    mask = np.uint64((1 << _BITS) - 1)
+    points = [(key >> np.uint64(shift)) & mask for shift in (2 * _BITS, _BITS, 0)]
+    columns = np.ascontiguousarray(np.stack(points, axis=-1).astype("<u4"))
+    return columns.view("<U3").reshape(-1)
+
+
+def softmax(languages: tuple[str, ...], evidence: NDArray[np.float64]) -> Ranking:
+    """The languages with probabilities, best first, where `evidence` is in nats."""
+    weights = np.exp(evidence - evidence.max())
+    weights /= weights.sum()
+    order = np.argsort(-evidence, kind="stable")
+    return [(languages[i], float(weights[i])) for i in order]
+
+
+def answer(ranking: Ranking) -> PageLanguage:
+    """The first of a ranking; None where the text says nothing."""
+    if not ranking:
+        return PageLanguage(None, 0.0, "none", "no text that says anything")
+    language, share = ranking[0][0], min(ranking[0][1], 1.0)
+    against = f" against {ranking[1][0]} {ranking[1][1]:.2f}" if len(ranking) > 1 else ""
+    return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")
+
+
+def _apart(codes: Codes) -> Codes:
+    """The same with a space between each East Asian sign and what stands beside it."""
+    signs = _is_sign()[codes]
+    if not signs.any():
+        return codes
+    inside = (codes[1:] != _SPACE) & (codes[:-1] != _SPACE)
+    return np.insert(codes, np.flatnonzero((signs[1:] | signs[:-1]) & inside) + 1, _SPACE)
+
+
+@cache
+def _is_sign() -> NDArray[np.bool_]:
+    table = np.zeros(_LIMIT + 1, dtype=bool)
+    for first, last in _SIGNS:
+        table[first : last + 1] = True
+    return table
+
+
+@cache
+def _table() -> Codes:
+    """Code point -> itself where it is a letter or a mark, else a space."""
+    codes = np.arange(_LIMIT + 1, dtype=np.int64)
+    kinds = (unicodedata.category(chr(code))[0] for code in range(_LIMIT + 1))
+    is_letter = np.fromiter((kind in "LM" for kind in kinds), dtype=bool, count=_LIMIT + 1)
+    return np.where(is_letter, codes, _SPACE)

@@ -1,0 +1,185 @@
+"""Engines of other packages, behind the contract of the project's own.
+
+They come with the extra `engines`. Each reads the visible text alone, answers in the codes of the
+project, and is given texts without what no page shows: control characters, halves of surrogate
+pairs and code points that are no characters become spaces.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+from classifiers.errors import MissingPackageError, ModelError
+from classifiers.languages import canonical
+from classifiers.pages.methods.text_only import ByText
+from classifiers.pages.text.ranking import Ranking
+
+FASTTEXT_MODEL: Final = "LANGFOCUS_FASTTEXT_MODEL"
+"""The environment variable with the path of fastText's model file, lid.176.ftz or another one."""
+
+EXTRA: Final = "engines"
+
+# Beyond the Basic Multilingual Plane the last two code points of each plane are no characters.
+_PLANES = "".join(chr(plane * 0x10000 + last) for plane in range(1, 17) for last in (65534, 65535))
+_UNSHOWN = re.compile(
+    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{_PLANES}]"
+)
+
+# fastText lists every label; what comes after these has hardly any probability.
+_FASTTEXT_ANSWERS = 5
+_LABEL = "__label__"
+
+
+class _Engine:
+    """What the engines share: the first of a ranking is the answer."""
+
+    name: str
+    languages: frozenset[str]
+
+    def rank(self, text: str) -> Ranking:
+        """Languages with what the package gives each, in 0..1, best first; never raises."""
+        return _merged(self._answers(_UNSHOWN.sub(" ", text)))
+
+    def identify(self, text: str) -> tuple[str | None, float]:
+        """The first of `rank`."""
+        return next(iter(self.rank(text)), (None, 0.0))
+
+    def _answers(self, text: str) -> Iterable[tuple[str, float]]:
+        raise NotImplementedError
+
+
+class LinguaEngine(_Engine):
+    """lingua with all its 75 languages in high accuracy; 1.2 GB once all models are read."""
+
+    name = "lingua"
+
+    def __init__(self) -> None:
+        lingua = _imported("lingua", "lingua-language-detector")
+        every = lingua.Language.all()
+        self.languages = _codes(language.iso_code_639_1.name for language in every)
+        self._detector = lingua.LanguageDetectorBuilder.from_all_languages().build()
+
+    def _answers(self, text: str) -> Iterable[tuple[str, float]]:
+        for found in self._detector.compute_language_confidence_values(text):
+            yield found.language.iso_code_639_1.name, found.value
+
+
+class Py3langidEngine(_Engine):
+    """py3langid with the probabilities that it makes of its scores; 140 languages."""
+
+    name = "py3langid"
+
+    def __init__(self) -> None:
+        langid = _imported("py3langid.langid", "py3langid")
+        model = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
+        self.languages = _codes(model.labels)
+        self._model = model
+
+    def _answers(self, text: str) -> Iterable[tuple[str, float]]:
+        # Without a letter every language would be as probable as another.
+        if any(character.isalpha() for character in text):
+            yield from self._model.rank(text)
+
+
+class Cld2Engine(_Engine):
+    """Compact Language Detector 2: up to three languages and the share of the text in each.
+
+    Shares that the package does not call reliable count half.
+    """
+
+    name = "cld2"
+
+    def __init__(self) -> None:
+        self._package = _imported("pycld2", "pycld2")
+        tags = dict(self._package.LANGUAGES)
+        self.languages = _codes(tags[name] for name in self._package.DETECTED_LANGUAGES)
+
+    def _answers(self, text: str) -> Iterable[tuple[str, float]]:
+        try:
+            reliable, _, details = self._package.detect(text, bestEffort=True)
+        except self._package.error:
+            return
+        for _, code, percent, _ in details:
+            yield code, percent / (100.0 if reliable else 200.0)
+
+
+class FasttextEngine(_Engine):
+    """A language identification model of fastText, read from a local file.
+
+    ModelError where the file is missing or is none of fastText's.
+    """
+
+    name = "fasttext"
+
+    def __init__(self, path: Path) -> None:
+        package = _imported("fasttext.FastText", "fasttext-numpy2-wheel")
+        if not path.is_file():
+            raise ModelError(f"{path}: no such model file; {FASTTEXT_MODEL} names one of fastText")
+        try:
+            # `load_model` is this with a warning on stderr.
+            self._model = package._FastText(model_path=str(path))
+        except (ValueError, RuntimeError, MemoryError) as error:
+            raise ModelError(f"{path}: not a model of fastText ({error})") from error
+        self.languages = _codes(label.removeprefix(_LABEL) for label in self._model.get_labels())
+
+    def _answers(self, text: str) -> Iterable[tuple[str, float]]:
+        line = " ".join(text.split())
+        if line:
+            labels, values = self._model.predict(line, k=_FASTTEXT_ANSWERS)
+            for label, value in zip(labels, values, strict=True):
+                yield label.removeprefix(_LABEL), float(value)
+
+
+def lingua() -> ByText:
+    """Lingua in high accuracy; MissingPackageError where it is not installed."""
+    return ByText(LinguaEngine())
+
+
+def py3langid() -> ByText:
+    """The package py3langid; MissingPackageError where it is not installed."""
+    return ByText(Py3langidEngine())
+
+
+def cld2() -> ByText:
+    """Compact Language Detector 2; MissingPackageError where pycld2 is not installed."""
+    return ByText(Cld2Engine())
+
+
+def fasttext() -> ByText:
+    """The model of fastText that the environment names.
+
+    MissingPackageError where the package is not installed, ModelError where the variable is not
+    set or does not name a model.
+    """
+    _imported("fasttext.FastText", "fasttext-numpy2-wheel")
+    path = os.environ.get(FASTTEXT_MODEL, "")
+    if not path:
+        raise ModelError(f"no fastText model: set {FASTTEXT_MODEL} to the path of lid.176.ftz")
+    return ByText(FasttextEngine(Path(path)))
+
+
+def _imported(module: str, package: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingPackageError(package, EXTRA) from error
+
+
+def _codes(tags: Iterable[str]) -> frozenset[str]:
+    """The codes of a package's tags; pseudo-languages such as `xx-Latn` have none."""
+    return frozenset(code for code in map(canonical, tags) if code)
+
+
+def _merged(answers: Iterable[tuple[str, float]]) -> Ranking:
+    """Answers in the codes of the project, varieties of one language added up, best first."""
+    total: dict[str, float] = {}
+    for tag, value in answers:
+        code = canonical(tag)
+        if code and value > 0:
+            total[code] = min(1.0, total.get(code, 0.0) + value)
+    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))

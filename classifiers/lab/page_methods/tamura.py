@@ -1,0 +1,97 @@
+"""The procedure of Tamura 2007, 2.2: META's encoding, then n-grams, then a second look at UTF-8.
+
+The paper asks whether a page is Thai; here every language that has an encoding of its own may
+be the answer. The n-grams are bytes, as those of libTextCat in the paper were: only then does it
+mean anything to read a page a second time in another encoding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from classifiers.lab.page_methods import cai
+from classifiers.lab.page_methods.cai import Cai
+from classifiers.lab.page_methods.cai_models import Distance
+from classifiers.lab.page_methods.cai_tables import (
+    SINGLE_LANGUAGE,
+    encoded,
+    encodings_of,
+    language_of_encoding,
+)
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from classifiers.pages.parse import ParsedPage
+
+NOISE: Final = "windows-1252"
+"""What a META element with ISO-8859-1 declares: tools write it unasked, so it is no encoding."""
+
+# Of 344 pages with Thai encodings in META 285 were Thai (Tamura 2007, Table 2).
+_META_CONFIDENCE: Final = 0.83
+
+
+@dataclass(frozen=True, eq=False)
+class Tamura:
+    """The three steps; about 1 ms for a text of 2,000 characters, 2 ms in UTF-8."""
+
+    texts: Cai
+    """Whose byte n-grams stand in for TextCat: its 40-byte limit, border and typical value."""
+    name: str = field(default="tamura", init=False)
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """All languages that it can answer."""
+        return self.texts.models.languages.union(SINGLE_LANGUAGE.values())
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """The language by META's encoding, else by the text.
+
+        Unlike the paper, for which a page with another language's encoding is merely not Thai,
+        an encoding of several languages leaves the question to the text.
+        """
+        found = by_meta(page)
+        return found if found.language is not None else self.by_text(page)
+
+    def by_text(self, page: ParsedPage) -> PageLanguage:
+        """The language by n-grams; a text in UTF-8 is read again in its legacy encoding."""
+        content, encoding = cai.own_bytes(page, self.texts.models)
+        if len(content) < cai.FEWEST_BYTES:
+            return cai.unknown(f"{len(content)} bytes of text; {cai.FEWEST_BYTES} are needed")
+        distances = self.texts.models.distances(content)
+        found = self.texts.judged(distances, len(content))
+        if found.language is None or encoding != "utf-8":
+            return found
+        return self._confirmed(content.decode("utf-8"), distances) or found
+
+    def _confirmed(self, text: str, distances: list[Distance]) -> PageLanguage | None:
+        """The first of the near languages that the text is in when converted to its encoding."""
+        limit = distances[0].value * self.texts.typical
+        near = (one.language for one in distances if one.value <= limit)
+        return next(filter(None, (self._reread(text, language) for language in near)), None)
+
+    def _reread(self, text: str, language: str) -> PageLanguage | None:
+        """The answer about a converted text; None where it is another one or does not convert."""
+        encodings = encodings_of(language)
+        content = encoded(text, encodings[0]) if encodings else None
+        if content is None:
+            return None
+        found = self.texts.judged(self.texts.models.distances(content), len(content))
+        return found if found.language == language else None
+
+
+def by_meta(page: ParsedPage) -> PageLanguage:
+    """The language that the encoding in the last valid META element determines.
+
+    The charset of HTTP is ignored, and so is ISO-8859-1.
+    """
+    declared = page.charset_declared
+    if declared is None or declared == NOISE:
+        return cai.unknown("no encoding in META")
+    language = language_of_encoding(declared)
+    if language is None:
+        return cai.unknown(f"META's encoding {declared} is of no single language")
+    return PageLanguage(language, _META_CONFIDENCE, "encoding", f"META charset {declared}")
+
+
+def shipped() -> Tamura:
+    """The procedure with the models that ship."""
+    return Tamura(cai.load())

@@ -1,0 +1,34 @@
+"""What the classifiers without training say, for the paper's languages and for others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers._cctld import TABLE_I
+from classifiers.lab.algorithms import classifier
+from classifiers.lab.features.words import parts
+from classifiers.lab.study.servers import Servers
+from classifiers.languages import tlds_of
+from classifiers.urls import cctld
+
+Flags = npt.NDArray[np.bool_]
+
+
+def ask(name: str, language: str, urls: Sequence[str], servers: Servers | None) -> Flags:
+    """Whether a baseline says Yes of each URL, (n_urls,).
+
+    Unlike the paper, whose Table I has five languages, others are read by all top-level domains
+    that are theirs, for `ip` too: a country is taken for its domain.
+    """
+    if language in TABLE_I:
+        # The table has countries of hosts: a host stands for its address.
+        asked = classifier(name, language, resolver=lambda host: [host], countries=servers)
+        return np.asarray(asked.fit(urls, None).predict(urls), bool)
+    if name == "ip" and servers is not None:
+        domains = tlds_of(language)
+        codes = (servers(parts(url)[0]) for url in urls)
+        return np.array([code is not None and code.lower() in domains for code in codes], bool)
+    return cctld.score(urls, language) > 0

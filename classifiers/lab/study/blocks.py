@@ -1,0 +1,197 @@
+"""Tables that several experiments have: four measures, confusion, F1 by language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.lab import evaluation
+from classifiers.lab.study import paper
+from classifiers.lab.study.names import label
+from classifiers.lab.study.result import MEASURES, Cell, Row, Table
+from classifiers.lab.study.significance import best
+from classifiers.lab.study.validation import STANDARD, Setting, Study
+from classifiers.languages import name as language_name
+
+F1: Final = 3
+MEAN: Final = "mean"
+
+STAR: Final = "* significantly better than each other one, one-tailed paired t-test, p < 0.025"
+
+WITHOUT_SERVERS: Final = "no countries of servers were given: IP and what builds on it are left out"
+
+Flags = npt.NDArray[np.bool_]
+
+
+def possible(study: Study, names: Sequence[str]) -> list[str]:
+    """The names that need no countries of servers, or all if they are known."""
+    return [name for name in names if study.knows(name)]
+
+
+def notes(study: Study) -> tuple[str, ...]:
+    """What a table without IP says of that."""
+    return () if study.servers is not None else (WITHOUT_SERVERS,)
+
+
+def cells(
+    study: Study,
+    name: str,
+    language: str,
+    published: Sequence[float | None] | None = None,
+    *,
+    setting: Setting = STANDARD,
+    among: Flags | None = None,
+) -> tuple[Cell, ...]:
+    """P, R, p(-|-) and F1 of a classifier: mean and deviation over the folds, the paper's."""
+    of_folds = study.scores(name, language, setting, among)
+    means, spreads = evaluation.mean_and_spread(100 * of_folds)
+    beside = published or (None,) * len(MEASURES)
+    return tuple(
+        Cell(float(mean), float(spread), figure)
+        for mean, spread, figure in zip(means, spreads, beside, strict=True)
+    )
+
+
+def best_of(
+    study: Study,
+    names: Sequence[str],
+    language: str,
+    setting: Setting = STANDARD,
+    among: Flags | None = None,
+) -> str | None:
+    """The classifier whose F1 is significantly higher than that of each other one, if any."""
+    return best({name: study.scores(name, language, setting, among)[:, F1] for name in names})
+
+
+def four_measures(
+    study: Study,
+    names: Sequence[str],
+    *,
+    name: str,
+    title: str,
+    source: str = "",
+    published: paper.Rows | None = None,
+    best_in_paper: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """P, R, p(-|-) and F1 of each classifier, language by language, and the macro averages."""
+    study.run(names)
+    rows: list[Row] = []
+    for language in study.languages:
+        first = best_of(study, names, language)
+        for classifier in names:
+            beside = (published or {}).get(language, {}).get(classifier)
+            rows.append(
+                Row(
+                    (language_name(language), label(classifier)),
+                    cells(study, classifier, language, beside),
+                    is_best=classifier == first,
+                    is_best_in_paper=(best_in_paper or {}).get(language) == classifier,
+                    key={"language": language, "classifier": classifier},
+                )
+            )
+    rows += [
+        Row(
+            (MEAN, label(classifier)),
+            macro([row.cells for row in rows if row.key["classifier"] == classifier]),
+            key={"language": MEAN, "classifier": classifier},
+        )
+        for classifier in names
+    ]
+    heads = ("language", "classifier")
+    return Table(name, title, source, heads, MEASURES, tuple(rows), F1, (STAR, *notes))
+
+
+def macro(of_languages: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
+    """The macro averages of columns of cells; the paper's where it has all of them."""
+    return tuple(average(column) for column in zip(*of_languages, strict=True))
+
+
+def average(column: Sequence[Cell]) -> Cell:
+    """The mean of cells that are defined; the paper's mean where every cell has one."""
+    ours = [cell.ours for cell in column if not np.isnan(cell.ours)]
+    theirs = [cell.paper for cell in column if cell.paper is not None]
+    return Cell(
+        float(np.mean(ours)) if ours else float("nan"),
+        paper=round(float(np.mean(theirs)), 1) if len(theirs) == len(column) else None,
+    )
+
+
+def f1_by_language(
+    study: Study,
+    names: Sequence[str],
+    *,
+    name: str,
+    title: str,
+    source: str = "",
+    published: Mapping[str, Mapping[str, float]] | None = None,
+    notes: Sequence[str] = (),
+) -> Table:
+    """F1 of each classifier, a column for each language and one for their mean."""
+    study.run(names)
+    first = {language: best_of(study, names, language) for language in study.languages}
+    rows = []
+    for classifier in names:
+        found = [cells(study, classifier, language)[F1] for language in study.languages]
+        beside = (published or {}).get(classifier, {})
+        row = [
+            Cell(cell.ours, cell.spread, beside.get(language))
+            for language, cell in zip(study.languages, found, strict=True)
+        ]
+        leads = [language for language, best_name in first.items() if best_name == classifier]
+        rows.append(
+            Row(
+                (label(classifier), " ".join(leads)),
+                (*row, average(row)),
+                is_best=len(leads) == len(study.languages),
+                key={"classifier": classifier},
+            )
+        )
+    heads = ("classifier", "* in")
+    columns = (*study.languages, MEAN)
+    return Table(name, title, source, heads, columns, tuple(rows), None, (STAR, *notes))
+
+
+def confusion(study: Study, classifier: str, *, name: str, title: str, source: str) -> Table:
+    """Share of each language's test URLs (rows) for which each classifier (columns) said Yes."""
+    study.run([classifier])
+    languages = study.languages
+    published = paper.CONFUSION.get(classifier)
+    ours = np.column_stack([_column(study, classifier, language) for language in languages])
+    rows = tuple(
+        Row(
+            (language_name(language),),
+            tuple(
+                Cell(100 * float(ours[at, column]), paper=_published(published, language, other))
+                for column, other in enumerate(languages)
+            ),
+            key={"language": language},
+        )
+        for at, language in enumerate(languages)
+    )
+    note = "each URL was judged by classifiers that were not trained on it"
+    return Table(name, title, source, ("URLs in",), languages, rows, None, (note,), digits=0)
+
+
+def _column(study: Study, classifier: str, language: str) -> npt.NDArray[np.float64]:
+    """Share of Yes of one classifier for the URLs of each language, mean of the folds."""
+    sample, said_yes = study.sample(language), study.decisions(classifier, language)
+    columns = study.corpus.columns[sample.places]
+    shares = np.full((study.n_folds, len(study.languages)), np.nan)
+    for fold in range(study.n_folds):
+        for column in range(len(study.languages)):
+            chosen = (sample.folds == fold) & (columns == column)
+            if chosen.any():
+                shares[fold, column] = said_yes[chosen].mean()
+    return evaluation.mean_and_spread(shares)[0]
+
+
+def _published(
+    matrix: tuple[tuple[float, ...], ...] | None, language: str, other: str
+) -> float | None:
+    if matrix is None or not {language, other} <= set(paper.LANGUAGES):
+        return None
+    return matrix[paper.LANGUAGES.index(language)][paper.LANGUAGES.index(other)]

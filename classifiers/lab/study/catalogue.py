@@ -1,0 +1,30 @@
+"""Every experiment by its name, in the order in which they are done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from classifiers.lab.study.beyond import BEYOND
+from classifiers.lab.study.comparisons import COMPARISONS
+from classifiers.lab.study.experiments import TABLES
+from classifiers.lab.study.result import Experiment, Result
+from classifiers.lab.study.tree_top import tree
+from classifiers.lab.study.validation import Study
+
+EVERY: Final[Mapping[str, Experiment]] = {
+    **TABLES,
+    **COMPARISONS,
+    "tree": tree,
+    **BEYOND,
+}
+
+
+def carry_out(study: Study, names: Sequence[str]) -> Iterator[Result]:
+    """Yield what each experiment found, with the seconds it took on top of those before it."""
+    for name in names:
+        start = time.monotonic()
+        result = EVERY[name](study)
+        yield replace(result, seconds=time.monotonic() - start)

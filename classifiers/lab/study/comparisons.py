@@ -1,0 +1,210 @@
+"""Approaches side by side (Baykan 2013, 4.6 and 4.7): Tables XIII and XIV, Figures 3 to 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from classifiers.lab.study import blocks, paper, paper_figures, subsets
+from classifiers.lab.study.blocks import F1
+from classifiers.lab.study.names import label
+from classifiers.lab.study.result import MEASURES, Cell, Experiment, Figure, Result, Row, Table
+from classifiers.lab.study.validation import Setting, Study
+from classifiers.languages import name as language_name
+
+COMPARED: Final = (
+    "cctld",
+    "ip",
+    "svm:allgrams-from-word",
+    "dt:custom",
+    "re:allgrams-from-word",
+    "ip+svm:allgrams-from-word",
+)
+"""The classifiers of Table XIV."""
+EMPTY: Final = ("empty", "empty, Yes")
+SHARES: Final = (1.0, 0.1, 0.01, 0.001)
+"""Of the training URLs, as in 4.7.2."""
+
+
+def feature_comparison(study: Study) -> Result:
+    """Table XIII: SVM with three feature sets, with and without empty URLs."""
+    names = ("svm:words", "svm:allgrams-from-word", "svm:custom")
+    study.run(names)
+    empties = {language: subsets.empty(study, language) for language in study.languages}
+    definition = "empty: a test URL whose words are all trivial or in no training URL"
+    tables = [
+        Table(
+            name,
+            title,
+            "Baykan 2013, Table XIII",
+            ("language", "classifier"),
+            (*MEASURES, *more),
+            tuple(row for item in empties.items() for row in rows(study, names, *item)),
+            F1,
+            (blocks.STAR, definition, *blocks.notes(study)),
+        )
+        for name, title, more, rows in (
+            ("features", "SVM with three feature sets, all URLs", EMPTY, _with_empty),
+            ("features-not-empty", "The same without empty URLs", (), _without_empty),
+        )
+    ]
+    return Result("feature-comparison", tuple(tables))
+
+
+def _with_empty(
+    study: Study, names: Sequence[str], language: str, is_empty: blocks.Flags
+) -> list[Row]:
+    """Four measures, and the shares of test URLs that are empty, and empty and got a Yes."""
+    rows = []
+    for name in names:
+        published = _published_features(language, name)
+        said_yes = study.decisions(name, language)
+        figures = (
+            *blocks.cells(study, name, language, published[:4]),
+            Cell(100 * float(is_empty.mean()), paper=published[4]),
+            Cell(100 * float((is_empty & said_yes).mean()), paper=published[5]),
+        )
+        rows.append(_feature_row(study, names, language, name, figures, None))
+    return rows
+
+
+def _without_empty(
+    study: Study, names: Sequence[str], language: str, is_empty: blocks.Flags
+) -> list[Row]:
+    rows = []
+    for name in names:
+        published = _published_features(language, name)
+        figures = blocks.cells(study, name, language, published[6:], among=~is_empty)
+        rows.append(_feature_row(study, names, language, name, figures, ~is_empty))
+    return rows
+
+
+def _published_features(language: str, name: str) -> tuple[float | None, ...]:
+    return paper.EMPTY.get(language, {}).get(name) or (None,) * 10
+
+
+def _feature_row(
+    study: Study,
+    names: Sequence[str],
+    language: str,
+    name: str,
+    figures: tuple[Cell, ...],
+    among: blocks.Flags | None,
+) -> Row:
+    return Row(
+        (language_name(language), label(name)),
+        figures,
+        is_best=name == blocks.best_of(study, names, language, among=among),
+        is_best_in_paper=paper.BEST["empty"].get(language) == name,
+        key={"language": language, "classifier": name},
+    )
+
+
+def comparison(study: Study) -> Result:
+    """Table XIV, Figures 3 and 4."""
+    names = blocks.possible(study, COMPARED)
+    table = blocks.four_measures(
+        study,
+        names,
+        name="comparison",
+        title="Comparison of approaches",
+        source="Baykan 2013, Table XIV",
+        published=paper.COMPARISON,
+        best_in_paper=paper.BEST["comparison"],
+        notes=blocks.notes(study),
+    )
+    three = ["svm:words", "svm:allgrams-from-word", "dt:custom"]
+    of_three = blocks.four_measures(study, three, name="", title="")
+    drawn = (
+        paper_figures.points(of_three, "figure-3", "F1 of three classifiers", three),
+        paper_figures.bars(table, "figure-4", "Macro-averaged F1"),
+    )
+    return Result("comparison", (table,), drawn)
+
+
+def training_sizes(study: Study) -> Result:
+    """Figure 5: macro-averaged F1 with ever fewer training URLs, the test folds fixed."""
+    names = blocks.possible(study, COMPARED)
+    settings = [Setting(share=share) for share in SHARES]
+    study.run(names, settings)
+    sizes = [_training_urls(study, setting) for setting in settings]
+    rows = []
+    for name in names:
+        cells = [_macro_f1(study, name, setting) for setting in settings]
+        smallest = paper.SMALLEST_TRAINING_F1.get(name)
+        published = (paper.MACRO_F1.get(name), None, None, smallest)
+        beside = published if _is_papers(study) else (None,) * len(SHARES)
+        rows.append(
+            Row(
+                (label(name),),
+                tuple(Cell(ours, paper=figure) for ours, figure in zip(cells, beside, strict=True)),
+                key={"classifier": name},
+            )
+        )
+    columns = tuple(
+        f"{100 * share:g} %: {size} URLs" for share, size in zip(SHARES, sizes, strict=True)
+    )
+    title = "Macro-averaged F1 by the share of the training URLs"
+    source = "Baykan 2013, Figure 5 and 4.7.2"
+    notes = (
+        "URLs are those one classifier is trained on, half of them positive",
+        *blocks.notes(study),
+    )
+    table = Table(
+        "training-sizes", title, source, ("classifier",), columns, tuple(rows), None, notes
+    )
+    lines = [
+        {"label": row.heads[0], "x": sizes, "y": [cell.ours for cell in row.cells]} for row in rows
+    ]
+    data = {"lines": lines, "x_label": "training URLs of a classifier", "y_label": "mean F1"}
+    return Result("training-sizes", (table,), (Figure("figure-5", title, "curves", data),))
+
+
+def _training_urls(study: Study, setting: Setting) -> int:
+    return len(study.plan(study.languages[0], setting).part(0)[0])
+
+
+def _macro_f1(study: Study, name: str, setting: Setting) -> float:
+    of_languages = [
+        blocks.cells(study, name, language, setting=setting)[F1] for language in study.languages
+    ]
+    return blocks.average(of_languages).ours
+
+
+def _is_papers(study: Study) -> bool:
+    """Whether means over the study's languages are means over the paper's."""
+    return set(study.languages) == set(paper.LANGUAGES)
+
+
+def chosen(study: Study, names: Sequence[str]) -> Result:
+    """One table of the classifiers that somebody named."""
+    published = {
+        language: {
+            **paper.COMPARISON.get(language, {}),
+            **paper.WORDS.get(language, {}),
+            **paper.CUSTOM.get(language, {}),
+        }
+        for language in study.languages
+    }
+    table = blocks.four_measures(
+        study,
+        names,
+        name="classifiers",
+        title="The classifiers chosen",
+        source="Baykan 2013, Tables V, VII, IX, XII, XIV",
+        published=published,
+    )
+    drawn = (
+        paper_figures.points(table, "classifiers", "F1 of the classifiers chosen", names),
+        paper_figures.bars(
+            table, "classifiers-mean", "Macro-averaged F1 of the classifiers chosen"
+        ),
+    )
+    return Result("classifiers", (table,), drawn)
+
+
+COMPARISONS: Final[Mapping[str, Experiment]] = {
+    "feature-comparison": feature_comparison,
+    "comparison": comparison,
+    "training-sizes": training_sizes,
+}

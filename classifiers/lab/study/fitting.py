@@ -1,0 +1,134 @@
+"""What a worker computes: decisions about URLs that a classifier was not trained on.
+
+N-grams and words are counted once for all URLs of a feature set; a classifier sees only the
+columns that its training URLs have, just as if the counting had been fitted on them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_matrix
+
+from classifiers.lab.algorithms import algorithm
+from classifiers.lab.features.vectors import vectorizer
+from classifiers.lab.study.folds import thinned
+from classifiers.lab.study.servers import Servers
+
+Flags = npt.NDArray[np.bool_]
+Numbers = npt.NDArray[np.int64]
+Names = npt.NDArray[np.object_]
+
+_THINNING: Final = 103
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Who is trained on what: the labels, the folds and the share of the training URLs."""
+
+    y: Flags
+    folds: Numbers
+    share: float
+    seed: int
+
+    def parts(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield the rows to train on and the rows to test, fold by fold."""
+        for fold in range(int(self.folds.max()) + 1):
+            yield self.part(fold)
+
+    def part(self, fold: int) -> tuple[Numbers, Numbers]:
+        """Return the rows to train on and the rows to test in one fold."""
+        rng = np.random.default_rng([self.seed, fold, _THINNING])
+        training = np.flatnonzero(self.folds != fold)
+        return thinned(training, self.y, self.share, rng), np.flatnonzero(self.folds == fold)
+
+
+def on_counts(
+    counts: csr_matrix, plan: Plan, name: str, features: str, names: Names | None = None
+) -> Flags:
+    """Decisions of an algorithm on counts (n_urls, n_features), each URL in the fold it is in.
+
+    `names` of the features are for the algorithms that look at them.
+    """
+    said_yes = np.zeros(len(plan.y), bool)
+    for train, test in plan.parts():
+        is_seen = seen(counts[train])
+        if not (is_seen.any() and can_fit(plan, train, test)):
+            continue  # nothing is learned, so nothing is a Yes
+        model = algorithm(name, features, plan.seed)
+        if takes_names(model):
+            model.set_params(names=None if names is None else names[is_seen])
+        model.fit(narrowed(counts[train], is_seen), plan.y[train])
+        said_yes[test] = model.predict(narrowed(counts[test], is_seen))
+    return said_yes
+
+
+def can_fit(plan: Plan, train: Numbers, test: Numbers) -> bool:
+    """Whether there are both answers to learn from, and something to test.
+
+    Where whole domains stay together, few of them may leave folds without.
+    """
+    return len(test) > 0 and len(np.unique(plan.y[train])) == 2
+
+
+@lru_cache(maxsize=1)
+def load_dictionaries() -> None:
+    """Load what custom-made features look words up in; later calls do nothing.
+
+    A worker whose memory grows after its first call is taken for one that leaks, and replaced:
+    what it will need has to be there by then.
+    """
+    vectorizer("custom").fit(["http://a.de/", "http://a.it/"], [True, False]).transform([])
+
+
+def takes_names(model: Any) -> bool:
+    """Whether an algorithm looks at the names of features."""
+    return "names" in model.get_params(deep=False)
+
+
+def on_urls(
+    urls: Sequence[str],
+    plan: Plan,
+    fold: int,
+    names: Sequence[str],
+    features: str,
+    servers: Servers | None,
+) -> dict[str, tuple[Numbers, Flags]]:
+    """Decisions of several algorithms in one fold, with features learned from its training URLs.
+
+    By name of the algorithm: the rows that were tested, and the decisions about them.
+    """
+    train, test = plan.part(fold)
+    if not can_fit(plan, train, test):
+        return {name: (test, np.zeros(len(test), bool)) for name in names}
+    extractor = vectorizer(features, servers)
+    training = extractor.fit_transform([urls[at] for at in train], plan.y[train])
+    testing = extractor.transform([urls[at] for at in test])
+    found = {}
+    for name in names:
+        fitted = algorithm(name, features, plan.seed).fit(training, plan.y[train])
+        found[name] = (test, fitted.predict(testing))
+    return found
+
+
+def seen(counts: csr_matrix) -> Flags:
+    """Whether each column occurs, (n_features,)."""
+    is_seen = np.zeros(counts.shape[1], bool)
+    is_seen[counts.indices] = True
+    return is_seen
+
+
+def narrowed(counts: csr_matrix, columns: Flags) -> csr_matrix:
+    """The chosen columns in their order, (n_urls, n_chosen)."""
+    new = np.cumsum(columns, dtype=np.int32) - 1
+    kept = columns[counts.indices]
+    before = np.concatenate([[0], np.cumsum(kept)])
+    return csr_matrix(
+        (counts.data[kept], new[counts.indices[kept]], before[counts.indptr]),
+        (counts.shape[0], int(columns.sum())),
+    )

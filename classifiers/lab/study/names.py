@@ -1,0 +1,69 @@
+"""Names of classifiers: `cctld`, `cctld+`, `ip`, `svm:words`, `ip+svm:allgrams-from-word`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from classifiers.errors import AlgorithmError, StudyError
+from classifiers.lab import algorithms
+from classifiers.lab.algorithms import BASELINES
+
+CUSTOM: Final = ("custom", "custom-2008")
+
+_LABELS: Final = {"cctld": "ccTLD", "cctld+": "ccTLD+", "ip": "IP", "markov": "Markov"}
+
+
+@dataclass(frozen=True)
+class Name:
+    """A classifier's name taken apart."""
+
+    text: str
+    algorithm: str | None
+    """None for a baseline."""
+    features: str | None
+    with_ip: bool
+    """Whether it says Yes where the IP baseline does, too."""
+
+    @property
+    def is_baseline(self) -> bool:
+        """Return whether it needs no training."""
+        return self.algorithm is None
+
+    @property
+    def trained(self) -> str:
+        """Return the name of the part that is trained."""
+        return f"{self.algorithm}:{self.features}"
+
+    @property
+    def needs_addresses(self) -> bool:
+        """Return whether it says nothing without the countries of servers."""
+        return self.with_ip or self.text == "ip"
+
+
+def parse(text: str) -> Name:
+    """A name taken apart; StudyError where an algorithm or a feature set is not known."""
+    if text in BASELINES:
+        return Name(text, None, None, False)
+    with_ip = text.startswith("ip+")
+    algorithm, colon, features = text.removeprefix("ip+").partition(":")
+    if not colon:
+        raise StudyError(
+            f"classifier {text!r} is none of {', '.join(BASELINES)}, ALGORITHM:FEATURES, "
+            "ip+ALGORITHM:FEATURES"
+        )
+    try:
+        algorithms.algorithm(algorithm, features)
+    except AlgorithmError as error:
+        raise StudyError(f"classifier {text!r}: {error}") from error
+    return Name(text, algorithm, features, with_ip)
+
+
+def label(text: str) -> str:
+    """How the paper calls a classifier: `SVM allgrams + IP`, `NB 6-grams-from-url`."""
+    if text in BASELINES:
+        return _LABELS[text]
+    algorithm, _, features = text.removeprefix("ip+").partition(":")
+    name = _LABELS.get(algorithm, algorithm.upper())
+    short = features.replace("allgrams-from-word", "allgrams")
+    return f"{name} {short}" + (" + IP" if text.startswith("ip+") else "")

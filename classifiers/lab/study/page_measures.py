@@ -1,0 +1,63 @@
+"""How often the answers about some cases are right, and what is taken for what."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from classifiers.lab.study.page_runs import Case, Cases, Run
+from classifiers.lab.study.result import Cell, Row
+
+MAIN_KINDS: Final = ("sentence", "udhr-paragraph")
+"""Texts of these kinds are judged together: they are sentences as they stand on pages."""
+
+_NAN: Final = float("nan")
+
+UNKNOWN: Final = "unknown"
+"""What stands for no answer where answers are counted."""
+
+
+def main_places(cases: Cases) -> list[int]:
+    """The places of the cases of the main kinds; of all where there are none."""
+    found = [place for place, case in enumerate(cases.cases) if case.kind in MAIN_KINDS]
+    return found or list(range(len(cases.cases)))
+
+
+def percent(flags: Iterable[bool]) -> float:
+    """The percentage of flags that are true; nan where there are none."""
+    every = list(flags)
+    return 100 * sum(every) / len(every) if every else _NAN
+
+
+def share_right(cases: Cases, run: Run, places: Iterable[int]) -> float:
+    """The percentage of cases that a method answers right; nan without cases."""
+    return percent(run.answers[place] == cases.cases[place].language for place in places)
+
+
+def macro_right(cases: Cases, run: Run, places: Iterable[int]) -> float:
+    """The mean of that over the languages of the cases."""
+    by_language = grouped(cases, places, lambda case: case.language)
+    shares = [share_right(cases, run, group) for group in by_language.values()]
+    return sum(shares) / len(shares) if shares else _NAN
+
+
+def confusion(cases: Cases, run: Run) -> dict[str, dict[str, int]]:
+    """Language -> answer or UNKNOWN -> cases."""
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for case, answer in zip(cases.cases, run.answers, strict=True):
+        counts[case.language][answer or UNKNOWN] += 1
+    return {code: dict(counts[code].most_common()) for code in sorted(counts)}
+
+
+def grouped(cases: Cases, places: Iterable[int], by: Callable[[Case], str]) -> dict[str, list[int]]:
+    """The places of cases that have something in common."""
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for place in places:
+        groups[by(cases.cases[place])].append(place)
+    return groups
+
+
+def row(heads: tuple[str, ...], figures: Iterable[float], **key: str) -> Row:
+    """A row of figures that no paper has."""
+    return Row(heads, tuple(map(Cell, figures)), key=key)

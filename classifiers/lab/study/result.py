@@ -1,0 +1,137 @@
+"""What an experiment found, as plain data: tables with the paper's figures beside ours, figures.
+
+Figures are percentages. A cell knows ours, its standard deviation over the folds where it is a
+mean of them, and the paper's where it has one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from classifiers.lab.study.validation import Study
+
+MEASURES: Final = ("P", "R", "p(-|-)", "F1")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure, nan where it is undefined."""
+
+    ours: float
+    spread: float | None = None
+    """Standard deviation over the folds."""
+    paper: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Return by how much ours is higher than the paper's."""
+        if self.paper is None or math.isnan(self.ours):
+            return None
+        return self.ours - self.paper
+
+    def as_json(self) -> dict[str, float | None]:
+        """Return what goes into a JSON file; None for what is undefined."""
+        return {
+            "ours": _rounded(self.ours),
+            "sd": _rounded(self.spread),
+            "paper": self.paper,
+            "difference": _rounded(self.difference),
+        }
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: what it is about, and its figures."""
+
+    heads: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    is_best: bool = False
+    """Whether it is significantly better than each other one of its group."""
+    is_best_in_paper: bool = False
+    key: Mapping[str, str] = field(default_factory=dict)
+    """Codes and names for programs: language, classifier."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table and what it is the counterpart of."""
+
+    name: str
+    title: str
+    source: str
+    """Where the paper's figures are from; '' for what goes beyond it."""
+    heads: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    headline: int | None = None
+    """The column that is compared with the paper; None compares all."""
+    notes: tuple[str, ...] = ()
+    digits: int = 1
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the table as objects of objects."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "notes": list(self.notes),
+            "rows": [
+                {
+                    **dict(zip(self.heads, row.heads, strict=True)),
+                    **row.key,
+                    "best": row.is_best,
+                    "best_in_paper": row.is_best_in_paper,
+                    "figures": {
+                        column: cell.as_json()
+                        for column, cell in zip(self.columns, row.cells, strict=True)
+                    },
+                }
+                for row in self.rows
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What a picture shows; how it is drawn is not known here."""
+
+    name: str
+    title: str
+    kind: str
+    """points, bars, curves or tree."""
+    data: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figure's data."""
+        return {"name": self.name, "title": self.title, "kind": self.kind, **self.data}
+
+
+@dataclass(frozen=True)
+class Result:
+    """All that one experiment found."""
+
+    experiment: str
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...] = ()
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the whole result for a JSON file."""
+        return {
+            "experiment": self.experiment,
+            "seconds": round(self.seconds, 1),
+            "tables": [table.as_json() for table in self.tables],
+            "figures": [figure.as_json() for figure in self.figures],
+        }
+
+
+Experiment = Callable[["Study"], Result]
+"""What a study is asked."""
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else round(value, 2)

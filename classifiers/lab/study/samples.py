@@ -1,0 +1,134 @@
+"""What the binary classifiers are trained and tested on (Baykan 2013, 3.2)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import DatasetError
+from classifiers.lab.datasets import LabelledUrl, domain_reader
+from classifiers.lab.study import folds
+
+Places = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_FOLDS: Final = 101
+_NEGATIVES: Final = 102
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """As many URLs of each language, grouped by language in the order of `languages`."""
+
+    languages: tuple[str, ...]
+    rows: tuple[LabelledUrl, ...]
+
+    @property
+    def per_language(self) -> int:
+        """Return how many URLs each language has."""
+        return len(self.rows) // len(self.languages)
+
+    @cached_property
+    def urls(self) -> list[str]:
+        """Return the URLs of all rows."""
+        return [row.url for row in self.rows]
+
+    @cached_property
+    def columns(self) -> Places:
+        """Return the place of each row's language, (n_urls,)."""
+        return np.repeat(np.arange(len(self.languages)), self.per_language)
+
+    @cached_property
+    def domains(self) -> Places:
+        """Return a number for each row's registered domain, (n_urls,)."""
+        domain = domain_reader()
+        _, numbers = np.unique([domain(url) for url in self.urls], return_inverse=True)
+        return numbers.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Positives and as many negatives of one classifier, with the fold in which each is tested."""
+
+    language: str
+    places: Places
+    """Rows of the corpus, (n_urls,)."""
+    y: Flags
+    folds: Places
+
+
+def distinct(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
+    """Each URL once, without those that are listed under two languages (Baykan 2013, 3.1)."""
+    first: dict[str, LabelledUrl] = {}
+    ambiguous: set[str] = set()
+    for row in rows:
+        if first.setdefault(row.url, row).language != row.language:
+            ambiguous.add(row.url)
+    return [row for url, row in first.items() if url not in ambiguous]
+
+
+def draw(
+    rows: Iterable[LabelledUrl],
+    languages: Sequence[str],
+    *,
+    urls: int | None = None,
+    least: int = 10,
+    seed: int = 0,
+) -> Corpus:
+    """As many URLs of each language, drawn at random: `urls`, or what the smallest one has.
+
+    The order of the rows does not matter. DatasetError where a language has fewer than `least`
+    distinct URLs, or where there are fewer than two languages.
+    """
+    if len(languages) < 2:
+        raise DatasetError("a classifier needs other languages to tell its own from: name two")
+    found: dict[str, list[LabelledUrl]] = defaultdict(list)
+    for row in distinct(rows):
+        found[row.language].append(row)
+    size = min([len(found[code]) for code in languages] + ([urls] if urls else []))
+    if size < least:
+        counts = ", ".join(f"{code} {len(found[code])}" for code in languages)
+        raise DatasetError(f"too few URLs: {least} of each language are needed ({counts})")
+    chosen: list[LabelledUrl] = []
+    for place, code in enumerate(languages):
+        pool = sorted(found[code])
+        order = np.random.default_rng([seed, place]).permutation(len(pool))[:size]
+        chosen += [pool[at] for at in order]
+    return Corpus(tuple(languages), tuple(chosen))
+
+
+def sample(
+    corpus: Corpus, language: str, *, n_folds: int = 10, seed: int = 0, is_disjoint: bool = False
+) -> Sample:
+    """All URLs of a language and as many others, equally from the other languages.
+
+    Folds are stratified by language or, where `is_disjoint`, hold whole registered domains.
+    """
+    own = corpus.languages.index(language)
+    places = np.concatenate([np.flatnonzero(corpus.columns == own), _negatives(corpus, own, seed)])
+    y = corpus.columns[places] == own
+    rng = np.random.default_rng([seed, own, _FOLDS])
+    if is_disjoint:
+        tested = folds.disjoint(corpus.domains[places], y, n_folds, rng)
+    else:
+        # The language itself comes first, so that the others together are stratified too.
+        strata = np.where(y, -1, corpus.columns[places])
+        tested = folds.stratified(strata, n_folds, rng)
+    return Sample(language, places, y, tested)
+
+
+def _negatives(corpus: Corpus, own: int, seed: int) -> Places:
+    others = [column for column in range(len(corpus.languages)) if column != own]
+    share, rest = divmod(corpus.per_language, len(others))
+    chosen = []
+    for rank, column in enumerate(others):
+        rng = np.random.default_rng([seed, own, column, _NEGATIVES])
+        pool = np.flatnonzero(corpus.columns == column)
+        chosen.append(rng.permutation(pool)[: share + (rank < rest)])
+    return np.concatenate(chosen)

@@ -1,0 +1,58 @@
+"""Where the servers of hosts stand: looked up once, before anything is sent to workers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from classifiers.errors import StudyError
+from classifiers.lab.features.hosting import Hosting, Resolver
+from classifiers.lab.features.words import parts
+
+_LOOKUPS: Final = 32
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The countries of servers, as a plain table that any process can be given."""
+
+    countries: Mapping[str, str]
+    """Host in lower case -> ISO 3166-1 code."""
+
+    def __call__(self, host: str) -> str | None:
+        """Return the code of a host's country, None where it is not known."""
+        return self.countries.get(_spelled(host))
+
+
+def locate(urls: Iterable[str], mmdb: Path, resolver: Resolver) -> Servers:
+    """Where the servers of URLs stand, by a MaxMind database of countries.
+
+    A file that is none raises DatabaseError.
+    """
+    hosts = sorted({host for url in urls if (host := _spelled(parts(url)[0]))})
+    with Hosting(mmdb, resolver) as hosting, ThreadPoolExecutor(_LOOKUPS) as pool:
+        found = zip(hosts, pool.map(hosting, hosts), strict=True)
+        return Servers({host: code for host, code in found if code})
+
+
+def listed(path: Path) -> Resolver:
+    """A resolver that knows the lines `host<TAB>address` of a file, and no other hosts."""
+    table: dict[str, list[str]] = defaultdict(list)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: cannot be read ({error})") from error
+    for number, line in enumerate(lines, start=1):
+        host, tab, address = line.partition("\t")
+        if not tab and line.strip():
+            raise StudyError(f"{path}:{number}: expected host and address with a tab between")
+        table[_spelled(host)].append(address.strip())
+    return lambda host: table.get(_spelled(host), [])
+
+
+def _spelled(host: str) -> str:
+    return host.strip().strip(".").lower()

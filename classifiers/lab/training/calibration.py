@@ -1,0 +1,154 @@
+"""Where the classifiers of the URL model say Yes, and which of them is believed.
+
+All is set on URLs of registered domains that the classifiers have not seen: on what they were
+trained on they look surer than they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.lab import evaluation
+from classifiers.languages import tlds_of
+from classifiers.urls.cctld import top_level_domain
+
+RAISED, ALONE = "raised", "alone"
+"""How the top-level domain helps: it adds 1 to the decision value, or is all there is."""
+
+_SHIFTS: Final = np.arange(-1.0, 1.001, 0.02)
+_ENOUGH: Final = 100
+"""URLs from which a language's own shift is trusted without looking at the others'."""
+_FEW: Final = 10
+"""URLs that it takes to say that the top-level domain does better."""
+_PRIORS: Final = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
+
+Floats = npt.NDArray[np.float64]
+Columns = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Points:
+    """What is added to decision values, and when."""
+
+    shifts: Floats
+    """To the intercepts, (n_languages,)."""
+    offsets: Floats
+    """To the decision values where one language has to be named, (n_languages,)."""
+    temperature: float
+    """Of the softmax over those."""
+    domains: dict[str, str]
+    """RAISED or ALONE for each language that its top-level domains tell better."""
+
+
+def calibrate(
+    scores: Floats,
+    columns: Columns,
+    urls: Sequence[str],
+    languages: Sequence[str],
+    masses: Floats,
+) -> Points:
+    """The points for decision values (n_urls, n_languages) of URLs not trained on.
+
+    `columns` says which language each URL is in, `masses` what a language counts among the
+    negatives of another.
+    """
+    counts = np.bincount(columns, minlength=len(languages))
+    weights = (masses / np.maximum(counts, 1))[columns]
+    tops = np.array([top_level_domain(url) for url in urls])
+    scores = scores.copy()
+    shifts = np.zeros(len(languages))
+    domains = {}
+    for at, language in enumerate(languages):
+        is_positive = columns == at
+        is_domain = np.isin(tops, list(tlds_of(language)))
+        rule = _rule(scores[:, at], is_positive, is_domain, weights)
+        if rule:
+            domains[language] = rule
+            scores[:, at] = _by_rule(scores[:, at], is_domain, rule)
+        shifts[at] = _best_shift(scores[:, at], is_positive, weights)[0]
+    shifts = _shrunk(shifts, counts)
+    shifts[[domains.get(language) == ALONE for language in languages]] = 0.0
+    offsets, temperature = _naming(scores + shifts, columns, counts)
+    return Points(shifts, offsets, temperature, domains)
+
+
+def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:
+    """Decision values with what the top-level domain adds."""
+    if rule == ALONE:
+        return np.where(is_domain, 0.5, -0.5)
+    return scores + is_domain
+
+
+def _rule(scores: Floats, is_positive: Flags, is_domain: Flags, weights: Floats) -> str | None:
+    """What to do where the top-level domain alone has the higher F1; None where it has not."""
+    if is_positive.sum() < _FEW or not is_domain.any():
+        return None
+    alone = _f1(is_domain, is_positive, weights)
+    if alone <= _best_shift(scores, is_positive, weights)[1]:
+        return None
+    raised = _best_shift(_by_rule(scores, is_domain, RAISED), is_positive, weights)[1]
+    return RAISED if raised >= alone else ALONE
+
+
+def _f1(says_yes: Flags, is_positive: Flags, weights: Floats) -> float:
+    """F1 in the balanced limit (Baykan 2013, 3.3), negatives weighted."""
+    recall = float(says_yes[is_positive].mean())
+    wrong = float(np.average(says_yes[~is_positive], weights=weights[~is_positive]))
+    return evaluation.Measures(recall, 1 - wrong).f1
+
+
+def _best_shift(scores: Floats, is_positive: Flags, weights: Floats) -> tuple[float, float]:
+    """What to add to the scores for the highest F1 in the balanced limit, and that F1."""
+    if not is_positive.any() or is_positive.all():
+        return 0.0, 0.0
+    positive = np.sort(scores[is_positive])
+    order = np.argsort(scores[~is_positive])
+    negative = scores[~is_positive][order]
+    mass = np.concatenate([[0.0], np.cumsum(weights[~is_positive][order])])
+    recall = 1 - np.searchsorted(positive, -_SHIFTS, side="right") / len(positive)
+    wrong = 1 - mass[np.searchsorted(negative, -_SHIFTS, side="right")] / mass[-1]
+    # 2PR / (P + R) with P = R / (R + wrong)
+    f1 = 2 * recall / (recall + wrong + 1)
+    return float(_SHIFTS[f1.argmax()]), float(f1.max())
+
+
+def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
+    """Shifts of languages with few URLs, drawn towards the middle of all."""
+    reliable = shifts[counts >= _ENOUGH]
+    middle = float(np.median(reliable)) if len(reliable) else 0.0
+    result: Floats = (shifts * counts + middle * _ENOUGH / 2) / (counts + _ENOUGH / 2)
+    return result
+
+
+def _naming(
+    scores: Floats, columns: Columns, counts: npt.NDArray[np.int64]
+) -> tuple[Floats, float]:
+    """Offsets and temperature under which the languages of the URLs are the most likely.
+
+    Classifiers are balanced, as if all languages were as frequent; the offsets are a share of
+    the logarithm of how frequent they are.
+    """
+    if not len(columns):
+        return np.zeros(scores.shape[1]), 1.0
+    frequency = np.log((counts + 1) / (counts + 1).sum())
+    temperatures = [round(0.05 * 1.15**step, 4) for step in range(30)]
+    best = min(
+        ((share, temperature) for share in _PRIORS for temperature in temperatures),
+        key=lambda pair: _surprise(scores + pair[0] * frequency, columns, pair[1]),
+    )
+    offsets = best[0] * frequency
+    return offsets - offsets.max(), best[1]
+
+
+def _surprise(scores: Floats, columns: Columns, temperature: float) -> float:
+    values = scores / temperature
+    values -= values.max(axis=1, keepdims=True)
+    return float(
+        (np.log(np.exp(values).sum(axis=1)) - values[np.arange(len(columns)), columns]).mean()
+    )

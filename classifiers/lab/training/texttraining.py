@@ -1,0 +1,119 @@
+"""From labelled texts to the text model.
+
+One linear SVM for each language against all others, with balanced classes. Beside the texts it
+learns from made-up phrases, drawn by frequency from the word lists of the package wordfreq: they
+bring words that some hundred sentences of a language do not have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import DatasetError
+from classifiers.lab.datasets import LabelledText
+from classifiers.lab.training import solver, wordlists
+from classifiers.pages.text.textgrams import buckets
+from classifiers.pages.text.textmodel import TextModel, load
+from classifiers.weights import quantised, table_of
+
+__all__ = ["TextModel", "load", "train"]
+
+MIN_TEXTS: Final = 40
+"""Texts from which a language is learned."""
+BUCKETS: Final = 1 << 17
+PENALTY: Final = 0.3
+"""C of LinearSVC."""
+RARE_POWER: Final = 0.25
+RARE_MOST: Final = 3.0
+"""A text of a language counts as one of the rest by this power of how much rarer the language is
+than the most frequent one, at most so much."""
+PHRASES: Final = 2000
+"""Made-up phrases of each language that has a word list."""
+PHRASE_WEIGHT: Final = 0.5
+"""What a made-up phrase counts beside a text."""
+
+
+def train(
+    rows: Iterable[LabelledText],
+    *,
+    n_buckets: int = BUCKETS,
+    penalty: float = PENALTY,
+    n_phrases: int = PHRASES,
+    seed: int = 0,
+) -> TextModel:
+    """The model of all languages with MIN_TEXTS rows; the same rows give the same bytes.
+
+    DatasetError without two such languages. `n_phrases` above 0 needs wordfreq.
+    """
+    rows = list(rows)
+    counts = Counter(row.language for row in rows)
+    languages = tuple(sorted(code for code, n in counts.items() if n >= MIN_TEXTS))
+    if len(languages) < 2:
+        raise DatasetError(f"no two languages with {MIN_TEXTS} texts each: nothing to tell apart")
+    column = {code: at for at, code in enumerate(languages)}
+    kept = [row for row in rows if row.language in column]
+    texts, classes = [row.text for row in kept], [column[row.language] for row in kept]
+    for code in languages if n_phrases else ():
+        phrases = wordlists.phrases(code, n_phrases, seed)
+        texts += phrases
+        classes += len(phrases) * [column[code]]
+    weights = np.full(len(texts), PHRASE_WEIGHT)
+    weights[: len(kept)] = 1
+    columns = np.array(classes)
+    learned, intercepts = solver.fit(
+        matrix(texts, n_buckets),
+        columns,
+        weights,
+        len(languages),
+        penalty,
+        seed,
+        rest_weights=weights * _as_others(columns)[columns],
+    )
+    codes, scales = quantised(learned.T)
+    facts = {
+        "texts": len(kept),
+        "phrases": len(texts) - len(kept),
+        "languages": {code: counts[code] for code in languages},
+        "kinds": dict(sorted(Counter(row.kind for row in kept).items())),
+        "buckets": n_buckets,
+        "penalty": penalty,
+        "seed": seed,
+    }
+    return TextModel(languages, table_of(codes), scales, intercepts, facts)
+
+
+def _as_others(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """What a text of each language counts as an example of the others, (n_languages,).
+
+    A language of few texts counts more: Hebrew has to be told from Yiddish, too.
+    """
+    counts = np.maximum(np.bincount(columns), 1)
+    rarer: npt.NDArray[np.float64] = (counts.max() / counts) ** RARE_POWER
+    return rarer.clip(1, RARE_MOST)
+
+
+def matrix(texts: Sequence[str], n_buckets: int) -> Any:
+    """The features of texts as a CSR matrix (n_texts, n_buckets).
+
+    A row without repetitions has length 1.
+    """
+    from scipy.sparse import csr_matrix
+
+    bits = n_buckets.bit_length() - 1
+    columns: list[npt.NDArray[Any]] = []
+    values: list[npt.NDArray[Any]] = []
+    pointers = [0]
+    for text in texts:
+        found = buckets(text, bits)
+        names, counts = np.unique(found, return_counts=True)
+        columns.append(names.astype(np.int32))
+        values.append((counts / math.sqrt(max(len(found), 1))).astype(np.float32))
+        pointers.append(pointers[-1] + len(names))
+    shape = (len(texts), n_buckets)
+    return csr_matrix((np.concatenate(values), np.concatenate(columns), pointers), shape=shape)

@@ -1,0 +1,288 @@
+"""From labelled URLs to the parameters of the URL model.
+
+One linear SVM for each language against all others, with balanced classes (Baykan 2013, 2.2 and
+3.2). Unlike there,
+
+- a classifier's negatives are weighted by language: each of the paper's five counts as much as
+  the others, which together do not outvote one of them;
+- the names of hosts are also learned from word lists: machines that tell made-up names of each
+  language from the others' (:mod:`classifiers.lab.training.wordlists`) score every URL, and their
+  scores are features beside the n-grams. Being linear, they are added into the weights afterwards;
+- paths also stand for themselves: a path of words is learned once more without its host;
+- the point from which a classifier says Yes is set on domains it has not seen: on its own
+  training data it looks surer than it is, and its recall elsewhere is too low.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.errors import DatasetError
+from classifiers.lab.datasets import LabelledUrl, domain_reader, stable_share
+from classifiers.lab.training import calibration, solver, wordlists
+from classifiers.lab.training.examples import FIVE, Examples, collect
+from classifiers.languages import tlds_of
+from classifiers.urls.batch import encode
+from classifiers.urls.modelfile import Parameters
+from classifiers.urls.ngrams import MARK_VALUE
+from classifiers.weights import quantised
+
+EXCLUDED_SOURCES: Final = frozenset({"citizenlab_country"})
+"""Sources whose licence does not allow a model that anybody may use."""
+
+_NAME_SCALE: Final = 0.2
+"""Factor of the scores of made-up names, which are features; what is small is trusted less."""
+_OTHER_NAMES: Final = 0.3
+"""What another language than the paper's five counts beside them in telling names."""
+_TOWNS: Final = 0.3
+"""What the names of its towns count beside the made-up names of a language."""
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to train; the same options and rows give the same model, bit by bit."""
+
+    buckets: int = 1 << 18
+    """Buckets of the features, a power of two. Size of the file and of the tables in memory."""
+    seed: int = 0
+    min_urls: int = 30
+    """A language with fewer URLs gets no classifier."""
+    languages: tuple[str, ...] | None = None
+    """Only these; None is every language with `min_urls`."""
+    max_per_domain: int = 20
+    """URLs of one language that one registered domain adds: more tell little that is new."""
+    penalty: float = 0.2
+    """C of the SVM."""
+    calibration_share: float = 0.15
+    """Share of the domains that are held out to set the point of Yes."""
+    word_lists: bool = True
+    """Whether to learn from word lists and towns also; needs the extra `training`."""
+    names: int = 160_000
+    """Names made up of each of the paper's five languages; of each other a quarter as many."""
+    jobs: int = 1
+    """Threads; the result does not depend on it."""
+
+
+def usable(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
+    """Each URL once, without excluded sources and URLs listed under two languages."""
+    first: dict[str, LabelledUrl] = {}
+    ambiguous: set[str] = set()
+    for row in rows:
+        if row.source in EXCLUDED_SOURCES:
+            continue
+        if first.setdefault(row.url, row).language != row.language:
+            ambiguous.add(row.url)
+    return [row for url, row in first.items() if url not in ambiguous]
+
+
+def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
+    """At most so many URLs of each registered domain and language, drawn by their hash."""
+    domain = domain_reader()
+    groups: dict[tuple[str, str], list[LabelledUrl]] = defaultdict(list)
+    for row in rows:
+        groups[domain(row.url), row.language].append(row)
+    kept: list[LabelledUrl] = []
+    for group in groups.values():
+        if len(group) > limit:
+            group.sort(key=lambda row: stable_share(row.url, seed, "cap"))
+        kept += group[:limit]
+    return sorted(kept)
+
+
+def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
+    """A model of the languages that have enough rows; DatasetError if fewer than two have."""
+    chosen = capped(usable(rows), options.max_per_domain, options.seed)
+    languages = _languages(chosen, options)
+    chosen = [row for row in chosen if row.language in set(languages)]
+    bits = _bits(options.buckets)
+    examples = collect(
+        chosen,
+        languages,
+        held_out=options.calibration_share,
+        seed=options.seed,
+        made_up=options.word_lists,
+    )
+    names = _name_machines(languages, bits, options) if options.word_lists else None
+    features = _with_scores(matrix(examples.urls, bits), names)
+    held_out, weights, intercepts = _fit_twice(features, examples, options)
+    unseen = np.flatnonzero(examples.is_held_out)
+    points = calibration.calibrate(
+        held_out,
+        examples.columns[unseen],
+        [chosen[at].url for at in unseen.tolist()],
+        languages,
+        examples.masses,
+    )
+    weights = _folded(weights, names, 1 << bits)
+    _use_domains(weights, intercepts, languages, points)
+    codes, scales = quantised(weights.T)
+    counts = Counter(row.language for row in chosen)
+    return Parameters(
+        languages=languages,
+        weights=codes,
+        scales=scales,
+        intercepts=(intercepts + points.shifts).astype(np.float32),
+        offsets=points.offsets.astype(np.float32),
+        temperature=points.temperature,
+        facts={
+            **_facts(rows, chosen, {code: counts[code] for code in languages}, options),
+            "examples": len(examples.urls),
+            "top_level_domains": points.domains,
+        },
+    )
+
+
+def matrix(urls: Sequence[str], bits: int) -> Any:
+    """The features as a scipy CSR matrix, float32 (n_urls, 2**bits)."""
+    from scipy.sparse import csr_matrix
+
+    from classifiers.urls import ngrams
+
+    batch = encode(urls)
+    pointers = ngrams.count_features(batch.buffer, len(batch), bits)
+    indices = np.empty(pointers[-1], np.int32)
+    values = np.empty(pointers[-1], np.float32)
+    ngrams.fill_features(batch.buffer, bits, pointers, indices, values)
+    features = csr_matrix((values, indices, pointers), shape=(len(urls), 1 << bits))
+    features.sum_duplicates()
+    return features
+
+
+def _languages(rows: Sequence[LabelledUrl], options: Options) -> tuple[str, ...]:
+    counts = Counter(row.language for row in rows)
+    wanted = options.languages or tuple(counts)
+    enough = sorted(code for code in wanted if counts[code] >= options.min_urls)
+    few = sorted(set(wanted) - set(enough))
+    if options.languages and few:
+        raise DatasetError(
+            f"too few URLs for {', '.join(few)}: a language needs {options.min_urls}"
+        )
+    if len(enough) < 2:
+        raise DatasetError(
+            f"{len(enough)} languages have {options.min_urls} usable URLs or more; two are needed"
+        )
+    return tuple(enough)
+
+
+def _bits(buckets: int) -> int:
+    bits = buckets.bit_length() - 1
+    if buckets != 1 << bits or not 4 <= bits <= 24:
+        raise DatasetError(f"buckets must be a power of two from 16 to 16777216, not {buckets}")
+    return bits
+
+
+def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Floats | None:
+    """Weights (n_buckets, n_listed) of machines that tell each language's names from the others'.
+
+    None where fewer than two of the languages have a list.
+    """
+    listed = wordlists.listed(languages)
+    if len(listed) < 2:
+        return None
+    urls: list[str] = []
+    columns, weights = [], []
+    for at, code in enumerate(listed):
+        share, size = (1.0, options.names) if code in FIVE else (_OTHER_NAMES, options.names // 4)
+        names = wordlists.names(code, size, options.seed)
+        towns = wordlists.towns(code, size // 2, options.seed)
+        urls += names + towns
+        columns += [at] * (len(names) + len(towns))
+        weights += [share / len(names)] * len(names)
+        weights += [_TOWNS * share / max(len(towns), 1)] * len(towns)
+    machines, _ = solver.fit(
+        matrix(urls, bits),
+        np.array(columns, np.int64),
+        np.array(weights),
+        len(listed),
+        options.penalty,
+        options.seed,
+    )
+    return machines * np.float32(_NAME_SCALE)
+
+
+def _with_scores(features: Any, machines: Floats | None) -> Any:
+    """The features, and beside them what the machines say of them."""
+    from scipy.sparse import csr_matrix, hstack
+
+    if machines is None:
+        return features
+    return hstack([features, csr_matrix(features @ machines)], format="csr")
+
+
+def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
+    """Weights of the features alone: what weighs a machine weighs its features."""
+    if machines is None:
+        return weights
+    folded: Floats = weights[:n_buckets] + machines @ weights[n_buckets:]
+    return folded
+
+
+def _fit_twice(
+    features: Any, examples: Examples, options: Options
+) -> tuple[npt.NDArray[np.float64], Floats, Floats]:
+    """Decision values of the domains held out, by machines without them; then all machines."""
+    from joblib import Parallel, delayed
+
+    def fit_on(rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+        return solver.fit(
+            features[rows],
+            examples.columns[rows],
+            examples.weights[rows],
+            len(examples.masses),
+            options.penalty,
+            options.seed,
+            rest_weights=examples.rest_weights[rows],
+        )
+
+    parts = (np.flatnonzero(~examples.is_left_out), np.arange(len(examples.urls)))
+    work = Parallel(n_jobs=min(options.jobs, 2), backend="threading")
+    (seen, seen_intercepts), (weights, intercepts) = work(delayed(fit_on)(part) for part in parts)
+    unseen = features[np.flatnonzero(examples.is_held_out)]
+    return (unseen @ seen + seen_intercepts).astype(np.float64), weights, intercepts
+
+
+def _use_domains(
+    weights: Floats, intercepts: Floats, languages: Sequence[str], points: calibration.Points
+) -> None:
+    """Write into the weights of some languages what their top-level domains tell better."""
+    bits = len(weights).bit_length() - 1
+    for at, language in enumerate(languages):
+        rule = points.domains.get(language)
+        if rule is None:
+            continue
+        marks = matrix([f"http://1234.{tld}/" for tld in sorted(tlds_of(language))], bits).indices
+        if rule == calibration.ALONE:
+            weights[:, at] = 0
+            intercepts[at] = -0.5
+        weights[np.unique(marks), at] += 1 / MARK_VALUE
+
+
+def _facts(
+    rows: Sequence[LabelledUrl],
+    chosen: Sequence[LabelledUrl],
+    languages: dict[str, int],
+    options: Options,
+) -> dict[str, Any]:
+    """What the model card says of the training data."""
+    return {
+        "rows": len(rows),
+        "rows_used": len(chosen),
+        "languages": languages,
+        "sources": dict(sorted(Counter(row.source for row in chosen).items())),
+        "label_kinds": dict(sorted(Counter(row.label_kind for row in chosen).items())),
+        "excluded_sources": sorted(EXCLUDED_SOURCES),
+        "buckets": options.buckets,
+        "seed": options.seed,
+        "max_per_domain": options.max_per_domain,
+        "penalty": options.penalty,
+        "word_lists": options.word_lists,
+        "min_urls": options.min_urls,
+    }

@@ -1,0 +1,1 @@
+"""The encoding of a page: declared, detected, decoded."""

@@ -1,0 +1,236 @@
+"""Which character encoding a page is written in, and its text.
+
+Order of evidence: a byte order mark, then valid UTF-8 with characters beyond ASCII, then the
+charset of HTTP or else the last valid one of META, unless the bytes contradict it, then the
+bytes themselves (`detection.detect`).
+
+A declaration of ISO-8859-1 is weak: many tools write it without being asked (Tamura 2007, 2.2).
+Labels mean what the WHATWG Encoding Standard says they mean: `latin1` is windows-1252, `gb2312`
+is gb18030, `shift_jis` is its Windows superset. UTF-7 and x-user-defined are never believed.
+Unlike the standard, ibm855, Johab, ISO-2022-KR and UTF-32 are read: such pages exist.
+
+META counts in the first 16 kB, not only in the first 1,024 bytes; in comments, scripts and
+styles it does not count, for no reader's browser has shown it to its author as a META.
+"""
+
+import codecs
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from classifiers.pages.charset import charsets, detection
+
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    # Before UTF-16, whose mark this one begins with.
+    (codecs.BOM_UTF32_LE, "utf-32le"),
+    (codecs.BOM_UTF32_BE, "utf-32be"),
+    (codecs.BOM_UTF16_LE, "utf-16le"),
+    (codecs.BOM_UTF16_BE, "utf-16be"),
+)
+
+# As much of a page is searched for META; heads with inline scripts are long.
+_HEAD_BYTES = 16_384
+# Each piece of an attribute's value is taken once, so that reading a head is linear.
+_META = re.compile(
+    rb"<[mM][eE][tT][aA][\s/](?![^<>]*\b[nN][aA][mM][eE]\s*=)[^<>]*?\b[cC][hH][aA][rR][sS][eE][tT]\s*=\s*[\"']?\s*([\w:.-]+)"
+)
+_NO_MARKUP = re.compile(
+    rb"<!--(?:-?>|.*?(?:-->|\Z))|<(script|style)\b.*?(?:</\1|\Z)", re.DOTALL | re.IGNORECASE
+)
+_XML = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)")
+_CONTENT_TYPE = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
+
+# A page in a declared encoding may hold this share of bytes that are none of it (a cut end, a
+# pasted line); more means that the declaration is wrong.
+_DAMAGE = 0.02
+
+# So many multi-byte sequences do not form valid UTF-8 by chance in another encoding.
+_SURE_SEQUENCES = 10
+
+STRONG_LANGUAGES: dict[str, str] = {
+    "windows-874": "th",
+    "shift_jis": "ja",
+    "euc-jp": "ja",
+    "iso-2022-jp": "ja",
+    "euc-kr": "ko",
+    "iso-2022-kr": "ko",
+    "johab": "ko",
+    "gb18030": "zh",
+    "big5": "zh",
+    "windows-1253": "el",
+    "iso-8859-7": "el",
+    "windows-1255": "he",
+    "iso-8859-8": "he",
+    "windows-1258": "vi",
+}
+"""Encodings that are used for one language only (Cai 2009; Tamura 2007, 2.2)."""
+
+WEAK_LANGUAGES: dict[str, str] = {"windows-1254": "tr", "koi8-u": "uk"}
+"""Encodings that are mostly used for one language, and by mistake for others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The text of a page, kept in UTF-8 as parsers want it.
+
+    `charset` is the WHATWG name of the encoding that the page was in, `source` where it came
+    from: `bom`, `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`. `declared`
+    is what the last valid META, else XML's declaration, claims, whether believed or not (WHATWG
+    name; None where there is none), `raw_declared` its label as written. Neither is read where a
+    byte order mark decides.
+    """
+
+    utf8: bytes
+    charset: str
+    source: str
+    declared: str | None = None
+    raw_declared: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The text as a string."""
+        return self.utf8.decode("utf-8")
+
+
+class _Claim(NamedTuple):
+    charset: str
+    source: str
+    label: str
+
+
+def decode(body: bytes, content_type: str | None = None) -> Decoded:
+    """The text of a page of any bytes; damaged sequences become U+FFFD, nothing raises.
+
+    UTF-8 costs its validation, 0.5 ms per MB. An encoding that has to be found costs 1 ms more
+    and, like a declared one, is decoded in time linear in the page, 2 to 75 ms
+    per MB: the caller cuts what is too long (`parse.MAX_BYTES`).
+    """
+    for mark, charset in _BOMS:
+        if body.startswith(mark):
+            return _decoded(body[len(mark) :], charset, "bom")
+    inside = _claims_inside(body)
+    outside = charset_of(content_type)
+    claims = [*([_Claim(outside, "http", "")] if outside else []), *inside]
+    # UTF-16 shows in the bytes; a page that is not in it is not made so by its header.
+    found = _decode(body, [claim for claim in claims if not claim.charset.startswith("utf-16")])
+    if not inside:
+        return found
+    return Decoded(found.utf8, found.charset, found.source, inside[0].charset, inside[0].label)
+
+
+def charset_of(content_type: str | None) -> str | None:
+    """The charset of a Content-Type header by its WHATWG name; None if missing or unknown."""
+    found = _CONTENT_TYPE.search(content_type or "")
+    return charsets.canonical_label(found[1]) if found else None
+
+
+def _claims_inside(body: bytes) -> list[_Claim]:
+    """What the page declares, the last one first."""
+    head = body[:_HEAD_BYTES]
+    end = max((found.end() for found in _metas(head)), default=0)
+    labels = [found[1] for found in _metas(_NO_MARKUP.sub(b" ", head[:end]))]
+    written = [label.decode("ascii", "replace") for label in (*_XML.findall(head), *labels)]
+    known = [(charsets.canonical_label(label), label) for label in reversed(written)]
+    return [_Claim(name, "meta", label) for name, label in known if name]
+
+
+def _metas(head: bytes) -> Iterator[re.Match[bytes]]:
+    """The metas that name a charset; only they are read, and each once."""
+    lower = head.lower()
+    end = 0
+    place = lower.find(b"charset")
+    while place >= 0:
+        start = lower.rfind(b"<meta", end, place)
+        end = place + 1
+        found = _META.match(head, start) if start >= 0 else None
+        if found:
+            end = found.end()
+            yield found
+        place = lower.find(b"charset", end)
+
+
+def _decode(body: bytes, claims: list[_Claim]) -> Decoded:
+    if body.isascii():
+        return _decode_ascii(body, claims)
+    found = _wide(body) or _as_utf8(body, claims)
+    if found:
+        return found
+    sample = detection.sample(body)
+    charset, source = _by_claim(sample, claims) or _by_bytes(sample, claims)
+    return _decoded(body, charset, source)
+
+
+def _decode_ascii(body: bytes, claims: list[_Claim]) -> Decoded:
+    """Seven-bit bytes: ASCII, or a seven-bit or two-byte encoding in disguise."""
+    if b"\x1b$" in body:
+        charset = "iso-2022-kr" if b"\x1b$)C" in body else "iso-2022-jp"
+        source = next((claim.source for claim in claims if claim.charset == charset), "detected")
+        return _decoded(body, charset, source)
+    wide = _wide(body)
+    if wide:
+        return wide
+    for claim in claims[:1]:
+        if not claim.charset.startswith("iso-2022"):
+            return Decoded(body, claim.charset, claim.source)
+    return Decoded(body, "utf-8", "ascii")
+
+
+def _wide(body: bytes) -> Decoded | None:
+    """UTF-16 or UTF-32 without a mark, recognised by the zero bytes of its ASCII."""
+    head = body[:1024]
+    if b"\0" not in head:
+        return None
+    zeros = [head[place::4].count(0) for place in range(4)]
+    full = len(head) // 4
+    if full >= 4 and min(zeros[2:]) >= 0.9 * full and zeros[0] <= 0.1 * full:
+        return _decoded(body, "utf-32le", "detected")
+    if full >= 4 and min(zeros[:2]) >= 0.9 * full and zeros[3] <= 0.1 * full:
+        return _decoded(body, "utf-32be", "detected")
+    even, odd = zeros[0] + zeros[2], zeros[1] + zeros[3]
+    if max(even, odd) < max(4, len(head) // 50) or min(even, odd) > max(even, odd) // 10:
+        return None
+    return _decoded(body, "utf-16le" if odd > even else "utf-16be", "detected")
+
+
+def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    name, source = claims[0][:2] if claims else ("utf-8", "utf-8")
+    # Each character beyond ASCII adds one byte or more to the length.
+    if name in charsets.MULTIBYTE and len(body) - len(text) < _SURE_SEQUENCES:
+        return None
+    return Decoded(body, "utf-8", source if name == "utf-8" else "utf-8")
+
+
+def _by_claim(sample: bytes, claims: list[_Claim]) -> tuple[str, str] | None:
+    """The first declared encoding that the bytes fit; windows-1252 is left to detection."""
+    for charset, source, _ in claims:
+        if charset != "windows-1252" and _fits(sample, charset):
+            return charset, source
+    return None
+
+
+def _by_bytes(sample: bytes, claims: list[_Claim]) -> tuple[str, str]:
+    charset = detection.detect(sample, claims[0].charset if claims else None)
+    return charset, next((claim.source for claim in claims if claim.charset == charset), "detected")
+
+
+def _fits(sample: bytes, charset: str) -> bool:
+    """Whether hardly any character is damaged or a control character of a wrong encoding."""
+    text = sample.decode(charsets.codec(charset), "replace")
+    bad = text.count("\ufffd") + charsets.count_controls(text)
+    if not bad:
+        return True
+    beyond = len(sample) - len(sample.decode("ascii", "ignore"))
+    return bad <= max(1, _DAMAGE * beyond) or (
+        charset == "utf-8" and detection.is_mostly_utf8(sample)
+    )
+
+
+def _decoded(body: bytes, charset: str, source: str) -> Decoded:
+    text = body.decode(charsets.codec(charset), "replace")
+    return Decoded(text.encode("utf-8", "replace"), charset, source)

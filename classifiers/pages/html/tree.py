@@ -1,0 +1,294 @@
+"""The parts of a page that identification and the crawl need, from one tree.
+
+lexbor reads a page as browsers do, at 250 MB/s. A page whose tree would cost it too much
+(`hazards`) is disarmed first. BeautifulSoup with lxml stands in, for the beginning of the page,
+in two cases only: the page is still hazardous when disarmed, or lexbor raises.
+"""
+
+import re
+import warnings
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from classifiers.pages.html.hazards import disarmed, is_hazardous
+from classifiers.pages.html.links import MAX_ANCHOR
+
+MAX_SOUP_BYTES = 50_000
+"""Bytes that BeautifulSoup reads of a page: 0.05 s, 0.2 s if each closing tag is a wrong one."""
+
+MAX_ELEMENTS = 12_000
+"""Elements with links or metadata that are read; those beyond are counted as dropped links."""
+
+# The parser of the standard library is quadratic in unclosed tags.
+_MAX_SLOW_BYTES = 20_000
+
+Element = tuple[str, dict[str, str | None]]
+
+_WANTED = "a[href],area[href],frame[src],iframe[src],link[href],base[href],meta"
+_WANTED_TAGS = ("a", "area", "frame", "iframe", "link", "base", "meta")
+
+_HIDDEN_TAGS = (
+    "head title script style noscript template pre code kbd samp tt option button textarea"
+    " iframe svg math"
+)
+_HIDDEN = frozenset(_HIDDEN_TAGS.split())
+# Elements that stand inside words; every other one separates the text around it.
+_INLINE_TAGS = "b i em strong u s font wbr nobr mark big small sub sup"
+_INSIDE_WORDS = frozenset(_INLINE_TAGS.split())
+
+_FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
+# In feeds, and where letters of other scripts stand further down, this many times the text is read
+# and so many pieces of it are kept.
+_SAMPLED = 20
+_PIECES = 8
+_MIN_FOREIGN = 200
+
+# Nodes that are looked at for the text, 20 ms; a page has no text worth reading after so many.
+_MAX_NODES = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class RawPage:
+    """A page before its links are resolved.
+
+    `elements` are the elements with links and metadata in document order, each a name and its
+    attributes (of `a` only `href` if anchors were not asked for); `unread` counts those beyond
+    `MAX_ELEMENTS`. `anchors` are the texts of the elements, if they were asked for. `root` and
+    `body` are the attributes of `html` and `body`; `parser` is `lexbor`, `lexbor-disarmed` or
+    `beautifulsoup`.
+    """
+
+    text: str = ""
+    title: str = ""
+    root: dict[str, str | None] = field(default_factory=dict)
+    body: dict[str, str | None] = field(default_factory=dict)
+    elements: list[Element] = field(default_factory=list)
+    anchors: list[str] = field(default_factory=list)
+    unread: int = 0
+    parser: str = "lexbor"
+
+
+def read(html: bytes, max_characters: int, *, anchors: bool = False) -> RawPage:
+    """The parts of a page given in UTF-8; `text` is at most `max_characters` long."""
+    parser = "lexbor"
+    if is_hazardous(html):
+        html, parser = disarmed(html), "lexbor-disarmed"
+        if is_hazardous(html):
+            return _read_soup(html, max_characters, anchors)
+    try:
+        return _read_lexbor(html, max_characters, anchors, parser)
+    except Exception:
+        return _read_soup(html, max_characters, anchors)
+
+
+def _read_lexbor(
+    html: bytes, max_characters: int, anchors: bool = False, parser: str = "lexbor"
+) -> RawPage:
+    tree = LexborHTMLParser(html, scripting=True)
+    root = tree.root
+    if root is None:
+        return RawPage(parser=parser)
+    body = tree.body
+    title = tree.css_first("title")
+    nodes = tree.css(_WANTED)
+    kept = nodes[:MAX_ELEMENTS]
+    return RawPage(
+        text=_representative(root if body is None else body, html, max_characters),
+        title=_tidy(title.text(), 300) if title is not None else "",
+        root=root.attributes,
+        body=body.attributes if body is not None else {},
+        elements=[_element(node, anchors) for node in kept],
+        anchors=[_anchor(node) for node in kept] if anchors else [],
+        unread=len(nodes) - len(kept),
+        parser=parser,
+    )
+
+
+def _element(node: LexborNode, whole: bool) -> Element:
+    name = str(node.tag)
+    if name == "a" and not whole:
+        return name, {"href": node.attrs.get("href")}
+    return name, node.attributes
+
+
+def _anchor(node: LexborNode) -> str:
+    child = node.first_child
+    if child is None:
+        return ""
+    if child.tag == "-text" and child.next is None:
+        return _tidy(child.text_content or "", MAX_ANCHOR)
+    text = _visible(node, MAX_ANCHOR) or _tidy(node.text(separator=" "), MAX_ANCHOR)
+    if text:
+        return text
+    image = node.css_first("img[alt]")
+    return _tidy(image.attributes["alt"] or "", MAX_ANCHOR) if image is not None else ""
+
+
+def _representative(root: LexborNode, html: bytes, limit: int) -> str:
+    """The beginning of the visible text; pieces from all of it where that says more.
+
+    Feeds and plain texts may begin with a page of English before they come to their own language.
+    """
+    text = _visible(root, limit)
+    if len(text) < limit or not (_FEED.search(html, 0, 1_000) or _turns_foreign(text, html)):
+        return text
+    whole = _visible(root, _SAMPLED * limit)
+    size, step = limit // _PIECES, max(len(whole), limit) // _PIECES
+    pieces = (whole[at * step : at * step + size] for at in range(_PIECES))
+    return _tidy(" ".join(pieces), limit)
+
+
+def _turns_foreign(text: str, html: bytes) -> bool:
+    """Whether a page whose text begins in Latin letters has many others further down."""
+    if html.isascii():
+        return False
+    seen = _foreign(text.encode("utf-8", "replace"))
+    return 4 * seen <= len(text) and _foreign(html) >= max(_MIN_FOREIGN, 4 * seen)
+
+
+def _foreign(text: bytes) -> int:
+    """How many letters of other scripts than Latin there are in UTF-8, by their first bytes."""
+    high = int(np.count_nonzero(np.frombuffer(text, np.uint8) >= 0xCE))
+    return high - text.count(b"\xe2") - text.count(b"\xef")  # signs, and forms of Latin letters
+
+
+def _visible(root: LexborNode, limit: int) -> str:
+    """Visible text under a node, with a space at each edge that separates words.
+
+    A loop, not a recursion: pages nest as deeply as they like. lexbor walks the tree, and each
+    node that Python looks at costs 0.2 us.
+    """
+    hidden, inside_words, text = _kinds()
+    parts: list[str] = []
+    found = 0
+    is_apart = True
+    goes_on_at = 0
+    for node in islice(root.traverse(include_text=True), _MAX_NODES):
+        if goes_on_at:
+            if node.mem_id != goes_on_at:
+                continue
+            goes_on_at = 0
+        kind = node.tag_id
+        if not is_apart and (kind not in inside_words or _follows_edge(node, inside_words)):
+            parts.append(" ")
+            is_apart = True
+        if kind == text:
+            piece = node.text_content or ""
+            parts.append(piece if len(piece) <= 4 * limit else " " + piece.lstrip()[: 4 * limit])
+            is_apart = False
+            found += len(piece.strip())
+            if found > limit:
+                break
+        elif kind in hidden and node.first_child is not None:
+            following = _following(node, root)
+            if following is None:
+                break
+            goes_on_at = following.mem_id
+    return _tidy("".join(parts), limit)
+
+
+def _follows_edge(node: LexborNode, inside_words: frozenset[int]) -> bool:
+    """Whether an element that separates words ends just before a node."""
+    before = node.prev
+    while before is not None:
+        if before.tag_id not in inside_words:
+            return True
+        before = before.last_child
+    return False
+
+
+def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
+    """The next node in document order that is not inside `node`."""
+    here: LexborNode | None = node
+    while here is not None and here.mem_id != root.mem_id:
+        sibling = here.next
+        if sibling is not None:
+            return sibling
+        here = here.parent
+    return None
+
+
+@cache
+def _kinds() -> tuple[frozenset[int], frozenset[int], int]:
+    """The numbers that lexbor gives to what is hidden, to what does not separate words, to text."""
+    tree = LexborHTMLParser("text<!-- -->")
+    nodes = tree.css("body")[0].traverse(include_text=True)
+    number = {node.tag: node.tag_id for node in nodes}
+    hidden, inline = (
+        frozenset(tree.create_node(name).tag_id for name in names)
+        for names in (_HIDDEN, _INSIDE_WORDS)
+    )
+    return hidden, inline | {number["-text"], number["-comment"]}, number["-text"]
+
+
+def _read_soup(html: bytes, max_characters: int, anchors: bool = False) -> RawPage:
+    soup = _soup(html)
+    if soup is None:
+        return RawPage(parser="beautifulsoup")
+    title = soup.find("title")
+    found = soup.find_all(_WANTED_TAGS, limit=MAX_ELEMENTS)
+    return RawPage(
+        text=_soup_text(soup, max_characters),
+        title=_tidy(title.get_text(), 300) if title is not None else "",
+        root=_attributes(soup.find("html")),
+        body=_attributes(soup.find("body")),
+        elements=[(tag.name, _attributes(tag)) for tag in found],
+        anchors=[_soup_anchor(tag) for tag in found] if anchors else [],
+        parser="beautifulsoup",
+    )
+
+
+def _soup_anchor(tag: Any) -> str:
+    text = _tidy(tag.get_text(" ")[: 4 * MAX_ANCHOR], MAX_ANCHOR)
+    image = None if text else tag.find("img", alt=True)
+    return _tidy(str(image["alt"]), MAX_ANCHOR) if image is not None else text
+
+
+def _soup(html: bytes) -> Any:
+    """The page as BeautifulSoup reads it; None if no parser can read it."""
+    from bs4 import BeautifulSoup
+
+    for builder, limit in (("lxml", MAX_SOUP_BYTES), ("html.parser", _MAX_SLOW_BYTES)):
+        with warnings.catch_warnings(), suppress(Exception):
+            warnings.simplefilter("ignore")
+            return BeautifulSoup(html[:limit].decode("utf-8", "replace"), builder)
+    return None
+
+
+def _soup_text(soup: Any, limit: int) -> str:
+    from bs4.element import NavigableString, PreformattedString, Tag
+
+    parts: list[str] = []
+    found = 0
+    node = soup.contents[0] if soup.contents else None
+    while node is not None and found <= limit:
+        following = node.next_element
+        if isinstance(node, Tag):
+            if node.name in _HIDDEN:
+                last = node._last_descendant()
+                following = last.next_element if last is not None else following
+            parts.append("" if node.name in _INSIDE_WORDS else " ")
+        elif isinstance(node, NavigableString) and not isinstance(node, PreformattedString):
+            before = getattr(node.previous_sibling, "name", None)
+            is_apart = before is not None and before not in _INSIDE_WORDS
+            parts.append(" " * is_apart + str(node)[: 4 * limit])
+            found += len(parts[-1].strip())
+        node = following
+    return _tidy("".join(parts), limit)
+
+
+def _attributes(tag: Any) -> dict[str, str | None]:
+    if tag is None:
+        return {}
+    return {k: v if isinstance(v, str) else " ".join(v) for k, v in tag.attrs.items()}
+
+
+def _tidy(text: str, limit: int) -> str:
+    """A text with single spaces, cut to `limit` characters."""
+    return " ".join(text.split())[:limit]

@@ -1,0 +1,1 @@
+"""The language of a text from the text alone."""

@@ -1,0 +1,184 @@
+"""The n-grams of a text, hashed, and the sums of their weights: where a text becomes numbers.
+
+Training asks for the buckets, scoring for sums of weights; both call `_features`, so what was
+learned is what is scored. Features are the 1- to 5-grams of each word with a mark at both ends,
+and the word itself; of scripts that put no spaces between words the 1- to 3-grams. A text is
+summed in pieces of some hundred letters, so that a page in two languages shows as one.
+
+Compiled as `classifiers.weights` says.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.pages.text.scripts import SCRIPTS, script_table
+from classifiers.weights import Buckets, Codes, Ints, compiled, filled, inlined, sum_rows
+
+MAX_WORD: Final = 32
+"""Letters of a word that are looked at; what is longer is no word."""
+PIECE: Final = 240
+"""Letters after which a piece ends with the next word."""
+
+_EDGE: Final = np.uint64(0x5F)
+_STEP: Final = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS: Final = tuple(
+    np.uint64(factor)
+    for factor in (
+        0x9E3779B97F4A7C15,
+        0xBF58476D1CE4E5B9,
+        0x94D049BB133111EB,
+        0xD1342543DE82EF95,
+        0xAF251AF3B0F025B5,
+        0xC2B2AE3D27D4EB4F,
+    )
+)
+"""Odd numbers that spread 1- to 5-grams and words over the buckets."""
+
+_LETTER, _INNER, _DENSE, _SKIPPED = 1, 2, 3, 4
+_POINTS = ((0x591, 0x5C8), (0x610, 0x61B), (0x640, 0x641), (0x64B, 0x660), (0x670, 0x671))
+# Yiddish is written with and without these.
+_LIGATURES = {"\u05f0": "\u05d5\u05d5", "\u05f1": "\u05d5\u05d9", "\u05f2": "\u05d9\u05d9"}
+_DENSE_SCRIPTS = frozenset({"Hani", "Kana", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
+_APOSTROPHES = (0x27, 0x2019)
+# Room for a piece: it ends after at most PIECE + MAX_WORD letters, each of which and each word's
+# end adds six buckets at most; four more fill up the last row of sums.
+_MAX_GRAMS = 6 * 2 * (PIECE + MAX_WORD + 2) + 4
+
+Kinds = npt.NDArray[np.uint8]
+Units = npt.NDArray[np.uint16]
+
+
+@cache
+def kinds() -> Kinds:
+    """What each code unit is: 0 no part of a word, a letter, an apostrophe, or a dense sign.
+
+    Points and vowel signs that Hebrew and Arabic texts may have or not are skipped.
+    """
+    table = np.zeros(0x10000, np.uint8)
+    letters = [at for at in range(0x10000) if unicodedata.category(chr(at))[0] in "LM"]
+    table[letters] = _LETTER
+    scripts = script_table()
+    for name in _DENSE_SCRIPTS:
+        table[(scripts == SCRIPTS.index(name)) & (table == _LETTER)] = _DENSE
+    table[list(_APOSTROPHES)] = _INNER
+    for first, end in _POINTS:
+        table[first:end] = _SKIPPED
+    return table
+
+
+def units(text: str) -> Units:
+    """The UTF-16 code units of a text in lower case, its letters composed."""
+    text = text.lower()
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+        for ligature, letters in _LIGATURES.items():
+            if ligature in text:
+                text = text.replace(ligature, letters)
+    return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
+
+
+def buckets(text: str, bits: int) -> Buckets:
+    """The buckets of a text's features, (n_features,); one may stand there several times."""
+    return all_buckets(units(text), kinds(), bits)
+
+
+@inlined
+def _bucket(key: np.uint64, factor: np.uint64, shift: np.uint64) -> np.uint32:
+    return np.uint32((key * factor) >> shift)
+
+
+@inlined
+def _features(
+    text: Units, at: int, table: Kinds, shift: np.uint64, grams: Buckets
+) -> tuple[int, int, int]:
+    """Write the buckets of the next piece of a text.
+
+    Gives back how many they are, how many letters the piece has and where the next one begins.
+    """
+    n, letters, length = 0, 0, 0
+    first = second = third = fourth = fifth = word = np.uint64(0)
+    while at <= len(text):
+        unit, kind = np.uint64(0x20), 0
+        if at < len(text):
+            unit, kind = np.uint64(text[at]), int(table[text[at]])
+            if kind == _INNER:
+                unit, kind = np.uint64(0x27), kind if length else 0
+        at += 1
+        if kind == _SKIPPED:
+            continue
+        if kind and length < MAX_WORD:
+            if length == 0:
+                first = word = _EDGE * _STEP
+                second = third = fourth = fifth = np.uint64(0)
+            length += 1
+            letters += 1
+            unit += np.uint64(1)
+            fifth = (fourth + unit) * _STEP
+            fourth = (third + unit) * _STEP
+            third = (second + unit) * _STEP
+            second = (first + unit) * _STEP
+            first = unit * _STEP
+            word = (word + unit) * _STEP
+            grams[n] = _bucket(first, _FACTORS[0], shift)
+            grams[n + 1] = _bucket(second, _FACTORS[1], shift)
+            grams[n + 2] = _bucket(third, _FACTORS[2], shift)
+            grams[n + 3] = _bucket(fourth, _FACTORS[3], shift)
+            grams[n + 4] = _bucket(fifth, _FACTORS[4], shift)
+            n += min(length + 1, 3 if kind == _DENSE else 5)
+            if kind == _DENSE and letters >= PIECE:
+                break
+        elif length and not kind:
+            fifth = (fourth + _EDGE) * _STEP
+            fourth = (third + _EDGE) * _STEP
+            third = (second + _EDGE) * _STEP
+            second = (first + _EDGE) * _STEP
+            grams[n] = _bucket(second, _FACTORS[1], shift)
+            grams[n + 1] = _bucket(third, _FACTORS[2], shift)
+            grams[n + 2] = _bucket(fourth, _FACTORS[3], shift)
+            grams[n + 3] = _bucket(fifth, _FACTORS[4], shift)
+            grams[n + 4] = _bucket(word, _FACTORS[5], shift)
+            n += min(length + 1, 4) + int(length > 3)
+            length = 0
+            if letters >= PIECE:
+                break
+    return n, letters, at
+
+
+@compiled
+def all_buckets(text: Units, table: Kinds, bits: int) -> Buckets:
+    """The buckets of all pieces, (n_features,)."""
+    shift = np.uint64(64 - bits)
+    grams = np.empty(_MAX_GRAMS, np.uint32)
+    found = np.empty(12 * (len(text) + 1), np.uint32)
+    n_found, at = 0, 0
+    while at < len(text):
+        n, _, at = _features(text, at, table, shift, grams)
+        found[n_found : n_found + n] = grams[:n]
+        n_found += n
+    return found[:n_found]
+
+
+@compiled
+def sums(text: Units, table: Kinds, bits: int, codes: Codes, n_pieces: int) -> tuple[Ints, Ints]:
+    """Sums of weights of each piece, (pieces, width), and (pieces, 2) its features and letters.
+
+    No more than `n_pieces` are read. `codes` is a table of `classifiers.weights.table_of`.
+    """
+    shift = np.uint64(64 - bits)
+    zeros = len(codes) - 1
+    grams = np.empty(_MAX_GRAMS, np.uint32)
+    totals = np.empty((n_pieces, codes.shape[1]), np.int32)
+    counts = np.empty((n_pieces, 2), np.int32)
+    piece, at = 0, 0
+    while at < len(text) and piece < n_pieces:
+        n, letters, at = _features(text, at, table, shift, grams)
+        sum_rows(codes, grams, filled(grams, n, zeros), totals[piece])
+        counts[piece, 0], counts[piece, 1] = n, letters
+        piece += 1
+    return totals[:piece], counts[:piece]

@@ -1,0 +1,63 @@
+"""How a crawl reads a page: parsed once, its language told by the method of `-a identify=`."""
+
+from collections.abc import Sequence
+
+from classifiers.errors import ClassifierError
+from classifiers.pages.method import (
+    MIN_REFERENCE_LENGTH,
+    NOTHING,
+    Neighbour,
+    PageMethod,
+    Surroundings,
+)
+from classifiers.pages.methods import method
+from classifiers.pages.methods.composite import MIN_LETTERS
+from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.pages.text.scripts import utf16_units, vote
+from crawler.errors import SettingError
+from crawler.visit import Download, Read, Reading
+
+
+def page_method(name: str) -> PageMethod:
+    """Return the method of that name with its models read; raises `SettingError`."""
+    try:
+        return method(name)
+    except ClassifierError as error:
+        raise SettingError(f"-a identify={name}: {error}") from error
+
+
+def page_reader(by: PageMethod) -> Read:
+    """Return what parses a page, once, and lets a method tell its language."""
+
+    def read(download: Download, inlinks: Sequence[str]) -> Reading:
+        page = parse_page(
+            download.body,
+            content_type=download.content_type,
+            url=download.url,
+            content_language=download.content_language,
+        )
+        told = by.identify(page, surroundings(page, download.url, inlinks))
+        return Reading(
+            [] if page.nofollow else page.links,
+            told.language,
+            told.confidence,
+            told.method,
+            page.charset,
+            page.dropped_links,
+            is_reference=len(page.text) >= MIN_REFERENCE_LENGTH,
+            parser=page.parser,
+        )
+
+    return read
+
+
+def surroundings(page: ParsedPage, url: str, inlinks: Sequence[str] = ()) -> Surroundings:
+    """Return what may tell the language of a page beside its bytes.
+
+    `inlinks` are languages of pages that link to it. Nothing tells where it has hardly a letter:
+    it is written in no language, whatever its address says, and stays without a label.
+    """
+    if vote(utf16_units(page.text)).letters < MIN_LETTERS:
+        return NOTHING
+    # Only pages of that length or more are among the inlinks.
+    return Surroundings(url, tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks))

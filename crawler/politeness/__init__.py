@@ -1,0 +1,1 @@
+"""What a crawl may contact, when, and in whose name."""

@@ -1,0 +1,162 @@
+"""One run made of the shares that the workers of a shared crawl wrote, each in its folder."""
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from crawler.errors import RunFolderError
+from crawler.report.harvest import Stretch, stretches
+from crawler.run import IDENTITY, connect, create
+from crawler.run_reader import reading
+from crawler.shared.stored import StoredCrawl
+from crawler.shared.worker import add_settled, set_counts, storing
+
+_MERGED = "merged_from"
+"""The key in a run's `meta` that tells a merged run from one that a crawl has made."""
+
+_ADD_SHARE = """
+    INSERT INTO pages
+    SELECT IIF(EXISTS(SELECT 1 FROM pages AS p WHERE p.id = s.id), NULL, s.id),
+        fingerprint, url, host, parent, depth, status, outcome, language, confidence, method,
+        charset, country, bytes, score, queued, fetched_at
+    FROM share.pages AS s
+    WHERE NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.fingerprint = s.fingerprint)"""
+
+
+class Merged(NamedTuple):
+    """What came of it. `missing` records were settled by workers whose folders were not named."""
+
+    settled: int
+    missing: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What a worker's folder says beside its pages."""
+
+    folder: Path
+    meta: Mapping[str, str]
+    counts: Counter[str]
+    sessions: Sequence[Stretch]
+
+
+def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = None) -> Merged:
+    """Write into `folder` one `run.db` with what all workers' folders hold.
+
+    `stored` is the same crawl in Redis, where what a worker settled waits until it is in the
+    worker's folder: with it also what workers that died left behind is in the run. Nothing is
+    changed but `folder`, so the crawl may go on and be merged again. Raises `RunFolderError` if a
+    folder is none of a shared crawl, if they are not of the same one, or if `folder` holds
+    something else.
+    """
+    read = [_share(path) for path in shares]
+    _check_alike(read)
+    _check_free(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    temporary = folder / f".run.db.{os.getpid()}"
+    try:
+        names = ", ".join(str(share.folder) for share in read)
+        create(temporary, {**read[0].meta, _MERGED: names})
+        with closing(connect(temporary)) as connection:
+            merged = _write(connection, read, stored)
+        temporary.replace(folder / "run.db")
+    except sqlite3.Error as error:
+        raise RunFolderError(f"{folder}: the shares could not be merged: {error}") from error
+    finally:
+        for ending in ("", "-wal", "-shm"):
+            temporary.with_name(temporary.name + ending).unlink(missing_ok=True)
+    return merged
+
+
+def crawl_of(share: Path) -> str:
+    """Return what the shared crawl is called of which a folder holds a share."""
+    return _share(share).meta["shared"]
+
+
+def _share(folder: Path) -> _Share:
+    with reading(folder) as connection:
+        meta = dict(connection.execute("SELECT key, value FROM meta"))
+        if not meta.get("shared") or _MERGED in meta:
+            raise RunFolderError(f"{folder}: no worker of a shared crawl worked in it")
+        counts = Counter(dict(connection.execute("SELECT name, value FROM counts")))
+        return _Share(folder, meta, counts, stretches(connection))
+
+
+def _check_alike(shares: Sequence[_Share]) -> None:
+    first = shares[0]
+    for share in shares[1:]:
+        for key in IDENTITY:
+            if share.meta.get(key) != first.meta.get(key):
+                raise RunFolderError(
+                    f"{share.folder}: of another crawl than {first.folder}: "
+                    f"{key}={share.meta.get(key)}, not {key}={first.meta.get(key)}"
+                )
+
+
+def _check_free(folder: Path) -> None:
+    if not (folder / "run.db").exists():
+        return
+    with reading(folder) as connection:
+        row = connection.execute("SELECT 1 FROM meta WHERE key = ?", (_MERGED,)).fetchone()
+    if row is None:
+        raise RunFolderError(f"{folder}: holds a run that is not a merged one; name a new folder")
+
+
+def _write(
+    connection: sqlite3.Connection, shares: Sequence[_Share], stored: StoredCrawl | None
+) -> Merged:
+    counts = sum((share.counts for share in shares), Counter[str]())
+    settled = 0
+    # First what Redis has: what a worker moves meanwhile is in its folder when that is read.
+    if stored is not None:
+        counts, settled = _add_stored(connection, stored)
+    for share in shares:
+        _add_share(connection, share.folder)
+    with storing(connection):
+        set_counts(connection, counts)
+        connection.executemany(
+            "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
+            joined([stretch for share in shares for stretch in share.sessions]),
+        )
+    number, last = connection.execute("SELECT COUNT(*), COALESCE(MAX(id), 0) FROM pages").fetchone()
+    return Merged(number, max(0, max(last, settled) - number))
+
+
+def _add_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple[Counter[str], int]:
+    counts: Counter[str] = Counter()
+    for worker in stored.workers():
+        counts.update(stored.worker_counts(worker))
+        after = None
+        while settled := stored.settled(worker, after=after):
+            with storing(connection):
+                add_settled(connection, settled)
+            after = settled[-1].id
+    return counts, stored.totals().get("settled", 0)
+
+
+def _add_share(connection: sqlite3.Connection, folder: Path) -> None:
+    connection.execute("ATTACH ? AS share", (str(folder / "run.db"),))
+    try:
+        with storing(connection):
+            connection.execute(_ADD_SHARE)
+    finally:
+        connection.execute("DETACH share")
+
+
+def joined(sessions: Sequence[Stretch]) -> Iterator[Stretch]:
+    """Yield the times at which anybody was at work; each ends for the reason of its last."""
+    current: Stretch | None = None
+    for stretch in sorted(sessions, key=lambda one: one[:2]):
+        if current is None or stretch.started_at > current.ended_at:
+            if current is not None:
+                yield current
+            current = stretch
+        elif stretch.ended_at >= current.ended_at:
+            current = Stretch(current.started_at, stretch.ended_at, stretch.finish_reason)
+    if current is not None:
+        yield current

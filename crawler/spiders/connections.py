@@ -1,0 +1,187 @@
+"""The seam to Scrapy's downloader: to which addresses connections are made, how many at once.
+
+What a URL spells out was judged before. Here a name is judged by the addresses that it resolves
+to, twice: before the download, to say why it is refused, and by what the reactor itself is told
+when it connects, so that a name that changes its address in between leads nowhere.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.http import Response
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.defer import Deferred
+from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
+from zope.interface import implementer
+
+from crawler.frontier.base import Lease
+from crawler.politeness.host_turns import HostTurns
+from crawler.politeness.network import (
+    BusyAddressError,
+    NoContactError,
+    PrivateAddressError,
+    host_of_proxy,
+    is_loopback_host,
+    is_private_address,
+)
+from crawler.politeness.shared_address import SharedAddresses
+from crawler.spiders.live_handler import LiveDownloadHandler
+from crawler.spiders.request_meta import LEASE
+from crawler.url import host_of
+
+if TYPE_CHECKING:
+    from crawler.spiders.langfocus import LangfocusSpider
+
+
+@implementer(IResolutionReceiver)
+class _PublicOnly:
+    """Hands on what a name resolves to but for private addresses."""
+
+    def __init__(self, receiver: Any) -> None:
+        self._receiver = receiver
+
+    def resolutionBegan(self, resolution: object) -> None:
+        self._receiver.resolutionBegan(resolution)
+
+    def addressResolved(self, address: Any) -> None:
+        if not is_private_address(address.host):
+            self._receiver.addressResolved(address)
+
+    def resolutionComplete(self) -> None:
+        self._receiver.resolutionComplete()
+
+
+@implementer(IResolutionReceiver)
+class _Gathering:
+    """Gathers what a name resolves to."""
+
+    def __init__(self) -> None:
+        self.all: Deferred[list[str]] = Deferred()
+        self._addresses: list[str] = []
+
+    def resolutionBegan(self, resolution: object) -> None:
+        """Nothing has come yet."""
+
+    def addressResolved(self, address: Any) -> None:
+        self._addresses.append(address.host)
+
+    def resolutionComplete(self) -> None:
+        self.all.callback(self._addresses)
+
+
+@implementer(IHostnameResolver)
+class GuardedNames:
+    """Resolves names as another resolver does, to public addresses only while it `is_guarded`.
+
+    The names in `proxies` are resolved to any: the user chose them.
+    """
+
+    def __init__(self, resolver: Any) -> None:
+        """Stand before `resolver`."""
+        self._resolver = resolver
+        self.proxies: set[str] = set()
+        self.is_guarded = False
+
+    def resolveHostName(
+        self,
+        resolutionReceiver: Any,
+        hostName: str,
+        portNumber: int = 0,
+        addressTypes: Sequence[type[Any]] | None = None,
+        transportSemantics: str = "TCP",
+    ) -> Any:
+        """Resolve a name; see Twisted's `IHostnameResolver`."""
+        if self.is_guarded and hostName not in self.proxies:
+            resolutionReceiver = _PublicOnly(resolutionReceiver)
+        return self._resolver.resolveHostName(
+            resolutionReceiver, hostName, portNumber, addressTypes, transportSemantics
+        )
+
+    async def addresses(self, host: str) -> list[str]:
+        """Return all addresses of a host, private ones too."""
+        gathering = _Gathering()
+        self._resolver.resolveHostName(gathering, host)
+        return await maybe_deferred_to_future(gathering.all)
+
+
+class GuardedDownloadHandler(LiveDownloadHandler):
+    """The handler of the live Web, kept out of the network that the crawl runs in."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        """Read what is allowed from the crawl of the crawler's spider."""
+        super().__init__(crawler)
+        self._crawl = cast("LangfocusSpider", crawler.spider).crawl
+        settings = self._crawl.settings
+        self._is_anonymous = settings.is_anonymous
+        self._allows_private = settings.private_addresses
+        self._shared = SharedAddresses(self._crawl.occupancy)
+        self._delay_s = settings.delay_s
+        self._turns = HostTurns(max(settings.delay_s, settings.max_crawl_delay_s))
+
+    async def download_request(self, request: Request) -> Response:
+        """Return the response, or raise what tells why the host was not contacted."""
+        proxy = host_of_proxy(request.meta.get("proxy") or "")
+        if self._is_anonymous and not is_loopback_host(proxy):
+            raise NoContactError(f"{request.url} would be fetched without a contact")
+        host = host_of(request.url)
+        lease: Lease | None = request.meta.get(LEASE)
+        visitor = lease.host if lease else host
+        wait_s = self._turns.enter(
+            host, visitor, self._crawl.clock(), lambda: self._delay_of(request.url)
+        )
+        if wait_s is not None:
+            raise BusyAddressError(f"{host} is asked by others", wait_s)
+        try:
+            return await self._download(request, proxy)
+        finally:
+            self._turns.leave(host, visitor, self._crawl.clock())
+
+    def _delay_of(self, url: str) -> float:
+        return max(self._delay_s, self._crawl.robots.delay_s(url))
+
+    async def _download(self, request: Request, proxy: str) -> Response:
+        names = _names(is_guarded=not self._allows_private)
+        if proxy:
+            names.proxies.add(proxy)
+            return await super().download_request(request)
+        host = urlparse_cached(request).hostname or ""
+        address = await self._address(names, host)
+        wait_s = self._shared.enter(address, host)
+        if wait_s is not None:
+            raise BusyAddressError(f"{host} has to wait for others at {address}", wait_s)
+        try:
+            return await super().download_request(request)
+        finally:
+            self._shared.leave(address)
+
+    async def _address(self, names: GuardedNames, host: str) -> str:
+        """Return the address of a host that may be contacted, the first where it has several."""
+        addresses = await names.addresses(host)
+        if not addresses:
+            raise CannotResolveHostError(f"{host} has no address")
+        if self._allows_private:
+            return addresses[0]
+        allowed = [address for address in addresses if not is_private_address(address)]
+        if not allowed:
+            raise PrivateAddressError(f"{host} has the private address {addresses[0]}")
+        return allowed[0]
+
+
+def _names(*, is_guarded: bool) -> GuardedNames:
+    """Return the reactor's resolver of names, replaced by one that can tell public addresses only.
+
+    At each download, since it runs later than anything that sets the reactor up.
+    """
+    from twisted.internet import reactor
+
+    pluggable = cast("Any", reactor)
+    if not isinstance(pluggable.nameResolver, GuardedNames):
+        pluggable.installNameResolver(GuardedNames(pluggable.nameResolver))
+    names = cast("GuardedNames", pluggable.nameResolver)
+    # Of two crawls in one process, one that is guarded must not be opened by the other.
+    names.is_guarded |= is_guarded
+    return names

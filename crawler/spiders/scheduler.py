@@ -1,0 +1,157 @@
+"""The seam between Scrapy's engine and the frontier: a lease becomes a Request and no more."""
+
+from collections import deque
+from contextlib import suppress
+from typing import Any, Protocol, cast
+
+from scrapy import Request, Spider
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import create_looping_call
+
+from crawler.crawl import Crawl
+from crawler.errors import StorageError
+from crawler.frontier.base import Lease, LeaseError
+from crawler.politeness.robots import ROBOTS_UNREACHABLE, Verdict
+from crawler.spiders.request_meta import LEASE, LEASED_AT, SLOT
+from crawler.spiders.wakeup import WakeUp
+from crawler.strategies import SEED
+
+_REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
+
+_MOST_REFUSALS = 500
+"""URLs that may not be fetched are settled at most so many at a time, lest all else waits."""
+
+
+class RequestMaker(Protocol):
+    """The spider, as far as the scheduler knows it."""
+
+    crawl: Crawl
+
+    def page_request(self, url: str, meta: dict[str, Any]) -> Request:
+        """Return the request for a leased page."""
+
+    def robots_request(self, url: str, meta: dict[str, Any]) -> Request:
+        """Return the request for the robots.txt that a leased page waits for."""
+
+
+class FrontierScheduler(BaseScheduler):
+    """Hands out requests for what the frontier leases, page or robots.txt."""
+
+    def __init__(self, crawl: Crawl, spider: RequestMaker, wake_up: WakeUp, *, obey: bool) -> None:
+        """Schedule a crawl; `obey` is Scrapy's ROBOTSTXT_OBEY."""
+        self._crawl = crawl
+        self._spider = spider
+        self._wake_up = wake_up
+        self._obey = obey
+        self._returned: deque[Request] = deque()
+        self._tending = create_looping_call(self._tend)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> "FrontierScheduler":
+        """Return the scheduler of a crawler that runs a `LangfocusSpider`."""
+        spider = cast(RequestMaker, crawler.spider)
+        wake_up = WakeUp(crawler, spider.crawl.clock)
+        return cls(spider.crawl, spider, wake_up, obey=crawler.settings.getbool("ROBOTSTXT_OBEY"))
+
+    def open(self, spider: Spider) -> None:
+        """Queue the seeds."""
+        try:
+            self._crawl.start()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+        if self._crawl.worker is not None:
+            self._tending.start(self._crawl.worker.every_s, now=False)
+
+    def close(self, reason: str) -> None:
+        """End the session; what is leased stays in the queue."""
+        self._wake_up.cancel()
+        if self._tending.running:
+            self._tending.stop()
+        self._crawl.close(reason)
+
+    def has_pending_requests(self) -> bool:
+        """Tell the engine whether to stay: something is queued and the budget allows it."""
+        if self._returned:
+            return True
+        if self._crawl.fault:
+            return False
+        try:
+            return self._crawl.has_more()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+            return False
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Take in a request that is not ours to begin with; False drops it.
+
+        One that carries a lease came back from a middleware and goes out again; the URL of
+        any other is queued as a seed.
+        """
+        if LEASE in request.meta:
+            self._returned.append(request)
+            return True
+        links = self._crawl.visitor.links([request.url], SEED)
+        return bool(links) and bool(self._crawl.frontier.seed(links, self._crawl.clock()))
+
+    def next_request(self) -> Request | None:
+        """Return the next request, or None until the wake-up, which this sets."""
+        if self._returned:
+            return self._returned.popleft()
+        if self._crawl.fault:
+            return None
+        if self._crawl.worker is not None:
+            # Not before: Scrapy sets its handlers of signals when the reactor has started.
+            self._crawl.waiting.listen()
+        try:
+            return self._leased_request()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+            return None
+
+    def _leased_request(self) -> Request | None:
+        for _ in range(_MOST_REFUSALS):
+            lease = self._crawl.frontier.next(self._crawl.clock())
+            if lease is None:
+                break
+            request = self._request(lease)
+            if request is not None:
+                return request
+        self._set_wake_up()
+        return None
+
+    def _tend(self) -> None:
+        try:
+            self._crawl.tend()
+        except StorageError as error:
+            self._crawl.fault = str(error)
+            self._tending.stop()
+
+    def _request(self, lease: Lease) -> Request | None:
+        if not self._crawl.may_contact(lease.url):
+            self._refuse(lease, "private_address")
+            return None
+        verdict = self._verdict(lease.url)
+        if verdict in _REFUSALS:
+            self._refuse(lease, _REFUSALS[verdict])
+            return None
+        meta = {LEASE: lease, LEASED_AT: self._crawl.clock(), "download_slot": SLOT}
+        if verdict is Verdict.UNKNOWN:
+            address = self._crawl.robots.address(lease.url)
+            return self._spider.robots_request(address, meta)
+        return self._spider.page_request(lease.url, meta)
+
+    def _verdict(self, url: str) -> Verdict:
+        if not self._obey:
+            return Verdict.ALLOWED
+        return self._crawl.robots.verdict(url, self._crawl.clock())
+
+    def _refuse(self, lease: Lease, reason: str) -> None:
+        # Whoever has the lease, should it have ended already, comes to the same.
+        with suppress(LeaseError):
+            self._crawl.visitor.refused(lease, reason)
+
+    def _set_wake_up(self) -> None:
+        ready_at = self._crawl.frontier.ready_at(self._crawl.clock())
+        if ready_at is not None:
+            self._wake_up.at(ready_at)

@@ -1,0 +1,401 @@
+"""N-grams, top-level domains and neighbours tell the language of a page, as in Hayati 2004."""
+# ruff: noqa: RUF001 - the sentences are in their languages
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifiers.errors import ModelError
+from classifiers.lab.datasets.texts import LabelledPage, LabelledText
+from classifiers.lab.page_methods import cavnar_trenkle, grams, nfc, top_level_domain
+from classifiers.lab.page_methods.neighbours import Inlinks, Outlinks
+from classifiers.pages.method import (
+    NOTHING,
+    Neighbour,
+    PageLanguage,
+    PageMethod,
+    Surroundings,
+    TrainablePageMethod,
+)
+from classifiers.pages.methods import method
+from classifiers.pages.parse import ParsedPage, parse_page
+
+SENTENCES = {
+    "de": "Gestern Abend gingen wir lange am Fluss entlang und sprachen über die nächste Reise.",
+    "en": "Yesterday evening we walked along the river for a long time and talked of our journey.",
+    "fi": "Eilen illalla kävelimme pitkään joen rannalla ja puhuimme seuraavasta matkasta.",
+    "hi": "कल शाम हम नदी के किनारे बहुत देर तक टहले और अगली यात्रा के बारे में बात की।",
+    "it": "Ieri sera abbiamo passeggiato a lungo vicino al fiume parlando del prossimo viaggio.",
+    "ja": "昨日の夕方、私たちは川のそばを散歩しながら、次の旅行について話しました。",
+    "ru": "Вчера вечером мы долго гуляли вдоль реки и говорили о будущей поездке.",
+    "zh": "昨天晚上我们在河边散步，说了很久关于下一次旅行的事，大家都很高兴。",
+}
+TEXTS = [
+    LabelledText(part, language, "sentence", "")
+    for language, text in SENTENCES.items()
+    for part in (text, text[: len(text) // 2], text[len(text) // 3 :])
+]
+ADDRESSES = [
+    ("http://a.example.de/", "de"),
+    ("http://b.example.de/", "de"),
+    ("http://c.example.de/", "en"),
+    ("http://d.example.com/", "fr"),
+    ("http://e.example.com/", "en"),
+]
+PAGE = parse_page(b"<p>x", content_type=None, url="")
+
+by_text = pytest.mark.parametrize(
+    "text_method", [cavnar_trenkle.train(TEXTS), nfc.train(TEXTS)], ids=lambda one: one.name
+)
+trained = pytest.mark.parametrize(
+    ("load", "one"),
+    [
+        (cavnar_trenkle.load, cavnar_trenkle.train(TEXTS)),
+        (nfc.load, nfc.train(TEXTS)),
+        (top_level_domain.load, top_level_domain.train(ADDRESSES)),
+    ],
+    ids=["cavnar-trenkle", "nfc", "top-level-domain"],
+)
+Ranked = cavnar_trenkle.CavnarTrenkle | nfc.Nfc
+Train = Callable[[list[LabelledText]], Ranked]
+Load = Callable[[Path], TrainablePageMethod]
+
+
+@dataclass(frozen=True)
+class Says:
+    """A method that gives the same answer to every page."""
+
+    language: str | None
+    name: str = "says"
+    languages: frozenset[str] = frozenset()
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        return PageLanguage(self.language, 0.3, "text", "says so")
+
+
+def page_of(text: str) -> ParsedPage:
+    return replace(PAGE, text=text)
+
+
+def cleaned(text: str) -> str:
+    return "".join(map(chr, grams.letters(text).tolist()))
+
+
+def linked(*languages: str | None, characters: int = 500) -> tuple[Neighbour, ...]:
+    return tuple(Neighbour(language, characters) for language in languages)
+
+
+def test_letters_and_single_spaces_are_what_is_left_of_a_text() -> None:
+    assert cleaned("  It's 5 o'clock -- Größe!\n") == "it s o clock größe"
+    assert cleaned("42 !? \t") == ""
+
+
+def test_marks_stay_with_the_letters_they_belong_to() -> None:
+    assert cleaned("हिन्दी।") == "हिन्दी"
+    assert cleaned("cafe\u0301") == "caf\u00e9"
+
+
+def test_signs_of_east_asia_are_words_of_their_own() -> None:
+    assert cleaned("NHKの 番組、2時") == "nhk の 番 組 時"
+    assert cleaned("한국어") == "한 국 어"
+
+
+def test_ngrams_wrap_around_so_that_there_are_as_many_as_characters() -> None:
+    codes = grams.letters("the quick")
+    spelled = grams.spelled(codes, np.arange(len(codes)), 3).tolist()
+    assert spelled == ["the", "he ", "e q", " qu", "qui", "uic", "ick", "ckt", "kth"]
+    assert grams.unpacked(grams.trigrams(codes)).tolist() == spelled
+
+
+@given(st.text(min_size=1), st.integers(1, 5))
+def test_a_written_ngram_has_the_hash_it_had_in_the_text(text: str, n: int) -> None:
+    codes = grams.letters(text)
+    spelled = grams.spelled(codes, np.arange(len(codes)), n)
+    assert (grams.keys_of(spelled) == grams.keys(codes, n)).all()
+
+
+@given(st.text(min_size=1))
+def test_packed_3grams_can_be_read_back(text: str) -> None:
+    keys = grams.trigrams(grams.letters(text))
+    assert (grams.packed(grams.unpacked(keys)) == keys).all()
+
+
+def test_the_distance_of_two_lists_is_how_far_each_ngram_is_out_of_place() -> None:
+    lists = np.array([["a", "b", "c"], ["c", "x", "cc"]])
+    distances = cavnar_trenkle.CavnarTrenkle(["de", "en"], lists).distances("abbccc")
+    # The text's list is c, b, cc: |3-1| + |2-2| + |4-3| and |1-1| + |4-2| + |3-3|.
+    assert distances is not None
+    assert distances.tolist() == [3, 2]
+
+
+def test_a_language_is_the_list_of_its_most_common_ngrams(tmp_path: Path) -> None:
+    rows = [LabelledText("aaab", "de", "", ""), LabelledText("...", "en", "", "")]
+    cavnar_trenkle.train(rows, length=3).save(tmp_path / "lists.npz")
+    with np.load(tmp_path / "lists.npz") as arrays:
+        assert arrays["lists"].tolist() == [["a", "aa", "b"], ["", "", ""]]
+
+
+def test_the_best_3gram_is_common_in_one_language_and_in_all_its_documents(tmp_path: Path) -> None:
+    rows = [
+        LabelledText(text, language, "", "")
+        for language, texts in {"de": ["sch", "sch und"], "en": ["the", "the und"]}.items()
+        for text in texts
+    ]
+    nfc.train(rows, features=2).save(tmp_path / "nfc.npz")
+    with np.load(tmp_path / "nfc.npz") as arrays:
+        assert sorted(arrays["features"].tolist()) == ["sch", "the"]
+
+
+def test_fishers_discriminant_is_that_of_the_formula() -> None:
+    texts = {"de": ["abc abd", "abcabc"], "en": ["abc xyz", "xyzxy"], "fr": ["dbc", "abd dbc"]}
+    vocabulary = sorted({gram for docs in texts.values() for text in docs for gram in _grams(text)})
+    means, within = [], 0.0
+    for documents in texts.values():
+        vectors = np.array(
+            [[_grams(text).count(gram) for gram in vocabulary] for text in documents]
+        )
+        vectors = vectors / np.sqrt((vectors**2).sum(axis=1, keepdims=True))
+        means.append(vectors.mean(axis=0))
+        within = within + ((vectors - means[-1]) ** 2).mean(axis=0)
+    between = sum((one - other) ** 2 for one in means for other in means)
+    found = nfc.discriminants([LabelledText(t, k, "", "") for k, d in texts.items() for t in d])
+    assert sorted(found) == vocabulary
+    assert [found[gram] for gram in vocabulary] == pytest.approx((between / within).tolist())
+
+
+def _grams(text: str) -> list[str]:
+    return [(text + text[:2])[at : at + 3] for at in range(len(text))]
+
+
+@by_text
+def test_a_text_that_was_trained_on_is_known_in_any_script(text_method: Ranked) -> None:
+    for language, text in SENTENCES.items():
+        answer = text_method.identify(page_of(text))
+        assert (answer.language, answer.method) == (language, "text")
+        assert language in answer.reason
+
+
+@by_text
+def test_longer_evidence_is_surer(text_method: Ranked) -> None:
+    short, long = (text_method.identify(page_of(SENTENCES["de"][:n])) for n in (12, 80))
+    assert 0 < short.confidence <= long.confidence <= 1
+
+
+@by_text
+def test_probabilities_of_a_ranking_sum_to_one_and_fall(text_method: Ranked) -> None:
+    ranking = text_method.rank(SENTENCES["it"])
+    assert {language for language, _ in ranking} == text_method.languages
+    assert sum(share for _, share in ranking) == pytest.approx(1)
+    assert sorted(ranking, key=lambda pair: -pair[1]) == ranking
+
+
+@by_text
+@pytest.mark.parametrize("text", ["", " ", "12 34", "😀😀", "\x00", "\ud800", "ไทย"])
+def test_a_text_without_a_known_ngram_has_no_language(text_method: Ranked, text: str) -> None:
+    answer = text_method.identify(page_of(text))
+    assert (answer.language, answer.confidence, answer.method) == (None, 0.0, "none")
+    assert answer.reason
+
+
+@by_text
+@given(st.text(st.characters(), max_size=300))
+@settings(max_examples=60)
+def test_any_text_has_an_answer(text_method: Ranked, text: str) -> None:
+    answer = text_method.identify(page_of(text))
+    assert 0 <= answer.confidence <= 1
+    assert answer.reason
+    assert answer == text_method.identify(page_of(text))
+
+
+@by_text
+def test_of_a_huge_text_only_the_beginning_is_read(text_method: Ranked) -> None:
+    begin = (SENTENCES["de"] * 200)[: grams.MAX_CHARACTERS]
+    assert text_method.rank(begin + SENTENCES["en"] * 10_000) == text_method.rank(begin)
+
+
+@pytest.mark.parametrize("train", [cavnar_trenkle.train, nfc.train])
+def test_nothing_to_learn_from_is_no_error(train: Train) -> None:
+    for rows in (TEXTS[:0], [LabelledText("1234", "de", "", "")]):
+        answer = train(rows).identify(page_of("Wort"))
+        assert answer.language is None
+
+
+@trained
+def test_a_saved_method_is_read_back_and_written_the_same(
+    load: Load, one: TrainablePageMethod, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.npz", tmp_path / "second.npz"
+    one.save(first)
+    load(first).save(second)
+    assert first.read_bytes() == second.read_bytes()
+    assert load(first).languages == one.languages
+    for text in SENTENCES.values():
+        around = Surroundings("http://x.example.de/")
+        assert load(first).identify(page_of(text), around) == one.identify(page_of(text), around)
+
+
+@pytest.mark.parametrize("train", [cavnar_trenkle.train, nfc.train])
+def test_the_same_texts_in_another_order_give_the_same_file(train: Train, tmp_path: Path) -> None:
+    by_language = sorted(TEXTS, key=lambda row: row.language, reverse=True)
+    for name, rows in (("one", TEXTS), ("other", by_language)):
+        train(rows).save(tmp_path / name)
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+@trained
+def test_a_damaged_or_missing_file_is_a_model_error(
+    load: Load, one: TrainablePageMethod, tmp_path: Path
+) -> None:
+    other = tmp_path / "other.npz"
+    (cavnar_trenkle if one.name != "cavnar-trenkle" else nfc).train(TEXTS).save(other)
+    broken = tmp_path / "broken.npz"
+    broken.write_bytes(other.read_bytes()[:100])
+    for path in (other, broken, tmp_path / "none.npz"):
+        with pytest.raises(ModelError):
+            load(path)
+
+
+@pytest.mark.parametrize(
+    ("url", "domain"),
+    [
+        ("http://www.bbc.co.uk/news", "uk"),
+        ("https://user@Example.DE:8080/x?y=a.fr", "de"),
+        ("http://example.com./", "com"),
+        ("http://почта.рф/", "xn--p1ai"),
+        ("http://xn--80a1acny.xn--p1ai/", "xn--p1ai"),
+        ("http://192.168.0.1/", ""),
+        ("http://[::1]/", ""),
+        ("http://[broken", ""),
+        ("http://localhost/", ""),
+        ("http://a.b%20c/", ""),
+        ("", ""),
+    ],
+)
+def test_the_top_level_domain_is_what_follows_the_last_period(url: str, domain: str) -> None:
+    assert top_level_domain.top_level_domain(url) == domain
+
+
+def test_a_domain_has_the_most_common_language_of_its_pages() -> None:
+    domains = top_level_domain.train(ADDRESSES)
+    answer = domains.identify(PAGE, Surroundings("http://new.example.de/x"))
+    assert (answer.language, answer.method) == ("de", "top-level-domain")
+    assert answer.confidence == pytest.approx(2 / 4)
+    assert answer.reason == ".de: de on 2 of 3 known pages"
+
+
+def test_of_languages_equally_common_in_a_domain_the_first_code_is_taken() -> None:
+    domains = top_level_domain.train(ADDRESSES)
+    assert domains.identify(PAGE, Surroundings("http://example.com/")).language == "en"
+    assert domains.languages == {"de", "en"}
+
+
+def test_more_pages_of_a_domain_make_it_surer() -> None:
+    few, many = (top_level_domain.train(ADDRESSES[:2] * n) for n in (1, 10))
+    around = Surroundings("http://example.de/")
+    assert few.identify(PAGE, around).confidence < many.identify(PAGE, around).confidence < 1
+
+
+def test_labelled_pages_teach_the_domains_as_pairs_do() -> None:
+    pages = [LabelledPage("", url, code, "", "", "", b"") for url, code in ADDRESSES]
+    around = Surroundings("http://example.de/")
+    taught = [top_level_domain.train(rows).identify(PAGE, around) for rows in (pages, ADDRESSES)]
+    assert taught[0] == taught[1]
+
+
+@pytest.mark.parametrize("url", ["", "http://localhost/", "http://example.pl/", "http://[", "\x00"])
+def test_a_page_of_an_unknown_domain_has_no_language(url: str) -> None:
+    answer = top_level_domain.train(ADDRESSES).identify(PAGE, Surroundings(url))
+    assert (answer.language, answer.confidence, answer.method) == (None, 0.0, "none")
+    assert answer.reason
+
+
+def test_a_page_with_enough_text_does_not_ask_its_inlinks() -> None:
+    inlinks = Inlinks(Says("en"))
+    around = Surroundings(inlinks=linked("de", "de", "de"))
+    assert inlinks.identify(page_of("x" * 51), around).language == "en"
+    assert inlinks.identify(page_of("x" * 50), around).language == "de"
+    assert inlinks.identify(page_of("1. " * 99), around).language == "de"
+
+
+def test_the_pages_own_text_is_one_vote_and_wins_a_tie() -> None:
+    inlinks = Inlinks(Says("en"))
+    assert inlinks.identify(PAGE, Surroundings(inlinks=linked("de"))).language == "en"
+    answer = inlinks.identify(PAGE, Surroundings(inlinks=linked("de", "de")))
+    assert (answer.language, answer.method) == ("de", "inlinks")
+    assert answer.reason == "inlinks: de has 2 of 3 votes"
+
+
+def test_a_tie_without_the_own_answer_goes_to_the_first() -> None:
+    for own in (None, "fi"):
+        around = Surroundings(inlinks=linked("it", "de", "de", "it"))
+        assert Inlinks(Says(own)).identify(PAGE, around).language == "it"
+
+
+def test_only_ten_inlinks_with_enough_text_are_asked() -> None:
+    around = Surroundings(
+        inlinks=linked(*["fr"] * 30, characters=149)
+        + linked(None)
+        + linked(*["de"] * 10, characters=150)
+        + linked(*["it"] * 30)
+    )
+    answer = Inlinks(Says(None)).identify(PAGE, around)
+    assert answer.reason == "inlinks: de has 10 of 10 votes"
+
+
+@pytest.mark.parametrize("rule", [Inlinks(Says("en")), Outlinks(Says("en"))])
+def test_without_neighbours_the_text_decides(rule: PageMethod) -> None:
+    unknown = Surroundings(inlinks=linked(None), outlinks=linked(None))
+    for around in (NOTHING, unknown):
+        assert rule.identify(PAGE, around) == PageLanguage("en", 0.3, "text", "says so")
+
+
+def test_more_votes_for_a_language_make_it_surer() -> None:
+    rule = Inlinks(Says(None))
+    found = [
+        rule.identify(PAGE, Surroundings(inlinks=linked(*["de"] * n))).confidence
+        for n in range(1, 11)
+    ]
+    assert sorted(set(found)) == found
+    assert 0.5 < found[0] < found[-1] < 1
+
+
+def test_outlinks_outvote_the_text_which_breaks_their_ties() -> None:
+    rule = Outlinks(Says("en"))
+    assert rule.identify(PAGE, Surroundings(outlinks=linked("de"))).language == "de"
+    assert rule.identify(PAGE, Surroundings(outlinks=linked("de", "en"))).language == "en"
+    assert rule.identify(PAGE, Surroundings(outlinks=linked("de", "it"))).language == "de"
+    assert rule.identify(page_of("x" * 51), Surroundings(outlinks=linked("de"))).language == "en"
+
+
+@pytest.mark.parametrize("name", ["cavnar-trenkle", "nfc", "inlinks", "outlinks"])
+def test_what_ships_knows_the_sentences(name: str) -> None:
+    for language, text in SENTENCES.items():
+        assert method(name).identify(page_of(text)).language == language, (language, text)
+
+
+@pytest.mark.parametrize("name", ["cavnar-trenkle", "nfc"])
+def test_what_ships_knows_a_hundred_languages(name: str) -> None:
+    assert len(method(name).languages) >= 100
+
+
+@pytest.mark.parametrize(("host", "language"), [("x.de", "de"), ("x.co.uk", "en"), ("x.fr", "fr")])
+def test_what_ships_knows_large_domains(host: str, language: str) -> None:
+    answer = method("top-level-domain").identify(PAGE, Surroundings(f"http://{host}/"))
+    assert answer.language == language
+
+
+@pytest.mark.parametrize(
+    "name", ["cavnar-trenkle", "nfc", "top-level-domain", "inlinks", "outlinks"]
+)
+def test_a_method_is_found_by_the_name_it_has(name: str) -> None:
+    assert method(name).name == name
+
+
+def test_the_inlinks_of_a_short_page_decide_with_what_ships() -> None:
+    around = Surroundings(inlinks=linked("fi", "fi", "fi", "en"))
+    assert method("inlinks").identify(page_of("Radio 24"), around).language == "fi"

@@ -1,0 +1,359 @@
+"""The methods of Tamura 2007, 2.2 and Cai 2009 read encodings, declarations and byte n-grams."""
+# ruff: noqa: RUF001 - the sentences are in their languages
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifiers import languages
+from classifiers.arrayfile import write_arrays
+from classifiers.errors import DatasetError, ModelError
+from classifiers.lab.datasets.texts import LabelledText, LabelledTexts
+from classifiers.lab.page_methods import cai, cai_models, cai_tables, tamura
+from classifiers.pages.charset.charsets import canonical_label, codec
+from classifiers.pages.methods import method
+from classifiers.pages.parse import ParsedPage, parse_page
+
+TEXTS = Path(__file__).parents[5] / "shared" / "data" / "texts.tsv.gz"
+
+SENTENCES = {
+    "cs": "Včera večer jsme se dlouho procházeli podél řeky a mluvili o příští cestě do hor.",
+    "de": "Gestern Abend gingen wir lange am Fluss entlang und sprachen über die nächste Reise.",
+    "el": "Χθες το βράδυ περπατήσαμε δίπλα στο ποτάμι και μιλήσαμε για το ταξίδι του χρόνου.",
+    "en": "Yesterday evening we walked along the river for a long time and talked of our journey.",
+    "fr": "Hier soir nous avons longtemps marché au bord de la rivière en parlant du voyage.",
+    "he": "אתמול בערב הלכנו לאורך הנהר ודיברנו על הטיול שלנו בקיץ הבא עם כל המשפחה.",
+    "ja": "昨日の夕方、私たちは川のそばを散歩しながら、次の旅行について長いこと話しました。",
+    "ko": "어제 저녁 우리는 강가를 걸으며 다음 여행에 대해 오랫동안 이야기했습니다.",
+    "ru": "Вчера вечером мы долго гуляли вдоль реки и говорили о будущей поездке на море.",
+    "th": "เมื่อวานตอนเย็นเราเดินเล่นริมแม่น้ำและคุยกันเรื่องการเดินทางครั้งต่อไป",
+    "tr": "Dün akşam nehir kıyısında uzun uzun yürüdük ve bir sonraki yolculuğu konuştuk.",
+    "zh": "昨天晚上我们在河边散步,说了很久关于下一次旅行的事,大家都很高兴。",
+}
+
+ENCODINGS = {
+    "cs": ("windows-1250", "iso-8859-2"),
+    "de": ("windows-1252",),
+    "el": ("windows-1253", "iso-8859-7"),
+    "he": ("windows-1255",),
+    "ja": ("shift_jis", "euc-jp"),
+    "ko": ("euc-kr",),
+    "ru": ("windows-1251", "koi8-r", "iso-8859-5", "ibm866"),
+    "th": ("windows-874",),
+    "tr": ("windows-1254",),
+    "zh": ("gb18030",),
+}
+LEGACY = [(code, name) for code, names in ENCODINGS.items() for name in names]
+
+
+def page_of(
+    text: str,
+    *,
+    meta: str | None = None,
+    lang: str | None = None,
+    charset: str = "utf-8",
+    http: str | None = None,
+) -> ParsedPage:
+    """A page with that visible text, declarations and encoding."""
+    declared = f"<meta charset={meta}>" if meta else ""
+    html = f"<html{f' lang={lang!r}' if lang else ''}>{declared}<body><p>{text}"
+    kind = f"text/html; charset={http}" if http else "text/html"
+    body = html.encode(codec(charset), "xmlcharrefreplace")
+    return parse_page(body, content_type=kind, url="http://example.org/")
+
+
+def rows_of(n: int = 60) -> list[LabelledText]:
+    """So many texts in each language, all of them the same."""
+    rows = (LabelledText(text, code, "sentence", "test") for code, text in SENTENCES.items())
+    return [row for row in rows for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ("en", "en"),
+        ("en-US", "en"),
+        ("EN_us", "en"),
+        ("eng", "en"),
+        ("English", "en"),
+        ("deutsch", "de"),
+        ("ger", "de"),
+        ("deu", "de"),
+        ("nb-NO", "no"),
+        ("zh-Hant-TW", "zh"),
+        ("fre", "fr"),
+    ],
+)
+def test_a_declaration_is_read_in_all_its_spellings(tag: str, language: str) -> None:
+    found = cai.serial().identify(page_of("1 2 3", lang=tag))
+    assert (found.language, found.method) == (language, "declaration")
+    assert tag in found.reason
+
+
+@pytest.mark.parametrize(
+    ("label", "language"),
+    [
+        ("TIS-620", "th"),
+        ("Windows-874", "th"),
+        ("x-sjis", "ja"),
+        ("EUC-JP", "ja"),
+        ("ks_c_5601-1987", "ko"),
+        ("gb2312", "zh"),
+        ("Big5", "zh"),
+        ("ISO-8859-9", "tr"),
+        ("windows-1254", "tr"),
+        ("iso-8859-7", "el"),
+        ("KOI8-U", "uk"),
+        ("VISCII", "vi"),
+        ("utf-8", None),
+        ("ISO-8859-1", None),
+        ("windows-1251", None),
+        ("no such", None),
+    ],
+)
+def test_an_encoding_of_one_language_is_known_by_all_its_labels(
+    label: str, language: str | None
+) -> None:
+    assert cai_tables.language_of_encoding(label) == language
+
+
+def test_the_tables_use_codes_and_names_of_the_project() -> None:
+    users = {code for row in cai_tables.WRITTEN_IN.values() for code in row.split()}
+    assert users | set(cai_tables.SINGLE_LANGUAGE.values()) <= languages.known()
+    assert all(canonical_label(name) == name for name in cai_tables.WRITTEN_IN)
+    assert all(word == word.lower() for word in cai_tables.COMMON_WORDS)
+
+
+def test_the_encoding_goes_before_the_declaration_and_that_before_the_text() -> None:
+    method = cai.serial()
+    german = SENTENCES["de"]
+    declared = page_of(german, lang="fr", meta="shift_jis", charset="ascii")
+    assert method.identify(declared).language == "ja"
+    assert method.identify(page_of(german, lang="fr")).language == "fr"
+    assert method.identify(page_of(german)).language == "de"
+
+
+def test_another_priority_list_gives_another_order() -> None:
+    method = cai.Cai(cai.load().models, priority=("text", "declaration", "encoding"))
+    assert method.identify(page_of(SENTENCES["de"], lang="fr")).language == "de"
+    assert method.identify(page_of("1 2 3", lang="fr")).language == "fr"
+
+
+def test_only_a_declared_encoding_determines_a_language() -> None:
+    page = page_of(SENTENCES["ja"] * 3, charset="shift_jis")
+    assert (page.charset, page.charset_source) == ("shift_jis", "detected")
+    assert cai.by_encoding(page).language is None
+    assert cai.serial().identify(page).language == "ja"
+
+
+def test_in_the_parallel_manner_agreement_raises_the_confidence_and_contradiction_lowers_it() -> (
+    None
+):
+    serial, parallel = cai.serial(), cai.parallel()
+    agreeing = page_of(SENTENCES["de"], lang="de")
+    contradicted = page_of(SENTENCES["de"], lang="fr")
+    alone = serial.identify(agreeing).confidence
+    assert parallel.identify(agreeing).confidence > alone
+    assert parallel.identify(contradicted).confidence < alone
+    for page in (agreeing, contradicted):
+        found = parallel.identify(page)
+        assert found.language == serial.identify(page).language
+        assert "declaration" in found.reason
+        assert "text" in found.reason
+
+
+@pytest.mark.parametrize("code", SENTENCES)
+def test_the_text_tells_the_language(code: str) -> None:
+    found = cai.serial().identify(page_of(SENTENCES[code]))
+    assert (found.language, found.method) == (code, "text")
+    assert 0 < found.confidence <= 1
+
+
+@pytest.mark.parametrize(("code", "charset"), LEGACY)
+def test_a_text_is_read_in_its_own_encoding(code: str, charset: str) -> None:
+    page = page_of(SENTENCES[code], http=charset, charset=charset)
+    content, encoding = cai.own_bytes(page, cai.load().models)
+    assert encoding == page.charset
+    assert cai.load().models.distances(content)[0].language == code
+
+
+def test_characters_that_the_encoding_lacks_are_read_in_utf8() -> None:
+    page = page_of(SENTENCES["th"], http="windows-1251", charset="ascii")
+    assert page.charset == "windows-1251"
+    assert cai.own_bytes(page, cai.load().models)[1] == "utf-8"
+    assert cai.serial().identify(page).language == "th"
+
+
+def test_less_than_forty_bytes_are_no_text() -> None:
+    method = cai.serial()
+    short = method.identify(page_of("Das ist ein kurzer Satz am Morgen heute"))
+    assert short.language is None
+    assert "39 bytes" in short.reason
+    long = method.identify(page_of("Das ist ein kurzer Satz am Morgen heute X"))
+    assert long.language == "de"
+
+
+def test_common_words_and_symbols_are_taken_out() -> None:
+    assert cai_tables.filtered("Microsoft® Windows 95: C++ & <Java> 3,50 € §§") == "c"
+    assert cai_tables.filtered("Webmastering in Homepages") == "webmastering in homepages"
+    assert cai_tables.filtered("Über 7 Brücken") == "über brücken"
+    assert cai_tables.filtered("เมื่อวาน हिन्दी") == "เมื่อวาน हिन्दी"
+
+
+def test_a_text_of_common_words_is_in_no_language() -> None:
+    found = cai.serial().identify(page_of("Microsoft Windows Linux Java Internet Explorer " * 20))
+    assert found.language is None
+
+
+def test_no_language_is_named_beyond_the_border() -> None:
+    text = page_of(SENTENCES["de"])
+    strict = cai.Cai(cai.load().models, border=0.1)
+    found = strict.identify(text)
+    assert found.language is None
+    assert "beyond the border" in found.reason
+    noise = page_of("xkcd qwrtz zzyxq plmkw wqrvj hjklx bvcxz " * 5)
+    assert cai.serial().identify(noise).language is None
+
+
+def test_alternatives_within_the_typical_value_are_in_the_reason() -> None:
+    page = page_of("Vi gikk en lang tur ved elven og snakket om alt det vi har gjort der.")
+    assert "alternatives" in cai.serial().identify(page).reason
+    assert "alternatives" not in cai.Cai(cai.load().models, typical=1.0).identify(page).reason
+
+
+def test_the_closest_possible_text_is_at_distance_zero() -> None:
+    models = cai_models.learn(rows_of())
+    content = b" ".join([cai_tables.filtered(SENTENCES["de"]).encode()] * 60)
+    best = models.distances(content)[0]
+    assert (best.language, best.value) == ("de", 0.0)
+
+
+def test_ranked_grams_are_the_most_frequent_ones_first() -> None:
+    # a 3 times, b 2 times, then by their bytes: 'ab' before 'aba' before 'ba'.
+    grams = [int(gram) for gram in cai_models.ranked_grams(b"ababa")]
+    assert grams[:3] == [ord("a"), ord("b"), 0x6162]
+    assert len(grams) == len(set(grams)) == 8
+
+
+def test_a_language_has_a_model_for_each_of_its_encodings() -> None:
+    of = cai.load().models.of
+    for code, names in ENCODINGS.items():
+        assert {(code, name) for name in ("utf-8", *names)} <= set(of)
+
+
+def test_languages_with_few_texts_get_no_model() -> None:
+    rows = [*rows_of(60), *(LabelledText("sana", "fi", "sentence", "test") for _ in range(49))]
+    assert cai_models.learn(rows).languages == set(SENTENCES)
+    with pytest.raises(DatasetError, match="no language has 50 texts"):
+        cai.train(rows_of(3))
+
+
+def test_other_kinds_of_text_are_not_learned_from() -> None:
+    words = (LabelledText("sana", "fi", "single-word", "test") for _ in range(500))
+    assert "fi" not in cai_models.learn([*rows_of(), *words]).languages
+
+
+def test_a_saved_method_is_the_same_when_read(tmp_path: Path) -> None:
+    method = cai.train(rows_of())
+    method.save(tmp_path / "one.npz")
+    method.save(tmp_path / "two.npz")
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
+    again = cai.load(tmp_path / "one.npz")
+    assert again.models.of == method.models.of
+    assert np.array_equal(again.models.grams, method.models.grams)
+
+
+def test_a_file_of_other_things_is_no_model(tmp_path: Path) -> None:
+    path = tmp_path / "models.npz"
+    with pytest.raises(ModelError, match="no such model file"):
+        cai.load(path)
+    path.write_bytes(b"PK\x03\x04 damaged")
+    with pytest.raises(ModelError, match="cannot be read"):
+        cai.load(path)
+    write_arrays(path, format=np.int64(9), models=np.array(["de utf-8"]), grams=np.zeros((1, 400)))
+    with pytest.raises(ModelError, match="version 9"):
+        cai.load(path)
+    write_arrays(path, format=np.int64(1), models=np.array(["de"]), grams=np.zeros((2, 3)))
+    with pytest.raises(ModelError, match="do not fit"):
+        cai.load(path)
+
+
+@pytest.mark.skipif(not TEXTS.exists(), reason="the labelled texts are not here")
+def test_the_models_that_ship_are_those_of_the_labelled_texts() -> None:
+    learned, shipped = cai.train(LabelledTexts(TEXTS)).models, cai.load().models
+    assert learned.of == shipped.of
+    assert np.array_equal(learned.grams, shipped.grams)
+
+
+@pytest.mark.parametrize("label", ["TIS-620", "windows-874"])
+def test_a_thai_encoding_in_meta_makes_a_page_thai(label: str) -> None:
+    found = tamura.shipped().identify(page_of(SENTENCES["en"], meta=label))
+    assert (found.language, found.method) == ("th", "encoding")
+
+
+def test_the_last_meta_counts() -> None:
+    both = "<meta charset=tis-620><meta charset=koi8-r>"
+    page = parse_page(f"{both}<p>text".encode(), content_type=None, url="")
+    assert tamura.by_meta(page).language == "ru"
+
+
+@pytest.mark.parametrize("meta", ["ISO-8859-1", "latin1", "utf-8", "no-such-charset", None])
+def test_a_meta_without_an_encoding_of_one_language_leaves_it_to_the_text(meta: str | None) -> None:
+    found = tamura.shipped().identify(page_of(SENTENCES["de"], meta=meta))
+    assert (found.language, found.method) == ("de", "text")
+
+
+def test_the_encoding_of_http_is_ignored() -> None:
+    found = tamura.shipped().identify(page_of(SENTENCES["en"], http="tis-620"))
+    assert (found.language, found.method) == ("en", "text")
+
+
+@pytest.mark.parametrize("code", ENCODINGS)
+def test_a_text_in_utf8_is_confirmed_in_its_legacy_encoding(code: str) -> None:
+    found = tamura.shipped().identify(page_of(SENTENCES[code], meta="utf-8"))
+    assert found.language == code
+    assert any(f"text: {code} in {name} " in found.reason for name in ENCODINGS[code])
+
+
+def test_thai_in_numeric_references_is_thai() -> None:
+    found = tamura.shipped().identify(page_of(SENTENCES["th"], meta="iso-8859-1", charset="ascii"))
+    assert found.language == "th"
+    assert "windows-874" in found.reason
+
+
+@pytest.mark.parametrize("name", ["cai", "cai-parallel", "tamura"])
+def test_the_methods_are_found_by_name(name: str) -> None:
+    assert method(name).name == name
+
+
+def test_tamura_answers_in_the_languages_it_lists() -> None:
+    assert set(SENTENCES) <= tamura.shipped().languages <= languages.known()
+    assert {"ja", "ko", "tr"} <= cai.load().models.languages
+
+
+@pytest.mark.parametrize("name", ["cai", "cai-parallel", "tamura"])
+@given(body=st.binary(max_size=300) | st.text(max_size=300).map(str.encode))
+@settings(max_examples=60, deadline=None)
+def test_any_bytes_give_an_answer_with_a_reason(name: str, body: bytes) -> None:
+    page = parse_page(body, content_type=None, url="")
+    found = method(name).identify(page)
+    assert found == method(name).identify(page)
+    assert found.reason
+    assert 0 <= found.confidence <= 1
+    assert (found.language is None) == (found.method == "none")
+
+
+@pytest.mark.parametrize("name", ["cai", "cai-parallel", "tamura"])
+@pytest.mark.parametrize(
+    "text", ["", "\0" * 99, "😀" * 99, "\ud800" * 99, "0 " * 99, "\u200d" * 99]
+)
+def test_a_text_without_letters_is_in_no_language(name: str, text: str) -> None:
+    page = replace(parse_page(b"", content_type=None, url=""), text=text)
+    found = method(name).identify(page)
+    assert (found.language, found.method) == (None, "none")

@@ -1,0 +1,334 @@
+"""What a study of pages and texts counts, on answers that are known."""
+
+import math
+from dataclasses import dataclass, field
+
+import pytest
+
+from classifiers.errors import StudyError
+from classifiers.lab.datasets import LabelledPage, LabelledText
+from classifiers.lab.study.page_answers import calibration, confusions, evidence
+from classifiers.lab.study.page_measures import confusion, macro_right, main_places, share_right
+from classifiers.lab.study.page_papers import CAI, CLAIMS, HAYATI, papers
+from classifiers.lab.study.page_runs import (
+    DEFAULT_METHODS,
+    Case,
+    Cases,
+    Run,
+    asked,
+    cases_of_pages,
+    cases_of_texts,
+    found_methods,
+    surroundings,
+    text_page,
+)
+from classifiers.lab.study.page_tables import in_bucket, results
+from classifiers.lab.study.result import Result, Row
+from classifiers.pages import methods
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage
+
+NAN = float("nan")
+
+
+@dataclass
+class FirstWord:
+    """Answers the first word of a page, and notes what it was asked."""
+
+    knows: frozenset[str] = frozenset({"de", "en"})
+    name: str = "first-word"
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def languages(self) -> frozenset[str]:
+        return self.knows
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        self.asked.append(page.text)
+        word = page.text.partition(" ")[0]
+        if word == "?":
+            return PageLanguage(None, 0.0, "none", "a question mark")
+        return PageLanguage(word, 0.75, "text", "the first word")
+
+
+def case(language: str, text: str, kind: str = "sentence") -> Case:
+    return Case(language, kind, text_page(text))
+
+
+def study(*pairs: tuple[str, str], sort: str = "texts", length: int = 20) -> tuple[Cases, Run]:
+    """Cases with these languages, and the run of a method that gives these answers."""
+    cases = Cases(sort, tuple(case(right, answer + " " + "x" * length) for right, answer in pairs))
+    return cases, asked(FirstWord(), cases.cases)
+
+
+def figures(row: Row) -> list[float]:
+    return [cell.ours for cell in row.cells]
+
+
+def table(result: Result, heads: int = 1) -> dict[tuple[str, ...], list[float]]:
+    """The first table's figures by the heads of its rows."""
+    return {row.heads[:heads]: figures(row) for row in result.tables[0].rows}
+
+
+def test_a_text_becomes_a_page_without_links_and_declarations() -> None:
+    page = text_page("  Ein\n kurzer\tText ")
+    assert page.text == "Ein kurzer Text"
+    assert page.links == []
+    assert page.declarations == ()
+    assert len(text_page("lang " * 9999).text) == MAX_CHARACTERS
+
+
+def test_no_answer_is_wrong_but_not_counted_in_precision() -> None:
+    cases, run = study(("de", "de"), ("de", "?"), ("de", "en"), ("en", "en"))
+    found = results(cases, [run])[0].tables[0].rows[0]
+    right, macro, known, known_macro, coverage, precision = figures(found)
+    assert right == known == 50
+    assert macro == known_macro == pytest.approx((100 / 3 + 100) / 2)
+    assert coverage == 75
+    assert precision == pytest.approx(100 * 2 / 3)
+
+
+def test_accuracy_in_known_languages_leaves_out_those_a_method_cannot_answer() -> None:
+    cases, run = study(("de", "de"), ("xh", "de"), ("zu", "?"))
+    found = figures(results(cases, [run])[0].tables[0].rows[0])
+    assert found[0] == pytest.approx(100 / 3)
+    assert found[2] == 100
+    by_language = next(each for each in results(cases, [run]) if each.experiment == "languages")
+    rows = {row.key["language"]: figures(row)[0] for row in by_language.tables[0].rows}
+    assert rows["de"] == 100
+    assert math.isnan(rows["xh"])
+
+
+def test_a_method_that_names_no_languages_can_answer_any() -> None:
+    cases = Cases("texts", (case("xh", "xh a"),))
+    run = asked(FirstWord(frozenset()), cases.cases)
+    assert run.can_answer("xh")
+    assert results(cases, [run])[0].tables[0].rows[0].heads == ("first-word", "any")
+
+
+def test_every_language_is_asked_once_before_the_clock_runs() -> None:
+    method = FirstWord()
+    cases = [case("de", "de 1"), case("de", "de 2"), case("en", "en 3")]
+    run = asked(method, cases)
+    assert method.asked == ["de 2", "en 3", "de 1", "de 2", "en 3"]
+    assert run.answers == ["de", "de", "en"]
+    assert run.ms_per_page > 0
+
+
+@pytest.mark.parametrize(
+    ("characters", "bucket"),
+    [
+        (1, "< 25"),
+        (24, "< 25"),
+        (25, "25-50"),
+        (49, "25-50"),
+        (50, "50-150"),
+        (150, "50-150"),
+        (151, "> 150"),
+        (2000, "> 150"),
+    ],
+)
+def test_lengths_fall_into_one_bucket_each(characters: int, bucket: str) -> None:
+    cases = Cases("texts", (case("de", "x" * characters),))
+    found = [name for name in ("< 25", "25-50", "50-150", "> 150") if in_bucket(cases, [0], name)]
+    assert found == [bucket]
+
+
+def test_sentences_and_paragraphs_are_the_main_texts_and_all_where_there_are_none() -> None:
+    texts = [case("de", "a", kind) for kind in ("single-word", "sentence", "udhr-paragraph")]
+    assert main_places(Cases("texts", tuple(texts))) == [1, 2]
+    assert main_places(Cases("pages", (case("de", "a", "web"),))) == [0]
+
+
+def test_lengths_are_of_the_main_kinds_and_each_kind_stands_apart() -> None:
+    cases = Cases("texts", (case("de", "de a"), case("de", "en b", "single-word")))
+    found = {each.experiment: each for each in results(cases, [asked(FirstWord(), cases.cases)])}
+    assert table(found["lengths"]) == {("< 25",): [100.0]}
+    assert table(found["kinds"], 2) == {("sentence", "< 25"): [100], ("single-word", "< 25"): [0]}
+
+
+def test_evidence_has_its_coverage_and_precision() -> None:
+    cases, run = study(("de", "de"), ("de", "en"), ("de", "?"), ("de", "?"))
+    found = table(evidence(cases, [run]), 2)
+    assert found["first-word", "text"] == [50.0, 50.0]
+    assert found["first-word", "none"][0] == 50.0
+    assert math.isnan(found["first-word", "none"][1])
+
+
+def test_confusions_are_the_wrong_answers_by_how_often_they_came() -> None:
+    cases, run = study(("de", "nl"), ("de", "nl"), ("de", "de"), ("en", "de"), ("en", "?"))
+    assert confusion(cases, run) == {
+        "de": {"nl": 2, "de": 1},
+        "en": {"de": 1, "unknown": 1},
+    }
+    rows = confusions(cases, [run]).tables[0].rows
+    assert [row.heads for row in rows] == [
+        ("first-word", "German", "Dutch", "2"),
+        ("first-word", "English", "German", "1"),
+    ]
+    assert figures(rows[0]) == [pytest.approx(200 / 3)]
+
+
+def test_an_answer_without_a_name_stands_under_its_code() -> None:
+    cases, run = study(("de", "qqq"))
+    assert confusions(cases, [run]).tables[0].rows[0].heads[2] == "qqq"
+
+
+def test_confidence_is_compared_with_what_came_true() -> None:
+    cases = Cases("texts", tuple(case("de", "de a") for _ in range(4)))
+    run = Run("made", frozenset(), ["de", "en", "de", None])
+    run.confidences.extend([0.75, 0.75, 1.0, 0.0])
+    run.decided.extend(["text"] * 3 + ["none"])
+    found = table(calibration(cases, [run]), 3)
+    assert found == {
+        ("made", "0.7-0.8", "2"): [75.0, 50.0, 25.0],
+        ("made", "0.9-1.0", "1"): [100.0, 100.0, 0.0],
+        ("made", "all", "3"): [
+            pytest.approx(250 / 3),
+            pytest.approx(200 / 3),
+            pytest.approx(50 / 3),
+        ],
+    }
+
+
+def test_the_papers_figures_stand_beside_ours_in_their_languages() -> None:
+    cases, run = study(("de", "de"), ("de", "en"), ("ru", "de"), sort="pages", length=10)
+    run.name = "nfc"
+    found = {row.heads[1]: row for row in papers(cases, [run], [0, 1, 2]).tables[0].rows}
+    nfc = found["NFC"].cells[0]
+    assert (nfc.ours, nfc.paper) == (50.0, 93.9)
+    assert (found["NFC"].heads[2], found["NFC, < 25 characters"].cells[0].ours) == ("2", 50.0)
+    assert math.isnan(found["NFC, 25-50 characters"].cells[0].ours)
+    assert (found["BASE"].cells[0].paper, math.isnan(found["BASE"].cells[0].ours)) == (86.8, True)
+
+
+def test_the_papers_figures_are_those_they_print() -> None:
+    assert len(HAYATI) == 11
+    printed = {claim.what: claim.figure for claim in CLAIMS}
+    assert printed == {
+        "BASE": 86.8,
+        "NFC": 93.9,
+        "top-level domain": 69.2,
+        "NFC, < 25 characters": 33.8,
+        "inlinks, < 25 characters": 71.0,
+        "NFC, 25-50 characters": 43.3,
+        "inlinks, 25-50 characters": 70.9,
+        "NFC, < 50 characters": 38.0,
+        "inlinks, < 50 characters": 70.0,
+        "all three": 99.64,
+        "declaration": 99.8,
+        "encoding": 100.0,
+        "text": 98.6,
+    }
+    assert sum(right for right, _ in CAI.values()) / len(CAI) == pytest.approx(99.64, abs=0.01)
+    assert {claim.method for claim in CLAIMS} <= set(methods.names())
+
+
+def test_cai_counts_what_is_right_among_the_pages_identified_as_a_language() -> None:
+    cases, run = study(("de", "de"), ("de", "de"), ("da", "de"), ("fr", "fr"), sort="pages")
+    run.name = "cai"
+    run.decided = ["encoding", "declaration", "text", "encoding"]
+    tables = evidence(cases, [run]).tables
+    of_evidence = {row.heads[1]: row.cells for row in tables[0].rows}
+    assert [cell.paper for cell in of_evidence["declaration"]] == [10.01, 99.8]
+    assert [cell.ours for cell in of_evidence["encoding"]] == [50.0, 100.0]
+    by_language = {row.key["language"]: row.cells[0] for row in tables[1].rows}
+    assert by_language["de"].ours == pytest.approx(200 / 3)
+    assert by_language["de"].paper == 99.5
+    by_encoding = {row.key["language"]: row.cells[0] for row in tables[2].rows}
+    assert by_encoding["de"].ours == pytest.approx(100 / 3)
+    assert by_encoding["fr"].ours == 100.0
+    row = next(
+        row for row in papers(cases, [run], range(4)).tables[0].rows if "all" in row.heads[1]
+    )
+    assert row.cells[0].ours == pytest.approx((200 / 3 + 100) / 2)
+
+
+def test_a_language_without_cases_does_not_count_in_the_mean_precision() -> None:
+    cases, run = study(("de", "de"), ("de", "tr"), sort="pages")
+    run.name = "cai"
+    found = {row.heads[1]: row.cells[0].ours for row in papers(cases, [run], [0, 1]).tables[0].rows}
+    assert found["all three"] == 100.0
+
+
+def test_simulated_surroundings_are_the_same_for_a_text_whatever_stands_around_it() -> None:
+    row = LabelledText("Ein Text", "de", "sentence", "s")
+    again = surroundings(row, ["de", "en"], 3)
+    assert again == surroundings(row, ["de", "en"], 3)
+    drawn = {surroundings(row, ["de", "en"], seed) for seed in range(30)}
+    assert len(drawn) > 20
+
+
+def test_simulated_inlinks_are_four_on_average_and_mostly_in_the_language() -> None:
+    rows = [LabelledText(f"Text {number}", "de", "sentence", "s") for number in range(3000)]
+    found = [surroundings(row, ["de", "en", "fr"]) for row in rows]
+    numbers = [len(each.inlinks) for each in found]
+    languages = [link.language for each in found for link in each.inlinks]
+    assert (min(numbers), max(numbers)) == (0, 10)
+    assert sum(numbers) / len(numbers) == pytest.approx(4.0, abs=0.2)
+    assert languages.count("de") / len(languages) == pytest.approx(0.95, abs=0.01)
+    assert {"en", "fr"} <= set(languages)
+    assert {link.characters for each in found for link in each.inlinks} == {1000}
+    assert all(each.url.endswith(".net/") for each in found)
+
+
+def test_texts_have_surroundings_only_if_they_are_asked_for() -> None:
+    rows = [LabelledText("Ein Text", "de", "sentence", "s")]
+    assert cases_of_texts(rows).cases[0].surroundings == NOTHING
+    assert cases_of_texts(rows, seed=0).cases[0].surroundings.url
+
+
+def test_pages_are_parsed_once_and_know_their_address() -> None:
+    body = '<html lang="de"><p>Grüße</p><a href="/x">mehr</a>'.encode()
+    rows = [
+        LabelledPage(str(n), url, "de", "web", "", "", body)
+        for n, url in enumerate(("", "http://a.de/"))
+    ]
+    cases = cases_of_pages(rows)
+    assert [case.page.text for case in cases.cases] == ["Grüße mehr"] * 2
+    assert [case.surroundings.url for case in cases.cases] == ["", "http://a.de/"]
+    assert cases.parse_ms > 0
+
+
+def test_progress_is_told_by_name_and_never_beyond_the_total() -> None:
+    told: list[tuple[str, int, int | None]] = []
+
+    def tell(what: str, done: int, total: int | None) -> None:
+        told.append((what, done, total))
+
+    asked(FirstWord(), [case("de", "de a")] * 5, tell)
+    assert told
+    assert {what for what, _, _ in told} == {"first-word"}
+    assert all(total == 5 and 0 < done <= 5 for _, done, total in told)
+
+
+def test_methods_that_cannot_be_had_are_left_out_with_a_reason_unless_named() -> None:
+    found, left_out = found_methods()
+    assert {method.name for method in found} | set(left_out) == set(DEFAULT_METHODS)
+    assert "langdetect-arrays" in {method.name for method in found}
+    assert all(left_out.values())
+    with pytest.raises(StudyError, match="no method is called 'poems'; choose one of: composite"):
+        found_methods(["langdetect-arrays", "poems"])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_a_method_whose_module_is_missing_is_an_error_only_if_it_was_named(
+    named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builders = {**methods._BUILDERS, "composite": "nowhere:shipped"}
+    monkeypatch.setattr(methods, "_BUILDERS", builders)
+    methods.method.cache_clear()
+    try:
+        if named:
+            with pytest.raises(StudyError, match="'composite' is not there"):
+                found_methods(["composite"])
+        else:
+            assert "not there" in found_methods()[1]["composite"]
+    finally:
+        methods.method.cache_clear()
+
+
+def test_measures_of_nothing_are_undefined() -> None:
+    cases, run = study(("de", "de"))
+    assert math.isnan(share_right(cases, run, []))
+    assert math.isnan(macro_right(cases, run, []))

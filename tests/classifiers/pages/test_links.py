@@ -1,0 +1,126 @@
+"""Links of a page are those that a browser would follow."""
+
+from urllib.parse import urldefrag, urljoin
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, LinkList, Resolver
+
+BASES = ["http://example.org/a/b.html?q=1", "https://example.org", "http://h.example:8080/x/y/"]
+PIECES = [
+    "/",
+    "//",
+    ".",
+    "..",
+    "./",
+    "../",
+    "?",
+    "#",
+    ";",
+    ":",
+    "@",
+    "=",
+    "&",
+    "%20",
+    "é",
+    "[",
+    "]",
+]
+PIECES += [
+    "a",
+    "b.html",
+    "http:",
+    "https:",
+    "http://",
+    "host.example",
+    ":80",
+    ":",
+    "mailto:",
+    "x y",
+]
+
+
+@given(st.sampled_from(BASES), st.lists(st.sampled_from(PIECES), max_size=8).map("".join))
+@example("http://example.org", "a")
+@example("http://example.org/a/b", "http://h.example/?")
+@example("http://example.org/a/b", "//host.example/../x")
+@example("http://example.org/a/b", "c//d")
+def test_a_link_is_resolved_as_urljoin_does(base: str, link: str) -> None:
+    found = Resolver(base).resolve(link)
+    if found is not None:
+        assert found == urldefrag(urljoin(base, link.strip().replace(" ", "%20"))).url
+
+
+@pytest.mark.parametrize(
+    ("link", "url"),
+    [
+        ("http://other.example/x?y=1#z", "http://other.example/x?y=1"),
+        ("//other.example/x", "http://other.example/x"),
+        ("/c", "http://example.org/c"),
+        ("c.html", "http://example.org/a/c.html"),
+        ("../c", "http://example.org/c"),
+        ("./c", "http://example.org/a/c"),
+        ("?page=2", "http://example.org/a/b.html?page=2"),
+        ("  /c\n", "http://example.org/c"),
+        ("/one\n\ttwo", "http://example.org/onetwo"),
+        ("/one two", "http://example.org/one%20two"),
+        ("HTTP://other.example/", "http://other.example/"),
+        ("/straße", "http://example.org/straße"),
+    ],
+)
+def test_a_link_becomes_absolute(link: str, url: str) -> None:
+    assert Resolver("http://example.org/a/b.html").resolve(link) == url
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "mailto:a@example.org",
+        "javascript:void(0)",
+        "data:text/html,x",
+        "ftp://example.org/",
+        "http://example.org:99999/",
+        "http://example.org:port/",
+        "http://[::1/",
+        "http://[not-an-address]/",
+        "//[",
+    ],
+)
+def test_what_is_no_page_on_the_web_is_no_link(link: str) -> None:
+    assert Resolver("http://example.org/").resolve(link) is None
+
+
+@pytest.mark.parametrize("base", ["", "about:blank", "http://[", "not a url", "file:///x"])
+def test_a_bad_base_leaves_absolute_links(base: str) -> None:
+    resolver = Resolver(base)
+    assert resolver.resolve("http://example.org/x") == "http://example.org/x"
+    assert resolver.resolve("/x") is None
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_text_makes_resolving_raise(base: str, link: str) -> None:
+    url = Resolver(base).resolve(link)
+    assert url is None or url.startswith(("http://", "https://"))
+
+
+def test_links_keep_their_order_and_come_once() -> None:
+    links = LinkList(Resolver("http://example.org/"))
+    for link in ("/b", "/a", "/b#part", "http://example.org/a", "#top", ""):
+        links.extend([link])
+    assert links.urls() == ["http://example.org/b", "http://example.org/a"]
+    assert links.dropped == 0
+
+
+def test_links_too_many_too_long_and_broken_are_counted() -> None:
+    links = LinkList(Resolver("http://example.org/"))
+    for i in range(MAX_LINKS + 3):
+        links.extend([f"/{i}"])
+    links.extend(["/" + "x" * MAX_URL_LENGTH])
+    links.extend(["/" + "x" * 5 * MAX_URL_LENGTH])
+    links.extend(["http://["])
+    links.extend(["mailto:someone@example.org"])
+    links.extend(["/0"])
+    assert len(links.urls()) == MAX_LINKS
+    assert links.dropped == 6

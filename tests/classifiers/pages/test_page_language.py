@@ -1,0 +1,326 @@
+"""The language of a page is read from its encoding, its declarations and its text."""
+# ruff: noqa: RUF001 - the sentences are in their languages
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifiers.errors import LanguageError, MissingPackageError, ModelError
+from classifiers.lab.study.page_runs import text_page
+from classifiers.languages import known
+from classifiers.pages import methods
+from classifiers.pages.language import identify
+from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, PageMethod, Surroundings
+from classifiers.pages.parse import parse_page
+from classifiers.pages.text.engines import DEFAULT_ENGINE, engine, engine_names
+from classifiers.pages.text.scripts import utf16_units, vote
+
+SENTENCES = {
+    "af": "Ons het gisteraand lank langs die rivier gestap en oor die volgende reis gepraat.",
+    "ar": "مشينا مساء أمس على ضفة النهر وتحدثنا طويلا عن رحلتنا القادمة في الصيف.",
+    "bg": "Снощи дълго се разхождахме край реката и говорихме за лятната почивка.",
+    "bn": "গতকাল সন্ধ্যায় আমরা নদীর ধারে হাঁটতে হাঁটতে পরের ভ্রমণ নিয়ে কথা বলেছি।",
+    "ca": "Ahir al vespre vam passejar molta estona vora el riu i vam parlar del proper viatge.",
+    "cs": "Včera večer jsme se dlouho procházeli podél řeky a mluvili o příští cestě.",
+    "da": "I går aftes gik vi længe langs åen og talte om den næste rejse til sommer.",
+    "de": "Gestern Abend gingen wir lange am Fluss entlang und sprachen über die nächste Reise.",
+    "el": "Χθες το βράδυ περπατήσαμε δίπλα στο ποτάμι και μιλήσαμε για το ταξίδι.",
+    "en": "Yesterday evening we walked along the river for a long time and talked of our journey.",
+    "es": "Ayer por la tarde paseamos mucho tiempo junto al río y hablamos del próximo viaje.",
+    "et": "Eile õhtul jalutasime kaua jõe ääres ja rääkisime järgmisest reisist.",
+    "fa": "دیروز عصر مدت زیادی در کنار رودخانه قدم زدیم و دربارهٔ سفر بعدی گفتگو کردیم.",
+    "fi": "Eilen illalla kävelimme pitkään joen rannalla ja puhuimme seuraavasta matkasta.",
+    "fr": "Hier soir nous avons longtemps marché au bord de la rivière en parlant du voyage.",
+    "he": "אתמול בערב הלכנו לאורך הנהר ודיברנו על הטיול שלנו בקיץ הבא.",
+    "hi": "कल शाम हम नदी के किनारे बहुत देर तक टहले और अगली यात्रा के बारे में बात की।",
+    "hr": "Jučer navečer dugo smo šetali uz rijeku i razgovarali o sljedećem putovanju.",
+    "hu": "Tegnap este sokáig sétáltunk a folyó mentén, és a következő utazásról beszéltünk.",
+    "id": "Kemarin sore kami berjalan lama di tepi sungai dan berbicara tentang perjalanan itu.",
+    "it": "Ieri sera abbiamo passeggiato a lungo vicino al fiume parlando del prossimo viaggio.",
+    "ja": "昨日の夕方、私たちは川のそばを散歩しながら、次の旅行について話しました。",
+    "ko": "어제 저녁 우리는 강가를 걸으며 다음 여행에 대해 오랫동안 이야기했습니다.",
+    "lt": "Vakar vakare ilgai vaikščiojome palei upę ir kalbėjomės apie kitą kelionę.",
+    "lv": "Vakar vakarā mēs ilgi staigājām gar upi un runājām par nākamo ceļojumu.",
+    "nl": "Gisteren zijn wij met z'n allen naar het strand gefietst, maar het was er veel te koud.",
+    "no": "I går kveld gikk vi lenge langs elven og snakket om den neste reisen vår.",
+    "pl": "Wczoraj wieczorem długo spacerowaliśmy nad rzeką i rozmawialiśmy o podróży.",
+    "pt": "Ontem à noite passeamos muito tempo junto ao rio e falamos da próxima viagem.",
+    "ro": "Aseară ne-am plimbat mult timp pe malul râului și am vorbit despre călătorie.",
+    "ru": "Вчера вечером мы долго гуляли вдоль реки и говорили о будущей поездке.",
+    "sk": "Včera večer sme sa dlho prechádzali pri rieke a hovorili o ďalšej ceste.",
+    "sl": "Včeraj zvečer smo dolgo hodili ob reki in se pogovarjali o naslednjem potovanju.",
+    "sv": "I går kväll promenerade vi länge längs ån och pratade om nästa resa.",
+    "th": "เมื่อวานตอนเย็นเราเดินเล่นริมแม่น้ำและคุยกันเรื่องการเดินทางครั้งต่อไป",
+    "tr": "Dün akşam nehir kıyısında uzun uzun yürüdük ve bir sonraki yolculuğu konuştuk.",
+    "uk": "Учора ввечері ми довго гуляли біля річки й говорили про майбутню подорож.",
+    "vi": "Tối hôm qua chúng tôi đi dạo rất lâu bên bờ sông và nói về chuyến đi sắp tới.",
+    "zh": "昨天晚上我们在河边散步,说了很久关于下一次旅行的事,大家都很高兴。",
+}
+
+
+def page_of(
+    html: str, charset: str = "utf-8", surroundings: Surroundings = NOTHING, **headers: str
+) -> PageLanguage:
+    kind = f"text/html; charset={charset}"
+    page = parse_page(html.encode(charset), content_type=kind, url="http://example.org/", **headers)  # type: ignore[arg-type]  # by name
+    return identify(page, surroundings)
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_a_page_without_declarations_is_read(language: str) -> None:
+    found = page_of(f"<p>{SENTENCES[language]}")
+    assert (found.language, found.method) == (language, "text")
+    assert 0.3 < found.confidence <= 1
+
+
+@pytest.mark.parametrize("language", SENTENCES)
+def test_a_declaration_that_fits_makes_the_answer_surer(language: str) -> None:
+    found = page_of(f"<html lang={language}><p>{SENTENCES[language]}")
+    assert found.language == language
+    assert found.confidence >= page_of(f"<p>{SENTENCES[language]}").confidence
+    assert f"html lang={language}" in found.reason
+
+
+@pytest.mark.parametrize("language", ["de", "ru", "ja", "th", "fr", "tr"])
+def test_a_page_that_calls_itself_english_is_read(language: str) -> None:
+    found = page_of(f'<html lang="en-US"><p>{SENTENCES[language]}')
+    assert (found.language, found.method) == (language, "text")
+
+
+@pytest.mark.parametrize(
+    ("declared", "written"), [("de", "en"), ("fr", "de"), ("ru", "en"), ("ja", "ru"), ("zh", "ja")]
+)
+def test_a_declaration_that_the_text_belies_is_not_believed(declared: str, written: str) -> None:
+    found = page_of(f'<html lang="{declared}"><p>{SENTENCES[written] * 4}')
+    assert (found.language, found.method) == (written, "text")
+
+
+def test_of_declarations_that_differ_the_one_that_the_text_bears_out_stands() -> None:
+    html = f'<html lang="fr"><meta property="og:locale" content="es_ES"><p>{SENTENCES["es"]}'
+    assert page_of(html).language == "es"
+
+
+def test_english_beside_another_language_counts_for_nothing() -> None:
+    html = '<html lang="en"><meta property="og:locale" content="de_DE"><p>Kontakt Impressum'
+    found = page_of(html)
+    assert (found.language, found.method) == ("de", "declaration")
+    assert "og:locale=de_DE" in found.reason
+    assert "lang=en" not in found.reason
+
+
+def test_the_http_header_declares_too() -> None:
+    found = page_of("<p>Ár og síð", content_language="is")
+    assert (found.language, found.method) == ("is", "declaration")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("eu", "Atzo arratsaldean luze ibili ginen ibaiaren ondoan, hizketan."),
+        ("gl", "Onte pola tarde paseamos moito tempo a carón do río e falamos da viaxe."),
+        ("bs", "Jučer navečer smo dugo šetali pored rijeke i razgovarali o putovanju."),
+        ("sr", "Juče uveče smo dugo šetali pored reke i razgovarali o putovanju."),
+        ("nn", "I går kveld gjekk vi lenge langs elva og snakka om den neste reisa vår."),
+        ("fy", "Juster jûn rûnen wy lang by de rivier lâns en praten oer de reis."),
+        ("oc", "Ièr de ser nos passegèrem longtemps al bòrd de la ribièra."),
+    ],
+)
+def test_a_language_beside_a_larger_neighbour_is_known_by_its_declaration(
+    language: str, text: str
+) -> None:
+    assert page_of(f'<html lang="{language}"><p>{text}').language == language
+
+
+@pytest.mark.parametrize(
+    ("country", "language"), [("se", "sv"), ("br", "pt"), ("ee", "et"), ("cz", "cs"), ("si", "sl")]
+)
+def test_a_country_declared_instead_of_a_language_stands_for_its_language(
+    country: str, language: str
+) -> None:
+    assert page_of(f'<html lang="{country}"><p>{SENTENCES[language]}').language == language
+
+
+@pytest.mark.parametrize("declared", ["br", "gl", "se", "xh"])
+def test_a_small_language_declared_on_an_english_page_is_not_believed(declared: str) -> None:
+    assert page_of(f'<html lang="{declared}"><p>{SENTENCES["en"] * 3}').language == "en"
+
+
+@pytest.mark.parametrize(
+    ("charset", "language"),
+    [
+        ("tis-620", "th"),
+        ("shift_jis", "ja"),
+        ("euc-kr", "ko"),
+        ("gb2312", "zh"),
+        ("iso-8859-7", "el"),
+    ],
+)
+def test_an_encoding_of_one_language_is_evidence(charset: str, language: str) -> None:
+    found = page_of(f"<p>{SENTENCES[language]}", charset)
+    assert found.language == language
+    assert re.search(r"encoding [\w-]+: \+6", found.reason)
+
+
+@pytest.mark.parametrize("charset", ["tis-620", "shift_jis", "euc-kr", "gb2312", "windows-1253"])
+def test_an_english_page_in_such_an_encoding_is_english(charset: str) -> None:
+    found = page_of(f"<p>{SENTENCES['en']}", charset)
+    assert (found.language, found.method) == ("en", "text")
+
+
+@pytest.mark.parametrize("html", ["", "<p>12 34 !?", "<p>😀", "<img src=x>", "<p>x"])
+def test_a_page_without_text_has_no_language(html: str) -> None:
+    found = page_of(html)
+    assert (found.language, found.confidence, found.method) == (None, 0.0, "none")
+    assert re.match("no text|no letters|too few letters|too little evidence", found.reason)
+
+
+def test_a_page_without_text_is_what_it_declares() -> None:
+    assert page_of("<html lang=de><img src=x>").language == "de"
+
+
+def test_a_few_words_are_less_sure_than_many() -> None:
+    few, many = page_of("<p>Guten Tag"), page_of(f"<p>{SENTENCES['de']}")
+    assert few.language == many.language == "de"
+    assert few.confidence < many.confidence
+
+
+def test_a_few_east_asian_signs_say_as_much_as_a_line_of_letters() -> None:
+    assert page_of("<p>会社の概要です").language == "ja"
+
+
+def test_pages_that_link_to_a_short_page_tell_its_language() -> None:
+    german = Surroundings(inlinks=5 * (Neighbour("de", 900),))
+    assert page_of("<p>Photo 12", surroundings=german).language == "de"
+    assert page_of("<p>Photo 12", surroundings=german).method == "inlinks"
+
+
+def test_short_pages_and_those_beyond_ten_do_not_vote() -> None:
+    votes = (*(20 * (Neighbour("de", 100),)), *(10 * (Neighbour("fr", 900),)))
+    surroundings = Surroundings(inlinks=(*votes, *(30 * (Neighbour("de", 900),))))
+    assert page_of("<p>Photo 12", surroundings=surroundings).language == "fr"
+
+
+def test_neighbours_do_not_outvote_a_page_of_many_words() -> None:
+    french = Surroundings(inlinks=10 * (Neighbour("fr", 900),))
+    assert page_of(f"<p>{SENTENCES['de'] * 3}", surroundings=french).language == "de"
+
+
+def test_the_url_speaks_where_the_page_hardly_does() -> None:
+    found = page_of("<p>Start", surroundings=Surroundings(url="http://zeitung.de/nachrichten/"))
+    assert found.language == "de"
+    assert "URL" in found.reason
+
+
+def test_a_mixed_page_has_the_language_of_its_larger_part() -> None:
+    german, english = SENTENCES["de"], SENTENCES["en"]
+    assert page_of(f"<p>{english}<p>{german * 5}").language == "de"
+    assert page_of(f"<p>{english * 5}<p>{german}").language == "en"
+    assert page_of(f"<p>{SENTENCES['ru'] * 3}<p>Home Login Contact {english}").language == "ru"
+
+
+def test_a_mixed_page_tells_the_shares_of_its_languages() -> None:
+    shares = dict(page_of(f"<p>{SENTENCES['de'] * 12}<p>{SENTENCES['fr'] * 5}").shares)
+    assert set(shares) == {"de", "fr"}
+    assert 0.55 < shares["de"] < 0.85
+    assert sum(shares.values()) == pytest.approx(1)
+    assert page_of(f"<p>{SENTENCES['de'] * 12}").shares == (("de", 1.0),)
+
+
+def test_the_reason_names_the_evidence() -> None:
+    reason = page_of(f"<p>{SENTENCES['de']}").reason
+    assert re.fullmatch(r"de [01]\.\d\d \(text: \+\d\.\d\); against \w+ 0\.\d\d", reason)
+
+
+def test_the_same_page_gets_the_same_answer_in_any_order() -> None:
+    forth = [page_of(f"<p>{text}") for text in SENTENCES.values()]
+    back = [page_of(f"<p>{text}") for text in reversed(SENTENCES.values())]
+    assert forth == back[::-1]
+
+
+def test_a_hundred_languages_and_more_are_told_from_text() -> None:
+    assert len(engine("text").languages) >= 110
+
+
+def test_the_arrays_agree_with_langdetect() -> None:
+    package, arrays = engine("langdetect"), engine("langdetect-arrays")
+    texts = [text for code, text in SENTENCES.items() if code != "zh"]
+    same = sum(package.identify(text)[0] == arrays.identify(text)[0] for text in texts)
+    assert same / len(texts) > 0.97
+
+
+def test_langdetect_itself_can_be_chosen_and_repeats_itself() -> None:
+    page = parse_page(SENTENCES["nl"].encode(), content_type=None, url="")
+    assert identify(page, by="langdetect").language == "nl"
+    assert identify(page, by="langdetect") == identify(page, by="langdetect")
+
+
+def test_engines_are_found_by_name() -> None:
+    assert engine_names()[0] == DEFAULT_ENGINE
+    for name in engine_names():
+        assert engine(name).name == name
+        assert {"de", "zh", "ru"} <= engine(name).languages
+    with pytest.raises(LanguageError, match="langdetect-arrays"):
+        engine("tea leaves")
+
+
+def test_methods_are_found_by_name() -> None:
+    assert methods.names()[0] == methods.DEFAULT_METHOD
+    assert methods.method().name == methods.DEFAULT_METHOD
+    with pytest.raises(LanguageError, match="composite"):
+        methods.method("tea leaves")
+
+
+AWKWARD = ["", " ", "123 456", "\U0001f600 \ud800", "@@ :// @", "ϾϿ", "\u0300" * 50, "\x00" * 99]
+
+
+def _installed(name: str) -> PageMethod:
+    try:
+        return methods.method(name)
+    except (MissingPackageError, ModelError) as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_every_method_has_an_answer_to_any_page(name: str) -> None:
+    method = _installed(name)
+    around = Surroundings("http://x.\udcff/", (Neighbour(None, 0),), (Neighbour("de", 999),))
+    for text in [*AWKWARD, SENTENCES["de"], "a" * 5000, "漢" * 5000, "ab " * 2000]:
+        found = method.identify(text_page(text), around)
+        assert 0 <= found.confidence <= 1
+        assert found.reason
+        assert found.language is None or found.language in known()
+
+
+@pytest.mark.parametrize("name", engine_names())
+@pytest.mark.parametrize("text", AWKWARD)
+def test_no_text_makes_an_engine_raise(name: str, text: str) -> None:
+    assert len(engine(name).identify(text)) == 2
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200))
+def test_probabilities_are_probabilities(text: str) -> None:
+    ranking = engine().rank(text)
+    shares = [share for _, share in ranking]
+    assert shares == sorted(shares, reverse=True)
+    assert all(0 <= share <= 1 for share in shares)
+    assert sum(shares) <= 1 + 1e-6
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("", None),
+        ("123 €", None),
+        ("abc", "Latn"),
+        ("abcd привет", "Cyrl"),
+        ("漢字とかな", "Jpan"),
+        ("漢字", "Hani"),
+        ("한국어 漢字", "Kore"),
+        ("ქართული", "Geor"),
+    ],
+)
+def test_scripts_are_voted_on_by_letters(text: str, script: str | None) -> None:
+    assert vote(utf16_units(text)).script == script

@@ -1,0 +1,328 @@
+"""A page is parsed once into its text, its links and its declarations."""
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from classifiers.pages.html import tree
+from classifiers.pages.html.hazards import is_hazardous
+from classifiers.pages.html.links import MAX_ANCHOR, MAX_LINKS, Link
+from classifiers.pages.parse import MAX_BYTES, MAX_CHARACTERS, Declaration, ParsedPage, parse_page
+
+URL = "http://example.org/a/b.html"
+
+
+def parse(html: str, **headers: str) -> ParsedPage:
+    kept: dict[str, str | None] = {"content_type": "text/html; charset=utf-8"}
+    return parse_page(html.encode(), url=URL, **{**kept, **headers})  # type: ignore[arg-type]  # by name
+
+
+def test_the_visible_text_is_kept_in_reading_order() -> None:
+    page = parse(
+        "<title>Head line</title><style>p{}</style><div>Menu</div><p>Some <b>bo</b>ld\n\n text"
+        "<script>var x</script><!-- not this --> here</p><noscript><p>turn it on</noscript>"
+        "<pre>code</pre><ul><li>one<li>two</ul><textarea>typed</textarea>"
+        "<select><option>choice</select><button>press</button>after"
+    )
+    assert page.text == "Menu Some bold text here one two after"
+    assert page.title == "Head line"
+    assert page.parser == "lexbor"
+
+
+def test_text_of_neighbouring_elements_is_kept_apart() -> None:
+    assert parse("<span>Home</span><span>Login</span>one<br>two").text == "Home Login one two"
+
+
+def test_text_is_capped_by_its_characters_not_by_the_bytes_of_the_page() -> None:
+    page = parse("<script>" + "x" * 200_000 + "</script><p>" + "wörter " * 1_000)
+    assert len(page.text) in {MAX_CHARACTERS, MAX_CHARACTERS - 1}
+    assert page.text.startswith("wörter wörter")
+
+
+def test_the_cap_is_the_callers_choice() -> None:
+    body = b"<p>" + b"word " * 100
+    assert parse_page(body, content_type=None, url=URL, max_characters=9).text == "word word"
+
+
+def test_links_come_from_anchors_areas_frames_and_neighbouring_pages() -> None:
+    page = parse(
+        '<link rel=stylesheet href=/s.css><link rel="alternate" hreflang=de href=/de>'
+        '<link rel=alternate type=application/rss+xml href=/feed><link rel=next href="/2">'
+        '<link rel=prev href="/0"><link rel=icon href=/i.png><a href=c.html#x>c</a>'
+        '<map><area href="/area"></map><iframe src="/frame"></iframe><img src=/p.png>'
+        '<script src=/s.js></script><a name=top>no</a><a href="c.html">again</a>'
+    )
+    assert page.links == [
+        "http://example.org/de",
+        "http://example.org/2",
+        "http://example.org/0",
+        "http://example.org/a/c.html",
+        "http://example.org/area",
+        "http://example.org/frame",
+    ]
+
+
+def test_the_frames_of_a_frameset_are_links() -> None:
+    page = parse("<html><frameset><frame src=left.html><frame src=right.html></frameset></html>")
+    assert page.links == ["http://example.org/a/left.html", "http://example.org/a/right.html"]
+
+
+@pytest.mark.parametrize(
+    ("href", "base"),
+    [
+        ("http://other.example/dir/", "http://other.example/dir/"),
+        ("/root/", "http://example.org/root/"),
+        ("http://[", URL),
+        ("javascript:0", URL),
+        ("", URL),
+    ],
+)
+def test_links_are_relative_to_a_usable_base(href: str, base: str) -> None:
+    page = parse(f'<base href="{href}"><a href="x.html">x</a>')
+    assert page.base == base
+    assert page.links == [base.rsplit("/", 1)[0] + "/x.html"]
+
+
+def test_links_over_the_limit_are_dropped_and_counted() -> None:
+    page = parse("".join(f"<a href=/{i}>" for i in range(MAX_LINKS + 5)))
+    assert len(page.links) == MAX_LINKS
+    assert page.dropped_links == 5
+
+
+@pytest.mark.parametrize(
+    ("content", "nofollow"),
+    [("noindex, NOFOLLOW", True), ("none", True), ("noindex", False), ("follow", False)],
+)
+def test_meta_robots_is_read(content: str, nofollow: bool) -> None:
+    assert parse(f'<meta name="Robots" content="{content}">').nofollow is nofollow
+
+
+def test_declarations_are_listed_from_the_most_reliable() -> None:
+    page = parse(
+        '<html lang="de-AT" xml:lang="de"><head><meta property="og:locale" content="fr_FR">'
+        '<meta http-equiv="Content-Language" content="it"><meta name="DC.Language" content="es">'
+        '<meta name="language" content="Deutsch"><meta name="author" content="nl"></head>',
+        content_language="pt",
+    )
+    assert page.declarations[:3] == (
+        Declaration("html lang", "de-AT"),
+        Declaration("html xml:lang", "de"),
+        Declaration("HTTP Content-Language", "pt"),
+    )
+    assert {(d.source, d.tag) for d in page.declarations[3:]} == {
+        ("og:locale", "fr_FR"),
+        ("content-language", "it"),
+        ("dc.language", "es"),
+        ("meta language", "Deutsch"),
+    }
+
+
+def test_the_body_the_translations_and_the_data_of_a_page_declare_its_language() -> None:
+    page = parse(
+        '<link rel=canonical href="/own"><link rel=alternate hreflang=sv href="/own#top">'
+        '<link rel=alternate hreflang=fi href="/fi"><link rel=alternate hreflang=sv-FI href=b.html>'
+        "<link rel=alternate hreflang=x-default href=b.html>"
+        '<script type="application/ld+json">{"inLanguage" : "sv-SE"}</script><body lang=sv>text'
+    )
+    assert page.canonical == "http://example.org/own"
+    assert [(d.source, d.tag) for d in page.declarations] == [
+        ("body lang", "sv"),
+        ("hreflang self", "sv"),
+        ("hreflang self", "sv-FI"),
+        ("JSON-LD inLanguage", "sv-SE"),
+    ]
+
+
+def test_a_broken_canonical_url_is_none() -> None:
+    assert parse('<link rel=canonical href="http://[">').canonical is None
+
+
+def test_links_have_anchors_and_attributes_where_they_are_asked_for() -> None:
+    html = (
+        '<a href=/de hreflang=de lang=de-AT rel="nofollow me">Zur <b>deut</b>schen\n Seite</a>'
+        '<a href=/p><img src=p.png alt="A picture"></a><a href="/both"><img src=q.png></a>'
+        "<a href=/code><code>f()</code></a><a href=/both><h2>Head</h2>line<script>x</script></a>"
+        '<a href="mailto:x@y.example">mail</a><a href=/long>' + "word " * 100 + "</a>"
+    )
+    page = parse_page(html.encode(), content_type=None, url=URL, anchors=True)
+    assert page.anchors[:4] == (
+        Link("http://example.org/de", "Zur deutschen Seite", "de", "de-AT", "nofollow me"),
+        Link("http://example.org/p", "A picture", "", "", ""),
+        Link("http://example.org/both", "Head line", "", "", ""),
+        Link("http://example.org/code", "f()", "", "", ""),
+    )
+    assert len(page.anchors[4].anchor) == MAX_ANCHOR
+    assert [link.url for link in page.anchors] == page.links
+    assert parse(html).anchors == ()
+
+
+def test_the_encoding_that_meta_claims_is_kept() -> None:
+    assert parse("<meta charset=iso-8859-2>é").charset_declared == "iso-8859-2"
+
+
+def test_character_references_are_resolved() -> None:
+    page = parse('<p>&Auml;pfel &#1087;&#x440;<a href="?a=1&amp;b=2">x</a>')
+    assert page.text == "Äpfel пр x"
+    assert page.links == [URL + "?a=1&b=2"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\0" * 100_000,
+        b"<",
+        b"\xff\xfe",
+        "<p>Привет".encode("utf-16"),
+        b"<" * 300_000,
+        b"&" * 300_000,
+        b"<!--" * 100_000,
+        b"<a href='" * 50_000,
+        b"<script>" * 50_000,
+        b"<meta " * 50_000,
+        bytes(range(256)) * 1_000,
+    ],
+    ids=lambda body: repr(body[:9]),
+)
+def test_no_body_is_too_odd(body: bytes) -> None:
+    page = parse_page(body, content_type=None, url=URL)
+    assert len(page.text) <= MAX_CHARACTERS
+
+
+def numbered(pattern: bytes, times: int, between: bytes = b"") -> bytes:
+    return between.join(pattern % i for i in range(times))
+
+
+LARGE = {
+    "one tag": b"<div>" * 10_000_000,
+    "a million nested": numbered(b"<x%d>", 1_000_000),
+    "a million links": numbered(b"<a href=/%d>x</a>", 1_000_000),
+    "odd links": numbered(b"<a href='../%d x'>", 300_000),
+    "nulls": b"\0" * 50_000_000,
+    "emoji": "😀".encode() * 500_000,
+    "code": b"for (i=0;i<n;i++) { a[i]=b; }\n" * 100_000,
+    "numbers": b"0123 456 " * 300_000,
+    "attributes": b"<a " + numbered(b"a%d=1", 100_000, b" ") + b">",
+    "tags with many attributes": (b"<p " + numbered(b"a%d", 1_000, b" ") + b">") * 400,
+    "unclosed comments": b"<!--" * 1_000_000,
+    "one text": b"<p>" + b"word " * 10_000_000,
+    "cdata": b"<svg>" + b"<![CDATA[x]]>" * 300_000,
+    "tables": b"<table><tr><td>" * 200_000,
+    "tables with formatting": b"<table><b>" * 200_000,
+    "bodies": numbered(b"<body a%d=1>", 200_000),
+    "framesets": b"<frameset>" * 200_000,
+    "links around blocks": b"<a href=1><div>" * 200_000,
+}
+
+
+@pytest.mark.parametrize("body", LARGE.values(), ids=LARGE)
+def test_a_large_and_hostile_page_is_answered_soon(body: bytes) -> None:
+    start = time.process_time()
+    page = parse_page(body, content_type=None, url=URL)
+    assert time.process_time() - start < 4
+    assert page.parser in {"lexbor", "lexbor-disarmed", "beautifulsoup"}
+    assert len(page.links) <= MAX_LINKS
+
+
+def test_bytes_over_the_limit_are_ignored() -> None:
+    body = b"<p>" + b" " * MAX_BYTES + b"beyond"
+    assert parse_page(body, content_type=None, url=URL).text == ""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<div>" * 40_000 + b"deep down",
+        b"<div></b>" * 25_000 + b"deep down",
+        b"".join(b"<b id=%d><p>" % i for i in range(5_000)) + b"deep down",
+        b"".join(b"<i id=%d>" % i for i in range(300)) + b"<p>x</p>" * 30_000,
+        b"<a " + b" ".join(b"a%d" % i for i in range(20_000)) + b">deep down</a>",
+        b"<a " + b" ".join(b'a%d=">"' % i for i in range(40_000)) + b">deep down</a>",
+    ],
+    ids=["nested", "mismatched", "formatting", "reopened", "attributes", "quoted"],
+)
+def test_a_page_that_would_cost_minutes_is_disarmed(body: bytes) -> None:
+    start = time.process_time()
+    page = parse_page(body + b"<p><a href=/x>further</a>", content_type=None, url=URL)
+    assert page.parser == "lexbor-disarmed"
+    assert page.text.startswith(("deep down further", "x x x"))
+    assert page.links == ["http://example.org/x"]
+    assert time.process_time() - start < 4
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<li>item<p>text<br>" * 20_000,
+        b"<div><b>x</b><i>y</i></div>" * 10_000,
+        b"<tr><td><font size=1>x</font>" * 10_000,
+        b"<img src='data:image/png;base64," + b"A" * 100_000 + b"'>",
+        b"<script>" + b"if (a <b) { x = 'y' }\n" * 5_000 + b"</script>",
+    ],
+)
+def test_a_long_ordinary_page_is_not_hazardous(body: bytes) -> None:
+    assert not is_hazardous(body)
+
+
+def test_nesting_of_forty_thousand_elements_is_survived_by_the_text_walk() -> None:
+    # These elements are cheap to nest, so lexbor builds the whole tree.
+    root = LexborHTMLParser(b"<font>" * 40_000 + b"<p>down").root
+    assert root is not None
+    assert tree._visible(root, 100) == "down"
+
+
+def test_the_other_parser_finds_the_same() -> None:
+    html = (
+        b'<!DOCTYPE html><html lang="de"><head><title>T</title><base href="/x/"></head><body>'
+        b"<p>Some <b>bo</b>ld text<pre>code</pre><script>x</script></p><!-- c --> end"
+        b'<a href="y" class="a b">y</a></body></html>'
+    )
+    ours, theirs = tree._read_lexbor(html, 100, True), tree._read_soup(html, 100, True)
+    assert (ours.text, ours.title) == (theirs.text, theirs.title)
+    assert ours.elements == theirs.elements
+    assert (ours.root, ours.body) == (theirs.root, theirs.body)
+    assert ours.anchors == theirs.anchors
+
+
+TAGS = ["<div>", "</div>", "<p>", "<a href='/x'>", "</a>", "<b>", "<table>", "<td>", "<svg>", "x y"]
+TAGS += [
+    "<script>",
+    "</script>",
+    "<!--",
+    "-->",
+    "<base href=//h/>",
+    "<meta name=robots content=",
+    "é",
+]
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(TAGS), max_size=30).map("".join))
+def test_any_soup_of_tags_parses_and_does_so_the_same_way_twice(html: str) -> None:
+    page = parse(html)
+    assert page == parse(html)
+    assert len(set(page.links)) == len(page.links)
+    assert all(link.startswith(("http://", "https://")) and "#" not in link for link in page.links)
+
+
+@given(st.binary(max_size=300))
+def test_no_bytes_make_parsing_raise(body: bytes) -> None:
+    assert parse_page(body, content_type=None, url="").parser == "lexbor"
+
+
+def test_a_feed_or_a_page_that_turns_to_another_script_gives_pieces_of_all_its_text() -> None:
+    english, japanese = "This text is free to copy. ", "吾輩は猫である。名前はまだ無い。"
+    license_first = f"<p>{english * 100}<p>{japanese * 400}"
+    assert japanese in parse(license_first).text
+    spanish = f"<rss><title>{english * 200}</title><p>{'Hace frío hoy. ' * 400}</rss>"
+    assert "Hace frío" in parse(spanish).text
+
+
+def test_a_long_page_of_one_script_keeps_its_beginning() -> None:
+    found = parse("<p>" + "".join(f"Wort{at} größer " for at in range(4000)))
+    assert found.text.startswith("Wort0 größer Wort1")
+    assert "Wort300 " not in found.text
+    assert len(found.text) <= MAX_CHARACTERS

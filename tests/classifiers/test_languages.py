@@ -1,0 +1,253 @@
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from babel import localedata
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifiers import languages
+from classifiers._called import CALLED
+from classifiers.errors import LanguageError
+
+TRAIN = Path(__file__).parents[3] / "shared" / "data" / "urls" / "train.tsv.gz"
+CODES = sorted(languages.known())
+TLDS = sorted(tld for code in CODES for tld in languages.tlds_of(code))
+
+# Baykan 2013, 2.1, Table I, row by row.
+TABLE_I = {
+    "en": "au ca cg edu gb gh gov ie ke mil mw ng nz sd tz ug uk um us za zm",
+    "de": "at ch de li lu",
+    "fr": "bf ci cm dz fr gf gn ht mg ml ne pf sn td tf tn",
+    "es": "ar bo cl co cu ec es gt mx pe pr ve",
+    "it": "it va",
+}
+
+
+@pytest.mark.parametrize(
+    ("tag", "code"),
+    [
+        # ISO 639-1 with its old spellings, -2 in both, -3
+        ("de", "de"), ("DE", "de"), (" de ", "de"), ("deu", "de"), ("ger", "de"), ("GER", "de"),
+        ("iw", "he"), ("in", "id"), ("ji", "yi"), ("mo", "ro"), ("jw", "jv"), ("sh", "sr"),
+        ("nb", "no"), ("nob", "no"), ("nor", "no"), ("nn", "nn"), ("nno", "nn"),
+        ("cze", "cs"), ("ces", "cs"), ("scr", "hr"), ("scc", "sr"), ("hbs", "sr"), ("twi", "tw"),
+        ("fil", "tl"), ("tgl", "tl"), ("cmn", "zh"), ("yue", "zh"), ("zsm", "ms"), ("swh", "sw"),
+        ("arb", "ar"), ("pes", "fa"), ("prs", "fa"), ("kmr", "ku"), ("ckb", "ckb"), ("arz", "arz"),
+        # BCP 47, with `_`, and POSIX
+        ("de-DE", "de"), ("de_AT", "de"), ("zh-Hant", "zh"), ("zh-cn", "zh"), ("zh-TW", "zh"),
+        ("zh-Hans-CN", "zh"), ("zh-min-nan", "zh"), ("sr-Latn-RS", "sr"), ("es-419", "es"),
+        ("pt_BR", "pt"), ("ca-valencia", "ca"), ("de-CH-1996", "de"), ("fil-PH", "tl"),
+        ("de_DE.UTF-8", "de"), ("sr_RS.UTF-8@latin", "sr"), ("de_DE@euro", "de"),
+        ("en_US.ISO-8859-1", "en"),
+        # Names
+        ("German", "de"), ("GERMAN", "de"), ("Deutsch", "de"), ("Français", "fr"),
+        ("francais", "fr"), ("español", "es"), ("ESPANOL", "es"), ("Castilian", "es"),
+        ("Norwegian Bokmål", "no"), ("norsk", "no"), ("Nynorsk", "nn"), ("Ελληνικά", "el"),
+        ("русский", "ru"), ("Українська", "uk"), ("中文", "zh"), ("简体中文", "zh"),
+        ("Chinese (Simplified)", "zh"), ("Traditional Chinese", "zh"), ("日本語", "ja"),
+        ("한국어", "ko"), ("ไทย", "th"), ("हिन्दी", "hi"), ("العربية", "ar"), ("עברית", "he"),
+        ("Filipino", "tl"), ("Tagalog", "tl"), ("Farsi", "fa"), ("Bengali", "bn"),
+        ("Bangla", "bn"), ("Slovene", "sl"), ("Scottish Gaelic", "gd"), ("Bahasa_Indonesia", "id"),
+        ("Serbo-Croatian", "sr"), ("Tiếng Việt", "vi"), ("tieng viet", "vi"), ("Lao", "lo"),
+    ],
+)  # fmt: skip
+def test_every_spelling_of_a_language_leads_to_its_code(tag: str, code: str) -> None:
+    assert languages.canonical(tag) == code
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["", " ", "-", "x", "x-default", "und", "mul", "zxx", "C", "POSIX", "utf-8", "de, en", "de;en",
+     "jp", "cz", "dk", "http://de/", "deutsche", "de-", "-de", "de--DE", "\x00", "de\n\nen",
+     "de" * 500],
+)  # fmt: skip
+def test_what_names_no_single_language_is_none(tag: str) -> None:
+    assert languages.canonical(tag) is None
+
+
+@given(st.sampled_from(CODES))
+def test_a_code_is_its_own_canonical_form(code: str) -> None:
+    assert languages.canonical(code) == code
+    assert languages.canonical(code.upper()) == code
+    assert languages.canonical(f"{code}-Latn-XY") == code
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_the_english_name_of_a_code_leads_back_to_it(code: str) -> None:
+    assert languages.canonical(languages.name(code)) == code
+
+
+@given(st.text(max_size=100))
+def test_any_text_is_a_code_or_none(text: str) -> None:
+    assert languages.canonical(text) in {None, *languages.known()}
+
+
+@given(st.text(max_size=40))
+def test_any_text_may_be_asked_for_as_a_tld(text: str) -> None:
+    assert languages.language_of_tld(text) in {None, *languages.known()}
+
+
+def test_codes_are_iso_639_1_or_639_3() -> None:
+    assert all(re.fullmatch(r"[a-z]{2,3}", code) for code in languages.known())
+    assert sum(len(code) == 2 for code in languages.known()) == 182  # 183 without nb
+    assert languages.known().isdisjoint({"nb", "sh", "fil", "cmn", "iw", "in", "und"})
+
+
+def test_codes_that_langdetect_returns_are_known() -> None:
+    returned = """af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja kn ko lt
+        lv mk ml mr ne nl no pa pl pt ro ru sk sl so sq sv sw ta te th tl tr uk ur vi zh-cn
+        zh-tw""".split()
+    assert [tag for tag in returned if languages.canonical(tag) is None] == []
+    assert {languages.canonical("zh-cn"), languages.canonical("zh-tw")} == {"zh"}
+
+
+def test_languages_of_the_training_urls_are_known() -> None:
+    if not TRAIN.exists():
+        pytest.skip(f"the training URLs are not here: {TRAIN}")
+    import gzip
+
+    with gzip.open(TRAIN, "rt", encoding="utf-8") as lines:
+        next(lines)
+        found = {line.split("\t", 2)[1] for line in lines}
+    assert found - languages.known() == set()
+
+
+@pytest.mark.parametrize(("code", "tlds"), TABLE_I.items())
+def test_table_i_goes_before_everything_else(code: str, tlds: str) -> None:
+    assert {tld: languages.language_of_tld(tld) for tld in tlds.split()} == dict.fromkeys(
+        tlds.split(), code
+    )
+
+
+@pytest.mark.parametrize(
+    ("tld", "code"),
+    [
+        ("be", "nl"), ("nl", "nl"), ("br", "pt"), ("pt", "pt"), ("pl", "pl"), ("jp", "ja"),
+        ("cn", "zh"), ("tw", "zh"), ("hk", "zh"), ("kr", "ko"), ("ir", "fa"), ("il", "he"),
+        ("ua", "uk"), ("ru", "ru"), ("su", "ru"), ("gr", "el"), ("se", "sv"), ("no", "no"),
+        ("dk", "da"), ("fi", "fi"), ("cz", "cs"), ("rs", "sr"), ("ba", "bs"), ("py", "es"),
+        ("zw", "en"), ("eg", "ar"), ("in", "hi"), ("pk", "ur"), ("bd", "bn"), ("al", "sq"),
+        ("ad", "ca"), ("cat", "ca"), ("gal", "gl"), ("eus", "eu"), ("bzh", "br"), ("cymru", "cy"),
+        ("wales", "cy"), ("berlin", "de"), ("wien", "de"), ("paris", "fr"), ("tokyo", "ja"),
+        ("xn--p1ai", "ru"), ("рф", "ru"), ("xn--j1amh", "uk"), ("xn--fiqs8s", "zh"),
+        ("xn--90a3ac", "sr"), ("xn--qxam", "el"), ("xn--mgberp4a5d4ar", "ar"),
+        ("xn--3e0b707e", "ko"), ("xn--h2brj9c", "hi"), ("xn--xkc2dl3a5ee0h", "ta"),
+        ("xn--vermgensberatung-pwb", "de"), ("vermögensberatung", "de"),
+        ("DE", "de"), (".de", "de"), ("de.", "de"), ("XN--P1AI", "ru"), ("РФ", "ru"),
+    ],
+)  # fmt: skip
+def test_a_tld_speaks_for_the_language_of_its_place(tld: str, code: str) -> None:
+    assert languages.language_of_tld(tld) == code
+
+
+@pytest.mark.parametrize(
+    "tld",
+    ["com", "org", "net", "info", "biz", "int", "arpa", "eu", "asia", "tv", "me", "io", "ai", "cc",
+     "ws", "fm", "to", "gg", "im", "sh", "nu", "ac", "scot", "swiss", "xk", "aq", "xn--", "xn--a",
+     "", ".", "127", "zz", "xn--\x00", "ελλ"],
+)  # fmt: skip
+def test_a_tld_that_speaks_for_no_one_is_none(tld: str) -> None:
+    assert languages.language_of_tld(tld) is None
+
+
+@given(st.sampled_from(TLDS))
+def test_tlds_of_is_the_inverse_of_language_of_tld(tld: str) -> None:
+    code = languages.language_of_tld(tld)
+    assert code is not None
+    assert tld in languages.tlds_of(code)
+    assert tld == tld.lower()
+    assert languages.language_of_tld(tld.encode("ascii").decode("idna")) == code
+
+
+def test_no_tld_belongs_to_two_languages() -> None:
+    assert len(TLDS) == len(set(TLDS))
+    assert len(TLDS) > 300
+    assert languages.tlds_of("vo") == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("de", {"Latn"}), ("ru", {"Cyrl"}), ("sr", {"Cyrl", "Latn"}), ("zh", {"Hani"}),
+        ("ja", {"Hani", "Hira", "Kana"}), ("ko", {"Hang", "Hani"}), ("hi", {"Deva"}),
+        ("pa", {"Guru", "Arab"}), ("az", {"Latn", "Cyrl", "Arab"}),
+        ("kk", {"Cyrl", "Arab", "Latn"}),
+        ("uz", {"Latn", "Cyrl", "Arab"}), ("ckb", {"Arab"}), ("tl", {"Latn"}), ("tw", {"Latn"}),
+        ("en", {"Latn"}), ("yi", {"Hebr"}), ("am", {"Ethi"}), ("no", {"Latn"}),
+    ],
+)  # fmt: skip
+def test_scripts_are_those_of_the_characters(code: str, expected: set[str]) -> None:
+    assert languages.scripts(code) == expected
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_language_has_a_name_a_script_and_a_header(code: str) -> None:
+    assert languages.name(code).strip()
+    assert languages.scripts(code)
+    assert languages.scripts(code).isdisjoint({"Hans", "Hant", "Jpan", "Kore", "Hrkt", "Zyyy"})
+    assert re.fullmatch(
+        r"[a-z]{2,3}(,[a-z]{2,3};q=0\.9)?,\*;q=0\.1", languages.accept_language(code)
+    )
+
+
+def test_the_header_asks_for_the_language_first() -> None:
+    assert languages.accept_language("de") == "de,*;q=0.1"
+    assert languages.accept_language("no") == "no,nb;q=0.9,*;q=0.1"
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [languages.name, languages.tlds_of, languages.accept_language, languages.scripts],
+    ids=lambda function: function.__name__,
+)
+def test_a_code_that_is_not_known_is_refused_in_one_line_with_a_way_out(
+    ask: Callable[[str], object],
+) -> None:
+    with pytest.raises(LanguageError, match=r"'deu'.*write 'de'"):
+        ask("deu")
+    with pytest.raises(LanguageError, match="ISO 639") as caught:
+        ask("klingonese\n")
+    assert "\n" not in str(caught.value)
+
+
+def test_importing_reads_no_file_and_brings_in_no_other_package() -> None:
+    program = (
+        "import sys, classifiers.languages as languages; import babel.core, babel.localedata;"
+        "print(babel.core._global_data is None, not babel.localedata._cache,"
+        "not {'scrapy', 'sklearn', 'numpy', 'langdetect'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "True", "True"]
+
+
+def test_names_are_those_of_cldr() -> None:
+    called: dict[str, str] = {}
+    for text, code in [*english_names(), *own_names()]:
+        called.setdefault(languages._spelled(text), code)
+    copied = (line.partition(": ") for line in CALLED.strip().splitlines())
+    assert {text: code for code, _, texts in copied for text in texts.split(" | ")} == called
+
+
+def english_names() -> Iterator[tuple[str, str]]:
+    for tag, text in localedata.load("en")["languages"].items():
+        if code := languages._of_subtag(tag.partition("_")[0]):
+            yield text, code
+
+
+def own_names() -> Iterator[tuple[str, str]]:
+    for tag in sorted(localedata.locale_identifiers()):
+        code = None if "_" in tag else languages._of_subtag(tag)
+        # A locale's own file is enough; what it inherits is other languages' names.
+        text = localedata.load(tag, merge_inherited=False)["languages"].get(tag) if code else None
+        if code and text:
+            yield text, code

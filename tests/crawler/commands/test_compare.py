@@ -1,0 +1,265 @@
+"""Strategies beside each other: the tables on runs made by hand, the command on the sample web."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.commands.comparing import Plan, make_plan
+from crawler.errors import SettingError
+from crawler.report import baykan
+from crawler.report.comparison import (
+    as_json,
+    grids,
+    in_language,
+    over_time,
+    portions,
+    sparkline,
+    visited_hosts,
+    without_label,
+)
+from crawler.report.comparison_html import comparison_page, print_comparison
+from crawler.report.course import Portion
+from crawler.report.harvest import Summary, summarise
+from crawler.report.tables import Printer
+from tests.support.report_run import Row, make_run
+
+ROOT = Path(__file__).parents[3]
+
+
+def run_of(strategy: str, relevant: int, other: int, unlabelled: int, hosts: int) -> Summary:
+    rows = (
+        [Row(host=f"h{number % hosts}.de") for number in range(relevant)]
+        + [Row(host="h0.de", language="en")] * other
+        + [Row(host="h0.de", language=None)] * unlabelled
+        + [Row(host="elsewhere.de", outcome="redirect")] * 7
+    )
+    with closing(make_run(None, rows, strategy=strategy)) as run:
+        return summarise(run)
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, dict[str, Summary]]:
+    return {
+        "de": {
+            "random": run_of("random", 150, 240, 10, 50),
+            "svm": run_of("svm", 280, 15, 5, 20),
+        }
+    }
+
+
+def test_the_tables_hold_the_figures_of_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
+    hosts = visited_hosts(runs)
+    assert hosts.head == ("language", "seeds", "pages", "random", "svm")
+    assert hosts.rows == [["German", "www.tagesschau.de", "300 to 400", "50", "20"]]
+    assert hosts.paper == [["German, paper", "www.tagesschau.de", "1,000", "654", "242"]]
+    # 10 of 400 and 5 of 300 pages; 150 of 390 and 280 of 295 labelled pages.
+    assert without_label(runs).rows == [["German", "2.5 %", "1.7 %"]]
+    assert without_label(runs).paper == [["German, paper", "6.0 %", "5.0 %"]]
+    assert in_language(runs).rows == [["German", "38.5 %", "94.9 %"]]
+    assert in_language(runs).paper == [["German, paper", "38.4 %", "95.4 %"]]
+
+
+def test_the_course_has_a_row_per_strategy(runs: dict[str, dict[str, Summary]]) -> None:
+    grid = over_time("de", runs["de"])
+    assert grid.head == ("pages", "1-200", "201-400")
+    assert grid.rows == [["random", "75.0 %", "0.0 %"], ["svm", "100.0 %", "84.2 %"]]
+
+
+def test_runs_of_different_length_are_cut_at_the_same_pages() -> None:
+    by = {"random": run_of("random", 1000, 0, 0, 1), "svm": run_of("svm", 250, 0, 0, 1)}
+    parts = portions(by, 2)
+    assert [part.pages for part in parts["random"]] == [600, 400]
+    assert [part.pages for part in parts["svm"]] == [250]
+    assert over_time("de", by, 2).rows[1] == ["svm", "100.0 %", "-"]
+
+
+def test_a_language_outside_the_paper_has_no_row_from_it(
+    runs: dict[str, dict[str, Summary]],
+) -> None:
+    thai = {"th": runs["de"]}
+    assert all(grid.paper == () or not grid.paper for grid in grids(thai))
+    assert grids(thai)[0].rows[0][0] == "Thai"
+
+
+def test_a_run_without_pages_can_be_compared() -> None:
+    empty = {"de": {"svm": run_of("svm", 0, 0, 0, 1)}}
+    assert in_language(empty).rows == [["German", "-"]]
+    assert without_label(empty).rows == [["German", "-"]]
+    print_comparison(empty, Printer(StringIO()))
+    assert "<svg" not in comparison_page(empty)
+
+
+@given(st.lists(st.integers(0, 200)))
+def test_a_sparkline_has_a_letter_per_portion(relevant: list[int]) -> None:
+    line = sparkline([Portion(200, 200, count) for count in relevant], "0123456789")
+    assert len(line) == len(relevant)
+    for letter, count in zip(line, relevant, strict=True):
+        assert abs(int(letter) / 9 - count / 200) <= 1 / 18 + 1e-9
+
+
+def test_the_figures_of_the_paper_are_complete() -> None:
+    for table in (baykan.VISITED_HOSTS, baykan.WITHOUT_LABEL, baykan.IN_LANGUAGE):
+        assert list(table) == list(baykan.SEEDS)
+    assert baykan.figure(baykan.IN_LANGUAGE, "fr", "svm") == 0.968
+    assert baykan.figure(baykan.IN_LANGUAGE, "fr", "soft") is None
+    assert baykan.figure(baykan.IN_LANGUAGE, "th", "svm") is None
+
+
+def test_the_page_has_a_plot_per_language_and_fetches_nothing(
+    runs: dict[str, dict[str, Summary]],
+) -> None:
+    soup = BeautifulSoup(comparison_page({**runs, "fr": runs["de"]}), "html.parser")
+    assert len(soup.find_all("svg")) == 2
+    assert not soup.find_all(["script", "link", "img", "iframe"])
+    assert all(str(element["href"]).startswith("#") for element in soup.find_all(href=True))
+    ids = [element["id"] for element in soup.find_all(id=True)]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_json_has_the_tables_and_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
+    figures = json.loads(json.dumps(as_json(runs, {("de", "svm"): "x/de-svm"})))
+    assert figures["in_language"]["de"]["svm"] == 280 / 295
+    assert figures["visited_hosts"]["de"] == {"random": 50, "svm": 20}
+    assert [run["folder"] for run in figures["runs"]] == [None, "x/de-svm"]
+    assert figures["by_200"]["de"]["random"][0]["relevant"] == 150
+
+
+def plan(**given: str) -> Plan:
+    return make_plan({"web": "sample", **given}, Path("runs/x"))
+
+
+def test_a_plan_has_every_language_with_every_strategy() -> None:
+    made = plan(lang="de,French", strategies="random, bfs", filter="hard")
+    assert [(lang, strategy, str(folder)) for lang, strategy, folder in made.crawls()] == [
+        ("de", "random", "runs/x/de-random"),
+        ("de", "bfs", "runs/x/de-bfs"),
+        ("fr", "random", "runs/x/fr-random"),
+        ("fr", "bfs", "runs/x/fr-bfs"),
+    ]
+    assert made.arguments == {"web": "sample", "pages": "1000", "filter": "hard"}
+    command = made.command("de", "bfs", Path("runs/x/de-bfs"))
+    assert command[1:5] == ["-m", "scrapy", "crawl", "langfocus"]
+    assert {"pages=1000", "strategy=bfs", "JOBDIR=runs/x/de-bfs"} <= set(command)
+
+
+def test_the_paper_sets_the_defaults() -> None:
+    made = plan(lang="de")
+    assert made.strategies == ["random", "cctld", "svm"]
+    assert made.arguments["pages"] == "1000"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "lang"),
+        ({"lang": "klingonisch"}, "klingonisch"),
+        ({"lang": "de", "strategies": "random,best"}, "best"),
+        ({"lang": "de", "strategies": ","}, "strategies"),
+        ({"lang": "de", "strategy": "svm"}, "strategies="),
+        ({"lang": "de", "pages": "many"}, "many"),
+        ({"lang": "de", "colour": "red"}, "colour"),
+    ],
+)
+def test_arguments_that_no_crawl_can_use_are_refused(given: Mapping[str, str], said: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        plan(**given)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "scrapy", "compare", "-a", "web=sample", *arguments]
+
+
+def compare(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(*arguments),
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_strategies_are_compared_on_the_sample_web(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.json"
+    folder = tmp_path / "runs"
+    done = compare("-a", "lang=de", "-a", "pages=60", "-s", f"JOBDIR={folder}", "--json", str(copy))
+    assert done.returncode == 0, done.stderr
+    for part in ("Table XVII)", "Table XVIII)", "Table XIX)", "Fig. 7)", "German, paper"):
+        assert part in done.stdout
+    assert done.stdout.isascii()
+    assert max(map(len, done.stdout.replace(str(folder), "").splitlines())) <= 80
+    figures = json.loads(copy.read_text(encoding="utf-8"))
+    assert figures["is_complete"] is True
+    assert figures["pages"] == {"de": {"random": 60, "cctld": 60, "svm": 60}}
+    assert figures["in_language"]["de"]["svm"] > figures["in_language"]["de"]["random"]
+    assert (folder / "compare.html").read_text(encoding="utf-8").count("<svg") == 1
+    assert (folder / "de-svm" / "report.html").exists()
+
+
+def test_an_interrupted_comparison_goes_on_with_the_same_command(tmp_path: Path) -> None:
+    line = command(
+        *("-a", "lang=de", "-a", "strategies=random", "-a", "pages=200"),
+        *("-s", f"JOBDIR={tmp_path}", "-s", "LANGFOCUS_LIVE_INTERVAL=0.02"),
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        line, cwd=ROOT, env=environment, stdout=-3, stderr=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stderr is not None
+        for said in first.stderr:
+            if " pages  harvest" in said:
+                break
+        first.send_signal(signal.SIGINT)
+        rest = first.stderr.read()
+    assert first.returncode == 1
+    assert "interrupted during de random" in rest
+    assert f"JOBDIR={tmp_path} goes on" in rest
+    assert 0 < summarise(tmp_path / "de-random").pages < 200
+    second = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, check=False)
+    assert second.returncode == 0
+    resumed = summarise(tmp_path / "de-random")
+    assert (resumed.pages, resumed.sessions) == (200, 2)
+
+
+def test_a_crawl_that_fails_ends_the_comparison(tmp_path: Path) -> None:
+    make_run(tmp_path / "de-random", [], strategy="random", filter="hard").close()
+    arguments = ("-a", "lang=de", "-a", "strategies=soft,random,bfs", "-a", "pages=20")
+    done = compare(*arguments, "-s", f"JOBDIR={tmp_path}")
+    assert done.returncode == 1
+    assert "the crawl de random failed with exit code 1" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "de soft" in done.stdout
+    assert not (tmp_path / "de-bfs").exists()
+    figures = json.loads((tmp_path / "compare.json").read_text(encoding="utf-8"))
+    assert figures["is_complete"] is False
+
+
+def test_a_bad_argument_costs_one_line_and_no_crawl(tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    done = compare("-a", "strategies=random", "-s", f"JOBDIR={folder}")
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("scrapy compare: -a lang is missing")
+    assert not folder.exists()
+
+
+def test_the_help_reads_like_a_manual() -> None:
+    done = compare("--help")
+    assert done.returncode == 0
+    for part in ("-a lang=de,fr", "strategies", "JOBDIR", "Table", "compare.html", "--json"):
+        assert part in done.stdout

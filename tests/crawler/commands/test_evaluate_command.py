@@ -1,0 +1,289 @@
+"""`scrapy evaluate`, run as a user runs it."""
+
+import argparse
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from scrapy.cmdline import execute
+
+from classifiers.lab.study import paper
+from classifiers.lab.study.catalogue import EVERY
+from classifiers.lab.study.workers import BACKENDS
+from crawler.commands import evaluate
+from crawler.report.study import BEGIN, END, write_markdown
+from crawler.report.study_plots import draw
+from tests.support.studyurls import FIVE, labelled, write
+
+ROOT = Path(__file__).parents[3]
+
+
+def scrapy(*args: str) -> int:
+    """The exit code of a command, run in this process: half a second instead of five."""
+    with pytest.raises(SystemExit) as exit_:
+        execute(["scrapy", "evaluate", *args])
+    return int(exit_.value.code or 0)
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("study") / "urls.tsv", labelled(60))
+
+
+def start(*args: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "evaluate", *args],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def test_experiments_are_printed_written_and_drawn(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures, page, plots = tmp_path / "f.json", tmp_path / "study.md", tmp_path / "plots"
+    options = ["--folds", "3", "--json", str(figures), "--markdown", str(page)]
+    code = scrapy(
+        str(data), "baselines", "words", "domains", "--urls", "50", "--plots", str(plots), *options
+    )
+    printed = capsys.readouterr()
+    assert code == 0
+    assert printed.err == ""
+    assert re.search(r"\| German +\| +SVM words +\|( +\d+\.\d \|){3} +\d+\.\d\*? \|", printed.out)
+    found = json.loads(figures.read_text())
+    assert found["URLs of each language"] == 50
+    assert [each["experiment"] for each in found["experiments"]] == [
+        "baselines",
+        "words",
+        "domains",
+    ]
+    first = found["experiments"][1]["tables"][0]["rows"][0]
+    assert (first["language"], first["classifier"]) == ("en", "nb:words")
+    f1 = first["figures"]["F1"]
+    assert f1["paper"] == 90.0
+    assert f1["difference"] == pytest.approx(f1["ours"] - 90.0, abs=0.01)
+    assert "| English | NB words |" in page.read_text()
+    assert "](plots/figure-1.svg)" in page.read_text()
+    assert (plots / "figure-1.svg").read_text().count("ccTLD") >= 1
+
+
+def test_chosen_classifiers_stand_in_one_table_for_any_languages(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = tmp_path / "f.json"
+    names = ["svm:words", "nb:3-grams-from-word", "cctld"]
+    options = ["--languages", "French,it", "--folds", "2", "--json", str(figures)]
+    assert scrapy(str(data), "--classifiers", *names, *options) == 0
+    assert "The classifiers chosen" in capsys.readouterr().out
+    found = json.loads(figures.read_text())
+    assert found["languages"] == ["fr", "it"]
+    (experiment,) = found["experiments"]
+    rows = experiment["tables"][0]["rows"]
+    assert [row["classifier"] for row in rows] == names * 3
+
+
+def test_the_same_seed_gives_the_same_figures_with_any_jobs(data: Path, tmp_path: Path) -> None:
+    found = []
+    for number, options in enumerate([["--jobs", "1"], ["--jobs", "2"]]):
+        figures = tmp_path / f"{number}.json"
+        assert scrapy(str(data), "words", "--folds", "2", "--json", str(figures), *options) == 0
+        found.append(json.loads(figures.read_text())["experiments"][0]["tables"])
+    assert found[0] == found[1]
+
+
+def test_addresses_and_countries_give_ip_its_figures(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mmdb = ROOT.parent / "shared" / "data" / "geoip" / "GeoLite2-Country-Test.mmdb"
+    if not mmdb.exists():
+        pytest.skip("there is no database of countries")
+    # 89.160.20.112 is in Sweden, 2.125.160.216 in the United Kingdom.
+    hosts = {row.url.split("/")[2]: row.language for row in labelled(60)}
+    lines = [f"{host}\t{'2.125.160.216' if code == 'en' else ''}" for host, code in hosts.items()]
+    addresses = tmp_path / "addresses.tsv"
+    addresses.write_text("\n".join(lines) + "\n")
+    figures = tmp_path / "f.json"
+    options = ["--mmdb", str(mmdb), "--addresses", str(addresses), "--json", str(figures)]
+    assert scrapy(str(data), "baselines", *options) == 0
+    tables = json.loads(figures.read_text())["experiments"][0]["tables"]
+    of_ip = {row["language"]: row for row in tables[0]["rows"] if row["classifier"] == "ip"}
+    assert of_ip["en"]["figures"]["F1"] | {"sd": 0} == {
+        "ours": 100.0,
+        "sd": 0,
+        "paper": 84.0,
+        "difference": 16.0,
+    }
+    assert of_ip["de"]["figures"]["F1"]["ours"] == 0
+
+
+def test_a_model_is_measured_without_cross_validation(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy(str(data), "model") == 0
+    printed = capsys.readouterr().out
+    assert "the five languages" in printed
+    assert "folds" not in printed
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["poems"],
+        ["words", "poems"],
+        ["--classifiers", "svm:poems"],
+        ["--classifiers", "ip"],
+        ["--languages", "nolanguage"],
+        ["--mmdb", "pyproject.toml"],
+        ["--resolve"],
+        ["--json", "no/such/folder/f.json"],
+        ["words", "--folds", "1"],
+        ["words", "--urls", "9"],
+        ["words", "--backend", "threading", "--cluster", "127.0.0.1:1"],
+    ],
+)
+def test_what_cannot_be_asked_is_one_line_and_exit_code_2(
+    data: Path, args: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy(str(data), *args) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("langfocus: ")
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["none.tsv"],
+        ["pyproject.toml"],
+        ["DATA", "--format", "poem"],
+        ["DATA", "--format", "odp"],
+        ["DATA", "--languages", "en", "nl"],
+        ["DATA", "--mmdb", "pyproject.toml", "--addresses", "seeds/de.txt"],
+        ["DATA", "model", "--model", "pyproject.toml"],
+    ],
+)
+def test_data_that_do_not_suffice_are_one_line_and_an_exit_code(
+    data: Path, args: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy(*[str(data) if arg == "DATA" else arg for arg in args]) in {1, 2}
+    printed = capsys.readouterr()
+    assert printed.err.startswith("langfocus: ")
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("args", [[], ["DATA", "--urls", "0"], ["DATA", "--jobs", "x"]])
+def test_wrong_arguments_are_a_usage_error(
+    args: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy(*args) == 2
+
+
+def test_ctrl_c_ends_it_with_one_line(data: Path) -> None:
+    process = start(str(data), "svm-features", "--jobs", "2")
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("data urls.tsv")
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert errors == "langfocus: interrupted\n"
+
+
+def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) -> None:
+    figures, page = tmp_path / "f.json", tmp_path / "study.md"
+    options = ["--json", str(figures), "--markdown", str(page)]
+    process = start(str(data), "baselines", "ngrams", "words", *options)
+    assert process.stdout is not None
+    while not process.stdout.readline().startswith("| German"):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert (process.returncode, errors) == (130, "langfocus: interrupted\n")
+    found = json.loads(figures.read_text())
+    assert [each["experiment"] for each in found["experiments"]] == ["baselines"]
+    assert found["not carried out"] == ["ngrams", "words"]
+    assert "- not carried out: ngrams, words" in page.read_text()
+
+
+def test_the_help_names_every_experiment() -> None:
+    for name in (*EVERY, "model", "all"):
+        assert f"\n  {name} " in evaluate._EPILOG
+    for expected in ("data:", "output:", "examples:", "scrapy evaluate"):
+        assert expected in evaluate._EPILOG
+
+
+def test_what_the_command_offers_without_loading_the_study_is_what_the_study_has() -> None:
+    parser = argparse.ArgumentParser()
+    evaluate._add_where(parser.add_argument_group())
+    offered = {action.dest: action.choices for action in parser._actions}
+    assert offered["backend"] == BACKENDS
+    assert evaluate._FIVE == paper.LANGUAGES
+
+
+def test_only_what_stands_between_the_marks_of_a_page_is_replaced(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    assert write_markdown(page, "first\n").read_text() == "first\n"
+    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    for text in ("new\n", "newer\n"):
+        write_markdown(page, text)
+        assert page.read_text() == f"before\n\n{BEGIN}\n\n{text}\n{END}\n\nafter\n"
+
+
+def test_every_kind_of_figure_is_a_picture_with_something_on_it(tmp_path: Path) -> None:
+    from classifiers.lab.study.result import Figure
+
+    leaf = {"says": "Yes", "positive": 60.0, "negative": 5.0}
+    root = {
+        **leaf,
+        "test": "tld de <= 0.5",
+        "otherwise": "tld de > 0.5",
+        "left": {**leaf, "says": "No"},
+        "right": leaf,
+    }
+    series = [{"label": "a", "y": [90.0, 80.0], "spread": [1.0, 2.0]}]
+    lines = [{"label": "a", "x": [1000, 100], "y": [95.0, 80.0]}]
+    figures = [
+        Figure("p", "P", "points", {"groups": ["x", "y"], "series": series, "y_label": "F1"}),
+        Figure("b", "B", "bars", {"labels": ["$a"], "y": [9.0], "paper": [8.0], "y_label": "F1"}),
+        Figure("c", "C", "curves", {"lines": lines, "x_label": "URLs", "y_label": "F1"}),
+        Figure("t", "T", "tree", {"root": root}),
+    ]
+    paths = draw(figures, tmp_path / "plots")
+    assert [path.name for path in paths] == [
+        f"{name}.{kind}" for name in "pbct" for kind in ("png", "svg")
+    ]
+    for path in paths[::2]:
+        picture = np.asarray(imread(path))
+        assert min(picture.shape[:2]) > 300
+        # More than a frame: hundredths of the points are not white.
+        assert (picture[..., :3].min(axis=2) < 0.95).mean() > 0.01
+    for path, text in zip(
+        paths[1::2], ("F1, %", "Baykan 2013", "URLs", "f(+) = 60.0 %"), strict=True
+    ):
+        assert text in path.read_text()
+    again = draw(figures, tmp_path / "again")
+    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in paths]
+
+
+def test_all_languages_of_the_data_can_be_told_apart(tmp_path: Path) -> None:
+    data = write(tmp_path / "six.tsv", labelled(20, (*FIVE, "nl")))
+    figures = tmp_path / "f.json"
+    options = ["--languages", *FIVE, "nl", "--folds", "2", "--json", str(figures)]
+    assert scrapy(str(data), "baselines", *options) == 0
+    confusion = json.loads(figures.read_text())["experiments"][0]["tables"][1]
+    assert len(confusion["rows"]) == 6
+    assert confusion["rows"][5]["figures"]["nl"]["paper"] is None

@@ -1,0 +1,448 @@
+"""`scrapy evaluate` and `scrapy train` with labelled pages and texts, as a user runs them."""
+
+import gzip
+import io
+import json
+import signal
+import subprocess
+import sys
+import tarfile
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import execute
+
+from classifiers.lab.study.page_runs import text_page
+from classifiers.pages.method import Surroundings
+from classifiers.pages.methods import names
+from crawler.commands import evaluate, train
+from crawler.report.study import BEGIN, END
+
+ROOT = Path(__file__).parents[3]
+
+SENTENCES = {
+    "de": (
+        "Der Wetterbericht sagt für morgen Regen und starken Wind an der Küste voraus.",
+        "Die Gemeinde hat beschlossen, die alte Schule bis zum nächsten Jahr zu erneuern.",
+        "Wir haben gestern im Garten gesessen und über die Reise gesprochen.",
+    ),
+    "en": (
+        "The weather forecast says there will be rain and strong wind along the coast.",
+        "The council has decided that the old school should be renewed by next year.",
+        "Yesterday we sat in the garden and talked about the journey.",
+    ),
+    "fr": (
+        "La météo annonce de la pluie et un vent fort sur la côte pour demain.",
+        "La commune a décidé de rénover la vieille école avant la fin de l'année.",
+        "Hier nous étions assis dans le jardin et nous avons parlé du voyage.",
+    ),
+    "ru": (
+        "Завтра на побережье ожидается дождь и сильный ветер.",
+        "Городской совет решил обновить старую школу до следующего года.",
+        "Вчера мы сидели в саду и говорили про путешествие.",
+    ),
+}
+ENCODINGS = {"de": "iso-8859-1", "en": "ascii", "fr": "utf-8", "ru": "windows-1251"}
+
+
+def scrapy(*args: str) -> int:
+    """The exit code of a command, run in this process: half a second instead of five."""
+    with pytest.raises(SystemExit) as exit_:
+        execute(["scrapy", *args])
+    return int(exit_.value.code or 0)
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+
+
+def write_texts(path: Path, repeat: int = 1) -> Path:
+    lines = ["text\tlang\tkind\tsource"]
+    for language, sentences in SENTENCES.items():
+        for sentence in sentences * repeat:
+            lines.append(f"{sentence}\t{language}\tsentence\tmade")
+            lines.append(f"{' '.join(sentence.split()[:2])}\t{language}\tword-pair\tmade")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def write_pages(folder: Path) -> Path:
+    """A dozen pages, three of each language, in the encodings of the languages."""
+    folder.mkdir(exist_ok=True)
+    rows = ["id\turl\tlang\tkind\tdeclared_charset"]
+    with tarfile.open(folder / "html.tar", "w") as archive:
+        for language, sentences in SENTENCES.items():
+            charset = ENCODINGS[language]
+            for number, sentence in enumerate(sentences):
+                name = f"{language}{number}"
+                rows.append(f"{name}\thttp://www.a.{language}/{number}\t{language}\tweb\t{charset}")
+                page = f'<html lang="{language}"><meta charset="{charset}"><p>{sentence}</p></html>'
+                add(archive, f"{name}.html.gz", gzip.compress(page.encode(charset), mtime=0))
+    (folder / "pages.tsv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return folder
+
+
+def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size = len(content)
+    archive.addfile(member, io.BytesIO(content))
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_texts(tmp_path_factory.mktemp("texts") / "texts.tsv")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_pages(tmp_path_factory.mktemp("data") / "pages")
+
+
+def tables(path: Path) -> dict[str, dict[str, object]]:
+    return {table["name"]: table for table in json.loads(path.read_text())["tables"]}
+
+
+def rows(table: dict[str, object], *heads: str) -> dict[tuple[object, ...], dict[str, float]]:
+    found = table["rows"]
+    assert isinstance(found, list)
+    return {tuple(row[head] for head in heads): row["figures"] for row in found}
+
+
+def test_methods_are_compared_on_pages(
+    pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures, page = tmp_path / "f.json", tmp_path / "study.md"
+    options = ["--methods", "langdetect-arrays,langdetect", "--json", str(figures)]
+    assert scrapy("evaluate", str(pages), *options, "--markdown", str(page)) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out.startswith("data: pages\npages: 12\nlanguages: 4\nrows skipped: 0\n")
+    found = tables(figures)
+    assert set(found) - {"confusions"} == {
+        "accuracy",
+        "cost",
+        "languages",
+        "lengths",
+        "lengths-known",
+        "kinds",
+        "encodings",
+        "evidence",
+        "precision",
+        "calibration",
+        "papers",
+    }
+    right = rows(found["accuracy"], "method")
+    assert set(right) == {("langdetect-arrays",), ("langdetect",)}
+    assert right["langdetect-arrays",]["right"] == 100
+    assert rows(found["languages"], "language", "pages")["ru", 3]["langdetect-arrays"] == 100
+    encodings = {encoding for encoding, _ in rows(found["encodings"], "encoding", "pages")}
+    assert {"utf-8", "windows-1251"} <= encodings
+    assert set(rows(found["cost"], "method")) == {*right, ("(parsing)",)}
+    for title in ("Accuracy by encoding", "The papers' results and ours"):
+        assert title in printed.out
+        assert title in page.read_text()
+    assert "| NFC | 9 |" in page.read_text()
+
+
+def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
+    figures = tmp_path / "f.json"
+    options = ["--methods", "langdetect-arrays", "--json", str(figures)]
+    assert scrapy("evaluate", str(texts), *options) == 0
+    found = tables(figures)
+    assert "encodings" not in found
+    assert set(rows(found["lengths"], "characters", "texts")) == {("50-150", 12)}
+    kinds = {kind for kind, _ in rows(found["kinds"], "kind", "characters")}
+    assert kinds == {"sentence", "word-pair"}
+    whole = json.loads(figures.read_text())
+    assert whole["cpu_ms"]["langdetect-arrays"] > 0
+    confusion = whole["confusion"]["langdetect-arrays"]
+    assert {code: sum(answers.values()) for code, answers in confusion.items()} == {
+        "de": 6,
+        "en": 6,
+        "fr": 6,
+        "ru": 6,
+    }
+
+
+@pytest.mark.parametrize(
+    ("options", "number"),
+    [
+        (["--languages", "German", "ru"], 12),
+        (["--kinds", "sentence"], 12),
+        (["--limit", "5"], 5),
+        (["--limit", "500"], 24),
+        (["--languages", "de", "--kinds", "word-pair", "--limit", "2"], 2),
+    ],
+)
+def test_part_of_the_data_can_be_chosen(
+    texts: Path, options: list[str], number: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy("evaluate", str(texts), "--methods", "langdetect-arrays", *options) == 0
+    assert f"\ntexts: {number}\n" in capsys.readouterr().out
+
+
+def test_the_same_rows_stand_for_the_data_whatever_their_order(texts: Path, tmp_path: Path) -> None:
+    header, *lines = texts.read_text(encoding="utf-8").splitlines()
+    turned = tmp_path / "turned.tsv"
+    turned.write_text("\n".join([header, *lines[::-1]]) + "\n", encoding="utf-8")
+    found = []
+    for path in (texts, turned):
+        figures = tmp_path / "f.json"
+        options = ["--methods", "langdetect-arrays", "--limit", "9", "--json", str(figures)]
+        assert scrapy("evaluate", str(path), *options) == 0
+        found.append(json.loads(figures.read_text())["confusion"])
+    assert found[0] == found[1]
+
+
+def test_surroundings_are_simulated_and_said_to_be(
+    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = tmp_path / "f.json"
+    options = ["--methods", "langdetect-arrays", "--surroundings", "--seed", "7"]
+    assert scrapy("evaluate", str(texts), *options, "--json", str(figures)) == 0
+    assert "surroundings: simulated, seed 7" in capsys.readouterr().out
+    assert json.loads(figures.read_text())["surroundings"] == "simulated, seed 7"
+
+
+def test_methods_of_the_default_that_cannot_be_had_are_named(
+    texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "classifiers.lab.study.page_runs.DEFAULT_METHODS", ("langdetect-arrays", "fasttext")
+    )
+    monkeypatch.delenv("LANGFOCUS_FASTTEXT_MODEL", raising=False)
+    assert scrapy("evaluate", str(texts)) == 0
+    assert "\nleft out: fasttext: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--methods", "poems"],
+        ["--languages", "nolanguage"],
+        ["--languages", "sw"],
+        ["--kinds", "poem"],
+        ["baselines"],
+        ["--classifiers", "cctld"],
+        ["--plots", "plots"],
+        ["--urls", "20"],
+        ["--json", "no/such/folder/f.json"],
+    ],
+)
+@pytest.mark.parametrize("sort", ["texts", "pages"])
+def test_what_cannot_be_asked_of_pages_is_one_line_and_exit_code_2(
+    sort: str, args: list[str], request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = request.getfixturevalue(sort)
+    assert scrapy("evaluate", str(data), *args) == 2
+    check_one_line(capsys)
+
+
+def test_surroundings_are_refused_for_pages(
+    pages: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy("evaluate", str(pages), "--surroundings") == 2
+    check_one_line(capsys)
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["--methods", "nfc"],
+        ["--kinds", "web"],
+        ["--limit", "5"],
+        ["--surroundings"],
+        ["--held-out", "0.1"],
+    ],
+)
+def test_what_only_pages_have_is_refused_for_urls(
+    args: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urls = tmp_path / "urls.tsv"
+    urls.write_text("url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\n")
+    assert scrapy("evaluate", str(urls), *args) == 2
+    check_one_line(capsys)
+
+
+def test_damaged_pages_are_one_line_and_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_pages(tmp_path / "pages")
+    archive = folder / "html.tar"
+    archive.write_bytes(archive.read_bytes()[:1000])
+    assert scrapy("evaluate", str(folder)) == 1
+    check_one_line(capsys)
+
+
+def check_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("langfocus: ")
+    assert printed.err.count("\n") == 1
+
+
+def test_only_what_stands_between_the_marks_of_a_page_is_replaced(
+    texts: Path, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
+    options = ["--methods", "langdetect-arrays", "--markdown", str(page)]
+    assert scrapy("evaluate", str(texts), *options) == 0
+    text = page.read_text()
+    assert text.startswith(f"before\n\n{BEGIN}\n\nFigures are percentages")
+    assert text.endswith(f"\n{END}\n\nafter\n")
+    assert "old" not in text
+
+
+def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(tmp_path: Path) -> None:
+    data, figures = write_texts(tmp_path / "texts.tsv", repeat=200), tmp_path / "f.json"
+    options = ["--methods", "langdetect-arrays,langdetect", "--json", str(figures)]
+    code = f"""
+import os, signal
+from classifiers.lab.study import pages
+asked = pages.asked
+def interrupted(method, *args):
+    if method.name == "langdetect":
+        os.kill(os.getpid(), signal.{signal.SIGINT.name})
+    return asked(method, *args)
+pages.asked = interrupted
+from scrapy.cmdline import execute
+execute(["scrapy", "evaluate", {str(data)!r}, *{options!r}])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "langfocus: interrupted\n")
+    assert "Accuracy on 4800 texts" in done.stdout
+    found = json.loads(figures.read_text())
+    assert found["not carried out"] == ["langdetect"]
+    assert list(found["confusion"]) == ["langdetect-arrays"]
+
+
+def load(method: str, path: Path) -> object:
+    from importlib import import_module
+
+    return import_module(train._METHODS[method]).load(path)
+
+
+@pytest.mark.parametrize("method", ["cavnar-trenkle", "nfc"])
+@pytest.mark.parametrize("sort", ["texts", "pages"])
+def test_a_method_is_trained_from_texts_or_the_texts_of_pages(
+    method: str,
+    sort: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    data, model = request.getfixturevalue(sort), tmp_path / "model.npz"
+    figures = tmp_path / "f.json"
+    options = ["--method", method, "--output", str(model), "--json", str(figures)]
+    assert scrapy("train", str(data), *options) == 0
+    printed = capsys.readouterr().out
+    assert f"{24 if sort == 'texts' else 12} usable rows, 0 rows left out" in printed
+    learned = load(method, model)
+    assert learned.languages == set(SENTENCES)  # type: ignore[attr-defined]
+    for language, sentences in SENTENCES.items():
+        answer = learned.identify(text_page(sentences[0]))  # type: ignore[attr-defined]
+        assert answer.language == language
+    found = json.loads(figures.read_text())
+    assert found["languages"] == sorted(SENTENCES)
+    assert found["bytes"] == model.stat().st_size
+
+
+def test_part_of_the_texts_can_be_learned_from(texts: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model.npz"
+    options = ["--languages", "de,French", "--kinds", "sentence", "--output", str(model)]
+    assert scrapy("train", str(texts), "--method", "nfc", *options) == 0
+    assert load("nfc", model).languages == {"de", "fr"}  # type: ignore[attr-defined]
+
+
+def test_what_was_held_out_from_training_is_what_is_evaluated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, model = write_texts(tmp_path / "texts.tsv"), str(tmp_path / "model.npz")
+    assert (
+        scrapy("train", str(data), "--method", "nfc", "--held-out", "0.4", "--output", model) == 0
+    )
+    learned = int(capsys.readouterr().out.partition(" usable rows")[0])
+    options = ["--methods", "langdetect-arrays", "--held-out", "0.4"]
+    assert scrapy("evaluate", str(data), *options) == 0
+    printed = capsys.readouterr().out
+    assert 0 < learned < 24
+    assert f"\ntexts: {24 - learned}\n" in printed
+    assert "\nheld out: 0.4\n" in printed
+
+
+@pytest.mark.parametrize("command", [["evaluate"], ["train", "--method", "nfc"]])
+@pytest.mark.parametrize("share", ["0", "1", "x"])
+def test_what_is_no_share_is_a_usage_error(command: list[str], share: str, texts: Path) -> None:
+    assert scrapy(*command, str(texts), "--held-out", share) == 2
+
+
+def test_top_level_domains_are_learned_from_pages_or_labelled_urls(
+    pages: Path, tmp_path: Path
+) -> None:
+    urls = tmp_path / "urls.tsv"
+    urls.write_text(
+        "url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\nhttp://b.fr/\tfr\tk\ts\n"
+    )
+    for data in (pages, urls):
+        model = tmp_path / "model.npz"
+        options = ["--method", "top-level-domain", "--output", str(model)]
+        assert scrapy("train", str(data), *options) == 0
+        learned = load("top-level-domain", model)
+        found = learned.identify(  # type: ignore[attr-defined]
+            text_page(""), Surroundings(url="http://x.fr/")
+        )
+        assert found.language == "fr"
+
+
+def test_a_method_is_written_under_its_name_if_no_file_is_given(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert scrapy("train", str(texts), "--method", "nfc") == 0
+    assert (tmp_path / "nfc.npz").exists()
+
+
+def urls_and_others(folder: Path) -> Iterable[tuple[list[str], str]]:
+    """Arguments of `scrapy train` with data that do not suit them, and what is said of it."""
+    urls = folder / "urls.tsv"
+    urls.write_text("url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\n")
+    bare = folder / "bare.tsv"
+    bare.write_text("text\tlang\nEin Text\tde\n")
+    empty = folder / "empty.tsv"
+    empty.write_text("text\tlang\tkind\tsource\n")
+    texts = write_texts(folder / "texts.tsv")
+    yield [str(urls), "--method", "nfc"], "nfc learns from texts"
+    yield [str(folder / "none.tsv"), "--method", "nfc"], "none.tsv"
+    yield [str(bare), "--method", "nfc"], "no column kind, source"
+    yield [str(empty), "--method", "nfc"], "no usable rows"
+    yield [str(texts), "--method", "nfc", "--kinds", "poem"], "no usable rows"
+    yield [str(texts), "--method", "top-level-domain"], "learns from URLs"
+
+
+def test_data_that_a_method_cannot_learn_from_are_one_line_and_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for args, message in urls_and_others(tmp_path):
+        assert scrapy("train", *args) == 1
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.startswith("langfocus: ")
+        assert printed.err.count("\n") == 1
+        assert message in printed.err
+
+
+def test_a_method_that_is_not_known_is_a_usage_error(texts: Path) -> None:
+    assert scrapy("train", str(texts), "--method", "poems") == 2
+
+
+def test_the_help_tells_of_texts_and_pages() -> None:
+    for text in (evaluate._EPILOG, train._EPILOG):
+        for expected in ("pages.tsv", "html.tar", "text, lang", "texts.tsv.gz --method"):
+            assert expected in text
+    assert set(train._METHODS) - {"byte-ngrams", "text"} <= set(names())

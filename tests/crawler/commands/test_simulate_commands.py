@@ -1,0 +1,346 @@
+"""`scrapy graph` and `scrapy simulate`, run as a user runs them."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scrapy.cmdline import execute
+
+from crawler.report.watching import Watch
+from crawler.simulate import tamura_figures
+from crawler.simulate.plan import ARGUMENTS, Result, make_plan, simulate_all
+from crawler.simulate.webgraph import WebGraph
+from tests.support.simulatedwebs import random_graph
+
+ROOT = Path(__file__).parents[3]
+_OF_SCRAPY = {"--logfile", "--loglevel", "--nolog", "--profile", "--pidfile", "--set", "--pdb"}
+
+
+@pytest.fixture(autouse=True)
+def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+
+
+@pytest.fixture(scope="module")
+def graph() -> WebGraph:
+    graph = random_graph(4, vertices=600, servers=30)
+    return replace(graph, page_bytes=np.full(graph.n_vertices, 1000, np.int32))
+
+
+@pytest.fixture(scope="module")
+def folder(graph: WebGraph, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("graphs") / "small"
+    graph.write(folder)
+    return folder
+
+
+def scrapy(*args: object) -> int:
+    with pytest.raises(SystemExit) as exit_:
+        execute(["scrapy", *map(str, args)])
+    return int(exit_.value.code or 0)
+
+
+def assert_is_self_contained(page: str) -> None:
+    assert "<script" not in page
+    assert not re.search(r"(?:src|href)=\"(?!#)", page)
+    assert "default-src 'none'" in page
+
+
+# scrapy graph
+
+
+def test_a_graph_is_printed_and_written(
+    folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, figures = tmp_path / "graph.html", tmp_path / "graph.json"
+    assert scrapy("graph", folder, "--html", page, "--json", figures) == 0
+    printed = capsys.readouterr().out
+    for name in ("Table 1", "Table 4", "Table 5", "Figure 1", "Figure 2"):
+        assert name in printed
+        assert name in page.read_text(encoding="utf-8") + printed
+    assert "paper" not in printed
+    assert printed.isascii()
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert found["pages"] == graph.n_pages
+    assert sum(row["pages"] for row in found["table_1"]) == graph.n_pages
+    assert sum(row["relevant"] for row in found["figure_1"]) <= found["relevant_pages"]
+    assert sum(sum(row["all"]) for row in found["table_4"]) == graph.n_links
+    assert_is_self_contained(page.read_text(encoding="utf-8"))
+
+
+def test_another_language_can_be_the_target(
+    folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy("graph", folder, "--target", "English", "--json", tmp_path / "e.json") == 0
+    found = json.loads((tmp_path / "e.json").read_text(encoding="utf-8"))
+    assert found["target"] == "en"
+    assert found["relevant_pages"] == graph.n_pages - int(graph.relevant().sum())
+
+
+def test_the_papers_figures_stand_beside_a_graph_that_was_made_to_them(
+    graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    measures = {
+        "target": "th",
+        "page_links": dict(zip("abc", [[*a, *b] for a, b in tamura_figures.TABLE_4], strict=True)),
+        "server_links": dict(zip("ab", [[*a, *b] for a, b in tamura_figures.TABLE_5], strict=True)),
+    }
+    made = replace(graph, provenance={"source": "generated", "measures": measures})
+    made.write(tmp_path / "made")
+    assert scrapy("graph", tmp_path / "made") == 0
+    printed = capsys.readouterr().out
+    for figure in ("1,722,771 (9.4 %)", "23,980,308 (71.8 %)", "286,429 (1.1 %)"):
+        assert figure in printed
+    assert not tamura_figures.is_made_to({"source": "recorded", "measures": measures})
+    measures["page_links"] = {key: [1, 1, 1, 1] for key in "abc"}
+    assert not tamura_figures.is_made_to({"source": "generated", "measures": measures})
+    assert not tamura_figures.is_made_to({"source": "generated"})
+
+
+@pytest.mark.parametrize("command", ["graph", "simulate"])
+def test_what_cannot_be_looked_at_is_said_in_one_line(
+    command: str, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    damaged = tmp_path / "damaged"
+    shutil.copytree(folder, damaged)
+    (damaged / "link_target.npy").write_bytes(b"no numbers")
+    for args, code, message in (
+        ((), 2, "name one folder of a graph"),
+        ((folder, folder), 2, "name one folder of a graph"),
+        ((tmp_path,), 1, "not the folder of a graph"),
+        ((damaged,), 1, "link_target.npy: cannot be read"),
+        ((folder, "--json", tmp_path / "no" / "x.json"), 2, "there is no such folder"),
+    ):
+        assert scrapy(command, *args) == code
+        captured = capsys.readouterr()
+        assert captured.out == ""
+        assert captured.err.startswith(f"scrapy {command}: ")
+        assert message in captured.err
+        assert captured.err.count("\n") == 1
+
+
+# scrapy simulate
+
+
+def simulated(path: Path, *args: object) -> dict[str, object]:
+    assert scrapy("simulate", *args, "--json", path) == 0
+    found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
+    folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "s.html"
+    found = simulated(tmp_path / "s.json", folder, "--html", page)
+    captured = capsys.readouterr()
+    html = page.read_text(encoding="utf-8")
+    for number in (1, 2, 4, 5, 6, 7, 8):
+        assert f"Figure {number}" in captured.out
+        assert f"Figure {number}" in html
+    assert captured.out.isascii()
+    assert captured.err.count("\n") == 13
+    assert "[13/13]" in captured.err
+    assert_is_self_contained(html)
+    assert html.count("<svg") == 5 + 3
+    simulations = found["simulations"]
+    assert isinstance(simulations, list)
+    assert len(simulations) == 13
+    bfs = simulations[0]
+    assert (bfs["name"], bfs["arguments"]) == (
+        "bfs",
+        "-a strategy=bfs -a filter=none -a host_cap=0",
+    )
+    assert bfs["figures_5_to_8"]["pages"][-1] == bfs["pages"] <= graph.n_pages
+    assert "scrapy crawl langfocus -a lang=th -a strategy=soft -a filter=hard" in captured.out
+    assert found["graph"]["pages"] == graph.n_pages  # type: ignore[index]  # it is an object
+    assert "largest queue" in captured.out
+
+
+def test_repeated_simulations_say_what_varies(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["-a", "strategies=random,bfs", "--random-states", "1,2,3"]
+    found = simulated(tmp_path / "s.json", folder, *options, "--random-seeds", 2)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "from the seeds of the graph, then 2 times from 2 drawn relevant pages" in printed
+    assert "+-" in printed
+    assert "95 % confidence interval" in printed
+    simulations = found["simulations"]
+    assert isinstance(simulations, list)
+    states = [(one["strategy"], one["random_state"]) for one in simulations]
+    assert states == [("random", n) for n in (1, 2, 3)] + [("bfs", n) for n in (1, 2, 3)]
+    assert [one["n_seeds"] for one in simulations] == [3, 2, 2] * 2
+
+
+def test_the_same_simulation_has_the_same_figures_whatever_the_jobs(
+    folder: Path, tmp_path: Path
+) -> None:
+    options = ["-a", "strategies=random,soft", "-a", "filters=none,server", "--limit", 300]
+    files = []
+    for jobs in (1, 3):
+        found = simulated(tmp_path / f"{jobs}.json", folder, *options, "--jobs", jobs)
+        assert isinstance(found["simulations"], list)
+        for one in found["simulations"]:
+            del one["seconds"]
+        files.append(found)
+    assert files[0] == files[1]
+
+
+def test_a_crawl_that_was_limited_is_marked(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy("simulate", folder, "-a", "strategies=bfs", "--limit", 50) == 0
+    assert "* was ended after 50 pages" in capsys.readouterr().out
+
+
+def test_advice_names_a_strategy_and_how_sure_it_is(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "a.html"
+    options = ["--advise", "--coverage", "0.6", "--resamples", 20, "--html", page]
+    found = simulated(tmp_path / "a.json", folder, *options)
+    printed = capsys.readouterr().out
+    advice = found["advice"]
+    assert isinstance(advice, dict)
+    assert advice["best"] in printed
+    assert "Nothing was cheaper in" in printed
+    assert "To crawl so: -a lang=th -a strategy=" in printed
+    assert "drawn with replacement" in printed
+    assert "Advice" in page.read_text(encoding="utf-8")
+    assert advice["says"][0] in printed
+    assert advice["seed_sets"] == 5
+    by_bytes = simulated(tmp_path / "b.json", folder, *options[:5], "--least", "bytes")
+    assert isinstance(by_bytes["advice"], dict)
+    assert by_bytes["advice"]["least"] == "bytes"
+
+
+def test_advice_says_where_nothing_reaches_the_coverage(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["--advise", "--coverage", "1", "--resamples", 5, "-a", "filters=hard"]
+    assert scrapy("simulate", folder, *options) == 0
+    assert "No strategy reached 100.0 %" in capsys.readouterr().out
+
+
+def test_a_web_of_which_nothing_can_be_fetched_is_shown_as_it_is(
+    graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nothing = replace(
+        graph,
+        page_status=np.zeros(graph.n_vertices, np.int8),
+        page_language=np.full(graph.n_vertices, -1, np.int16),
+    )
+    nothing.write(tmp_path / "nothing")
+    for args in (("graph",), ("simulate",), ("simulate", "--advise", "--resamples", "2")):
+        page = tmp_path / "n.html"
+        assert scrapy(args[0], tmp_path / "nothing", *args[1:], "--html", page) == 0
+        assert_is_self_contained(page.read_text(encoding="utf-8"))
+    assert "No strategy reached 90.0 %" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-a", "strategies=fast"], "-a strategies=fast: not there"),
+        (["-a", "lang=fr"], "no page in 'fr'"),
+        (["-a", "lang"], "-a takes NAME=VALUE"),
+        (["--coverage", "0.5"], "--coverage belongs to --advise"),
+        (["--advise", "--coverage", "2"], "a coverage of 2"),
+        (["--random-seeds", "5000", "--random-states", "1,2"], "seeds can be drawn"),
+        (["--random-states", "1,1"], "different whole numbers"),
+    ],
+)
+def test_what_cannot_be_simulated_is_one_line(
+    options: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert scrapy("simulate", folder, *options) in (1, 2)
+    captured = capsys.readouterr()
+    error = captured.err.splitlines()[-1]
+    assert error.startswith("scrapy simulate: ")
+    assert message in error
+    assert "Traceback" not in captured.err
+
+
+def test_an_interruption_keeps_what_was_done(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seen: list[Result] = []
+
+    def interrupt(watch: Watch, result: Result) -> None:
+        seen.append(result)
+        if len(seen) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "done", interrupt)
+    assert scrapy("simulate", folder, "--json", tmp_path / "s.json") == 130
+    captured = capsys.readouterr()
+    assert "interrupted after 2 of 13 crawls" in captured.err
+    found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
+    assert len(found["simulations"]) == 2
+
+
+def test_a_terminal_sees_a_bar_and_each_result(folder: Path, graph: WebGraph) -> None:
+    class Terminal(StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    stream = Terminal()
+    plan = make_plan({"strategies": "bfs"}, graph)
+    with Watch(plan, stream) as watch:
+        for result in simulate_all(graph, plan, on_progress=watch.pages):
+            watch.pages(result.case, result.random_state, 5)
+            watch.done(result)
+    shown = stream.getvalue()
+    assert "bfs: 600 pages" in shown or "bfs: 5" in shown
+    assert "simulations" in shown
+
+
+def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+    docs = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
+    scrapy("simulate", "--help")
+    help_text = capsys.readouterr().out
+    for name in ARGUMENTS:
+        assert name in help_text
+        assert f"`{name}`" in docs
+    for option in re.findall(r"--[a-z-]+", help_text[help_text.index("--random-states") :]):
+        if option not in _OF_SCRAPY:
+            assert option in docs, option
+
+
+# scrapy graph makes graphs
+
+
+def test_a_graph_is_generated_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "thai"
+    assert scrapy("graph", "--generate", folder, "--scale", 0.001) == 0
+    assert "paper: Thai" in capsys.readouterr().out
+    assert WebGraph.open(folder).n_pages == 18_344
+    assert scrapy("graph", "--generate", folder, "--scale", 0.001) == 1
+    assert "a graph already" in capsys.readouterr().err
+    assert scrapy("graph", "--generate", tmp_path / "none", "--scale", 2) == 2
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_graph_is_made_of_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages, links = tmp_path / "pages.tsv", tmp_path / "links.tsv"
+    pages.write_text("url\tlanguage\nhttp://a.de/\tde\nhttp://b.com/\ten\n")
+    links.write_text("source\ttarget\nhttp://a.de/\thttp://b.com/\nhttp://b.com/\thttp://c.de/\n")
+    making = ["--target", "de", "--orderings", "cctld"]
+    assert scrapy("graph", "--from", pages, links, tmp_path / "g", *making) == 0
+    assert "German" in capsys.readouterr().out
+    graph = WebGraph.open(tmp_path / "g")
+    assert (graph.n_vertices, graph.n_pages, graph.n_links) == (3, 2, 2)
+    assert scrapy("graph", "--from", pages, tmp_path / "other") == 2
+    assert "--target" in capsys.readouterr().err
+    assert scrapy("graph", "--from", tmp_path / "no.tsv", tmp_path / "other", *making) == 1
+    assert scrapy("graph", "--from", tmp_path / "g") == 2

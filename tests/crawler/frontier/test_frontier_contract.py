@@ -1,0 +1,681 @@
+"""What every frontier promises, checked step by step against one that looks at everything."""
+
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from crawler.frontier.base import PAGE, REDIRECT, Frontier, Lease, LeaseError, Link, Record
+from crawler.frontier.selection import BLOCK, BestFirst, Host, Weights
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.frontier.storage import Tables
+from crawler.run import open_run
+from crawler.shared.redis import RedisFrontier, connect
+from crawler.strategies.filters import FILTERS, make_filter
+from crawler.strategies.orderings import Draw
+from crawler.url import fingerprint, host_of
+from tests.support.frontiers import ObviousFrontier
+from tests.support.redisserver import RedisServer
+
+META: dict[str, object] = {
+    "lang": "de",
+    "ordering": "svm",
+    "filter": "none",
+    "tolerance": 1,
+    "host_cap": 3,
+    "directory_depth": 1,
+    "web": "live",
+    "seeds": [],
+}
+HOSTS = ["a.de", "www.a.de", "b.de", "c.com", "d.org"]
+PATHS = ["/", "/x.html", "/en/1", "/en/2", "/de/1", "/de/2"]
+LINKS = st.lists(
+    st.builds(
+        lambda host, path, score: Link(f"http://{host}{path}", score),
+        st.sampled_from(HOSTS),
+        st.sampled_from(PATHS),
+        st.sampled_from([-1.0, 0.0, 0.5, 2.0]),
+    ),
+    max_size=8,
+)
+OUTCOMES = st.sampled_from(["relevant", "irrelevant", "unlabelled", "gone", "redirect", "timeout"])
+
+
+def record_of(kind: str, now: float) -> Record:
+    if kind == "redirect":
+        return Record(REDIRECT, now, 301)
+    if kind == "timeout":
+        return Record("timeout", now)
+    if kind == "gone":
+        return Record(PAGE, now, 404)
+    language = {"relevant": "de", "irrelevant": "en", "unlabelled": None}[kind]
+    return Record(PAGE, now, 200, True, kind == "relevant", language, is_reference=True)
+
+
+class FrontierMachine(RuleBasedStateMachine):
+    """Any order of seeds, leases, settlements, retries and restarts."""
+
+    frontier: Frontier
+
+    @initialize(
+        name=st.sampled_from(FILTERS),
+        tolerance=st.integers(0, 2),
+        cap=st.sampled_from([0, 2, 3]),
+        directory_cap=st.sampled_from([0, 1, 2]),
+        delay=st.sampled_from([0.0, 1.0, 5.0]),
+        budget=st.sampled_from([None, 4]),
+        draw=st.sampled_from(Draw),
+        lifts=st.booleans(),
+        patience=st.sampled_from([0.0, 2.0]),
+        links=LINKS.filter(bool),
+    )
+    def begin(
+        self,
+        name: str,
+        tolerance: int,
+        cap: int,
+        directory_cap: int,
+        delay: float,
+        budget: int | None,
+        draw: Draw,
+        lifts: bool,
+        patience: float,
+        links: list[Link],
+    ) -> None:
+        self.now = 1000.0
+        self.draw = draw
+        self.patience = patience
+        self.doubted_since: float | None = None
+        self.leases: list[Lease] = []
+        self.contacts: dict[str, float] = {}
+        self.filter = make_filter(name, tolerance=tolerance)
+        lifts = lifts and draw is Draw.FIRST
+        self.model = ObviousFrontier(self.filter, cap, directory_cap, delay, budget, lifts)
+        self.begin_crawl()
+        self.open()
+        self.seed(links)
+
+    def begin_crawl(self) -> None:
+        self.folder = tempfile.TemporaryDirectory()
+
+    def open(self) -> None:
+        self.run = open_run(Path(self.folder.name), META, self.now)
+        self.frontier = SqliteFrontier(
+            self.run.connection,
+            now=self.now,
+            filter=self.filter,
+            draw=self.draw,
+            host_cap=self.model.host_cap,
+            directory_cap=self.model.directory_cap,
+            lifts=self.model.lifts,
+            delay_s=self.model.delay_s,
+            budget_pages=self.model.budget_pages,
+            doubts_up_to=0.0,
+            patience_s=self.patience,
+        )
+
+    def may_wait(self, candidates: dict[str, float]) -> bool:
+        """Tell whether only doubtful URLs are ready and something better may be worth a wait."""
+        if self.patience == 0.0 or not candidates or max(candidates.values()) > 0.0:
+            return False
+        leased = {k.host for k in self.model.known if k.is_leased}
+        promising = [k for k in self.model.known if k.link.score > 0.0 and k.is_queued]
+        return any(
+            k.is_leased
+            or (
+                k.host not in leased
+                and self.now < self.model.ready_from.get(k.host, 0.0) <= self.now + self.patience
+            )
+            for k in promising
+        )
+
+    @rule(links=LINKS)
+    def seed_more(self, links: list[Link]) -> None:
+        self.seed(links)
+
+    def seed(self, links: list[Link]) -> None:
+        assert self.frontier.seed(links, self.now) == self.model.seed(links)
+
+    @rule(seconds=st.sampled_from([0.5, 1.0, 7.0]))
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
+
+    @rule()
+    def lease(self) -> None:
+        candidates = {k.link.url: k.link.score for k in self.model.candidates(self.now)}
+        exhausted = self.model.is_budget_leased()
+        lease = self.frontier.next(self.now)
+        if lease is None and not exhausted and self.may_wait(candidates):
+            self.doubted_since = self.doubted_since or self.now
+            assert self.now < self.doubted_since + self.patience
+            return
+        self.doubted_since = None
+        if self.draw is Draw.FIRST:
+            assert (lease and lease.url) == self.model.next(self.now)
+        elif lease is None:
+            assert exhausted or not candidates
+        else:
+            assert not exhausted
+            assert candidates[lease.url] == max(candidates.values())
+            self.model.lease(lease.url)
+        if lease:
+            assert self.now >= self.contacts.get(lease.host, 0.0) + self.model.delay_s
+            assert lease.inlinks == self.model.inlinks(lease.url)
+            self.leases.append(lease)
+
+    @precondition(lambda self: self.leases)
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
+    def settle(self, which: Random, kind: str, links: list[Link]) -> None:
+        lease = self.leases.pop(which.randrange(len(self.leases)))
+        record = record_of(kind, self.now)
+        links = [] if kind in ("gone", "timeout") else links
+        expected = self.model.admit(lease.url, record, links, self.now)
+        assert self.frontier.admit(lease, record, links, now=self.now) == expected
+        self.contacts[lease.host] = self.now
+        with pytest.raises(LeaseError):
+            self.frontier.admit(lease, record, now=self.now)
+
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
+    def fetch(self, which: Random, kind: str, links: list[Link]) -> None:
+        """A lease and its page, since single steps seldom come as far as one."""
+        self.now += 7.0
+        self.lease()
+        if self.leases:
+            self.settle(which=which, kind=kind, links=links)
+
+    @precondition(lambda self: self.leases)
+    @rule(hold=st.sampled_from([0.0, 3.0]))
+    def retry(self, hold: float) -> None:
+        lease = self.leases.pop()
+        self.model.retry(lease.url, self.now + hold, self.now)
+        self.frontier.retry(lease, now=self.now, not_before=self.now + hold)
+        self.contacts[lease.host] = self.now
+
+    @precondition(lambda self: self.leases)
+    @rule()
+    def release(self) -> None:
+        lease = self.leases.pop()
+        self.model.release(lease.url, self.now)
+        self.frontier.release(lease, now=self.now)
+        self.contacts[lease.host] = self.now
+
+    @rule()
+    def die_and_come_back(self) -> None:
+        """What was leased is queued again; every host rests once, since nobody knows better."""
+        self.run.connection.close()
+        self.leases.clear()
+        self.open()
+        for known in self.model.known:
+            known.is_leased = False
+        for host in {k.host for k in self.model.known}:
+            rests_until = self.now + self.model.delay_s
+            self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
+
+    @invariant()
+    def counts_agree(self) -> None:
+        if not hasattr(self, "frontier"):
+            return
+        counts = self.frontier.counts()
+        pages = [(url, r) for url, r in self.model.records if r.outcome == PAGE]
+        assert counts.queued == sum(k.is_queued and not k.is_leased for k in self.model.known)
+        assert counts.leased == len(self.leases)
+        assert counts.pages == len(pages)
+        assert counts.labelled == sum(r.language is not None for _, r in pages)
+        assert counts.relevant == sum(r.is_relevant for _, r in pages)
+        assert counts.hosts == len({host_of(url) for url, _ in pages})
+
+    @invariant()
+    def wake_up_is_not_late(self) -> None:
+        if not hasattr(self, "frontier"):
+            return
+        ready_at = self.frontier.ready_at(self.now)
+        if self.model.is_budget_leased():
+            self.check_wake_up_of_the_exhausted(ready_at)
+            return
+        leased = {k.host for k in self.model.known if k.is_leased}
+        waiting = [k for k in self.model.known if k.is_queued and k.host not in leased]
+        times = [self.model.ready_from.get(k.host, 0.0) for k in waiting]
+        if times:
+            assert ready_at is not None
+            latest = max(self.now, min(times))
+            candidates = {k.link.url: k.link.score for k in self.model.candidates(self.now)}
+            assert ready_at <= latest + self.patience * self.may_wait(candidates)
+
+    def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
+        assert ready_at is None
+
+    def teardown(self) -> None:
+        if hasattr(self, "frontier"):
+            self.check_records([(url, r.outcome) for url, r in self.model.records])
+            self.end_crawl()
+
+    def check_records(self, expected: list[tuple[str, str]]) -> None:
+        rows = self.run.connection.execute("SELECT url, outcome FROM pages ORDER BY id")
+        assert rows.fetchall() == expected
+
+    def end_crawl(self) -> None:
+        self.run.connection.close()
+        self.folder.cleanup()
+
+
+TestFrontierMachine = FrontierMachine.TestCase
+TestFrontierMachine.settings = settings(max_examples=180, stateful_step_count=60, deadline=None)
+
+
+Opener = Callable[..., Frontier]
+"""Opens the frontier of a folder, again and again, with changes to its arguments."""
+
+
+def new_sqlite_frontier(folder: Path, **changes: object) -> SqliteFrontier:
+    run = open_run(folder, META, 0.0)
+    arguments: dict[str, object] = {"now": 0.0, "filter": make_filter("none"), **changes}
+    return SqliteFrontier(run.connection, **arguments)  # type: ignore[arg-type]  # by name, in tests only
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
+    if request.param == "sqlite":
+        yield new_sqlite_frontier
+        return
+    server: RedisServer = request.getfixturevalue("redis_server")
+    opened: dict[Path, RedisFrontier] = {}
+
+    def new_redis_frontier(folder: Path, **changes: object) -> RedisFrontier:
+        if folder in opened:
+            opened[folder].close()
+        arguments: dict[str, object] = {"now": 0.0, "filter": make_filter("none"), **changes}
+        client = connect(server.url)
+        opened[folder] = RedisFrontier(client, str(folder), **arguments)  # type: ignore[arg-type]  # by name, in tests only
+        return opened[folder]
+
+    yield new_redis_frontier
+    for frontier in opened.values():
+        frontier.close()
+
+
+def page(language: str = "de") -> Record:
+    return Record(PAGE, 0.0, 200, True, language == "de", language)
+
+
+def lease_now(frontier: Frontier, now: float = 0.0) -> Lease:
+    lease = frontier.next(now)
+    assert lease is not None
+    return lease
+
+
+def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    rule_of = make_filter("directory-conservative", tolerance=0)
+    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=3)
+    frontier.seed([Link(f"http://a.de/en/{n}", 0.0) for n in range(3)], 0.0)
+    frontier.seed([Link("http://b.de/", -1.0)], 0.0)
+    frontier.admit(lease_now(frontier), page("en"), now=0.0)
+    links = [Link(f"http://a.de/de/{n}", 0.0) for n in range(3)]
+    answers = frontier.admit(lease_now(frontier), page(), links, now=0.0)
+    assert [answer.value for answer in answers] == ["stored", "stored", "host_full"]
+
+
+def test_a_random_draw_is_uniform_over_what_is_queued_now(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    """Early and late URLs on hosts of many sizes, known and new: chi-square over all."""
+    urls = [f"http://h{int(i**0.5)}.de/{i}" for i in range(16)]
+    drawn = dict.fromkeys(urls, 0)
+    for state in range(800):
+        frontier = new_frontier(tmp_path / str(state % 20), draw=Draw.UNIFORM, random_state=state)
+        if state < 20:
+            frontier.seed([Link(url, 0.0) for url in urls[:8]], 0.0)
+            frontier.seed([Link(url, 0.0) for url in urls[8:]], 0.0)
+        lease = lease_now(frontier)
+        if int(lease.url[8]) % 2:
+            frontier.release(lease, now=0.0)  # its robots.txt came; now the page
+            assert lease_now(frontier).url == lease.url
+        drawn[lease.url] += 1
+    chi_square = sum((n - 50) ** 2 / 50 for n in drawn.values())
+    assert chi_square < 37.7  # 15 degrees of freedom, p = 0.001
+
+
+def test_a_url_that_was_not_fetched_can_be_given_back_for_later(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, delay_s=5.0)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    frontier.release(lease, now=0.0, not_before=2.0)
+    assert frontier.next(1.9) is None
+    assert frontier.ready_at(1.9) == 2.0
+    assert frontier.next(2.0) == lease
+
+
+def test_the_cap_of_a_directory_holds_for_each_of_them_and_for_the_root(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=5, directory_cap=2)
+    seeds = ["/1.html", "/a/1.html", "/2.html", "/a/b/2.html", "/?3", "/a/?4", "/b/1.html", "/c/"]
+    answers = frontier.seed([Link(f"http://a.de{path}", 0.0) for path in seeds], 0.0)
+    stored, directory, host = ["stored"], ["directory_full"], ["host_full"]
+    assert [a.value for a in answers] == 4 * stored + 2 * directory + stored + host
+    again = new_frontier(tmp_path, host_cap=5, directory_cap=2)
+    answers = again.seed([Link("http://www.a.de/3.html", 0.0), Link("http://b.de/", 0.0)], 0.0)
+    assert [a.value for a in answers] == host + stored
+
+
+@pytest.mark.parametrize("name", ["server", "directory-conservative"])
+def test_what_is_dropped_gives_its_slots_of_the_directory_cap_back(
+    tmp_path: Path, new_frontier: Opener, name: str
+) -> None:
+    rule_of = make_filter(name, tolerance=0)
+    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=0, directory_cap=3)
+    frontier.seed([Link(f"http://a.de/en/{n}", 0.0) for n in range(4)], 0.0)
+    frontier.seed([Link("http://a.de/de/1", -1.0)], 0.0)
+    frontier.admit(lease_now(frontier), page("en"), now=0.0)
+    seeds = [Link(f"http://a.de/{of}/{n}", 0.0) for of in ("en", "de") for n in range(10, 14)]
+    answers = [answer.value for answer in frontier.seed(seeds, 0.0)]
+    # The page that was fetched keeps its slot.
+    assert answers[:4] == ["stored"] * 2 + ["directory_full"] * 2
+    left = 3 if name == "server" else 2
+    assert answers[4:] == ["stored"] * left + ["directory_full"] * (4 - left)
+
+
+def test_a_redirect_passes_its_slot_of_the_directory_cap_on(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=0, directory_cap=1)
+    frontier.seed([Link("http://a.de/x/", 0.0)], 0.0)
+    record = Record(REDIRECT, 0.0, 301)
+    links = [Link("http://a.de/x/start", 0.0), Link("http://a.de/x/end", 0.0)]
+    answers = frontier.admit(lease_now(frontier), record, links, now=0.0)
+    assert [answer.value for answer in answers] == ["stored", "directory_full"]
+    answers = frontier.admit(lease_now(frontier), record, [Link("http://b.de/", 0.0)], now=0.0)
+    assert [answer.value for answer in answers] == ["stored"]
+    answers = frontier.admit(lease_now(frontier), page(), links[1:], now=0.0)
+    assert [answer.value for answer in answers] == ["stored"]
+
+
+def test_a_redirect_passes_its_slot_of_the_host_cap_on(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=1)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    answers = frontier.admit(
+        lease, Record(REDIRECT, 0.0, 301), [Link("http://www.a.de/start", 0.0)], now=0.0
+    )
+    assert [answer.value for answer in answers] == ["stored"]
+    lease = lease_now(frontier)
+    assert lease.redirects == 1
+    answers = frontier.admit(lease, page(), [Link("http://a.de/2", 0.0)], now=0.0)
+    assert [answer.value for answer in answers] == ["host_full"]
+
+
+def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/1", 0.0), Link("http://a.de/2", 0.0)], 0.0)
+    frontier.set_delay("a.de", 9.0)
+    frontier.admit(lease_now(frontier), page(), now=100.0)
+    assert frontier.next(108.9) is None
+    again = new_sqlite_frontier(tmp_path, now=200.0)
+    assert again.next(208.9) is None
+    assert again.next(209.0) is not None
+
+
+def test_after_a_restart_a_host_rests_whose_queue_was_empty(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path, delay_s=5.0)
+    frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    again = new_sqlite_frontier(tmp_path, delay_s=5.0, now=1.0)
+    again.seed([Link("http://a.de/2", 0.0), Link("http://b.de/", 0.0)], 1.0)
+    assert lease_now(again, 1.0).url == "http://b.de/"
+    assert again.next(5.9) is None
+    assert lease_now(again, 6.0).url == "http://a.de/2"
+
+
+def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path, new_frontier: Opener) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
+    frontier.retry(lease_now(frontier), now=1.0, not_before=30.0)
+    assert frontier.ready_at(1.0) == 30.0
+    assert frontier.next(29.0) is None
+    assert lease_now(frontier, 30.0).retries == 1
+
+
+def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, lifts=True)
+    frontier.seed(
+        [Link("http://a.de/", 1.0), Link("http://b.de/", 0.0), Link("http://c.de/", 0.5)], 0.0
+    )
+    frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 2.0)], now=0.0)
+    assert lease_now(frontier).url == "http://b.de/"
+
+
+def test_a_lease_tells_the_languages_of_linking_pages_equal_ones_together(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    languages = ["en", "de", "en", "fr", "de"]
+    frontier.seed([Link(f"http://seed{n}.de/", 1.0) for n in range(len(languages))], 0.0)
+    for language in languages:
+        record = Record(PAGE, 0.0, 200, True, False, language, is_reference=True)
+        frontier.admit(lease_now(frontier), record, [Link("http://a.de/", 0.0)], now=0.0)
+    assert lease_now(frontier).inlinks == ("en", "en", "de", "de", "fr")
+
+
+def test_a_doubtful_url_waits_while_better_may_come_from_a_page_on_its_way(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0)
+    frontier.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease = lease_now(frontier)
+    assert frontier.next(0.0) is None
+    assert frontier.ready_at(0.0) == 2.0
+    frontier.admit(lease, page(), [Link("http://c.de/", 0.5)], now=1.0)
+    assert lease_now(frontier, 1.0).url == "http://c.de/"
+    assert frontier.next(1.5) is None
+    assert frontier.ready_at(1.5) == 3.5
+    assert lease_now(frontier, 3.5).url == "http://b.com/"
+
+
+def test_a_doubtful_url_waits_for_a_host_that_rests_but_no_longer_than_patience(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, delay_s=1.0)
+    urls = [Link("http://a.de/1", 2.0), Link("http://a.de/2", 1.0), Link("http://b.com/", -1.0)]
+    frontier.seed(urls, 0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    assert frontier.next(0.5) is None
+    assert frontier.ready_at(0.5) == 1.0
+    frontier.set_delay("a.de", 60.0)
+    frontier.admit(lease_now(frontier, 1.0), page(), [Link("http://a.de/3", 1.0)], now=1.0)
+    assert lease_now(frontier, 1.0).url == "http://b.com/"
+
+
+def test_without_anything_better_to_come_a_doubtful_url_does_not_wait(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, doubts_up_to=0.0, patience_s=2.0, draw=Draw.UNIFORM)
+    frontier.seed([Link("http://a.com/", 0.0), Link("http://b.com/", 0.0)], 0.0)
+    assert frontier.ready_at(0.0) == 0.0
+    assert {lease_now(frontier).url, lease_now(frontier).url} == {"http://a.com/", "http://b.com/"}
+
+
+def test_nothing_of_a_page_is_kept_if_its_transaction_fails(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    broken = Record(PAGE, 0.0, 200, True, True, "de", country=object())  # type: ignore[arg-type]  # cannot be stored
+    with pytest.raises(sqlite3.Error):
+        frontier.admit(lease, broken, [Link("http://b.de/", 0.0)], now=0.0)
+    connection = sqlite3.connect(tmp_path / "run.db")
+    assert connection.execute("SELECT COUNT(*), SUM(queued) FROM urls").fetchone() == (1, 1)
+    assert frontier.admit(lease, page(), [Link("http://b.de/", 0.0)], now=0.0)[0].value == "stored"
+    connection.close()
+
+
+def test_the_parent_of_a_page_is_the_page_that_linked_to_it_first(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path)
+    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
+    frontier.admit(lease_now(frontier), page(), [Link("http://b.de/", 0.0)], now=0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    connection = sqlite3.connect(tmp_path / "run.db")
+    rows = connection.execute("SELECT url, parent, depth, fingerprint FROM pages ORDER BY id")
+    assert rows.fetchall() == [
+        ("http://a.de/", None, 0, fingerprint("http://a.de/")),
+        ("http://b.de/", "http://a.de/", 1, fingerprint("http://b.de/")),
+    ]
+    connection.close()
+
+
+def test_only_the_unit_that_turned_irrelevant_is_dropped(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    rule_of = make_filter("directory-conservative", tolerance=0)
+    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=4)
+    urls = ["http://a.de/en/1", "http://a.de/en/2", "http://a.de/de/1", "http://a.de/en/3"]
+    frontier.seed([Link(url, 4.0 - i) for i, url in enumerate(urls)], 0.0)
+    frontier.admit(lease_now(frontier), page("en"), now=0.0)
+    assert lease_now(frontier).url == "http://a.de/de/1"
+    assert frontier.counts().queued == 0
+
+
+def plan_of(folder: Path, statement: str) -> str:
+    connection = sqlite3.connect(folder / "run.db")
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+    connection.close()
+    return "; ".join(row[3] for row in rows)
+
+
+@pytest.fixture
+def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Everything that frontiers ask of SQLite, as they ask it, with values filled in."""
+    asked: list[str] = []
+
+    def traced(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = sqlite3.Connection(*arguments, **options)
+        connection.set_trace_callback(asked.append)
+        return connection
+
+    monkeypatch.setattr("crawler.run.sqlite3.connect", traced)
+    return asked
+
+
+@pytest.mark.parametrize("name", ["server", "directory-conservative"])
+@pytest.mark.parametrize("draw", Draw)
+def test_no_step_of_a_crawl_scans_a_table_or_sorts(
+    tmp_path: Path, statements: list[str], name: str, draw: Draw
+) -> None:
+    rule_of = make_filter(name, tolerance=0)
+    frontier = new_sqlite_frontier(tmp_path, filter=rule_of, draw=draw, directory_cap=9)
+    frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
+    statements.clear()
+    links = [Link(f"http://{c}.de/en/{n}", 0.0) for c in "abd" for n in range(4)]
+    frontier.admit(lease_now(frontier), page(), links, now=0.0)
+    frontier.retry(lease_now(frontier), now=0.0, not_before=0.0)
+    frontier.release(lease_now(frontier), now=0.0)
+    frontier.set_delay("a.de", 1.0)
+    for _ in range(4):
+        frontier.admit(lease_now(frontier), page("en"), [Link("http://e.de/", 0.0)], now=0.0)
+    asked = [s for s in statements if s.split()[0] in ("SELECT", "UPDATE", "DELETE", "INSERT")]
+    assert any(s.startswith("DELETE") for s in asked)
+    for statement in asked:
+        plan = plan_of(tmp_path, statement).replace("SCAN json_each", "")
+        assert "SCAN" not in plan, (statement, plan)
+        assert "TEMP B-TREE" not in plan, (statement, plan)
+
+
+@pytest.mark.parametrize(
+    ("unit", "index"), [(None, "urls_queue (host=?)"), ("a.de/en/", "urls_unit (unit=?)")]
+)
+def test_what_is_dropped_is_found_by_its_unit(
+    tmp_path: Path, statements: list[str], unit: str | None, index: str
+) -> None:
+    run = open_run(tmp_path, META, 0.0)
+    Tables(run.connection).drop(1, unit)
+    delete = next(s for s in statements if s.startswith("DELETE"))
+    assert index in plan_of(tmp_path, delete)
+    run.connection.close()
+
+
+def test_the_search_for_a_drawn_url_steps_over_a_block_at_most(
+    tmp_path: Path, statements: list[str]
+) -> None:
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
+    frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(4 * BLOCK)], 0.0)
+    drawn = set()
+    for _ in range(200):
+        lease = lease_now(frontier)
+        drawn.add(lease.url)
+        frontier.admit(lease, page(), [Link(lease.url + "/on", 0.0)], now=0.0)
+    offsets = [int(s.rpartition("OFFSET ")[2]) for s in statements if "OFFSET" in s]
+    assert len(drawn) == len(offsets) == 200
+    assert max(offsets) < BLOCK
+    assert "id>?" in plan_of(tmp_path, next(s for s in statements if "OFFSET" in s))
+
+
+def test_draws_are_uniform_over_short_and_long_queues_as_they_change(tmp_path: Path) -> None:
+    """A host with a thousand URLs, a hundred with a few; half are known before a restart."""
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
+    urls = [f"http://long.de/{n}" for n in range(2 * BLOCK)]
+    urls += [f"http://h{n % 100 if n % 3 else 7}.de/{n}" for n in range(600)]
+    frontier.seed([Link(url, 0.0) for url in urls[::2]], 0.0)
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=5)
+    lease_now(frontier)
+    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=6)
+    frontier.seed([Link(url, 0.0) for url in urls[1::2]], 0.0)
+    place = {url: number for number, url in enumerate(urls)}
+    cells = [0] * 116
+    for number in range(len(urls) // 2):
+        lease = lease_now(frontier)
+        cells[place[lease.url] // 14] += 1
+        if number % 5:
+            frontier.admit(lease, page(), now=0.0)
+        else:  # its robots.txt came; now the page
+            frontier.release(lease, now=0.0)
+            assert lease_now(frontier).url == lease.url
+            frontier.admit(lease, page(), now=0.0)
+    # Half of the URLs were drawn without return: the variance is half that of independent draws.
+    chi_square = sum((n - 7) ** 2 / 7 for n in cells) / 0.5
+    assert chi_square < 166.4  # 115 degrees of freedom, p = 0.001
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.booleans()), max_size=60))
+def test_every_position_among_weights_belongs_to_one_key(
+    changes: list[tuple[int, int, bool]],
+) -> None:
+    weights, known, shown = Weights(), dict.fromkeys(range(10), 0), dict.fromkeys(range(10), False)
+    for key, weight, is_shown in changes:
+        if weight != known[key]:
+            weights.change(key, weight - known[key])
+        known[key] = weight
+        (weights.show if is_shown else weights.hide)(key)
+        shown[key] = is_shown
+    expected = sorted((k, i) for k in known if shown[k] for i in range(known[k]))
+    assert sorted(weights.at(p) for p in range(weights.total)) == expected
+    with pytest.raises(IndexError):
+        weights.at(weights.total)
+
+
+def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> None:
+    hosts = {1: Host(1, 0.0, 0.0)}
+    known = [(-1.0, 1)]
+    selection = BestFirst(hosts, lambda _: known[0])
+    hosts[1].queued, hosts[1].is_ready = 1, True
+    selection.put(hosts[1])
+    for url_id in range(2, 5000):
+        hosts[1].queued = 2
+        selection.add(hosts[1], 2.0, url_id)
+        pick = selection.take()
+        assert pick is not None
+        assert pick.url_id == url_id
+        selection.discard(hosts[1], 2.0, url_id)
+        selection.put(hosts[1])
+    assert len(selection._heap) < 2000

@@ -1,0 +1,416 @@
+"""Crawls of real servers on this machine: who is contacted, how often, and under which name."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from subprocess import CompletedProcess
+from typing import Any
+
+import pytest
+from scrapy.http import Response
+from scrapy.settings import Settings
+
+from crawler.crawl import CrawlSettings
+from crawler.errors import SettingError
+from crawler.settings import USER_AGENT
+from crawler.spiders.langfocus import crawl_settings, download_of
+from crawler.web.contract import NO_HEADERS, Answer
+from tests.support.crawls import CONTACT, crawl, rows, summary
+from tests.support.loopback import Proxy, loopback
+
+HTML = (("Content-Type", "text/html; charset=utf-8"),)
+
+
+@dataclass
+class GivenWeb:
+    """Answers by URL, then by path; any other page has no links, any robots.txt no rules."""
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        path = "/" + url.split("/", 3)[3]
+        missing = Answer(404) if path == "/robots.txt" else Answer(200, HTML, b"<p>leer</p>")
+        return self.answers.get(url) or self.answers.get(path, missing)
+
+
+def linking(*urls: str) -> Answer:
+    return Answer(200, HTML, "".join(f'<a href="{url}">x</a>' for url in urls).encode())
+
+
+def moved(url: str) -> Answer:
+    return Answer(302, (("Location", url),))
+
+
+@contextmanager
+def served(**answers: Answer) -> Iterator[tuple[GivenWeb, Proxy]]:
+    web = GivenWeb({f"/{path}": answer for path, answer in answers.items()})
+    with loopback(web) as server:
+        yield web, server
+
+
+def polite(
+    folder: Path, *seeds: str, names: Mapping[str, str] | None = None, **settings: Any
+) -> CompletedProcess[str]:
+    """Crawl from `seeds`, with `names` for all the names there are."""
+    chosen: dict[str, Any] = {
+        "JOBDIR": folder,
+        "DOWNLOAD_DELAY": 0,
+        "LANGFOCUS_RETRY_DELAY": 0,
+        "TWISTED_DNS_RESOLVER": "tests.support.names.GivenNames",
+        "TEST_NAMES": json.dumps(dict(names or {})),
+    }
+    given = ",".join(seeds)
+    return crawl("lang=de", "strategy=bfs", f"seeds={given}", **{**chosen, **settings})
+
+
+def outcomes(folder: Path) -> dict[str, str]:
+    return dict(rows(folder, "SELECT url, outcome FROM pages"))
+
+
+# The bot's name.
+
+
+def test_a_live_crawl_without_a_contact_is_refused_in_one_line(tmp_path: Path) -> None:
+    done = polite(tmp_path / "run", "http://a.de/", LANGFOCUS_CONTACT=None)
+    assert done.returncode != 0
+    assert done.stderr.startswith("langfocus: LANGFOCUS_CONTACT is missing")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.fixture
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    return monkeypatch
+
+
+def settings_of(has_servers: bool = True, **given: Any) -> CrawlSettings:
+    settings = Settings()
+    settings.setmodule("crawler.settings")
+    settings.setdict(given, "cmdline")
+    return crawl_settings(settings, has_servers=has_servers)
+
+
+@pytest.mark.parametrize(
+    "contact", ["me", "http://localhost", "a@b", "a@b.de\r\nX: y", "ftp://b.de"]
+)
+def test_a_contact_is_an_address_or_a_url(contact: str, no_proxies: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SettingError, match="an e-mail address or an http"):
+        settings_of(LANGFOCUS_CONTACT=contact)
+
+
+@pytest.mark.parametrize(
+    ("given", "proxy", "told"),
+    [
+        ({}, "", "is missing"),
+        ({"LANGFOCUS_CONTACT": ""}, "", "is missing"),
+        ({"USER_AGENT": "mybot/1.0"}, "", "USER_AGENT=mybot/1.0: it must hold"),
+        ({"USER_AGENT": "mybot/1.0", "LANGFOCUS_CONTACT": "a@b.de"}, "", "it must hold"),
+        ({}, "http://proxy.example:3128", "is missing"),
+        ({}, "proxy.example:3128", "is missing"),
+        ({}, "http://127.0.0.1.example.de:80", "is missing"),
+        ({"HTTPPROXY_ENABLED": False}, "http://127.0.0.1:9", "is missing"),
+    ],
+)
+def test_a_crawl_that_names_nobody_may_not_begin(
+    given: dict[str, Any], proxy: str, told: str, no_proxies: pytest.MonkeyPatch
+) -> None:
+    no_proxies.setenv("http_proxy", proxy)
+    assert told in settings_of(**given).contact_fault
+
+
+@pytest.mark.parametrize(
+    "proxy", ["http://127.0.0.1:9", "127.0.0.1:9", "http://[::1]:9", "localhost:9"]
+)
+def test_a_proxy_on_this_machine_needs_no_contact(
+    proxy: str, no_proxies: pytest.MonkeyPatch
+) -> None:
+    no_proxies.setenv("http_proxy", proxy)
+    settings = settings_of()
+    assert settings.is_anonymous
+    assert not settings.contact_fault
+
+
+def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) -> None:
+    assert settings_of(has_servers=False).user_agent == USER_AGENT
+
+
+@pytest.mark.parametrize(
+    ("given", "sent", "obeyed"),
+    [
+        ({"LANGFOCUS_CONTACT": "a@b.de"}, f"{USER_AGENT} (+a@b.de)", "langfocus"),
+        (
+            {"LANGFOCUS_CONTACT": "https://example.org/bot?a=1"},
+            f"{USER_AGENT} (+https://example.org/bot?a=1)",
+            "langfocus",
+        ),
+        ({"USER_AGENT": "my-bot/1 (a@b.de)"}, "my-bot/1 (a@b.de)", "my-bot"),
+        (
+            {"USER_AGENT": "Mozilla/5.0 (compatible; MyBot/1; +https://b.de/)"},
+            "Mozilla/5.0 (compatible; MyBot/1; +https://b.de/)",
+            "MyBot",
+        ),
+        (
+            {"USER_AGENT": "my-bot/1 (a@b.de)", "ROBOTSTXT_USER_AGENT": "other"},
+            "my-bot/1 (a@b.de)",
+            "other",
+        ),
+    ],
+)
+def test_the_contact_is_sent_and_the_product_obeys(
+    given: dict[str, Any], sent: str, obeyed: str, no_proxies: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(**given)
+    assert (settings.user_agent, settings.robots_name) == (sent, obeyed)
+    assert not settings.is_anonymous
+
+
+def test_servers_see_whom_to_ask(tmp_path: Path) -> None:
+    with served() as (_, server):
+        done = polite(tmp_path, "http://a.de/", proxy=server.url)
+    assert done.returncode == 0, done.stderr
+    assert [access.url for access in server.log] == ["http://a.de/robots.txt", "http://a.de/"]
+    assert {access.user_agent for access in server.log} == {f"{USER_AGENT} (+{CONTACT})"}
+
+
+def test_without_a_contact_nothing_goes_out_but_through_a_proxy_on_this_machine(
+    tmp_path: Path,
+) -> None:
+    with served(start=linking("https://b.de/")) as (_, server):
+        done = polite(
+            tmp_path,
+            "http://a.de/start",
+            names={"b.de": "127.0.0.1"},
+            proxy=server.url,
+            LANGFOCUS_CONTACT=None,
+        )
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path) == {"http://a.de/start": "page", "https://b.de/": "no_contact"}
+
+
+# The crawl's own network.
+
+
+def test_literal_addresses_are_refused_wherever_they_come_from(tmp_path: Path) -> None:
+    with served() as (web, server):
+        port = server.port
+        spelled = [
+            f"http://{host}:{port}/x" for host in ("127.0.0.1", "0x7f.1", "[::1]", "2130706433")
+        ]
+        web.answers["/start"] = linking(*spelled, f"http://localhost:{port}/x", "/moved")
+        web.answers["/moved"] = moved(f"http://127.1:{port}/y")
+        seed = f"http://10.0.0.1:{port}/seed"
+        done = polite(tmp_path, "http://a.de/start", seed, proxy=server.url)
+    assert done.returncode == 0, done.stderr
+    told = outcomes(tmp_path)
+    refused = {*spelled, seed, f"http://localhost:{port}/x", f"http://127.1:{port}/y"}
+    assert {url for url, outcome in told.items() if outcome == "private_address"} == refused
+    assert summary(tmp_path)["outcomes"]["private_address"] == len(refused)
+    assert {access.url.split("/")[2] for access in server.log} == {"a.de"}
+
+
+def test_a_name_that_leads_into_the_own_network_is_refused(tmp_path: Path) -> None:
+    with served() as (_, server):
+        url = f"http://inside.example:{server.port}/"
+        done = polite(tmp_path, url, names={"inside.example": "127.0.0.1"})
+    assert done.returncode != 0
+    assert outcomes(tmp_path) == {url: "private_address"}
+    assert server.log == []
+
+
+def test_a_name_that_changes_its_address_after_it_was_judged_leads_nowhere(tmp_path: Path) -> None:
+    with served() as (_, server):
+        url = f"http://rebinding.example:{server.port}/"
+        done = polite(
+            tmp_path, url, names={"rebinding.example": "8.8.8.8 127.0.0.1"}, RETRY_TIMES=0
+        )
+    assert done.returncode != 0
+    assert outcomes(tmp_path) == {url: "dns"}
+    assert server.log == []
+
+
+@pytest.mark.parametrize("target", ["http://inside.example:{port}/x", "http://127.0.0.1:{port}/x"])
+@pytest.mark.parametrize("path", ["robots.txt", "moved"])
+def test_a_redirect_leads_into_no_private_network(target: str, path: str, tmp_path: Path) -> None:
+    with served() as (inner_web, inner), served() as (web, proxy):
+        web.answers[f"/{path}"] = moved(target.format(port=inner.port))
+        done = polite(
+            tmp_path,
+            "http://a.de/moved",
+            names={"inside.example": "127.0.0.1"},
+            proxy=proxy.url,
+            no_proxy="inside.example",
+        )
+    assert "Traceback" not in done.stderr
+    assert inner_web.answers == {}
+    assert inner.log == []
+    if path == "moved":
+        assert outcomes(tmp_path)[target.format(port=inner.port)] == "private_address"
+    assert {access.url.split("/")[2] for access in proxy.log} == {"a.de"}
+
+
+def test_a_crawl_of_the_own_network_is_the_users_choice(tmp_path: Path) -> None:
+    with served() as (web, server):
+        here = f"http://127.0.0.1:{server.port}/start"
+        named = f"http://inside.example:{server.port}/"
+        web.answers["/start"] = linking(named)
+        done = polite(
+            tmp_path, here, names={"inside.example": "127.0.0.1"}, LANGFOCUS_PRIVATE_ADDRESSES=True
+        )
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path) == {here: "page", named: "page"}
+
+
+# Many hosts on one machine.
+
+
+def test_hosts_with_one_address_are_contacted_a_few_at_once(tmp_path: Path) -> None:
+    latency_s = 0.2
+    names = {f"h{number}.example": "127.0.0.1" for number in range(12)}
+    with loopback(GivenWeb(), latency_s) as server:
+        seeds = [f"http://{name}:{server.port}/" for name in names]
+        done = polite(
+            tmp_path, *seeds, names=names, LANGFOCUS_PRIVATE_ADDRESSES=True, LANGFOCUS_PER_ADDRESS=3
+        )
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path) == dict.fromkeys(seeds, "page")
+    asked = Counter(access.url for access in server.log)
+    assert asked == Counter({u + path for u in seeds for path in ("", "robots.txt")})
+    times = [access.time for access in server.log]
+    # The fourth comes once the first was answered.
+    gaps = [later - first for first, later in zip(times, times[3:], strict=False)]
+    assert min(gaps) > latency_s - 0.01
+    assert rows(tmp_path, "SELECT value FROM counts WHERE name = 'retried'") == []
+
+
+# Servers that want a rest.
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"),
+    [
+        ("120", 120.0),
+        ("0", 0.0),
+        ("Sun, 06 Nov 1994 08:51:37 GMT", 120.0),
+        ("Sunday, 06-Nov-94 08:51:37 GMT", 120.0),
+        ("Sun Nov  6 08:51:37 1994", 120.0),
+        ("Sun, 06 Nov 1994 08:00:00 GMT", 0.0),
+        ("soon", None),
+        ("-5", None),
+        ("\u0662", None),
+        ("1e9", None),
+        ("9" * 400, float("inf")),
+        ("Sun, 06 Nov 99999 08:51:37 GMT", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_retry_after_is_a_number_or_a_date(told: str | None, seconds: float | None) -> None:
+    headers = {} if told is None else {"Retry-After": told}
+    response = Response("http://a.de/", 503, headers)
+    assert download_of(response, 784_111_777.0).retry_after_s == seconds
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_rests_as_long_as_it_asks_for(status: int, tmp_path: Path) -> None:
+    busy = Answer(status, (("Retry-After", "1"),))
+    with served(busy=busy) as (_, server):
+        polite(
+            tmp_path,
+            "http://a.de/busy",
+            "http://a.de/",
+            "http://b.de/",
+            proxy=server.url,
+            RETRY_TIMES=1,
+        )
+    tries = [access.time for access in server.log if access.url == "http://a.de/busy"]
+    assert len(tries) == 2
+    assert tries[1] - tries[0] >= 1.0
+    others = [a.time for a in server.log if a.url == "http://a.de/"]
+    assert not any(tries[0] < time < tries[0] + 1.0 for time in others)
+
+
+# robots.txt.
+
+
+def rules(text: str, status: int = 200) -> Answer:
+    return Answer(status, (("Content-Type", "text/plain"),), text.encode())
+
+
+FORBIDDING = "User-agent: *\nDisallow: /\n"
+
+
+ROBOTS = {
+    "plain": (rules(FORBIDDING), "robots"),
+    "mark": (rules("\ufeff" + FORBIDDING), "robots"),
+    "large": (rules(FORBIDDING + "#" * 3_000_000), "robots"),
+    "film": (Answer(200, (("Content-Type", "video/mp4"),), FORBIDDING.encode() * 9999), "robots"),
+    "named": (rules(FORBIDDING.replace("*", "LangFocus")), "robots"),
+    "other": (rules(FORBIDDING.replace("*", "example")), "page"),  # a word of the contact
+    "missing": (rules(FORBIDDING, 404), "page"),
+    "closed": (rules(FORBIDDING, 403), "page"),
+    "broken": (rules("", 500), "robots_unreachable"),
+    "busy": (rules("", 429), "robots_unreachable"),
+    "moved": (moved("/rules"), "robots"),
+    "loop": (moved("/again"), "page"),
+    "file": (moved("file:///etc/passwd"), "page"),
+    "data": (moved("data:text/plain,User-agent:%20*%0ADisallow:%20/"), "page"),
+    "inside": (moved("http://127.0.0.1/robots.txt"), "robots_unreachable"),
+}
+"""Host -> its robots.txt and what becomes of its page (RFC 9309, 2.3.1)."""
+
+
+def test_robots_txt_is_heeded_whatever_comes_of_it(tmp_path: Path) -> None:
+    with served() as (web, server):
+        web.answers = {"/rules": rules(FORBIDDING), "/again": moved("/again")}
+        for host, (answer, _) in ROBOTS.items():
+            web.answers[f"http://{host}.de/robots.txt"] = answer
+        seeds = [f"http://{host}.de/" for host in ROBOTS]
+        polite(tmp_path, *seeds, proxy=server.url, RETRY_TIMES=1)
+    expected = {f"http://{host}.de/": outcome for host, (_, outcome) in ROBOTS.items()}
+    assert outcomes(tmp_path) == expected
+    asked = Counter(access.url for access in server.log)
+    assert {url for url in seeds if asked[url]} == {u for u in seeds if expected[u] == "page"}
+    tries = {host: asked[f"http://{host}.de/robots.txt"] for host in ROBOTS}
+    assert tries == dict.fromkeys(ROBOTS, 1) | {"broken": 2, "busy": 2}
+    assert asked["http://loop.de/again"] == 5
+
+
+def test_a_host_where_the_rules_of_others_lie_is_asked_no_faster_than_its_delay(
+    tmp_path: Path,
+) -> None:
+    delay_s, guests = 0.2, [f"guest{number}.de" for number in range(5)]
+    with served() as (web, server):
+        for guest in guests:
+            web.answers[f"http://{guest}/robots.txt"] = moved(f"http://hub.de/{guest}.txt")
+            web.answers[f"http://hub.de/{guest}.txt"] = rules(FORBIDDING)
+        seeds = [f"http://{host}/" for host in ("hub.de", *guests)]
+        seeds += [f"http://hub.de/{number}" for number in range(5)]
+        polite(tmp_path, *seeds, proxy=server.url, DOWNLOAD_DELAY=delay_s)
+    told = outcomes(tmp_path)
+    assert {told[f"http://{guest}/"] for guest in guests} == {"robots"}
+    times = [access.time for access in server.log if access.url.startswith("http://hub.de/")]
+    assert len(times) == 12
+    assert min(b - a for a, b in pairwise(times)) >= delay_s
+
+
+def test_a_site_whose_rules_come_at_the_second_try_is_crawled(tmp_path: Path) -> None:
+    class Waking(GivenWeb):
+        def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+            if url.endswith("/robots.txt") and not self.answers:
+                self.answers["/robots.txt"] = rules("User-agent: *\nDisallow: /no")
+                return Answer(503, (("Retry-After", "1"),))
+            return super().respond(url, headers)
+
+    with loopback(Waking()) as server:
+        done = polite(tmp_path, "http://a.de/", "http://a.de/no", proxy=server.url)
+    assert done.returncode == 0, done.stderr
+    assert outcomes(tmp_path) == {"http://a.de/": "page", "http://a.de/no": "robots"}
+    first, second, *_ = [access.time for access in server.log]
+    assert second - first >= 1.0

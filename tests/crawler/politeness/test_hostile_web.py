@@ -1,0 +1,415 @@
+"""One crawl of a Web on which nearly every server means no good."""
+
+import gc
+import subprocess
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from resource import RUSAGE_SELF, getrusage
+from uuid import uuid4
+
+import pytest
+
+from crawler.web.fetch import fetch
+from tests.support.crawls import ROOT, command, environment, rows, summary
+from tests.support.hostileserver import (
+    PACE_S,
+    PAGE,
+    Behaviour,
+    Exchange,
+    answer,
+    computes,
+    deflate_bomb,
+    gzip_bomb,
+    hostile_web,
+    only_robots,
+    redirects,
+    repeats,
+    sends,
+    sends_and_waits,
+    silence,
+)
+
+MAX_BYTES = 1_000_000
+HOST_CAP = 30
+CONNECTIONS = 20
+BOMB_BYTES = 20 * MAX_BYTES
+HTML = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+CHUNKED = HTML + b"Transfer-Encoding: chunked\r\n\r\n"
+FLOOD = b"".join(b"X-%d: %s\r\n" % (number, b"x" * 90) for number in range(10_000))
+TEXT = b"text/plain"
+
+
+def host_of_chain(exchange: Exchange) -> bytes:
+    """Each host of the chain sends to the next one."""
+    number = int(exchange.host.removeprefix("chain").removesuffix(".de"))
+    return b"http://chain%d.de/" % (number + 1)
+
+
+def next_number(exchange: Exchange) -> bytes:
+    return b"/%d" % (int(exchange.path or 0) + 1)
+
+
+def month(exchange: Exchange) -> bytes:
+    """A page of a calendar, with a link to the next one."""
+    number = int(exchange.path.rpartition("=")[2] or 0)
+    return answer(b"<a href='/?month=%d'>next</a>" % (number + 1) + PAGE)
+
+
+def week(exchange: Exchange) -> bytes:
+    """The same in a directory, with a link to the page before it too."""
+    number = int(exchange.path.rpartition("/")[2] or 0)
+    links = b"<a href='/weeks/%d'>next</a><a href='/weeks/%d'>last</a>" % (number + 1, number - 1)
+    return answer(links + PAGE)
+
+
+def session(exchange: Exchange) -> bytes:
+    """A page whose links carry a new session id each time."""
+    token = uuid4().hex.encode()
+    return answer(
+        b"<a href='/?PHPSESSID=%s'>a</a><a href='/b;jsessionid=%s'>b</a>" % (token, token)
+    )
+
+
+def facets(exchange: Exchange) -> bytes:
+    """A page of a shop: each link adds to the query."""
+    query = exchange.path.partition("?")[2] or "color=red"
+    return answer(b"<a href='/?%s&amp;color=red'>x</a>" % query.encode() + PAGE)
+
+
+HOSTS: dict[str, tuple[Behaviour, str]] = {
+    "tarpit-body.de": (repeats(HTML + b"\r\n", b"x", pace_s=PACE_S), "timeout"),
+    "tarpit-headers.de": (repeats(HTML, b"x", pace_s=PACE_S), "timeout"),
+    "tarpit-interim.de": (repeats(b"", b"HTTP/1.1 102 -\r\n\r\n", pace_s=PACE_S), "timeout"),
+    "tarpit-chunks.de": (repeats(CHUNKED, b"1\r\nx\r\n", pace_s=PACE_S), "timeout"),
+    "silent.de": (silence, "timeout"),
+    "endless-body.de": (repeats(HTML + b"\r\n", PAGE * 1000), "too_large"),
+    "endless-chunks.de": (
+        repeats(CHUNKED, b"%x\r\n%s\r\n" % (len(PAGE * 99), PAGE * 99)),
+        "too_large",
+    ),
+    "endless-interim.de": (repeats(b"", b"HTTP/1.1 102 -\r\n\r\n"), "headers"),
+    "endless-headers.de": (repeats(HTML, FLOOD[:50_000]), "headers"),
+    "endless-header.de": (repeats(HTML + b"X: ", b"x" * 50_000), "headers"),
+    "endless-folded-header.de": (repeats(HTML + b"X: ", b" x" * 500 + b"\r\n"), "headers"),
+    "announced-large.de": (sends(answer(PAGE, b"Content-Length: 99999999999")), "too_large"),
+    "bomb-gzip.de": (
+        sends(answer(gzip_bomb(BOMB_BYTES), b"Content-Encoding: gzip")),
+        "too_large",
+    ),
+    "bomb-layers.de": (
+        sends(answer(gzip_bomb(BOMB_BYTES, 2), b"Content-Encoding: gzip, gzip")),
+        "too_large",
+    ),
+    "bomb-deflate.de": (
+        sends(answer(deflate_bomb(BOMB_BYTES), b"Content-Encoding: deflate")),
+        "too_large",
+    ),
+    "packed-often.de": (
+        sends(answer(gzip_bomb(9, 4), b"Content-Encoding: gzip, gzip, gzip, gzip")),
+        "encoding",
+    ),
+    "broken-gzip.de": (sends(answer(b"no gzip", b"Content-Encoding: gzip")), "encoding"),
+    "broken-deflate.de": (sends(answer(b"\xff" * 99, b"Content-Encoding: deflate")), "encoding"),
+    "broken-br.de": (sends(answer(b"\xff" * 99, b"Content-Encoding: br")), "encoding"),
+    "broken-zstd.de": (sends(answer(b"\xff" * 99, b"Content-Encoding: zstd")), "encoding"),
+    "cut-gzip.de": (sends(answer(gzip_bomb(99_999)[:-20], b"Content-Encoding: gzip")), "page"),
+    "unknown-encoding.de": (sends(answer(PAGE, b"Content-Encoding: \xff\xfe")), "encoding"),
+    "short-body.de": (sends(answer(PAGE, b"Content-Length: 9999")), "page"),
+    "short-body-open.de": (sends_and_waits(answer(PAGE, b"Content-Length: 9999")), "timeout"),
+    "long-body.de": (sends(answer(PAGE, b"Content-Length: 100")), "page"),
+    "negative-length.de": (sends(answer(PAGE, b"Content-Length: -5")), "protocol"),
+    "wordy-length.de": (sends(answer(PAGE, b"Content-Length: many")), "protocol"),
+    "two-lengths.de": (
+        sends(answer(PAGE, b"Content-Length: 5", b"Content-Length: 9")),
+        "protocol",
+    ),
+    "bad-chunk-size.de": (sends(CHUNKED + b"zz\r\n" + PAGE), "page"),
+    "negative-chunk.de": (sends(CHUNKED + b"-5\r\n" + PAGE), "page"),
+    "later-bad-chunk.de": (sends(CHUNKED + b"4\r\nabcd\r\nzz\r\n"), "page"),
+    "cut-chunk.de": (sends(CHUNKED + b"ffff\r\n" + PAGE), "page"),
+    "unknown-transfer.de": (sends(answer(PAGE, b"Transfer-Encoding: rot13")), "protocol"),
+    "header-flood.de": (sends(HTML + FLOOD + b"\r\n" + PAGE), "headers"),
+    "large-header.de": (sends(answer(PAGE, b"X: " + b"x" * 1_000_000)), "headers"),
+    "header-lines.de": (sends(answer(PAGE, b"no colon", b": no name", b"\xff\xfe: \xff")), "page"),
+    "no-http.de": (sends(b"220 mail.example.de ESMTP\r\n"), "protocol"),
+    "no-status.de": (sends(b"HTTP/1.1 OK\r\n\r\n"), "protocol"),
+    "http-09.de": (sends(PAGE), "unreachable"),
+    "status-9999.de": (sends(answer(PAGE, status=b"9999 -")), "page"),
+    "status-0.de": (sends(answer(PAGE, status=b"0 -")), "page"),
+    "status-negative.de": (sends(answer(PAGE, status=b"-1 -")), "page"),
+    "only-interim.de": (sends(b"HTTP/1.1 100 Continue\r\n\r\n"), "unreachable"),
+    "closed.de": (sends(b""), "unreachable"),
+    "type-latin.de": (sends(answer(PAGE, kind=b"text/html; charset=\xe4\xff")), "page"),
+    "type-binary.de": (sends(answer(PAGE, kind=b"\x00\xff\xfe")), "media"),
+    "language-latin.de": (sends(answer(PAGE, b"Content-Language: \xff\xe4")), "page"),
+    "retry-huge.de": (sends(answer(PAGE, b"Retry-After: " + b"9" * 5000)), "page"),
+    "location-latin.de": (redirects(lambda _: b"http://ok0.de/stra\xdfe"), "redirect"),
+    "location-script.de": (redirects(lambda _: b"javascript:alert(1)"), "redirect"),
+    "location-file.de": (redirects(lambda _: b"file:///etc/passwd"), "redirect"),
+    "location-broken.de": (redirects(lambda _: b"http://[/"), "redirect"),
+    "location-empty.de": (redirects(lambda _: b""), "page"),
+    "location-long.de": (redirects(lambda _: b"/" + b"x" * 10_000), "redirect"),
+    "loop.de": (redirects(lambda _: b"/"), "redirect"),
+    "chain0.de": (redirects(host_of_chain), "redirect"),
+    "numbers.de": (redirects(next_number), "redirect"),
+    **{
+        f"to-sink{number}.de": (
+            redirects(lambda exchange: b"http://sink.de/" + exchange.host.encode()),
+            "redirect",
+        )
+        for number in range(HOST_CAP + 10)
+    },
+    "calendar.de": (computes(month), "page"),
+    "sessions.de": (computes(session), "page"),
+    "folders.de": (sends(answer(b"<a href='archive/'>older</a>" + PAGE)), "page"),
+    "facets.de": (computes(facets), "page"),
+    "endless-redirect.de": (
+        repeats(b"HTTP/1.1 302 -\r\nLocation: /b\r\n\r\n", PAGE * 1000),
+        "too_large",
+    ),
+    "robots-binary.de": (
+        only_robots(sends(answer(b"\xff\xfe\x00Disallow: /\xe4\xff", kind=TEXT))),
+        "page",
+    ),
+    "robots-html.de": (only_robots(sends(answer(PAGE * 100, kind=TEXT))), "page"),
+    "robots-utf16.de": (
+        only_robots(sends(answer("User-agent: *\nDisallow: /".encode("utf-16"), kind=TEXT))),
+        "page",
+    ),
+    "robots-tarpit.de": (only_robots(repeats(HTML + b"\r\n", b"#", pace_s=PACE_S)), "timeout"),
+    "robots-endless.de": (only_robots(repeats(HTML + b"\r\n", b"#\n" * 9000)), "page"),
+    "robots-announced.de": (
+        only_robots(
+            repeats(
+                HTML + b"Content-Length: 99999999999\r\n\r\nUser-agent: *\nDisallow: /\n",
+                b"#\n" * 9000,
+            )
+        ),
+        "robots",
+    ),
+    "robots-loop.de": (only_robots(redirects(lambda _: b"/robots.txt")), "page"),
+    "robots-delays.de": (
+        only_robots(sends(answer(b"User-agent: *\nCrawl-delay: nan\nCrawl-delay: -1e999"))),
+        "page",
+    ),
+    "robots-astray.de": (only_robots(redirects(lambda _: b"http://[/")), "page"),
+    "robots-elsewhere.de": (only_robots(redirects(lambda _: b"file:///etc/passwd")), "page"),
+    "robots-bomb.de": (
+        only_robots(sends(answer(gzip_bomb(BOMB_BYTES), b"Content-Encoding: gzip"))),
+        "too_large",
+    ),
+}
+TUNNELS: dict[str, tuple[Behaviour, str]] = {
+    "tls-none.de": (sends(HTML + b"\r\n" + PAGE), "tls"),
+    "tls-cut.de": (sends(b""), "unreachable"),
+    "tls-alert.de": (sends(b"\x15\x03\x03\x00\x02\x02\x28"), "tls"),
+    "tls-silent.de": (silence, "timeout"),
+    "tls-tarpit.de": (repeats(b"", b"\x16", pace_s=PACE_S), "tls"),
+}
+GOOD = [f"ok{number}.de" for number in range(5)]
+EXPECTED = {f"http://{host}/": outcome for host, (_, outcome) in HOSTS.items()}
+EXPECTED |= {f"https://{host}/": outcome for host, (_, outcome) in TUNNELS.items()}
+EXPECTED |= {"http://nowhere.invalid/": "dns"}
+EXPECTED |= {f"http://{host}/": "page" for host in GOOD}
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """What a crawl left behind. `requested` are host and path of what the servers were asked.
+
+    `most_open` is the number of connections that were open at once.
+    """
+
+    folder: Path
+    errors: str
+    outcomes: dict[str, str]
+    requested: list[tuple[str, str]]
+    most_open: int
+
+    def paths(self, host: str) -> list[str]:
+        return [path for of, path in self.requested if of == host and path != "robots.txt"]
+
+
+def crawl(
+    folder: Path,
+    hosts: Mapping[str, Behaviour],
+    *more: str,
+    host_cap: int = HOST_CAP,
+    **settings: object,
+) -> Crawled:
+    """Crawl hosts with small limits; the memory is among them."""
+    limits = {
+        "DOWNLOAD_DELAY": 0.01,
+        "DOWNLOAD_TIMEOUT": 3,
+        "DOWNLOAD_MAXSIZE": MAX_BYTES,
+        "DNS_TIMEOUT": 2,
+        "RETRY_TIMES": 0,
+        "LANGFOCUS_RETRY_DELAY": 0.1,
+        "CONCURRENT_REQUESTS": CONNECTIONS,
+        # A process begins with the peak of the one that started it.
+        "MEMUSAGE_LIMIT_MB": max(600, getrusage(RUSAGE_SELF).ru_maxrss // 1024 + 100),
+        "MEMUSAGE_CHECK_INTERVAL_SECONDS": 0.2,
+    }
+    arguments = ("lang=de", "strategy=cctld", "seeds=http://start.de/", f"host_cap={host_cap}")
+    with hostile_web(hosts) as proxy:
+        done = subprocess.run(
+            command(*arguments, *more, JOBDIR=folder, **limits | settings),
+            cwd=ROOT,
+            env={**environment(proxy.url), "https_proxy": proxy.url, "no_proxy": ".invalid"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+    assert done.returncode == 0, done.stderr
+    outcomes = dict(rows(folder, "SELECT url, outcome FROM pages"))
+    return Crawled(folder, done.stderr, outcomes, proxy.log, proxy.most_open)
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    """All hosts at once: what one of them does must not be felt by the others."""
+    links = "".join(f"<a href='{url}'>x</a>" for url in EXPECTED)
+    hosts = {host: behaviour for host, (behaviour, _) in (HOSTS | TUNNELS).items()}
+    hosts |= dict.fromkeys((*GOOD, "sink.de"), sends(answer(PAGE)))
+    hosts |= {f"chain{number}.de": redirects(host_of_chain) for number in range(100)}
+    hosts["start.de"] = sends(answer(PAGE + links.encode()))
+    return crawl(tmp_path_factory.mktemp("hostile"), hosts)
+
+
+@pytest.mark.parametrize("url", EXPECTED)
+def test_every_url_ends_with_the_reason_that_its_server_gave(crawled: Crawled, url: str) -> None:
+    assert crawled.outcomes.get(url) == EXPECTED[url]
+
+
+def test_the_crawl_ends_by_itself_within_its_memory_and_leaves_nothing(crawled: Crawled) -> None:
+    assert summary(crawled.folder)["finish_reason"] == "finished"
+    assert rows(crawled.folder, "SELECT url FROM urls WHERE queued = 1") == []
+    assert "Traceback" not in crawled.errors
+
+
+def test_a_server_that_was_given_up_holds_no_connection(crawled: Crawled) -> None:
+    """Those that are just being closed count too."""
+    assert crawled.most_open <= 2 * CONNECTIONS
+
+
+def test_a_chain_of_redirects_ends_on_one_host_or_many(crawled: Crawled) -> None:
+    assert crawled.outcomes["http://chain20.de/"] == "redirect_loop"
+    assert crawled.paths("chain21.de") == []
+    assert crawled.outcomes["http://numbers.de/20"] == "redirect_loop"
+    assert len(crawled.paths("numbers.de")) == 21
+
+
+def test_a_location_that_is_not_utf_8_leads_where_its_bytes_say(crawled: Crawled) -> None:
+    assert crawled.outcomes["http://ok0.de/stra%DFe"] == "page"
+
+
+def test_the_cap_of_a_host_holds_for_where_redirects_end(crawled: Crawled) -> None:
+    assert len(crawled.paths("sink.de")) == HOST_CAP
+    assert summary(crawled.folder)["counts"]["host_full"] >= 10
+
+
+def test_an_endless_calendar_ends_at_the_cap_of_its_host(crawled: Crawled) -> None:
+    assert len(crawled.paths("calendar.de")) == HOST_CAP
+
+
+def test_a_page_is_fetched_once_whatever_session_its_links_carry(crawled: Crawled) -> None:
+    pages = crawled.paths("sessions.de")
+    assert len(pages) == 2
+    assert pages[1].startswith("b;jsessionid=")
+
+
+def test_endless_folders_and_queries_are_counted_as_traps(crawled: Crawled) -> None:
+    assert crawled.paths("folders.de") == ["", "archive/", "archive/archive/"]
+    assert len(crawled.paths("facets.de")) == 3
+    assert summary(crawled.folder)["counts"]["ignored_trap"] == 2
+
+
+def test_pages_that_were_cut_short_are_kept_and_counted(crawled: Crawled) -> None:
+    assert summary(crawled.folder)["counts"]["cut_short"] == 5
+
+
+def test_no_file_of_this_machine_is_read_as_a_robots_txt(crawled: Crawled) -> None:
+    kept = dict(rows(crawled.folder, "SELECT origin, text FROM robots"))
+    assert kept["http://robots-elsewhere.de"] == ""
+    assert kept["http://robots-astray.de"] == ""
+
+
+def test_a_host_that_sends_no_robots_txt_in_time_is_left_alone(crawled: Crawled) -> None:
+    for host in ("robots-tarpit.de", "robots-bomb.de"):
+        assert crawled.paths(host) == []
+
+
+def at_home(data: bytes) -> Behaviour:
+    """Send `data` for the home page, a small page for all else."""
+    return computes(lambda exchange: answer(PAGE) if exchange.path else data)
+
+
+LARGE = {
+    "nested.de": b"<a href='/first'>x</a>" + PAGE + b"<div>" * 100_000,
+    "large.de": b"<a href='/first'>x</a>" + PAGE + b"<p>x</p>" * (50_000_000 // 8),
+    "links.de": PAGE + b"".join(b"<a href='/%d'>x</a>" % n for n in range(1_000_000)),
+}
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
+    """Pages of a size that the limit allows."""
+    hosts = {host: at_home(answer(body)) for host, body in LARGE.items()}
+    links = "".join(f"<a href='http://{host}/'>x</a>" for host in hosts)
+    hosts["start.de"] = sends(answer(PAGE + links.encode()))
+    return crawl(
+        tmp_path_factory.mktemp("large"), hosts, DOWNLOAD_MAXSIZE=10**8, DOWNLOAD_TIMEOUT=30
+    )
+
+
+def test_a_page_of_any_size_shape_and_number_of_links_is_a_page(large: Crawled) -> None:
+    assert summary(large.folder)["finish_reason"] == "finished"
+    assert [large.outcomes[f"http://{host}/"] for host in LARGE] == ["page"] * 3
+    assert large.paths("nested.de") == large.paths("large.de") == ["", "first"]
+
+
+def test_a_page_of_a_million_links_adds_no_more_than_its_host_may_have(large: Crawled) -> None:
+    assert len(large.paths("links.de")) == HOST_CAP
+    counts = summary(large.folder)["counts"]
+    assert counts["ignored_url"] > 1_000
+    assert counts["host_full"] > 9_000
+
+
+def test_endless_calendars_end_at_the_caps_of_their_directories(tmp_path: Path) -> None:
+    links = b"<a href='http://months.de/'>x</a><a href='http://weeks.de/'>x</a>"
+    hosts = {"months.de": computes(month), "weeks.de": computes(week)}
+    hosts["start.de"] = sends(answer(PAGE + links))
+    crawled = crawl(tmp_path, hosts, "directory_cap=12", host_cap=0)
+    assert summary(tmp_path)["finish_reason"] == "finished"
+    assert crawled.paths("months.de") == ["", *(f"?month={number}" for number in range(1, 12))]
+    weeks = crawled.paths("weeks.de")
+    assert weeks[0] == ""
+    assert len(weeks) == 1 + 12
+    assert summary(tmp_path)["counts"]["directory_full"] >= 2
+    assert summary(tmp_path)["settings"]["directory_cap"] == "12"
+
+
+# Sockets of servers that hang are closed when they are collected, which has to happen here.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_page_asked_for_by_itself_comes_or_fails_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hosts = {host: behaviour for host, (behaviour, _) in HOSTS.items()}
+
+    def fate(host: str) -> str:
+        try:
+            fetch(f"http://{host}/", "langfocus", timeout_s=2)
+        except OSError as error:
+            return str(error) or type(error).__name__
+        return ""
+
+    with hostile_web(hosts) as proxy, ThreadPoolExecutor(16) as pool:
+        monkeypatch.setenv("http_proxy", proxy.url)
+        fates = dict(zip(hosts, pool.map(fate, hosts), strict=True))
+    gc.collect()
+    assert fates["tarpit-headers.de"] == fates["silent.de"] == "timed out"
+    assert not any("\n" in told for told in fates.values())
+    assert not fates["header-lines.de"]

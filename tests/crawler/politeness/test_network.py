@@ -1,0 +1,101 @@
+"""Which addresses a crawl may contact, in every spelling that reaches them."""
+
+import socket
+from ipaddress import IPv4Address
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.politeness.network import (
+    is_loopback_host,
+    is_private_address,
+    is_private_host,
+    is_private_url,
+)
+
+PRIVATE = """
+127.0.0.1 127.1 127.0.1 0 0.0.0.0 2130706433 017700000001 0x7f000001 0x7F.1 0177.0.0.1 0x7f.0x0.0.1
+127%2e0.0.1 ①②⑦.0.0.1 127。0。0。1 127.0.0.1.
+10.0.0.1 10.1 172.16.0.1 172.31.255.255 192.168.1.1 192.168.257 3232235777 169.254.169.254
+100.64.0.1 192.0.0.1 192.0.2.1 192.88.99.1 198.18.0.1 198.51.100.1 203.0.113.1 224.0.0.1
+239.255.255.250 240.0.0.1 255.255.255.255
+[::1] ::1 [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:10.0.0.1] [::127.0.0.1] [fe80::1]
+[fe80::1%25eth0] [fe80::1%eth0] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] [2001:db8::1]
+[64:ff9b::7f00:1] [64:ff9b::a00:1] [64:ff9b:1::1] [2002:7f00:1::1] [2002:c0a8:101::1] [1:2] [x:y]
+localhost LOCALHOST localhost. www.localhost printer.local nas.home.arpa metadata.google.internal
+intranet wiki 4294967296
+""".split()
+
+PUBLIC = """
+8.8.8.8 134744072 0x08080808 010.8.8.8 1.1 93.184.216.34 172.32.0.1 11.0.0.1 192.169.0.1
+[2001:4860:4860::8888] [::ffff:8.8.8.8] [64:ff9b::808:808] [2002:808:808::1]
+example.org www.example.de xn--bcher-kva.example.de localhost.de mylocal.example.com
+local.example.com 127.0.0.1.example.com 10.example.com 1and1.com a.b
+""".split()
+
+
+@pytest.mark.parametrize("host", PRIVATE)
+def test_hosts_of_a_network_of_their_own_are_known_in_every_spelling(host: str) -> None:
+    assert is_private_host(host)
+    assert is_private_url(f"http://{host}/")
+
+
+@pytest.mark.parametrize("host", PUBLIC)
+def test_hosts_of_the_internet_are_not_taken_for_private(host: str) -> None:
+    assert not is_private_host(host)
+    assert not is_private_url(f"http://{host}/")
+
+
+@pytest.mark.parametrize("text", ["", "example.org", "1.2.3", "1.2.3.4.5", "x:y", "127.0.0.1 "])
+def test_what_is_no_address_counts_as_private(text: str) -> None:
+    assert is_private_address(text)
+
+
+def test_a_url_is_judged_by_its_host() -> None:
+    assert is_private_url("http://127.0.0.1:8000/a")
+    assert is_private_url("https://[::1]/")
+    assert is_private_url("http://user@localhost/?x=http://a.de/")
+    assert is_private_url("http:///a")
+    assert is_private_url("http://[::1/")
+    assert not is_private_url("http://a.de:8000/?x=http://127.0.0.1/")
+
+
+@given(st.ip_addresses(v=4), st.sampled_from(["{}", "{:#x}", "0{:o}"]))
+def test_the_spelling_of_an_address_changes_nothing(ip: IPv4Address, spelling: str) -> None:
+    assert is_private_host(spelling.format(int(ip))) == is_private_address(ip)
+    parts = ".".join(spelling.format(part) for part in ip.packed)
+    assert is_private_host(parts) == is_private_address(ip)
+
+
+@given(st.ip_addresses(v=4))
+def test_an_address_inside_another_is_judged_like_itself(ip: IPv4Address) -> None:
+    high, low = int(ip) >> 16, int(ip) & 0xFFFF
+    for spelling in (f"::ffff:{ip}", f"64:ff9b::{high:x}:{low:x}", f"2002:{high:x}:{low:x}::1"):
+        assert is_private_address(spelling) == is_private_address(ip)
+
+
+@given(st.text(max_size=30))
+def test_any_text_gets_an_answer(text: str) -> None:
+    assert is_private_host(text) in (True, False)
+    assert is_private_url(f"http://{text}/") in (True, False)
+
+
+@given(st.from_regex(r"[0-9a-fx.]{1,16}", fullmatch=True))
+def test_what_the_system_takes_for_a_private_address_is_one(text: str) -> None:
+    try:
+        understood = socket.inet_ntoa(socket.inet_aton(text))
+    except OSError:
+        return
+    if is_private_address(understood):
+        assert is_private_host(text)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "::1", "::ffff:127.0.0.1", "localhost"])
+def test_this_machine_is_known(host: str) -> None:
+    assert is_loopback_host(host)
+
+
+@pytest.mark.parametrize("host", ["10.0.0.1", "proxy.example.org", "localhost.de", "1.1.1.1"])
+def test_other_machines_are_not_this_one(host: str) -> None:
+    assert not is_loopback_host(host)

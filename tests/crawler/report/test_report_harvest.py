@@ -1,0 +1,196 @@
+"""The figures of a run against slow, obvious computations, and what happens at their edges."""
+
+import json
+import sqlite3
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.errors import RunFolderError
+from crawler.report.course import Portion, curve, merged
+from crawler.report.harvest import summarise, write_summary
+from tests.support.report_run import Row, make_run
+
+rows = st.lists(
+    st.builds(
+        Row,
+        host=st.sampled_from(["a.de", "b.de", "c.at", "d.com"]),
+        status=st.sampled_from([200, 404, 503, None]),
+        outcome=st.sampled_from(["page", "page", "page", "redirect", "robots"]),
+        language=st.sampled_from(["de", "de", "en", "fr", None]),
+        method=st.sampled_from(["ngrams", "declared", None]),
+        charset=st.sampled_from(["utf-8", "windows-1252", None]),
+        country=st.sampled_from(["DE", "AT", None]),
+        bytes=st.integers(0, 10_000),
+        queued=st.integers(0, 99),
+    ),
+    max_size=700,
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows)
+def test_figures_are_those_of_the_obvious_computation(rows: list[Row]) -> None:
+    with closing(make_run(None, rows)) as run:
+        summary = summarise(run)
+    pages = [row for row in rows if row.outcome == "page"]
+    labels = [row.language for row in pages if row.language is not None]
+    assert summary.pages == len(pages)
+    assert summary.labelled == len(labels)
+    assert summary.unlabelled == len(pages) - len(labels)
+    assert summary.relevant == labels.count("de")
+    assert summary.harvest_rate == (labels.count("de") / len(labels) if labels else None)
+    per_host = Counter(row.host for row in pages)
+    assert summary.hosts == len(per_host)
+    assert summary.max_pages_per_host == max(per_host.values(), default=0)
+    assert summary.bytes == sum(row.bytes for row in rows)
+    assert summary.languages == Counter(labels)
+    assert summary.outcomes == Counter(row.outcome for row in rows)
+    assert summary.statuses == Counter(str(row.status) for row in pages if row.status)
+    assert summary.methods == Counter(row.method for row in pages if row.language and row.method)
+    assert summary.charsets == Counter(row.charset for row in pages if row.charset)
+    assert summary.countries == Counter(row.country for row in pages if row.country)
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows)
+def test_portions_are_slices_of_200_pages(rows: list[Row]) -> None:
+    pages = [row.language for row in rows if row.outcome == "page"]
+    slices = [pages[start : start + 200] for start in range(0, len(pages), 200)]
+    with closing(make_run(None, rows)) as run:
+        summary = summarise(run)
+    assert summary.harvest_by_200 == [
+        Portion(len(piece), len(piece) - piece.count(None), piece.count("de")) for piece in slices
+    ]
+    last = Portion(0, 200 - pages[-200:].count(None), pages[-200:].count("de"))
+    if len(pages) >= 200:
+        assert summary.harvest_last_200 == last.harvest_rate
+
+
+@settings(max_examples=40, deadline=None)
+@given(rows, st.integers(1, 50))
+def test_curve_is_the_running_total_at_its_points(rows: list[Row], points: int) -> None:
+    pages = [row for row in rows if row.outcome == "page"]
+    with closing(make_run(None, rows)) as run:
+        course = curve(run, points=points)
+    assert len(course) <= points
+    assert (course[-1].pages if course else 0) == len(pages)
+    for point in course:
+        so_far = pages[: point.pages]
+        assert point.hosts == len({row.host for row in so_far})
+        assert point.labelled == sum(row.language is not None for row in so_far)
+        assert point.relevant == sum(row.language == "de" for row in so_far)
+        assert point.queued == so_far[-1].queued
+
+
+@given(st.lists(st.builds(Portion, *[st.integers(0, 200)] * 3), max_size=60), st.integers(1, 20))
+def test_merging_portions_loses_no_page(portions: list[Portion], at_most: int) -> None:
+    result = merged(portions, at_most)
+    assert len(result) <= at_most
+    for name in ("pages", "labelled", "relevant"):
+        assert sum(getattr(p, name) for p in result) == sum(getattr(p, name) for p in portions)
+
+
+def test_an_empty_run_has_no_rates() -> None:
+    with closing(make_run(None, [], sessions=[])) as run:
+        summary = summarise(run)
+        assert curve(run) == []
+    assert (summary.pages, summary.hosts, summary.seconds) == (0, 0, 0.0)
+    assert summary.harvest_rate is None
+    assert summary.harvest_last_200 is None
+    assert summary.pages_per_second is None
+    assert summary.finish_reason is None
+    assert summary.harvest_by_200 == []
+
+
+def test_a_killed_session_ends_at_its_last_page() -> None:
+    rows = [Row(fetched_at=1003.0), Row(fetched_at=1007.5), Row(fetched_at=2030.0)]
+    sessions = [(1000.0, None, None), (2000.0, 2040.0, "pages")]
+    with closing(make_run(None, rows, sessions=sessions)) as run:
+        summary = summarise(run)
+    assert summary.seconds == 47.5
+    assert summary.pages_per_second == pytest.approx(3 / 47.5)
+    assert summary.sessions == 2
+    assert summary.finish_reason == "pages"
+
+
+def test_a_session_killed_before_its_first_page_took_no_time() -> None:
+    sessions = [(1000.0, None, None), (2000.0, None, None)]
+    with closing(make_run(None, [Row(fetched_at=2004.0)], sessions=sessions)) as run:
+        summary = summarise(run)
+    assert summary.seconds == 4.0
+    assert summary.finish_reason is None
+
+
+def test_coverage_counts_pages_of_the_truth() -> None:
+    rows = [Row(url="http://a.de/"), Row(url="http://b.de/"), Row(url="http://c.de/")]
+    with closing(make_run(None, rows)) as run:
+        assert summarise(run).coverage is None
+        truth = {"http://a.de/", "http://c.de/", "http://d.de/", "http://e.de/"}
+        assert summarise(run, truth=truth).coverage == 0.5
+        assert summarise(run, truth=set()).coverage is None
+
+
+def test_settings_and_seeds_come_from_the_run() -> None:
+    with closing(make_run(None, [], tolerance="", host_cap="0")) as run:
+        summary = summarise(run)
+    assert summary.tolerance is None
+    assert summary.host_cap == 0
+    assert summary.seeds == ["http://www.tagesschau.de/"]
+    assert summary.settings["directory_depth"] == "1"
+    assert "seeds" not in summary.settings
+
+
+def test_a_folder_and_its_database_give_the_same(tmp_path: Path) -> None:
+    make_run(tmp_path, [Row()]).close()
+    assert summarise(tmp_path) == summarise(tmp_path / "run.db") == summarise(str(tmp_path))
+
+
+def test_a_run_can_be_read_while_it_is_written(tmp_path: Path) -> None:
+    with closing(make_run(tmp_path, [Row()])) as run:
+        run.execute("PRAGMA journal_mode = WAL")
+        run.execute("UPDATE pages SET language = 'en'")
+        assert summarise(tmp_path).relevant == 1
+        run.commit()
+        assert summarise(tmp_path).relevant == 0
+
+
+def test_the_summary_file_names_what_checks_rely_on(tmp_path: Path) -> None:
+    make_run(tmp_path, [Row(), Row(language=None), Row(language="en")]).close()
+    path = write_summary(summarise(tmp_path), tmp_path)
+    figures = json.loads(path.read_text(encoding="utf-8"))
+    expected = {
+        "lang": "de",
+        "strategy": "svm",
+        "filter": "none",
+        "pages": 3,
+        "labelled": 2,
+        "relevant": 1,
+        "harvest_rate": 0.5,
+        "unlabelled": 1,
+        "hosts": 1,
+        "seconds": 10.0,
+        "finish_reason": "pages",
+    }
+    assert expected.items() <= figures.items()
+    portion = {"pages": 3, "labelled": 2, "relevant": 1, "harvest_rate": 0.5}
+    assert figures["harvest_by_200"] == [portion]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["run.db", "summary.json"]
+
+
+def test_what_is_no_run_is_refused_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no database at all, and long enough to look at")
+    (tmp_path / "other").mkdir()
+    with closing(sqlite3.connect(tmp_path / "other" / "run.db")) as other:
+        other.execute("CREATE TABLE cats (name TEXT)")
+    nameless = tmp_path / "nameless"
+    with closing(make_run(nameless, [])) as run, run:
+        run.execute("DELETE FROM meta")
+    for path in (tmp_path, tmp_path / "absent", tmp_path / "text", tmp_path / "other", nameless):
+        with pytest.raises(RunFolderError) as caught:
+            summarise(path)
+        assert "\n" not in str(caught.value)

@@ -1,0 +1,240 @@
+"""Crawls that share one frontier in Redis: processes that join, divide the work, die, come back."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from itertools import pairwise
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.support.crawls import ROOT, crawl, environment, rows, started, summary
+from tests.support.loopback import Proxy, loopback
+from tests.support.redisserver import RedisServer
+from tests.support.smallweb import SmallWeb
+
+DELAY_S = 0.05
+LEASE_S = 2
+
+
+class SharedCrawl:
+    """Workers of one crawl of a small web, each with its folder."""
+
+    def __init__(self, server: RedisServer, proxy: Proxy, web: SmallWeb, folder: Path) -> None:
+        self.server, self.proxy, self.web, self.folder = server, proxy, web, folder
+        self.name = uuid4().hex
+        self.arguments = ["lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}"]
+
+    def settings(self, worker: str, **more: object) -> dict[str, object]:
+        return {
+            "JOBDIR": self.folder / worker,
+            "DOWNLOAD_DELAY": DELAY_S,
+            "LANGFOCUS_FRONTIER": self.server.url,
+            "LANGFOCUS_CRAWL": self.name,
+            "LANGFOCUS_LEASE": LEASE_S,
+            **more,
+        }
+
+    def run(self, worker: str, *more: str, **settings: object) -> subprocess.CompletedProcess[str]:
+        arguments = [*self.arguments, *more]
+        return crawl(*arguments, proxy=self.proxy.url, **self.settings(worker, **settings))
+
+    def started(self, worker: str, *more: str) -> AbstractContextManager["subprocess.Popen[str]"]:
+        arguments = [*self.arguments, *more]
+        return started(*arguments, proxy=self.proxy.url, **self.settings(worker))
+
+    def merge(self, *more: str) -> subprocess.CompletedProcess[str]:
+        folders = [str(path) for path in sorted(self.folder.glob("worker*"))]
+        return merge(str(self.folder / "all"), *folders, *more)
+
+    def records(self) -> list[tuple[str, str]]:
+        return rows(self.folder / "all", "SELECT url, outcome FROM pages")
+
+    def pages(self) -> list[str]:
+        return sorted(url for url, outcome in self.records() if outcome == "page")
+
+    def shares(self) -> list[int]:
+        folders = sorted(self.folder.glob("worker*"))
+        return [rows(folder, "SELECT COUNT(*) FROM pages")[0][0] for folder in folders]
+
+
+def merge(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "scrapy", "merge", *arguments],
+        cwd=ROOT,
+        env=environment(None),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def ended(process: "subprocess.Popen[str]") -> str:
+    output, _ = process.communicate(timeout=100)
+    assert process.returncode == 0, output
+    return output
+
+
+def wait_for(proxy: Proxy, requests: int, *processes: "subprocess.Popen[str]") -> None:
+    """Return when the server has seen so many requests."""
+    while len(proxy.log) < requests:
+        for process in processes:
+            assert process.poll() is None, "the crawl ended too early"
+        try:
+            processes[0].wait(0.01)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def smallest_gap(proxy: Proxy) -> float:
+    times = defaultdict(list)
+    for access in proxy.log:
+        times[access.url.split("/")[2]].append(access.time)
+    return min(b - a for of_host in times.values() for a, b in pairwise(of_host))
+
+
+@pytest.fixture
+def shared(redis_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
+    web = SmallWeb(pages=100)
+    with loopback(web, latency_s=0.01) as proxy:
+        yield SharedCrawl(redis_server, proxy, web, tmp_path)
+
+
+def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCrawl) -> None:
+    with shared.started("worker1") as first, shared.started("worker2") as second:
+        outputs = [ended(first), ended(second)]
+    assert f"joins {shared.name}" in outputs[0]
+    done = shared.merge(shared.server.url)
+    assert done.returncode == 0, done.stderr
+    assert shared.pages() == sorted(shared.web.urls())
+    assert all(shared.shares())
+    assert sum(shared.shares()) == len(shared.records())
+    assert smallest_gap(shared.proxy) >= DELAY_S
+    told = summary(shared.folder / "all")
+    shares = [summary(shared.folder / worker) for worker in ("worker1", "worker2")]
+    assert told["pages"] == 100
+    for name in ("relevant", "labelled", "bytes"):
+        assert told[name] == sum(share[name] for share in shares)
+    assert Counter(told["counts"]) == sum((Counter(s["counts"]) for s in shares), Counter())
+    assert told["counts"]["stored"] == len(shared.records())
+    assert (shared.folder / "all" / "report.html").exists()
+
+
+def test_the_page_budget_holds_for_all_workers_together(shared: SharedCrawl) -> None:
+    with (
+        shared.started("worker1", "pages=50") as first,
+        shared.started("worker2", "pages=50") as second,
+    ):
+        ended(first)
+        ended(second)
+    assert shared.merge().returncode == 0
+    assert Counter(outcome for _, outcome in shared.records())["page"] == 50
+    # One that comes later finds nothing to do, and with a larger budget goes on.
+    late = shared.run("worker3", "pages=50")
+    assert late.returncode == 0, late.stderr
+    assert "nothing is left to do" in late.stderr
+    assert shared.run("worker3", "pages=55").returncode == 0
+    assert shared.shares()[2] >= 5
+    assert shared.merge().returncode == 0
+    assert summary(shared.folder / "all")["pages"] == 55
+
+
+def test_a_worker_that_is_killed_leaves_its_urls_and_its_records(shared: SharedCrawl) -> None:
+    with shared.started("worker1") as first:
+        wait_for(shared.proxy, 40, first)
+        first.send_signal(signal.SIGKILL)
+    assert shared.run("worker2").returncode == 0
+    folder, done = shared.folder, shared.merge(shared.server.url)
+    assert done.returncode == 0, done.stderr
+    assert shared.pages() == sorted(shared.web.urls())
+    assert smallest_gap(shared.proxy) >= DELAY_S
+    assert "in none of these folders" in merge(f"{folder}/all", f"{folder}/worker2").stderr
+    # What it settled last is with the server; when it comes back it writes that down.
+    assert shared.run("worker1").returncode == 0
+    assert shared.merge().returncode == 0
+    assert sum(shared.shares()) == len(shared.records())
+    removed = shared.merge(shared.server.url, "--remove")
+    assert removed.returncode == 0, removed.stderr
+    assert "no crawl" in shared.merge(shared.server.url).stderr
+    forgotten = shared.run("worker1")
+    assert forgotten.returncode == 1
+    assert "use a new folder" in forgotten.stderr
+
+
+@pytest.fixture
+def mortal(own_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
+    """A crawl whose server the test may kill."""
+    web = SmallWeb(pages=100)
+    with loopback(web) as proxy:
+        yield SharedCrawl(own_server, proxy, web, tmp_path)
+
+
+def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(mortal: SharedCrawl) -> None:
+    with mortal.started("worker1") as first, mortal.started("worker2") as second:
+        for requests in (20, 60):
+            wait_for(mortal.proxy, requests, first, second)
+            mortal.server.kill()
+            mortal.server.start()
+        ended(first)
+        ended(second)
+    done = mortal.merge(mortal.server.url)
+    assert done.returncode == 0, done.stderr
+    assert mortal.pages() == sorted(mortal.web.urls())
+    assert smallest_gap(mortal.proxy) >= DELAY_S
+
+
+def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) -> None:
+    with mortal.started("worker1") as worker:
+        wait_for(mortal.proxy, 20, worker)
+        mortal.server.kill()
+        worker.send_signal(signal.SIGINT)
+        output, _ = worker.communicate(timeout=60)
+    assert worker.returncode == 1
+    assert "could not be reached" in output
+    assert "goes on" in output
+    mortal.server.start()
+    done = mortal.run("worker1")
+    assert done.returncode == 0, done.stderr
+    assert summary(mortal.folder / "worker1")["pages"] == 100
+
+
+def test_a_crawl_that_cannot_be_joined_is_refused_in_one_line(shared: SharedCrawl) -> None:
+    assert shared.run("worker1", "pages=1").returncode == 0
+    cases: list[tuple[list[str], dict[str, object], str]] = [
+        (["host_cap=3"], {}, "host_cap=0, not with host_cap=3"),
+        (["lang=fr"], {}, "lang=de, not with lang=fr"),
+        ([], {"LANGFOCUS_FRONTIER": "http://localhost"}, "not the address of a Redis server"),
+        ([], {"LANGFOCUS_LEASE": "0"}, "LANGFOCUS_LEASE=0"),
+    ]
+    for more, settings, fault in cases:
+        refused = shared.run("worker2", *more, **settings)
+        assert refused.returncode == 1
+        assert refused.stderr.startswith("langfocus: ")
+        assert fault in refused.stderr
+        assert refused.stderr.count("\n") == 1
+
+
+def test_only_shares_of_one_crawl_are_merged(shared: SharedCrawl) -> None:
+    assert shared.run("worker1", "pages=1").returncode == 0
+    alone = shared.folder / "alone"
+    done = crawl("lang=de", "web=sample", "pages=1", JOBDIR=alone)
+    assert done.returncode == 0, done.stderr
+    worker = shared.folder / "worker1"
+    for arguments, fault in (
+        ([shared.folder / "all", alone], "no worker of a shared crawl"),
+        ([alone, worker], "not a merged one"),
+        ([shared.folder / "all", worker, shared.folder / "none"], "not the folder of a run"),
+        ([shared.folder / "all"], "WORKER_FOLDER"),
+        ([shared.folder / "all", worker, "unix:///nowhere/redis.sock"], "could not be reached"),
+    ):
+        refused = merge(*map(str, arguments))
+        assert refused.returncode in {1, 2}
+        assert fault in refused.stderr
+    assert not (shared.folder / "all").exists()
+    assert json.loads((alone / "summary.json").read_text())["pages"] == 1

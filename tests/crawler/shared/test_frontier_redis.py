@@ -1,0 +1,710 @@
+"""What only a shared frontier promises: workers that join, share, die, and a server that goes."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import rule, run_state_machine_as_test
+
+from crawler.errors import SettingError, StorageError
+from crawler.frontier.base import PAGE, Counts, KeptRobots, Lease, LeaseError, Link, Record
+from crawler.shared.redis import RedisFrontier, Settled, StoredCrawl, connect
+from crawler.strategies.filters import make_filter
+from crawler.strategies.orderings import Draw
+from crawler.url import host_of
+from tests.crawler.frontier.test_frontier_contract import FrontierMachine, page
+from tests.support.redisserver import RedisServer
+
+LEASE_S = 1000.0
+POLL_S = 0.125
+
+
+class ForgetfulFrontier(RedisFrontier):
+    """A worker that loses the answer to every call the first time, after it was done."""
+
+    _heard: set[bytes]
+
+    def _run(self, values: Sequence[bytes]) -> Any:
+        from redis import ConnectionError
+
+        answer = super()._run(values)
+        call = values[3]
+        if call not in self.__dict__.setdefault("_heard", set()):
+            self._heard.add(call)
+            raise ConnectionError("the answer was lost")
+        return answer
+
+
+class Workers:
+    """Two workers of one crawl that take turns; one of them loses every answer once."""
+
+    def __init__(self, url: str, crawl: str, **arguments: Any) -> None:
+        self.url, self.crawl, self.arguments = url, crawl, arguments
+        self.workers = [self.join(0), self.join(1)]
+        self.owners: dict[int, int] = {}
+        self.turn = 0
+
+    def join(self, number: int) -> RedisFrontier:
+        kind = ForgetfulFrontier if number else RedisFrontier
+        return kind(connect(self.url), self.crawl, worker=f"worker{number}", **self.arguments)
+
+    def seed(self, links: Sequence[Link], now: float) -> object:
+        return self.workers[0].seed(links, now)
+
+    def next(self, now: float) -> Lease | None:
+        self.turn = 1 - self.turn
+        lease = self.workers[self.turn].next(now)
+        if lease is not None:
+            self.owners[lease.fingerprint] = self.turn
+        return lease
+
+    def _owner(self, lease: Lease) -> RedisFrontier:
+        return self.workers[self.owners[lease.fingerprint]]
+
+    def admit(
+        self, lease: Lease, record: Record, links: Sequence[Link] = (), **when: Any
+    ) -> object:
+        return self._owner(lease).admit(lease, record, links, **when)
+
+    def retry(self, lease: Lease, **when: float) -> None:
+        self._owner(lease).retry(lease, **when)
+
+    def release(self, lease: Lease, **when: float) -> None:
+        self._owner(lease).release(lease, **when)
+
+    def ready_at(self, now: float) -> float | None:
+        return self.workers[0].ready_at(now)
+
+    def counts(self) -> Counts:
+        return self.workers[1].counts()
+
+    def settled(self) -> list[Settled]:
+        return [entry for worker in self.workers for entry in worker.settled()]
+
+    def lose(self, number: int, now: float) -> None:
+        """Let one worker die; the time has come when its leases end, not those of the other."""
+        self.workers[1 - number].renew(now)
+        self.arguments["now"] = now
+        self.workers[number]._client.close()
+        self.workers[number] = self.join(number)
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.close()
+
+
+class SharedMachine(FrontierMachine):
+    """Any order of what two workers do, one of which may die."""
+
+    server: RedisServer
+    frontier: Any
+
+    def begin_crawl(self) -> None:
+        """Every crawl has a name of its own."""
+
+    def open(self) -> None:
+        self.frontier = Workers(
+            self.server.url,
+            uuid4().hex,
+            now=self.now,
+            filter=self.filter,
+            draw=self.draw,
+            host_cap=self.model.host_cap,
+            directory_cap=self.model.directory_cap,
+            lifts=self.model.lifts,
+            delay_s=self.model.delay_s,
+            budget_pages=self.model.budget_pages,
+            doubts_up_to=0.0,
+            patience_s=self.patience,
+            lease_s=LEASE_S,
+            poll_s=POLL_S,
+            sleep=lambda _: None,
+        )
+
+    def die_and_come_back(self) -> None:
+        """Not as one process does; see `lose_a_worker`."""
+
+    @rule(number=st.integers(0, 1))
+    def lose_a_worker(self, number: int) -> None:
+        self.now += LEASE_S
+        self.frontier.lose(number, self.now)
+        owners = self.frontier.owners
+        dead = {e.url for e in self.leases if owners[e.fingerprint] == number}
+        self.leases = [lease for lease in self.leases if lease.url not in dead]
+        for known in self.model.known:
+            if known.link.url in dead:
+                known.is_leased = False
+                self.model.ready_from[known.host] = self.now + self.model.delay_s
+
+    def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
+        assert ready_at in (None, self.now + POLL_S)
+
+    def check_records(self, expected: list[tuple[str, str]]) -> None:
+        entries = sorted(self.frontier.settled(), key=lambda entry: entry.number)
+        assert [(entry.url, entry.record.outcome) for entry in entries] == expected
+        assert [entry.number for entry in entries] == list(range(1, len(expected) + 1))
+
+    def end_crawl(self) -> None:
+        self.frontier.close()
+
+
+def test_two_workers_behave_as_one_that_looks_at_everything(redis_server: RedisServer) -> None:
+    class Machine(SharedMachine):
+        server = redis_server
+
+    run_state_machine_as_test(
+        Machine, settings=settings(max_examples=60, stateful_step_count=50, deadline=None)
+    )
+
+
+Joiner = Callable[..., RedisFrontier]
+
+
+@pytest.fixture
+def join(redis_server: RedisServer) -> Iterator[Joiner]:
+    """Let a worker join the crawl of this test."""
+    crawl = uuid4().hex
+    joined = []
+
+    def join(**changes: Any) -> RedisFrontier:
+        arguments = {"now": 0.0, "filter": make_filter("none"), **changes}
+        joined.append(RedisFrontier(connect(redis_server.url), crawl, **arguments))
+        return joined[-1]
+
+    yield join
+    for frontier in joined:
+        frontier.close()
+
+
+def links(*urls: str) -> list[Link]:
+    return [Link(url, 0.0) for url in urls]
+
+
+def lease_of(frontier: RedisFrontier, now: float = 0.0) -> Lease:
+    lease = frontier.next(now)
+    assert lease is not None
+    return lease
+
+
+def test_a_host_is_with_one_worker_at_a_time(join: Joiner) -> None:
+    one, other = join(), join()
+    one.seed(links("http://a.de/1", "http://a.de/2"), 0.0)
+    lease = lease_of(one)
+    assert other.next(0.0) is None
+    assert other.ready_at(0.0) == 1.0
+    assert one.ready_at(0.0) is None
+    one.admit(lease, page(), now=0.0)
+    assert lease_of(other).url == "http://a.de/2"
+
+
+def test_a_crawl_delay_holds_for_every_worker(join: Joiner) -> None:
+    one, other = join(), join()
+    one.seed(links("http://a.de/1", "http://a.de/2"), 0.0)
+    one.set_delay("a.de", 9.0)
+    other.admit(lease_of(other), page(), now=100.0)
+    assert one.next(108.9) is None
+    assert lease_of(one, 109.0).url == "http://a.de/2"
+
+
+def test_a_robots_file_is_there_for_every_worker(join: Joiner) -> None:
+    one, other = join(), join()
+    assert other.robots("http://a.de") is None
+    one.set_robots("http://a.de", "", 0.0)
+    one.set_robots("http://b.de", "User-agent: *\nDisallow: /ä", 7.0)
+    assert other.robots("http://a.de") == KeptRobots("", 0.0)
+    assert other.robots("http://b.de") == KeptRobots("User-agent: *\nDisallow: /ä", 7.0)
+
+
+def test_a_lease_ends_by_itself_and_the_late_worker_settles_nothing(join: Joiner) -> None:
+    dead, other = join(lease_s=60.0, delay_s=2.0), join(lease_s=60.0, delay_s=2.0)
+    dead.seed(links("http://a.de/"), 0.0)
+    lease = lease_of(dead)
+    assert other.next(59.0) is None
+    assert other.next(60.0) is None  # whoever had it may have contacted the host just now
+    again = lease_of(other, 62.0)
+    assert again.url == lease.url
+    with pytest.raises(LeaseError):
+        dead.admit(lease, page(), links("http://b.de/"), now=62.0)
+    with pytest.raises(LeaseError):
+        dead.release(lease, now=62.0)
+    other.admit(again, page(), now=63.0)
+    counts = other.counts()
+    assert (counts.pages, counts.queued, counts.leased) == (1, 0, 0)
+
+
+def test_a_lease_that_is_renewed_does_not_end(join: Joiner) -> None:
+    slow, other = join(lease_s=60.0), join(lease_s=60.0)
+    slow.seed(links("http://a.de/"), 0.0)
+    lease = lease_of(slow)
+    slow.renew(50.0)
+    assert other.next(100.0) is None
+    slow.admit(lease, page(), now=100.0)
+    assert other.counts().pages == 1
+
+
+def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
+    redis_server: RedisServer,
+) -> None:
+    frontier = ForgetfulFrontier(
+        connect(redis_server.url),
+        uuid4().hex,
+        now=0.0,
+        filter=make_filter("none"),
+        sleep=lambda _: None,
+    )
+    found = links("http://a.de/", "http://b.de/")
+    assert [answer.value for answer in frontier.seed(found, 0.0)] == ["stored", "stored"]
+    lease = lease_of(frontier)
+    answers = frontier.admit(lease, page(), links("http://c.de/", "http://b.de/"), now=0.0)
+    assert [answer.value for answer in answers] == ["stored", "seen"]
+    assert (frontier.counts().pages, frontier.counts().leased) == (1, 0)
+    assert len(frontier.settled()) == 1
+    frontier.close()
+
+
+def test_a_worker_that_leaves_gives_its_leases_back(join: Joiner) -> None:
+    one, other = join(), join()
+    one.seed(links("http://a.de/"), 0.0)
+    lease_of(one)
+    one.close()
+    assert lease_of(other).url == "http://a.de/"
+
+
+def test_caps_and_budget_are_exact_and_no_url_is_fetched_twice_at_full_contention(
+    join: Joiner,
+) -> None:
+    """Four workers at once; every page links to the same few hosts."""
+    hosts = [f"h{n}.de" for n in range(12)]
+    held: set[str] = set()
+    fetched: list[str] = []
+    lock = Lock()
+
+    def work(worker: RedisFrontier) -> None:
+        while lease := worker.next(0.0):
+            with lock:
+                assert lease.host not in held
+                held.add(lease.host)
+                fetched.append(lease.url)
+                number = len(fetched)
+            found = [f"http://{hosts[(number + i) % 12]}/{number % 30 + i}" for i in range(20)]
+            with lock:
+                held.remove(lease.host)
+            worker.admit(lease, page(), links(*found), now=0.0)
+
+    workers = [join(host_cap=7, budget_pages=70) for _ in range(4)]
+    workers[0].seed(links(*(f"http://{host}/" for host in hosts)), 0.0)
+    while workers[0].counts().pages < 70:
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, workers))
+    counts = workers[0].counts()
+    assert (counts.pages, counts.leased, len(fetched)) == (70, 0, 70)
+    assert len(set(fetched)) == 70
+    assert counts.queued == 12 * 7 - 70
+    assert max(Counter(map(host_of, fetched)).values()) <= 7
+
+
+def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: RedisServer) -> None:
+    waits: list[float] = []
+
+    def wait(seconds: float) -> None:
+        waits.append(seconds)
+        own_server.start()
+
+    frontier = RedisFrontier(
+        connect(own_server.url), "crawl", now=0.0, filter=make_filter("none"), sleep=wait
+    )
+    frontier.seed(links(*(f"http://h{n}.de/" for n in range(50))), 0.0)
+    lease = lease_of(frontier)
+    before = frontier.counts()
+    own_server.kill()
+    assert frontier.counts() == before
+    own_server.kill()
+    found = links("http://new.de/1", "http://new.de/2")
+    answers = frontier.admit(lease, page(), found, now=0.0)
+    assert [answer.value for answer in answers] == ["stored", "stored"]
+    own_server.kill()
+    seen = {lease.url}
+    while rest := frontier.next(0.0):
+        seen.add(rest.url)
+        frontier.admit(rest, page(), now=0.0)
+    assert len(waits) == 3
+    assert seen == {f"http://h{n}.de/" for n in range(50)} | {"http://new.de/1", "http://new.de/2"}
+    assert len(frontier.settled()) == 52
+    frontier.close()
+
+
+def test_a_server_that_stays_away_is_a_storage_error(own_server: RedisServer) -> None:
+    waits: list[float] = []
+    frontier = RedisFrontier(
+        connect(own_server.url),
+        "crawl",
+        now=0.0,
+        filter=make_filter("none"),
+        wait_s=5.0,
+        sleep=waits.append,
+    )
+    own_server.kill()
+    with pytest.raises(StorageError, match="could not be reached for"):
+        frontier.next(0.0)
+    assert 5.0 <= sum(waits) <= 6.0
+
+
+def test_a_server_that_is_busy_with_something_else_is_waited_for(own_server: RedisServer) -> None:
+    from redis import ResponseError
+
+    client = connect(own_server.url)
+    client.config_set("busy-reply-threshold", "10")
+
+    def mend(_: float) -> None:
+        # Asked for again while it ends, the server may have ended it already.
+        with suppress(ResponseError):
+            client.script_kill()
+
+    frontier = RedisFrontier(
+        connect(own_server.url),
+        "crawl",
+        now=0.0,
+        filter=make_filter("none"),
+        sleep=mend,
+    )
+    connection: Any = client.connection_pool.get_connection()
+    connection.send_packed_command(connection.pack_command("EVAL", "while true do end", 0))
+    assert frontier.seed(links("http://a.de/"), 0.0)[0].value == "stored"
+    frontier.close()
+    client.close()
+
+
+def test_a_server_that_is_only_a_copy_is_waited_for_on_a_new_connection(
+    own_server: RedisServer,
+) -> None:
+    client = connect(own_server.url)
+
+    def mend(_: float) -> None:
+        client.replicaof("NO", "ONE")
+
+    frontier = RedisFrontier(
+        connect(own_server.url),
+        "crawl",
+        now=0.0,
+        filter=make_filter("none"),
+        sleep=mend,
+    )
+    client.replicaof("127.0.0.1", "1")
+    assert frontier.seed(links("http://a.de/"), 0.0)[0].value == "stored"
+    frontier.close()
+    client.close()
+
+
+def test_a_crawl_that_another_version_keeps_in_another_way_is_refused(
+    join: Joiner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    join()
+    monkeypatch.setattr("crawler.shared.redis._LAYOUT", 99)
+    with pytest.raises(SettingError, match="was begun with"):
+        join()
+
+
+def test_a_server_that_is_away_when_the_crawl_begins_is_an_error_soon(tmp_path: Path) -> None:
+    pytest.importorskip("redis", reason="the package redis is not installed")
+    waits: list[float] = []
+    client = connect(f"unix://{tmp_path}/redis.sock")
+    with pytest.raises(StorageError, match="could not be reached"):
+        RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"), sleep=waits.append)
+    assert sum(waits) <= 6.0
+
+
+def test_a_server_that_asks_for_another_password_is_a_wrong_setting(
+    own_server: RedisServer,
+) -> None:
+    client = connect(own_server.url)
+    client.config_set("requirepass", "secret")
+    with pytest.raises(SettingError, match="lets nobody in"):
+        StoredCrawl(connect(own_server.url), "crawl").exists()
+    StoredCrawl(connect(own_server.url + "?password=secret"), "crawl").exists()
+
+
+def test_a_server_that_keeps_no_file_says_so(own_server: RedisServer) -> None:
+    client = connect(own_server.url)
+    frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
+    assert frontier.is_durable()
+    client.config_set("appendonly", "no")
+    assert not frontier.is_durable()
+    client.acl_setuser("plain", True, nopass=True, commands=["+@all", "-config", "-info"], keys="*")
+    plain = connect(f"{own_server.url}?username=plain&password=x")
+    other = RedisFrontier(plain, "crawl", now=0.0, filter=make_filter("none"))
+    assert other.is_durable()
+    other.close()
+    frontier.close()
+
+
+def test_an_old_server_is_refused(join: Joiner, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.shared.redis._OLDEST_SERVER", (99, 0))
+    with pytest.raises(SettingError, match="is too old"):
+        join()
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(SettingError, match=r"langfocus\[redis\]"):
+        connect("redis://localhost")
+
+
+def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: RedisServer) -> None:
+    client = connect(own_server.url)
+    frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
+    frontier.seed(links("http://a.de/"), 0.0)
+    lease = lease_of(frontier)
+    client.config_set("maxmemory", "1")
+    with pytest.raises(StorageError, match="takes nothing any more"):
+        frontier.admit(lease, page(), links("http://b.de/"), now=0.0)
+    client.config_set("maxmemory", "0")
+    assert frontier.counts().leased == 1
+    assert frontier.admit(lease, page(), links("http://b.de/"), now=0.0)[0].value == "stored"
+    frontier.close()
+
+
+def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServer) -> None:
+    client = connect(own_server.url)
+    frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
+    client.flushall()
+    with pytest.raises(StorageError, match="nothing is kept of this crawl"):
+        frontier.seed(links("http://a.de/"), 0.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"host_cap": 11},
+        {"directory_cap": 1},
+        {"draw": Draw.UNIFORM},
+        {"lifts": True},
+        {"doubts_up_to": 0.0},
+        {"filter": make_filter("hard")},
+        {"filter": make_filter("server", tolerance=3)},
+    ],
+    ids=str,
+)
+def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, Any]) -> None:
+    join(delay_s=1.0)
+    join(delay_s=2.0, budget_pages=3)
+    with pytest.raises(SettingError, match="was begun with"):
+        join(**change)
+
+
+def test_doubt_lasts_while_any_worker_may_bring_something_better(join: Joiner) -> None:
+    one, other = (join(doubts_up_to=0.0, patience_s=5.0, lease_s=3.0) for _ in range(2))
+    one.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease = lease_of(one)
+    assert other.next(0.0) is None
+    assert other.ready_at(0.0) == 1.0
+    assert one.ready_at(0.0) == 5.0
+    one.admit(lease, page(), [Link("http://c.de/", 1.0)], now=1.0)
+    lease = lease_of(other, 1.0)
+    assert lease.url == "http://c.de/"
+    assert one.next(1.0) is None
+    other.admit(lease, page(), now=2.0)
+    assert one.ready_at(2.0) == 2.0
+    assert lease_of(one, 2.0).url == "http://b.com/"
+
+
+def test_a_worker_that_dies_keeps_nobody_in_doubt(join: Joiner) -> None:
+    dead, other = (join(doubts_up_to=0.0, patience_s=9.0, lease_s=3.0) for _ in range(2))
+    dead.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease_of(dead)
+    assert other.next(2.0) is None
+    assert lease_of(other, 3.0).url == "http://a.de/"
+
+
+def test_the_patience_that_the_last_worker_asked_for_holds_for_all(join: Joiner) -> None:
+    one = join(doubts_up_to=0.0, patience_s=9.0)
+    one.seed([Link("http://a.de/", 1.0), Link("http://b.com/", -1.0)], 0.0)
+    lease_of(one)
+    assert one.next(0.0) is None
+    join(doubts_up_to=0.0, patience_s=2.0)
+    assert one.ready_at(1.0) == 2.0
+    assert lease_of(one, 2.0).url == "http://b.com/"
+
+
+def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
+    with pytest.raises(SettingError, match="not the address"):
+        connect("localhost:6379")
+    with pytest.raises(SettingError, match="without braces"):
+        RedisFrontier(connect("redis://h"), "a{b", now=0.0, filter=make_filter("none"))
+    with pytest.raises(ValueError, match="not a number"):
+        join().seed([Link("http://a.de/", float("nan"))], 0.0)
+
+
+def test_the_budget_that_the_last_worker_asked_for_holds_for_all(join: Joiner) -> None:
+    one = join(budget_pages=1)
+    one.seed(links("http://a.de/", "http://b.de/"), 0.0)
+    one.admit(lease_of(one), page(), now=0.0)
+    assert one.next(0.0) is None
+    join(budget_pages=2)
+    assert lease_of(one).url == "http://b.de/"
+
+
+def test_hosts_that_wake_in_many_batches_still_give_the_best_first(join: Joiner) -> None:
+    frontier = join(delay_s=10.0, host_cap=0)
+    hosts = 1200
+    frontier.seed([Link(f"http://h{n}.de/", 1.0) for n in range(hosts)], 0.0)
+    for _ in range(hosts):
+        lease = lease_of(frontier)
+        better = Link(f"http://{lease.host}/2", float(lease.host == "h777.de"))
+        frontier.admit(lease, page(), [better], now=0.0)
+    assert frontier.next(9.0) is None
+    assert lease_of(frontier, 10.0).url == "http://h777.de/2"
+
+
+def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(join: Joiner) -> None:
+    worker, other = join(worker="w1"), join(worker="w2")
+    worker.seed([Link("http://a.de/", 0.25)], 0.0)
+    record = Record(PAGE, 12.5, 200, True, True, "de", 0.5, "text", "utf-8", "DE", 99)
+    worker.admit(lease_of(worker), record, links("http://b.de/"), now=0.0)
+    worker.admit(lease_of(worker), page(), now=0.0)
+    worker.close()
+    assert other.settled() == []
+    assert other.workers() == ["w1", "w2"]
+    first, second = other.settled("w1")
+    assert (first.url, first.parent, first.record, first.score) == (
+        "http://a.de/",
+        None,
+        record,
+        0.25,
+    )
+    assert (second.parent, second.depth, second.queued) == ("http://a.de/", 1, 0)
+    other.forget([first], "w1")
+    assert other.settled("w1") == [second]
+
+
+@pytest.mark.parametrize("draw", Draw)
+def test_scores_of_any_size_keep_their_order(join: Joiner, draw: Draw) -> None:
+    """Also where servers and clients write them in different ways."""
+    frontier = join(draw=draw)
+    scores = [1e300, 1.0, 1 / 3, 0.1, 1e-7, 0.0, -0.1, -1e22, float("-inf")]
+    for number, score in enumerate(scores):
+        frontier.seed([Link(f"http://h{number}.de/{n}", score) for n in range(3)], 0.0)
+        frontier.seed([Link(f"http://other{number}.de/", score)], 0.0)
+    leased = []
+    while lease := frontier.next(0.0):
+        frontier.release(lease, now=0.0)
+        lease = lease_of(frontier)
+        leased.append(lease.score)
+        frontier.admit(lease, page(), now=0.0)
+    assert leased == [score for score in scores for _ in range(4)]
+
+
+@pytest.mark.parametrize("draw", Draw)
+@pytest.mark.parametrize("cap", [0, 2500])
+def test_a_page_may_have_thousands_of_links_and_all_may_be_dropped(
+    join: Joiner, draw: Draw, cap: int
+) -> None:
+    frontier = join(draw=draw, host_cap=cap, filter=make_filter("server", tolerance=0))
+    frontier.seed(links("http://a.de/"), 0.0)
+    found = [f"http://b.de/{n % 3000}" for n in range(4000)]
+    answers = frontier.admit(lease_of(frontier), page(), links(*found), now=0.0)
+    stored = cap or 3000
+    kinds = ["stored"] * stored + ["host_full"] * (3000 - stored) + ["seen"] * 1000
+    assert [answer.value for answer in answers] == kinds
+    frontier.admit(lease_of(frontier), page("en"), now=0.0)
+    assert frontier.totals()["dropped_irrelevant"] == stored - 1
+    assert frontier.counts().queued == 0
+    frontier.seed(links(found[-1]), 0.0)
+    assert frontier.counts().queued == 1
+
+
+@pytest.mark.parametrize("lifts", [False, True])
+def test_of_links_that_come_twice_on_a_page_the_better_counts_where_the_ordering_lifts(
+    join: Joiner, lifts: bool
+) -> None:
+    frontier = join(lifts=lifts, host_cap=1)
+    found = [Link("http://a.de/", 0.0), Link("http://b.de/", 1.0), Link("http://a.de/", 2.0)]
+    answers = frontier.seed([*found, Link("http://a.de/2", 0.0), Link("http://a.de/2", 0.0)], 0.0)
+    kinds = [answer.value for answer in answers]
+    assert kinds == ["stored", "stored", "seen", "host_full", "host_full"]
+    assert lease_of(frontier).url == ("http://a.de/" if lifts else "http://b.de/")
+
+
+def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joiner) -> None:
+    one, other = join(worker="w1"), join(worker="w2")
+    one.seed(links("http://a.de/", "http://b.de/", "http://c.de/"), 0.0)
+    for worker in (one, other, one):
+        worker.admit(lease_of(worker), page(), now=0.0)
+    assert [entry.number for entry in one.settled()] == [1, 3]
+    assert [entry.number for entry in other.settled()] == [2]
+    assert one.totals()["settled"] == 3
+
+
+def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
+    one, other = join(worker="w1", host_cap=1), join(worker="w2", host_cap=1)
+    one.seed(links("http://a.de/", "http://b.de/"), 0.0)
+    found = links("http://a.de/2", "http://c.de/", "http://c.de/2", "http://b.de/")
+    record = Record(PAGE, 0.0, 200, ignored_files=2, ignored_traps=1, is_cut=True, parser="lxml")
+    other.admit(lease_of(other), record, found, now=0.0)
+    other.retry(lease_of(other), now=0.0, not_before=0.0)
+    assert one.worker_counts() == {"stored": 2}
+    counted = {"stored": 1, "seen": 1, "host_full": 2, "retried": 1}
+    counted |= {"ignored_file": 2, "ignored_trap": 1, "cut_short": 1, "parser_lxml": 1}
+    assert one.worker_counts("w2") == counted
+    totals = one.totals()
+    assert {name: totals[name] for name in counted} == {**counted, "stored": 3}
+    assert (totals["queued"], totals["leased"], totals["pages"]) == (2, 0, 1)
+
+
+def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
+    redis_server: RedisServer,
+) -> None:
+    names = [f"all*[of]?{uuid4().hex}", f"all-o?{uuid4().hex}"]
+    for name in names:
+        frontier = RedisFrontier(
+            connect(redis_server.url), name, worker="w", now=0.0, filter=make_filter("server")
+        )
+        frontier.seed(links("http://a.de/", "http://b.de/"), 0.0)
+        frontier.admit(lease_of(frontier), page(), now=0.0)
+        frontier.close()
+    stored, kept = (StoredCrawl(connect(redis_server.url), name) for name in names)
+    assert stored.exists()
+    assert stored.workers() == ["w"]
+    entries = stored.settled("w")
+    assert [entry.url for entry in entries] == ["http://a.de/"]
+    stored.forget(entries, "w")
+    assert stored.settled("w") == []
+    assert stored.worker_counts("w") == {"stored": 2}
+    assert stored.totals()["pages"] == 1
+    stored.remove()
+    assert not stored.exists()
+    assert stored.totals() == {"leased": 0}
+    assert kept.exists()
+    stored.close()
+    kept.close()
+
+
+def test_any_url_comes_back_as_it_went_in(join: Joiner) -> None:
+    frontier = join()
+    urls = ["http://a.de/\ud800", "http://b.de/\x00'\"{}", "http://ü.de/ß"]
+    frontier.seed(links(*urls), 0.0)
+    for url in urls:
+        lease = lease_of(frontier)
+        assert lease.url == url
+        frontier.admit(lease, page(), now=0.0)
+
+
+def test_all_keys_of_a_crawl_are_in_one_slot_of_a_cluster(own_server: RedisServer) -> None:
+    client = connect(own_server.url)
+    frontier = RedisFrontier(
+        client, "crawl", now=0.0, filter=make_filter("server"), draw=Draw.UNIFORM
+    )
+    frontier.seed(links("http://a.de/1", "http://a.de/2", "http://b.de/"), 0.0)
+    frontier.set_robots("http://a.de", "", 0.0)
+    frontier.release(lease_of(frontier), now=0.0)
+    frontier.admit(lease_of(frontier), page(), links("http://c.de/"), now=0.0)
+    assert all(key.startswith("{crawl}:") for key in client.scan_iter())
+    frontier.close()

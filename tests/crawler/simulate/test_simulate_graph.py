@@ -1,0 +1,155 @@
+"""A Web graph comes back from its folder as it was, or is refused in one line."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import fields, replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.errors import GraphError
+from crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN, WebGraph, packed
+from tests.support.simulatedwebs import random_graph
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    random_graph(1).write(tmp_path / "web")
+    return tmp_path / "web"
+
+
+def test_a_graph_comes_back_from_its_folder(folder: Path) -> None:
+    graph = replace(random_graph(1), page_bytes=None, provenance={})
+    again = WebGraph.open(folder)
+    for field in fields(graph):
+        before, after = getattr(graph, field.name), getattr(again, field.name)
+        if isinstance(before, np.ndarray):
+            assert after.dtype == before.dtype
+            assert after.tolist() == before.tolist()
+            assert not after.flags.writeable
+        elif field.name == "scores":
+            assert {name: column.tolist() for name, column in after.items()} == {
+                name: column.tolist() for name, column in before.items()
+            }
+        elif field.name != "folder":
+            assert after == before
+    assert again.folder == folder
+
+
+def test_columns_are_mapped_not_read(folder: Path) -> None:
+    graph = WebGraph.open(folder)
+    assert isinstance(graph.link_target, np.memmap)
+    assert isinstance(graph.scores["svm"], np.memmap)
+
+
+def test_a_graph_says_what_it_has(folder: Path) -> None:
+    graph = WebGraph.open(folder)
+    assert (graph.n_vertices, graph.n_pages, graph.n_servers) == (160, 160, 12)
+    assert graph.n_links == len(graph.link_target)
+    assert (
+        graph.links(3).tolist()
+        == graph.link_target[graph.link_start[3] : graph.link_start[4]].tolist()
+    )
+    assert graph.url(3).startswith(f"http://{graph.server_name(int(graph.page_server[3]))}/")
+    assert not graph.has_redirects
+    assert random_graph(1, statuses=[REDIRECT]).has_redirects
+    is_thai = (graph.page_language == 0) & (graph.page_status == PAGE)
+    assert graph.relevant().tolist() == is_thai.tolist()
+    assert graph.relevant("en").sum() + is_thai.sum() == 160
+
+
+def test_only_downloaded_pages_are_relevant() -> None:
+    graph = random_graph(4, statuses=[PAGE, UNKNOWN])
+    assert not graph.relevant()[graph.page_status == UNKNOWN].any()
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8"), max_size=20), max_size=9))
+@settings(max_examples=50)
+def test_packed_texts_are_the_texts(texts: list[str]) -> None:
+    starts, data = packed(texts)
+    assert [data[a:b].tobytes().decode() for a, b in pairwise(starts.tolist())] == texts
+
+
+def test_what_a_graph_does_not_have_is_said(folder: Path) -> None:
+    bare = replace(
+        WebGraph.open(folder), url_start=None, url_bytes=None, server_start=None, server_bytes=None
+    )
+    assert not bare.has_urls
+    with pytest.raises(GraphError, match="no URLs"):
+        bare.url(0)
+    with pytest.raises(GraphError, match="no names of servers"):
+        bare.server_name(0)
+    with pytest.raises(GraphError, match="no page in 'xx'"):
+        bare.relevant("xx")
+
+
+def test_a_graph_is_not_written_over_another(folder: Path) -> None:
+    with pytest.raises(GraphError, match="there is a graph already"):
+        random_graph(2).write(folder)
+
+
+def test_a_graph_that_was_not_written_to_its_end_is_none(folder: Path) -> None:
+    (folder / "graph.json").unlink()
+    with pytest.raises(GraphError, match=r"has no graph\.json"):
+        WebGraph.open(folder)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def told(path: Path, **facts: object) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | facts))
+
+
+@pytest.mark.parametrize(
+    ("harm", "message"),
+    [
+        (lambda web: (web / "page_server.npy").unlink(), "page_server is missing"),
+        (lambda web: cut(web / "link_target.npy"), "link_target.npy: cannot be read"),
+        (lambda web: (web / "seeds.npy").write_bytes(b""), "seeds.npy: cannot be read"),
+        (lambda web: (web / "graph.json").write_text("{"), "graph.json: cannot be read"),
+        (lambda web: (web / "graph.json").write_text("[]"), "of version None"),
+        (lambda web: told(web / "graph.json", version=2), "of version 2"),
+        (lambda web: told(web / "graph.json", links=None), "a count is missing"),
+        (lambda web: told(web / "graph.json", links=7), "not of the same graph"),
+        (lambda web: told(web / "graph.json", servers=3), "server_domain has 12 rows"),
+        (lambda web: told(web / "graph.json", languages=["th"]), "page_language has 1"),
+        (lambda web: told(web / "graph.json", target="ja"), "no page in 'ja'"),
+        (lambda web: np.save(web / "seeds.npy", np.zeros(1)), "not a column of int32"),
+        (lambda web: np.save(web / "seeds.npy", np.array([160], np.int32)), "seeds has 160"),
+        (lambda web: np.save(web / "seeds.npy", np.zeros(0, np.int32)), "one seed"),
+        (lambda web: np.save(web / "page_status.npy", np.zeros(9, np.int8)), "9 rows, not 160"),
+        (
+            lambda web: np.save(web / "link_start.npy", np.zeros(161, np.int64)),
+            "does not rise from 0",
+        ),
+        (
+            lambda web: np.save(web / "score-svm.npy", np.full(160, np.nan, np.float32)),
+            "no numbers",
+        ),
+        (lambda web: (web / "url_start.npy").unlink(), "belong together"),
+    ],
+)
+def test_damage_is_found_before_anything_crawls(
+    folder: Path, harm: Callable[[Path], None], message: str
+) -> None:
+    harm(folder)
+    with pytest.raises(GraphError, match=message) as caught:
+        WebGraph.open(folder)
+    assert "\n" not in str(caught.value)
+
+
+def test_importing_the_simulation_loads_neither_scrapy_nor_a_compiler() -> None:
+    code = (
+        "import sys, crawler.simulate.engine, crawler.simulate.generate\n"
+        "print([name for name in ('scrapy', 'numba', 'twisted') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,202 @@
+"""Several simulations at once are the ones that were asked for, and each is what it is alone."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classifiers.urls.model import UrlModel
+from crawler.errors import CrawlError
+from crawler.options import CrawlOptions
+from crawler.simulate.engine import simulate
+from crawler.simulate.figures import Yardstick, course_figures
+from crawler.simulate.plan import Case, Plan, make_plan, prepared, simulate_all
+from crawler.simulate.repeated import band, estimate
+from crawler.simulate.webgraph import WebGraph
+from crawler.strategies import make_filter
+from crawler.url import directory_of
+from tests.support.simulatedwebs import random_graph
+
+
+@pytest.fixture(scope="module")
+def graph() -> WebGraph:
+    return random_graph(4, vertices=400, servers=20)
+
+
+def without_urls(graph: WebGraph) -> WebGraph:
+    return replace(graph, url_start=None, url_bytes=None, scores={}, server_domain=None)
+
+
+def test_by_default_the_strategies_of_the_paper_are_simulated(graph: WebGraph) -> None:
+    names = [case.name for case in make_plan({}, graph).cases]
+    assert names[:4] == ["bfs", "soft", "soft hard", "soft server T=5"]
+    assert names[-1] == "perfect"
+    assert len(names) == 4 + 9
+    assert len(set(names)) == len(names)
+
+
+def test_lists_are_combined_and_only_where_they_make_a_difference(graph: WebGraph) -> None:
+    given = {"strategies": "bfs,perfect,svm", "filters": "hard,server", "tolerances": "1,2"}
+    names = [case.name for case in make_plan(given, graph).cases]
+    assert names == [
+        *("bfs hard", "bfs server T=1", "bfs server T=2"),
+        "perfect",
+        *("svm hard", "svm server T=1", "svm server T=2"),
+    ]
+
+
+def test_what_was_simulated_can_be_crawled_with_the_same_arguments(graph: WebGraph) -> None:
+    given = {
+        "strategies": "bfs,soft,random,cctld,svm",
+        "filters": "none,hard,server,server-conservative,directory-conservative",
+        "directory_depth": "1,2",
+        "host_cap": "7",
+    }
+    for case in make_plan(given, graph).cases:
+        words = case.arguments.split()
+        assert words[::2] == ["-a"] * (len(words) // 2)
+        pairs = [word.split("=") for word in words[1::2]]
+        options = CrawlOptions.read({"lang": "th", "web": "sample", **dict(pairs)})
+        assert (options.strategy, options.filter) == (case.strategy, case.filter)
+        assert options.tolerance == (10 if case.tolerance is None else case.tolerance)
+        assert options.directory_depth == (case.directory_depth or 1)
+        assert options.host_cap == 7
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"strategies": "fast"}, "-a strategies=fast: not there; there are bfs, soft, random"),
+        ({"strategies": ","}, "-a strategies is empty"),
+        ({"filters": "soft"}, "-a filters=soft: not there"),
+        ({"tolerances": "5,-1"}, "whole numbers of 0 or more"),
+        ({"tolerances": "5,x"}, "-a tolerances=5,x: whole numbers"),
+        ({"host_cap": "1,2"}, "-a host_cap: one number"),
+        ({"directory_depth": "0"}, "directory_depth=0"),
+        ({"strategy": "soft"}, "-a strategy: no such argument; there are lang, strategies"),
+        ({"lang": "nowhere"}, "no such language"),
+        ({"lang": "fr"}, "no page in 'fr'"),
+    ],
+)
+def test_what_cannot_be_simulated_is_said_before_anything_is(
+    given: dict[str, str], message: str, graph: WebGraph
+) -> None:
+    with pytest.raises(CrawlError, match=message):
+        make_plan(given, graph)
+
+
+def test_orderings_need_what_they_order_by(graph: WebGraph) -> None:
+    bare = without_urls(graph)
+    for name in ("svm", "cctld"):
+        with pytest.raises(CrawlError, match=f"-a strategies={name}: not there"):
+            make_plan({"strategies": name}, bare)
+    plan = make_plan({"strategies": "svm", "lang": "en"}, graph)
+    scored = prepared(graph, plan)[None].scores["svm"]
+    urls = [graph.url(vertex) for vertex in range(20)]
+    assert np.array_equal(scored[:20], UrlModel.load(None).score(urls, "en"))
+    assert prepared(graph, make_plan({"strategies": "svm"}, graph))[None] is graph
+    with pytest.raises(CrawlError, match="neither scores of svm for en nor URLs"):
+        prepared(replace(graph, url_start=None, url_bytes=None), plan)
+
+
+def test_directories_of_another_depth_are_told_from_urls(graph: WebGraph) -> None:
+    plan = make_plan({"filters": "directory-conservative", "directory_depth": "1,2"}, graph)
+    for depth, grouped in prepared(graph, plan).items():
+        assert depth is not None
+        unit: dict[int, str] = {}
+        for vertex in range(graph.n_vertices):
+            name = directory_of(graph.url(vertex), depth)
+            number = int(grouped.page_directory[vertex])
+            assert (number == -1) == (name.count("/") == 1)
+            assert number == -1 or unit.setdefault(number, name) == name
+        assert len(unit) == grouped.n_directories
+    with pytest.raises(CrawlError, match="directory_depth=1: the graph has no URLs"):
+        prepared(without_urls(graph), plan)
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_simulations_done_together_are_those_done_alone(jobs: int, graph: WebGraph) -> None:
+    plan = make_plan({}, graph, limit=250)
+    results = list(simulate_all(graph, plan, jobs=jobs))
+    assert {result.case for result in results} == set(plan.cases)
+    assert len(results) == len(plan)
+    yardstick = Yardstick(graph)
+    for result in results:
+        case = result.case
+        rule = make_filter(case.filter, tolerance=case.tolerance or 0)
+        alone = simulate(graph, filter=rule, ordering=case.strategy, limit=250)
+        assert result.figures == course_figures(alone, yardstick)
+
+
+def test_other_random_states_are_other_draws_and_where_asked_other_seeds(graph: WebGraph) -> None:
+    given = {"strategies": "bfs,random"}
+    plan = make_plan(given, graph, random_states=(1, 2, 3))
+    done = [(r.case.name, r.random_state) for r in simulate_all(graph, plan)]
+    assert sorted(done) == [("bfs", 1), ("random", 1), ("random", 2), ("random", 3)]
+    plan = make_plan(given, graph, random_states=(1, 2, 3), drawn_seeds=2)
+    results = list(simulate_all(graph, plan))
+    assert len(results) == len(plan) == 6
+    seeds = {result.random_state: result.seeds for result in results}
+    assert seeds[1] == tuple(graph.seeds.tolist())
+    assert len({seeds[2], seeds[3]}) == 2
+    assert graph.relevant()[list(seeds[2])].all()
+    with pytest.raises(CrawlError, match="that many seeds can be drawn"):
+        list(simulate_all(graph, replace(plan, drawn_seeds=1000)))
+
+
+def test_drawn_seeds_lead_to_half_of_what_the_graphs_own_lead_to(graph: WebGraph) -> None:
+    # Half of the pages are a part of their own, to which the others do not lead.
+    half = graph.n_vertices // 2
+    source = np.repeat(np.arange(graph.n_vertices), np.diff(graph.link_start))
+    parted = replace(
+        graph,
+        link_target=np.where(source < half, graph.link_target % half, source).astype(np.int32),
+        seeds=np.flatnonzero(graph.relevant()[:half])[:5].astype(np.int32),
+    )
+    states = tuple(range(8))
+    plan = make_plan({"strategies": "bfs"}, parted, random_states=states, drawn_seeds=1)
+    most = Yardstick(parted).n_reached
+    for result in simulate_all(parted, plan):
+        assert 2 * Yardstick(parted, "th", np.array(result.seeds)).n_reached >= most
+
+
+def test_an_interrupted_simulation_leaves_no_thread_behind(graph: WebGraph) -> None:
+    simulations = simulate_all(graph, make_plan({}, graph), jobs=2)
+    next(simulations)
+    simulations.close()  # type: ignore[attr-defined]  # it is a generator
+
+
+def test_errors_of_a_simulation_reach_the_caller(graph: WebGraph) -> None:
+    plan = Plan("th", (Case("unheard-of"),))
+    with pytest.raises(CrawlError, match="no ordering 'unheard-of'"):
+        list(simulate_all(graph, plan, jobs=2))
+
+
+def test_a_band_holds_all_courses_and_one_that_ended_stays_where_it_was(graph: WebGraph) -> None:
+    plan = make_plan({"strategies": "random"}, graph, random_states=range(4), drawn_seeds=1)
+    courses = [result.figures for result in simulate_all(graph, plan)]
+    coverage = band(courses, lambda course: course.coverage)
+    assert coverage.x == sorted({x for course in courses for x in course.points})
+    for low, mean, high in zip(coverage.low, coverage.mean, coverage.high, strict=True):
+        assert low - 1e-12 <= mean <= high + 1e-12
+    assert coverage.high[-1] == max(course.coverage[-1] for course in courses)
+    missed = band(courses, lambda course: course.miss_ratio, by_pages=False)
+    assert missed.x[0] == 0
+
+
+def test_an_estimate_is_the_mean_with_students_interval() -> None:
+    one, some = estimate([0.5]), estimate([1.0, 2.0, 3.0])
+    assert (one.mean, one.low, one.high) == (0.5, None, None)
+    assert some.mean == 2.0
+    assert some.low is not None
+    assert some.low == pytest.approx(2 - 4.3027 / 3**0.5, abs=1e-3)
+
+
+def test_importing_simulation_loads_neither_scrapy_nor_a_compiler() -> None:
+    modules = ("figures", "plan", "repeated", "advice", "tamura")
+    code = "import sys\n" + "".join(f"import crawler.simulate.{name}\n" for name in modules)
+    code += "print([name for name in ('scrapy', 'numba', 'scipy') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

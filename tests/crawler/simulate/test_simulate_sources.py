@@ -1,0 +1,517 @@
+"""Graphs are read from runs, archives and tables, and what is left out has a reason."""
+
+import gzip
+import json
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from itertools import product
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from crawler.crawl import CrawlSettings, open_crawl
+from crawler.errors import ArchiveError, GraphError, SettingError
+from crawler.frontier import outlinks
+from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.options import CrawlOptions
+from crawler.run import open_run
+from crawler.simulate import webgraph as graph_module
+from crawler.simulate.build import build
+from crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
+from crawler.strategies import SEED, make_filter, make_ordering
+from crawler.url import directory_of
+from tests.support.crawls import rows
+from tests.support.smallweb import SENTENCES
+
+META: dict[str, object] = {
+    "lang": "de",
+    "ordering": "bfs",
+    "filter": "hard",
+    "tolerance": 10,
+    "host_cap": 2,
+    "directory_cap": 0,
+    "directory_depth": 1,
+    "web": "live",
+    "seeds": ["http://a.de/"],
+}
+
+
+def links(*urls: str) -> list[Link]:
+    return [Link(url, 0.0) for url in urls]
+
+
+def kept_links(folder: Path) -> dict[str, list[str]]:
+    query = "SELECT p.url, l.urls FROM links AS l JOIN pages AS p ON p.id = l.page"
+    return {url: outlinks.read(data) for url, data in rows(folder, query)}
+
+
+def settle(folder: Path, *, keeps_links: bool) -> None:
+    """A seed that links to three URLs, a redirect among them, and a page in another language."""
+    run = open_run(folder, META, 0.0)
+    rule = make_filter("hard")
+    frontier = SqliteFrontier(
+        run.connection, now=0.0, filter=rule, host_cap=2, keeps_links=keeps_links
+    )
+    frontier.seed(links("http://a.de/"), 0.0)
+
+    def next_lease() -> Lease:
+        lease = frontier.next(0.0)
+        assert lease is not None
+        return lease
+
+    german = Record(PAGE, 1.0, 200, is_download=True, is_relevant=True, language="de", bytes=70)
+    english = Record(PAGE, 2.0, 200, is_download=True, language="en", bytes=50)
+    found = links("http://b.de/old", "http://a.de/", "http://a.de/2", "http://a.de/3")
+    frontier.admit(next_lease(), german, found, now=0.0)
+    frontier.admit(next_lease(), Record(REDIRECT, 2.0, 301), links("http://b.de/new"), now=0.0)
+    frontier.admit(next_lease(), english, links("http://c.de/", "http://a.de/"), now=0.0)
+    frontier.admit(next_lease(), Record("timeout", 3.0), now=0.0)
+    run.connection.close()
+
+
+def test_a_run_keeps_the_links_of_its_pages_with_those_that_it_does_not_follow(
+    tmp_path: Path,
+) -> None:
+    settle(tmp_path, keeps_links=True)
+    assert kept_links(tmp_path) == {
+        "http://a.de/": ["http://b.de/old", "http://a.de/", "http://a.de/2", "http://a.de/3"],
+        "http://b.de/old": ["http://b.de/new"],
+        "http://a.de/2": ["http://c.de/", "http://a.de/"],
+    }
+    assert rows(tmp_path, "SELECT host FROM hosts WHERE host = 'c.de'") == []
+
+
+def test_a_run_keeps_no_links_unless_it_is_asked_to(tmp_path: Path) -> None:
+    settle(tmp_path, keeps_links=False)
+    assert kept_links(tmp_path) == {}
+
+
+def test_a_shared_crawl_keeps_no_links(tmp_path: Path) -> None:
+    settings = CrawlSettings(
+        run_folder=tmp_path / "run", keeps_links=True, frontier="redis://localhost:1/0"
+    )
+    with pytest.raises(SettingError, match="LANGFOCUS_LINKS: a shared crawl"):
+        open_crawl(CrawlOptions("de", strategy="bfs", seeds=("http://a.de/",)), settings)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("urls", [[], ["http://a.de/"], ["http://a.de/ü", "http://\ud800/"]])
+def test_links_are_read_as_they_were_written(urls: list[str]) -> None:
+    assert outlinks.read(outlinks.written(urls)) == urls
+    with pytest.raises(ValueError, match="decompressing"):
+        outlinks.read(b"x")
+
+
+def told(graph: WebGraph) -> dict[str, tuple[int, str | None, list[str]]]:
+    """Status, language and links of each URL."""
+    return {
+        graph.url(vertex): (
+            int(graph.page_status[vertex]),
+            None if (index := graph.page_language[vertex]) < 0 else graph.languages[index],
+            [graph.url(target) for target in graph.links(vertex).tolist()],
+        )
+        for vertex in range(graph.n_vertices)
+    }
+
+
+def left_out(graph: WebGraph) -> object:
+    return graph.provenance["left_out"]
+
+
+def test_a_graph_of_a_run_has_its_pages_redirects_failures_and_all_of_their_links(
+    tmp_path: Path,
+) -> None:
+    settle(tmp_path / "run", keeps_links=True)
+    graph = build([tmp_path / "run"], tmp_path / "graph", target="de")
+    assert told(graph) == {
+        "http://a.de/": (
+            graph_module.PAGE,
+            "de",
+            ["http://b.de/old", "http://a.de/", "http://a.de/2", "http://a.de/3"],
+        ),
+        "http://b.de/old": (graph_module.REDIRECT, None, ["http://b.de/new"]),
+        "http://a.de/2": (graph_module.PAGE, "en", ["http://c.de/", "http://a.de/"]),
+        "http://b.de/new": (FAILED, None, []),
+        "http://a.de/3": (UNKNOWN, None, []),
+        "http://c.de/": (UNKNOWN, None, []),
+    }
+    assert [graph.url(seed) for seed in graph.seeds.tolist()] == ["http://a.de/"]
+    assert graph.page_bytes is not None
+    assert graph.page_bytes.tolist() == [70, 0, 50, 0, 0, 0]
+    assert [graph.server_name(server) for server in range(3)] == ["a.de", "b.de", "c.de"]
+    assert graph.domains == ("de",)
+    assert left_out(graph) == {}
+    assert [path.name for path in (tmp_path / "graph").iterdir() if path.suffix != ".npy"] == [
+        "graph.json"
+    ]
+
+
+def test_damaged_links_of_a_run_are_refused_with_their_page(tmp_path: Path) -> None:
+    settle(tmp_path / "run", keeps_links=True)
+    with closing(sqlite3.connect(tmp_path / "run" / "run.db")) as connection:
+        connection.execute("UPDATE links SET urls = x'00' WHERE page = 1")
+        connection.commit()
+    with pytest.raises(GraphError, match=r"damaged links of http://a\.de/ \(Error -5"):
+        build([tmp_path / "run"], tmp_path / "graph", target="de")
+
+
+def test_a_run_without_links_makes_no_graph(tmp_path: Path) -> None:
+    settle(tmp_path / "run", keeps_links=False)
+    with pytest.raises(GraphError, match="crawl with -s LANGFOCUS_LINKS=True"):
+        build([tmp_path / "run"], tmp_path / "graph", target="de")
+    assert not (tmp_path / "graph").exists()
+
+
+def pages(folder: Path, *rows: str, name: str = "pages.tsv") -> Path:
+    folder.mkdir(exist_ok=True)
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(folder / name, "wt", encoding="utf-8") as file:
+        file.write("".join(f"{row}\n" for row in rows))
+    return folder / name
+
+
+WEB = (
+    "http://a.de/\tde",
+    "HTTP://www.A.de:80/x/1\tde\t200\t900",
+    "http://a.de/x/y/2\ten",
+    "http://b.com/old\t\t301",
+    "http://b.com/gone\t\t404",
+    "nonsense\tde",
+)
+LINKS = (
+    "http://a.de/\thttp://www.a.de/x/1",
+    "http://b.com/old\thttp://a.de/",
+    "http://a.de/\thttp://b.com/old",
+    "http://a.de/\thttp://a.de/x/y/2",
+    "http://a.de/\thttp://www.a.de/x/1#top",
+    "http://a.de/\thttp://a.de/picture.jpg",
+    "http://a.de/x/y/2\thttp://d.org/x/y/z/",
+    "http://nobody.de/\thttp://d.org/",
+    "http://a.de/\tmailto:a@b.de",
+)
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+@pytest.mark.parametrize("has_header", [True, False])
+def test_a_graph_of_plain_tables(tmp_path: Path, packing: str, has_header: bool) -> None:
+    header = ["url\tlang\tstatus\tbytes"] if has_header else []
+    # Without a header what is missing stands last; with one all cells are there.
+    rows = [row + "\t" * (3 - row.count("\t")) for row in WEB] if has_header else list(WEB)
+    pages(tmp_path / "web", *header, *rows, name=f"pages.tsv{packing}")
+    pages(
+        tmp_path / "web",
+        *(["source\ttarget"] if has_header else []),
+        *LINKS,
+        name=f"links.tsv{packing}",
+    )
+    graph = build([tmp_path / "web"], tmp_path / "graph", target="de")
+    expected = {
+        "http://a.de/": (
+            graph_module.PAGE,
+            "de",
+            ["http://www.a.de/x/1", "http://b.com/old", "http://a.de/x/y/2"],
+        ),
+        "http://www.a.de/x/1": (graph_module.PAGE, "de", []),
+        "http://a.de/x/y/2": (graph_module.PAGE, "en", ["http://d.org/x/y/z/"]),
+        "http://b.com/old": (graph_module.REDIRECT, None, ["http://a.de/"]),
+        "http://b.com/gone": (FAILED, None, []),
+        "http://nobody.de/": (UNKNOWN, None, []),
+        "http://d.org/x/y/z/": (UNKNOWN, None, []),
+        "http://d.org/": (UNKNOWN, None, []),
+    }
+    assert told(graph) == expected
+    assert left_out(graph) == {
+        "rows of what is no URL": 1,
+        "links to files that are no pages": 1,
+        "links that are no URLs": 1,
+        "links of URLs that are not among the pages": 1,
+        "pages whose links are not known": 1,
+    }
+    assert graph.url(int(graph.seeds[0])) == "http://a.de/"
+
+
+@pytest.mark.parametrize(("depth", "number"), [(1, 2), (2, 3), (3, 4)])
+def test_directories_are_those_of_the_filter(tmp_path: Path, depth: int, number: int) -> None:
+    pages(tmp_path / "web", *WEB)
+    pages(tmp_path / "web", *LINKS, "http://a.de/\thttp://d.org/x/y/q/", name="links.tsv")
+    graph = build([tmp_path / "web"], tmp_path / "graph", target="de", directory_depth=depth)
+    urls = [graph.url(vertex) for vertex in range(graph.n_vertices)]
+    directories = {url: directory_of(url, depth) for url in urls}
+    is_root = {url: name.count("/") == 1 for url, name in directories.items()}
+    of_url = dict(zip(urls, graph.page_directory.tolist(), strict=True))
+    assert {url for url in urls if of_url[url] < 0} == {url for url in urls if is_root[url]}
+    below = [url for url in urls if not is_root[url]]
+    for one, other in product(below, below):
+        assert (of_url[one] == of_url[other]) == (directories[one] == directories[other])
+    assert graph.n_directories == number
+
+
+def test_tables_of_parquet_are_read_by_the_names_of_their_columns(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    folder = tmp_path / "web"
+    folder.mkdir()
+    columns = {"language": ["de", None], "status": [200, 404], "url": ["http://a.de/", "http://b/"]}
+    parquet.write_table(pyarrow.table(columns), folder / "pages.parquet")
+    columns = {"source": ["http://a.de/"], "anchor": ["b"], "target": ["http://b/"]}
+    parquet.write_table(pyarrow.table(columns), folder / "links.parquet")
+    graph = build([folder], tmp_path / "graph", target="de")
+    assert told(graph) == {
+        "http://a.de/": (graph_module.PAGE, "de", ["http://b/"]),
+        "http://b/": (FAILED, None, []),
+    }
+    (folder / "links.parquet").write_bytes(b"PAR1")
+    with pytest.raises(GraphError, match=r"links\.parquet: cannot be read"):
+        build([folder], tmp_path / "other", target="de")
+
+
+@pytest.mark.parametrize(
+    ("rows", "fault"),
+    [
+        (["http://a.de/\tde", "http://a.de/2"], r"pages\.tsv:2: 1 cells, not 4"),
+        (["http://a.de/\tde\tgood"], r"pages\.tsv:1: status 'good' is no whole number"),
+        (["http://a.de/\tde\t2000"], r"pages\.tsv:1: status '2000' is no status of HTTP"),
+        (["http://a.de/\tde\t200\t-5"], r"pages\.tsv:1: bytes '-5' is no whole number"),
+        (["url\tlanguage", "http://a.de/\tde\t1"], r"pages\.tsv:2: 3 cells, not 2"),
+        (["url\tanswer", "http://a.de/\tde"], r"has the columns url, answer; a table of pages"),
+        (["http://a.de/" + "x" * 70_000 + "\tde"], r"pages\.tsv:1: a line of more than 65536"),
+        ([], r"pages\.tsv: the table is empty"),
+        (["http://a.de/\ten"], "no page in 'de'; languages: en"),
+        (["http://a.de/\t\t404"], "there is no page in the sources"),
+    ],
+)
+def test_what_is_wrong_in_a_table_is_said_with_its_line(
+    tmp_path: Path, rows: list[str], fault: str
+) -> None:
+    pages(tmp_path / "web", *rows)
+    with pytest.raises(GraphError, match=fault) as error:
+        build([tmp_path / "web"], tmp_path / "graph", target="de")
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "graph").exists()
+
+
+def test_a_packed_table_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    table = pages(tmp_path / "web", *WEB * 50, name="pages.tsv.gz")
+    table.write_bytes(table.read_bytes()[:-20])
+    with pytest.raises(GraphError, match=r"pages\.tsv\.gz:\d+: cannot be read"):
+        build([tmp_path / "web"], tmp_path / "graph", target="de")
+
+
+def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "page.html").touch()
+    (tmp_path / "table.tsv").write_text("http://a.de/\tde\n")
+    (tmp_path / "seeds.txt").write_text("# begin\n\nmailto:me\n")
+    for name, fault in (
+        ("nothing", "there is nothing; give the folder of a run"),
+        ("empty", "neither a run nor a table called pages"),
+        ("page.html", "not a source of a graph"),
+        ("table.tsv", "is called pages or links"),
+        ("seeds.txt", r"seeds\.txt:3: 'mailto:me' is no URL"),
+    ):
+        with pytest.raises(GraphError, match=fault):
+            build([tmp_path / name], tmp_path / "graph", target="de")
+
+
+def test_orderings_and_depths_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+    web = pages(tmp_path / "web", *WEB)
+    with pytest.raises(SettingError, match="soft does not score URLs"):
+        build([web], tmp_path / "graph", target="de", orderings=["soft"])
+    with pytest.raises(SettingError, match="directory_depth=0"):
+        build([web], tmp_path / "graph", target="de", directory_depth=0)
+    with pytest.raises(SettingError, match="seed 'x' is no URL"):
+        build([web], tmp_path / "graph", target="de", seeds=["x"])
+    build([web], tmp_path / "graph", target="de")
+    with pytest.raises(GraphError, match="there is a graph already"):
+        build([web], tmp_path / "graph", target="de")
+
+
+def test_every_url_is_scored(tmp_path: Path) -> None:
+    pages(tmp_path / "web", *WEB)
+    pages(tmp_path / "web", *LINKS, name="links.tsv")
+    names = ("svm", "cctld")
+    graph = build([tmp_path / "web"], tmp_path / "graph", target="de", orderings=names)
+    urls = [graph.url(vertex) for vertex in range(graph.n_vertices)]
+    for name in names:
+        scores = make_ordering(name, "de").scores(urls, SEED)
+        assert graph.scores[name].tolist() == pytest.approx(list(scores))
+
+
+def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
+    """A run, a table with languages and one with links; a failure later found to be a page."""
+    settle(tmp_path / "run", keeps_links=True)
+    languages = pages(
+        tmp_path / "one", "http://b.de/new\tfr\t200\t10", "http://a.de/\tnl", "http://a.de/\tnl"
+    )
+    more = pages(tmp_path / "one", "http://b.de/new\thttp://c.de/", name="links.tsv")
+    again = pages(tmp_path / "one", "http://a.de/\thttp://x.de/", name="links2.tsv")
+    seeds = pages(tmp_path / "one", "http://z.de/", "http://a.de/2", name="seeds.txt")
+    graph = build(
+        [tmp_path / "run", languages, more, again, seeds], tmp_path / "graph", target="de"
+    )
+    assert told(graph)["http://b.de/new"] == (graph_module.PAGE, "fr", ["http://c.de/"])
+    assert told(graph)["http://a.de/"][1:] == (
+        "de",
+        ["http://b.de/old", "http://a.de/", "http://a.de/2", "http://a.de/3"],
+    )
+    assert [graph.url(seed) for seed in graph.seeds.tolist()] == [
+        "http://a.de/",
+        "http://z.de/",
+        "http://a.de/2",
+    ]
+    assert left_out(graph) == {
+        "URLs that were told of before": 2,
+        "links of pages whose links were known": 1,
+    }
+
+
+def test_many_urls_are_numbered_while_tables_grow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.simulate.build._URLS_AT_A_TIME", 50)
+    monkeypatch.setattr("crawler.simulate.build._LEAST_SLOTS", 4)
+    chance = Random(1)
+    urls = [f"http://h{n % 17}.de/d{n % 5}/{n}" for n in range(400)]
+    targets = {url: chance.choices(urls, k=chance.randrange(8)) for url in urls}
+    pages(tmp_path / "web", *(f"{url}\tde" for url in urls))
+    pairs = [(url, target) for url, some in targets.items() for target in some]
+    chance.shuffle(pairs)
+    pages(tmp_path / "web", *map("\t".join, pairs), name="links.tsv")
+    graph = build([tmp_path / "web"], tmp_path / "graph", target="de")
+    expected: dict[str, list[str]] = {url: [] for url in urls}
+    for url, target in pairs:
+        expected[url].append(target)
+    assert {url: links for url, (_, _, links) in told(graph).items()} == {
+        url: list(dict.fromkeys(links)) for url, links in expected.items()
+    }
+
+
+def warc_record(kind: str, url: str, block: bytes) -> bytes:
+    head = f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\n"
+    return gzip.compress(
+        f"{head}Content-Length: {len(block)}\r\n\r\n".encode() + block + b"\r\n\r\n"
+    )
+
+
+def answer(url: str, body: str = "", status: int = 200, more: str = "") -> bytes:
+    head = f"HTTP/1.1 {status} -\r\nContent-Type: text/html; charset=utf-8\r\n{more}\r\n"
+    return warc_record("response", url, (head + body).encode())
+
+
+def page(language: str, *targets: str, head: str = "") -> str:
+    anchors = "".join(f'<a href="{target}">x</a> ' for target in targets)
+    return f"<html><head>{head}</head><body><p>{SENTENCES[language] * 3}</p>{anchors}</body></html>"
+
+
+def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> None:
+    archive = tmp_path / "web.warc.gz"
+    archive.write_bytes(
+        warc_record("warcinfo", "", b"software: none\r\n")
+        + answer("http://a.de/robots.txt", "User-agent: *")
+        + answer("http://www.A.de/", page("de", "/old", "b.html#top", "x.css", "/a/a/a/a/a/"))
+        + answer("http://www.a.de/old", status=301, more="Location: new/\r\n")
+        + answer("http://www.a.de/b.html", page("fr", "http://c.de/", "/"))
+        + answer("http://www.a.de/b.html", page("de"))
+        + answer("http://www.a.de/no", page("de", "/"), 404)
+        + answer("http://www.a.de/n", page("de", "/", head="<meta name=robots content=nofollow>"))
+        + warc_record("revisit", "http://a.de/seen", b"HTTP/1.1 200 OK\r\n\r\n")
+    )
+    graph = build([archive], tmp_path / "graph", target="de")
+    assert told(graph) == {
+        "http://www.a.de/": (
+            graph_module.PAGE,
+            "de",
+            ["http://www.a.de/old", "http://www.a.de/b.html"],
+        ),
+        "http://www.a.de/old": (graph_module.REDIRECT, None, ["http://www.a.de/new/"]),
+        "http://www.a.de/b.html": (graph_module.PAGE, "fr", ["http://c.de/", "http://www.a.de/"]),
+        "http://www.a.de/no": (FAILED, None, []),
+        "http://www.a.de/n": (graph_module.PAGE, "de", []),
+        "http://www.a.de/new/": (UNKNOWN, None, []),
+        "http://c.de/": (UNKNOWN, None, []),
+    }
+    assert left_out(graph) == {
+        "answers that are a robots.txt": 1,
+        "links to files that are no pages": 1,
+        "links that look endless": 1,
+        "URLs that were told of before": 1,
+    }
+    assert graph.url(int(graph.seeds[0])) == "http://www.a.de/"
+
+
+def metadata(url: str, status: str = "200", kind: str = "response", **html: object) -> bytes:
+    headers = {"content-type": "text/html", "Location": "/elsewhere"}
+    http = {"Response-Message": {"Status": status}, "Headers": headers, "HTML-Metadata": html}
+    http["Entity-Length"] = "70"
+    envelope = {
+        "WARC-Header-Metadata": {"WARC-Type": kind, "WARC-Target-URI": url},
+        "Payload-Metadata": {"HTTP-Response-Metadata": http},
+    }
+    return warc_record("metadata", url, json.dumps({"Envelope": envelope}).encode())
+
+
+def test_links_of_a_wat_file_are_joined_with_languages_from_elsewhere(tmp_path: Path) -> None:
+    wat = tmp_path / "web.warc.wat.gz"
+    links = [
+        {"path": "A@/href", "url": "c.html#x"},
+        {"path": "IMG@/src", "url": "logo"},
+        {"path": "FORM@/action", "url": "/search"},
+        {"path": "AREA@/href", "url": "http://b.de/"},
+        {"path": "A@/href", "url": "javascript:void(0)"},
+        {"path": "A@/href"},
+    ]
+    nofollow = {"Metas": [{"name": "ROBOTS", "content": "noindex, nofollow"}]}
+    wat.write_bytes(
+        metadata("http://a.de/", kind="request")
+        + metadata("http://a.de/x/", Head={"Base": "http://a.de/base/"}, Links=links)
+        + metadata("http://a.de/old", "302")
+        + metadata("http://a.de/gone", "404", Links=links)
+        + metadata("http://a.de/n", Head=nofollow, Links=links)
+        + warc_record("metadata", "http://a.de/y", b"{}")
+    )
+    languages = pages(tmp_path / "web", "http://a.de/x/\tde", "http://a.de/n\ten")
+    graph = build([wat, languages], tmp_path / "graph", target="de")
+    assert told(graph) == {
+        "http://a.de/x/": (
+            graph_module.PAGE,
+            "de",
+            ["http://a.de/base/c.html", "http://b.de/"],
+        ),
+        "http://a.de/old": (graph_module.REDIRECT, None, ["http://a.de/elsewhere"]),
+        "http://a.de/gone": (FAILED, None, []),
+        "http://a.de/n": (graph_module.PAGE, "en", []),
+        "http://a.de/base/c.html": (UNKNOWN, None, []),
+        "http://b.de/": (UNKNOWN, None, []),
+        "http://a.de/elsewhere": (UNKNOWN, None, []),
+    }
+    assert left_out(graph) == {"records without the metadata of an answer": 1}
+    assert graph.page_bytes is not None
+    assert graph.page_bytes[0] == 70
+    with pytest.raises(GraphError, match="no page in 'de'; languages: none"):
+        build([wat], tmp_path / "other", target="de")
+
+
+def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
+    for name in ("web.warc.gz", "web.wat.gz"):
+        archive = tmp_path / name
+        archive.write_bytes(answer("http://a.de/", page("de"))[:-9])
+        with pytest.raises(ArchiveError, match="at byte 0: the file ends inside this record"):
+            build([archive], tmp_path / "graph", target="de")
+
+
+def test_importing_what_builds_graphs_costs_nothing() -> None:
+    modules = "build, sources.archives, sources.runs, sources.tables".split(", ")
+    imports = "; ".join(f"import crawler.simulate.{module}" for module in modules)
+    heavy = "{'numba', 'scrapy', 'pyarrow', 'fastwarc', 'redis', 'sklearn'} & set(sys.modules)"
+    subprocess.run(
+        [sys.executable, "-c", f"import sys; {imports}; sys.exit(len({heavy}))"], check=True
+    )
+
+
+def test_an_archive_is_read_without_scrapy() -> None:
+    lines = "import sys; sys.modules['scrapy'] = None; import crawler.crawl, crawler.web.archive"
+    subprocess.run([sys.executable, "-c", lines], check=True)

@@ -1,0 +1,207 @@
+"""What tells the language of a crawled page: the method asked for, and pages that link to it."""
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from classifiers.lab.page_methods.rivals import FASTTEXT_MODEL
+from crawler.crawl import Crawl, CrawlSettings, open_crawl
+from crawler.errors import RunFolderError, SettingError
+from crawler.options import CrawlOptions
+from crawler.run import SCHEMA_VERSION
+from crawler.visit import Download
+from tests.support.crawls import ROOT, crawl, environment, rows, summary
+
+GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 4
+FINNISH = "<p>" + "Tänään aurinko paistaa järven yllä ja lapset leikkivät rannalla aina. " * 4
+SHORT = "http://short.example/"
+LINK = f"<a href='{SHORT}'>x</a>"
+SHORT_PAGE = "<p>Radio 24 Oslo Berlin"
+SEEDS = [f"http://seed{number}.example/" for number in range(13)]
+
+
+def opened(folder: Path, *, seeds: int = 1, **arguments: str) -> Crawl:
+    """A breadth-first crawl for German pages: the seeds in their order, then what they link to."""
+    given = {"lang": "de", "strategy": "bfs", "seeds": ",".join(SEEDS[:seeds]), **arguments}
+    settings = CrawlSettings(run_folder=folder, delay_s=0.0)
+    crawl = open_crawl(CrawlOptions.read(given), settings, lambda: 1000.0)
+    crawl.start()
+    return crawl
+
+
+def visit(crawl: Crawl, body: str, **answer: object) -> tuple[str, ...]:
+    """Let the next URL be answered; returns the languages of the pages that link to it."""
+    lease = crawl.frontier.next(1000.0)
+    assert lease is not None
+    given: dict[str, object] = {"status": 200, "content_type": "text/html; charset=utf-8", **answer}
+    crawl.visitor.answered(lease, Download(lease.url, body=body.encode(), **given))  # type: ignore[arg-type]  # by name, in tests only
+    return lease.inlinks
+
+
+def language_of(folder: Path, url: str) -> str | None:
+    (found,) = rows(folder, f"SELECT language FROM pages WHERE url = '{url}'")
+    language: str | None = found[0]
+    return language
+
+
+def waiting(folder: Path) -> dict[str, str | None]:
+    return dict(rows(folder, "SELECT url, inlinks FROM urls WHERE queued = 1"))
+
+
+@pytest.mark.parametrize("method", ["composite", "inlinks"])
+@pytest.mark.parametrize(("body", "language"), [(GERMAN, "de"), (FINNISH, "fi")])
+def test_the_language_of_a_short_page_is_that_of_the_pages_that_link_to_it(
+    tmp_path: Path, method: str, body: str, language: str
+) -> None:
+    crawl = opened(tmp_path, seeds=3, identify=method)
+    for _ in range(3):
+        assert visit(crawl, body + LINK) == ()
+    assert visit(crawl, SHORT_PAGE) == (language,) * 3
+    crawl.close("finished")
+    assert language_of(tmp_path, SHORT) == language
+
+
+def test_every_page_counts_that_links_to_a_url_while_it_waits(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=4)
+    for body in (GERMAN, FINNISH, GERMAN, FINNISH):
+        visit(crawl, body + LINK + LINK)
+    assert waiting(tmp_path) == {SHORT: "2de 2fi"}
+    assert visit(crawl, SHORT_PAGE) == ("de", "de", "fi", "fi")
+    crawl.close("finished")
+
+
+def test_no_more_than_ten_pages_count(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=13)
+    for body in [FINNISH] * 9 + [GERMAN] * 4:
+        visit(crawl, body + LINK)
+    assert waiting(tmp_path) == {SHORT: "9fi 1de"}
+    assert visit(crawl, SHORT_PAGE) == ("fi",) * 9 + ("de",)
+    crawl.close("finished")
+
+
+@pytest.mark.parametrize("body", [GERMAN[:140], "<p>" + "1 2 3 4 5 " * 40], ids=["short", "none"])
+def test_a_page_with_little_text_or_no_language_does_not_count(tmp_path: Path, body: str) -> None:
+    crawl = opened(tmp_path, seeds=2)
+    visit(crawl, body + LINK)
+    assert waiting(tmp_path)[SHORT] is None
+    visit(crawl, GERMAN + LINK)
+    assert visit(crawl, SHORT_PAGE) == ("de",)
+    crawl.close("finished")
+
+
+def test_nothing_is_kept_of_urls_that_are_settled(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=1)
+    visit(crawl, GERMAN + LINK)
+    visit(crawl, GERMAN + LINK + f"<a href='{SEEDS[0]}'>x</a>")
+    crawl.close("finished")
+    assert rows(tmp_path, "SELECT url, queued, inlinks FROM urls") == [
+        (SEEDS[0], 0, None),
+        (SHORT, 0, None),
+    ]
+
+
+def test_a_redirect_hands_its_inlinks_on(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=2)
+    visit(crawl, GERMAN + LINK)
+    visit(crawl, FINNISH + LINK)
+    assert visit(crawl, "", status=301, location="http://new.example/") == ("de", "fi")
+    assert visit(crawl, SHORT_PAGE) == ("de", "fi")
+    crawl.close("finished")
+
+
+def test_a_page_without_letters_has_no_language_whatever_its_address_says(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=1)
+    visit(crawl, GERMAN + "<a href='http://www.wetter.de/'>x</a>")
+    assert visit(crawl, "<img src=x>") == ("de",)
+    crawl.close("finished")
+    assert language_of(tmp_path, "http://www.wetter.de/") is None
+
+
+def test_a_crawl_that_goes_on_knows_what_linked_to_its_urls(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=3)
+    visit(crawl, GERMAN + LINK)
+    crawl.close("shutdown")
+    crawl = opened(tmp_path, seeds=3)
+    visit(crawl, FINNISH + LINK)
+    lease = crawl.frontier.next(1000.0)
+    assert lease is not None
+    crawl.frontier.retry(lease, now=1000.0, not_before=2000.0)
+    crawl.close("shutdown")
+    crawl = opened(tmp_path, seeds=3)
+    assert visit(crawl, SHORT_PAGE) == ("de", "fi")
+    crawl.close("finished")
+
+
+def test_a_run_is_bound_to_its_method(tmp_path: Path) -> None:
+    opened(tmp_path, identify="nfc").close("shutdown")
+    with pytest.raises(RunFolderError, match="a crawl with identify=nfc, not identify=composite"):
+        opened(tmp_path)
+    crawl = opened(tmp_path, identify="nfc")
+    visit(crawl, GERMAN)
+    crawl.close("finished")
+    assert language_of(tmp_path, SEEDS[0]) == "de"
+
+
+def make_older(folder: Path) -> None:
+    """Turn a run into one of the version before methods could be chosen."""
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute("ALTER TABLE urls DROP COLUMN inlinks")
+        connection.execute("DROP TABLE directories")
+        connection.execute("DROP TABLE links")
+        connection.execute("DELETE FROM meta WHERE key = 'identify'")
+        connection.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
+        connection.commit()
+
+
+def test_a_run_of_an_older_version_goes_on_with_the_default_method(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=2)
+    visit(crawl, GERMAN + LINK)
+    crawl.close("shutdown")
+    make_older(tmp_path)
+    with pytest.raises(RunFolderError, match="a crawl with identify=composite, not identify=nfc"):
+        opened(tmp_path, seeds=2, identify="nfc")
+    crawl = opened(tmp_path, seeds=2)
+    visit(crawl, FINNISH + LINK)
+    assert visit(crawl, SHORT_PAGE) == ("fi",)
+    crawl.close("finished")
+    assert rows(tmp_path, "SELECT value FROM meta WHERE key IN ('schema', 'identify')") == [
+        ("composite",),
+        (SCHEMA_VERSION,),
+    ]
+
+
+def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(SettingError, match=r"-a identify=guess: no such identify; .* nfc, "):
+        CrawlOptions.read({"lang": "de", "web": "sample", "identify": "guess"})
+
+
+@pytest.mark.parametrize("command", ["crawl", "compare"])
+def test_a_method_without_its_model_is_refused_before_anything_is_written(
+    tmp_path: Path, command: str
+) -> None:
+    spider = ["langfocus"] if command == "crawl" else []
+    arguments = ["-a", "lang=de", "-a", "identify=fasttext", "-s", f"JOBDIR={tmp_path / 'run'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", command, *spider, *arguments],
+        cwd=ROOT,
+        env={**environment(None), FASTTEXT_MODEL: str(tmp_path / "none.ftz")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "-a identify=fasttext: " in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_which_parser_read_the_pages_is_counted(tmp_path: Path) -> None:
+    done = crawl("lang=sv", "web=sample", "pages=30", JOBDIR=tmp_path, LOG_LEVEL="INFO")
+    assert done.returncode == 0, done.stderr
+    read = summary(tmp_path)["counts"]["parser_lexbor"]
+    assert 0 < read <= 30
+    assert f"'langfocus/parser/lexbor': {read}" in done.stderr

@@ -1,0 +1,153 @@
+"""A crawl that is stopped goes on with the same command and ends where it would have ended."""
+
+import signal
+import subprocess
+from collections import defaultdict
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+
+from tests.support.crawls import ROOT, command, crawl, environment, rows, started, summary
+from tests.support.loopback import Proxy, loopback
+from tests.support.smallweb import SmallWeb
+
+DELAY_S = 0.05
+PAGES = "SELECT url, outcome, language, status FROM pages ORDER BY url"
+FIGURES = ("pages", "labelled", "relevant", "harvest_rate", "unlabelled", "hosts", "languages")
+
+
+def arguments(web: SmallWeb, *more: str) -> list[str]:
+    return ["lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}", *more]
+
+
+def wait_for(proxy: Proxy, requests: int, process: "subprocess.Popen[str]") -> None:
+    """Return when the server has seen so many requests, or the crawl has ended."""
+    while len(proxy.log) < requests:
+        try:
+            process.wait(0.01)
+        except subprocess.TimeoutExpired:
+            continue
+        return
+
+
+def gaps(proxy: Proxy) -> list[float]:
+    times = defaultdict(list)
+    for access in proxy.log:
+        times[access.url.split("/")[2]].append(access.time)
+    return [b - a for of_host in times.values() for a, b in pairwise(of_host)]
+
+
+def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
+    web = SmallWeb(pages=300)
+    with loopback(web) as proxy:
+        done = crawl(
+            *arguments(web), proxy=proxy.url, JOBDIR=tmp_path / "calm", DOWNLOAD_DELAY=DELAY_S
+        )
+    assert done.returncode == 0, done.stderr
+    random = Random(5)
+    settings = {"JOBDIR": tmp_path / "killed", "DOWNLOAD_DELAY": DELAY_S}
+    with loopback(web) as proxy:
+        for _ in range(4):
+            with started(*arguments(web), proxy=proxy.url, **settings) as process:
+                wait_for(proxy, len(proxy.log) + random.randrange(5, 35), process)
+                process.send_signal(signal.SIGKILL)
+                assert process.wait(10) == -signal.SIGKILL
+        done = crawl(*arguments(web), proxy=proxy.url, **settings)
+        assert done.returncode == 0, done.stderr
+        assert min(gaps(proxy)) >= DELAY_S
+    calm, killed = summary(tmp_path / "calm"), summary(tmp_path / "killed")
+    assert calm["pages"] == 300
+    assert {name: killed[name] for name in FIGURES} == {name: calm[name] for name in FIGURES}
+    assert rows(tmp_path / "killed", PAGES) == rows(tmp_path / "calm", PAGES)
+    assert rows(tmp_path / "killed", "SELECT COUNT(*) FROM sessions") == [(5,)]
+
+
+def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    web = SmallWeb(pages=60)
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
+    with loopback(web) as proxy:
+        with started(*arguments(web), proxy=proxy.url, **settings) as process:
+            wait_for(proxy, 25, process)
+            process.send_signal(signal.SIGINT)
+            told, _ = process.communicate(timeout=30)
+            assert process.returncode == 1
+            assert f"stopped; the same command with -s JOBDIR={tmp_path} goes on" in told
+        first = summary(tmp_path)
+        assert first["finish_reason"] == "shutdown"
+        assert 0 < first["pages"] < 60
+        done = crawl(*arguments(web), proxy=proxy.url, **settings)
+    assert done.returncode == 0, done.stderr
+    assert summary(tmp_path)["pages"] == 60
+    assert summary(tmp_path)["finish_reason"] == "finished"
+    fetched = [access.url for access in proxy.log]
+    assert len(fetched) == len(set(fetched))
+
+
+def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:
+    web = SmallWeb(pages=120)
+    with loopback(web) as proxy:
+        for budget in (37, 37, 90):
+            done = crawl(
+                *arguments(web, f"pages={budget}"),
+                proxy=proxy.url,
+                JOBDIR=tmp_path,
+                DOWNLOAD_DELAY=0,
+            )
+            assert done.returncode == 0, done.stderr
+            assert summary(tmp_path)["pages"] == budget
+            assert summary(tmp_path)["finish_reason"] == "pages"
+            pages = [access for access in proxy.log if "/page/" in access.url]
+            assert len(pages) == budget
+
+
+def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
+    """Scrapy's own heartbeat would let five seconds pass between two pages."""
+    web = SmallWeb(pages=8)
+    with loopback(web) as proxy:
+        done = crawl(*arguments(web), proxy=proxy.url, JOBDIR=tmp_path, DOWNLOAD_DELAY=0.2)
+        assert done.returncode == 0, done.stderr
+        assert len(proxy.log) == 9
+        assert 0.2 <= min(gaps(proxy)) <= max(gaps(proxy)) < 3.0
+
+
+def test_a_second_process_is_kept_out_of_a_run(tmp_path: Path) -> None:
+    web = SmallWeb(pages=3000)
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
+    with (
+        loopback(web) as proxy,
+        started(*arguments(web), proxy=proxy.url, **settings) as process,
+    ):
+        wait_for(proxy, 5, process)
+        second = crawl(*arguments(web), proxy=proxy.url, **settings)
+        assert process.poll() is None
+    assert second.returncode == 1
+    assert second.stderr == f"langfocus: {tmp_path}: another process is crawling in it\n"
+
+
+def test_a_full_disk_stops_the_crawl_and_what_was_written_is_whole(tmp_path: Path) -> None:
+    web = SmallWeb(pages=120)
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0}
+    with loopback(web) as proxy:
+        # No file of the process may grow beyond 200 blocks of a kilobyte, its log included.
+        limited = [
+            "bash",
+            "-c",
+            'ulimit -f 200; exec "$@"',
+            "-",
+            *command(*arguments(web), **settings),
+        ]
+        full = subprocess.run(
+            limited,
+            cwd=ROOT,
+            env=environment(proxy.url),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert full.returncode == 1
+        assert "the run cannot be written any more" in full.stderr
+        assert "Traceback" not in full.stderr
+        done = crawl(*arguments(web), proxy=proxy.url, **settings)
+    assert done.returncode == 0, done.stderr
+    assert summary(tmp_path)["pages"] == 120

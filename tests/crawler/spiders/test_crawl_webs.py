@@ -1,0 +1,204 @@
+"""Whole crawls of the webs that need no network, judged by what the servers saw."""
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from protego import Protego
+
+from crawler.url import host_of, is_unwanted_file
+from crawler.web.contract import NO_HEADERS, Answer
+from crawler.web.sample import SampleWeb
+from tests.support.crawls import ROOT, crawl, rows, summary
+from tests.support.loopback import Access, loopback
+
+SHARED = ROOT.parent / "shared"
+DELAY_S = 0.05
+
+
+@pytest.fixture(scope="module")
+def sample() -> SampleWeb:
+    return SampleWeb(hosts=4000, secure=0.0)
+
+
+def pages_of(log: Iterable[Access]) -> list[Access]:
+    return [access for access in log if not access.url.endswith("/robots.txt")]
+
+
+def url_of(access: Access) -> str:
+    """The URL of a request; one for a tunnel names host and port only."""
+    is_tunnel = access.method == "CONNECT"
+    return f"https://{access.url.removesuffix(':443')}/" if is_tunnel else access.url
+
+
+def crawled(sample: SampleWeb, folder: Path, strategy: str) -> list[Access]:
+    """Crawl 150 pages through a real proxy and return what passed it."""
+    with loopback(sample) as proxy:
+        done = crawl(
+            "lang=de",
+            f"strategy={strategy}",
+            f"seeds={','.join(sample.seeds('de'))}",
+            "pages=150",
+            proxy=proxy.url,
+            JOBDIR=folder,
+            DOWNLOAD_DELAY=DELAY_S,
+            LANGFOCUS_RETRY_DELAY=0.1,
+        )
+        assert done.returncode == 0, done.stderr
+        return list(proxy.log)
+
+
+@pytest.mark.parametrize("strategy", ["random", "svm"])
+def test_a_crawl_through_a_proxy_keeps_its_manners(
+    sample: SampleWeb, tmp_path: Path, strategy: str
+) -> None:
+    log = crawled(sample, tmp_path, strategy)
+    pages = [access for access in pages_of(log) if access.method == "GET"]
+    told = summary(tmp_path)
+    assert told["pages"] == 150
+    fetched = Counter(access.url for access in pages if access.status < 500)
+    assert max(fetched.values()) == 1
+    hosts = Counter(host_of(access.url) for access in pages if access.status in (200, 404, 410))
+    assert max(hosts.values()) <= 10
+    assert told["hosts"] == len(
+        rows(tmp_path, "SELECT DISTINCT host FROM pages WHERE outcome='page'")
+    )
+    times = defaultdict(list)
+    for access in log:
+        times[host_of(url_of(access))].append(access.time)
+    assert min(b - a for of_host in times.values() for a, b in pairwise(of_host)) >= DELAY_S
+    assert not any(is_unwanted_file(access.url) for access in pages)
+    assert {access.accept_language for access in log} == {"de,*;q=0.1"}
+    assert all(access.user_agent.startswith("langfocus/") for access in log)
+    for access in pages:
+        robots = sample.respond(
+            access.url.split("/", 3)[0] + f"//{access.url.split('/')[2]}/robots.txt"
+        )
+        if robots.status == 200:
+            rules = Protego.parse(robots.body.decode("utf-8-sig"))
+            assert rules.can_fetch(access.url, "langfocus")
+
+
+def test_the_harvest_rate_told_is_the_one_that_the_truth_gives(
+    sample: SampleWeb, tmp_path: Path
+) -> None:
+    truth = dict(sample.truth())
+    rates = {}
+    for strategy in ("random", "cctld", "svm"):
+        log = pages_of(crawled(sample, tmp_path / strategy, strategy))
+        relevant = [truth[a.url] == "de" for a in log if a.status == 200 and a.url in truth]
+        rates[strategy] = sum(relevant) / len(relevant)
+        assert summary(tmp_path / strategy)["harvest_rate"] == pytest.approx(
+            rates[strategy], abs=0.03
+        )
+    assert rates["random"] < rates["cctld"] < rates["svm"]
+
+
+def test_the_sample_web_needs_no_network_and_is_the_same_each_time(tmp_path: Path) -> None:
+    orders = []
+    for name in ("one", "two"):
+        done = crawl(
+            "lang=fr",
+            "strategy=random",
+            "web=sample",
+            "pages=60",
+            proxy="http://127.0.0.1:9",  # nobody listens there
+            JOBDIR=tmp_path / name,
+            CONCURRENT_REQUESTS=1,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "harvest rate" in done.stdout
+        orders.append(
+            rows(tmp_path / name, "SELECT url, outcome, language, score FROM pages ORDER BY id")
+        )
+    assert orders[0] == orders[1]
+
+
+@pytest.mark.parametrize(
+    "filter_name", ["hard", "server", "server-conservative", "directory-conservative"]
+)
+def test_every_filter_crawls_the_sample_web(tmp_path: Path, filter_name: str) -> None:
+    done = crawl(
+        "lang=German",
+        f"filter={filter_name}",
+        "tolerance=1",
+        "web=sample",
+        "pages=120",
+        JOBDIR=tmp_path,
+        LANGFOCUS_SAMPLE_HOSTS=600,
+    )
+    assert done.returncode == 0, done.stderr
+    told = summary(tmp_path)
+    assert told["lang"], told["filter"] == ("de", filter_name)
+    dropped = rows(
+        tmp_path,
+        "SELECT COUNT(*) FROM units WHERE relevant = 0 AND downloaded > 3",
+    )[0][0]
+    # A page may be on its way when its server turns irrelevant, so T + 1 and one more at most.
+    assert filter_name == "hard" or dropped == 0
+
+
+def test_a_feed_gets_an_item_for_each_page(tmp_path: Path) -> None:
+    feed = tmp_path / "pages.jsonl"
+    done = crawl(
+        "lang=it",
+        "web=sample",
+        "pages=30",
+        JOBDIR=tmp_path / "run",
+        FEEDS=json.dumps({str(feed): {"format": "jsonlines"}}),
+    )
+    assert done.returncode == 0, done.stderr
+    items = [json.loads(line) for line in feed.read_text().splitlines()]
+    recorded = rows(tmp_path / "run", "SELECT url, language FROM pages WHERE outcome = 'page'")
+    assert [(item["url"], item["language"]) for item in items] == recorded
+
+
+@pytest.mark.skipif(not (SHARED / "data/docs.warc.gz").exists(), reason="no recorded pages here")
+def test_an_archive_is_crawled_as_though_it_were_the_web(tmp_path: Path) -> None:
+    done = crawl(
+        "lang=fr",
+        "web=archive",
+        f"archive={SHARED / 'data/docs.warc.gz'}",
+        "seeds=http://portal.invalid/",
+        "host_cap=0",
+        "filter=directory-conservative",
+        "directory_depth=3",
+        JOBDIR=tmp_path,
+        LANGFOCUS_GEOIP=SHARED / "data/geoip/GeoLite2-Country-Test.mmdb",
+    )
+    assert done.returncode == 0, done.stderr
+    told = summary(tmp_path)
+    assert told["finish_reason"] == "finished"
+    assert told["harvest_rate"] > 0.5
+    assert told["relevant"] > 400
+    assert told["countries"]
+    assert told["outcomes"]["not_archived"] > 0
+
+
+class HeavyWeb:
+    """A home page and a film that hides its kind in its headers."""
+
+    def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
+        if url.endswith("/film"):
+            return Answer(200, (("Content-Type", "video/mp4"),), b"\x00" * 8_000_000)
+        if url.endswith("/robots.txt"):
+            return Answer(404)
+        return Answer(200, (("Content-Type", "text/html"),), b"<a href='/film'>Film</a>")
+
+
+def test_a_large_file_that_is_no_text_is_not_read_to_its_end(tmp_path: Path) -> None:
+    with loopback(HeavyWeb()) as proxy:
+        done = crawl(
+            "lang=de",
+            "seeds=http://a.de/",
+            proxy=proxy.url,
+            JOBDIR=tmp_path,
+            DOWNLOAD_DELAY=0,
+        )
+    assert done.returncode == 0, done.stderr
+    film = rows(tmp_path, "SELECT outcome, bytes FROM pages WHERE url = 'http://a.de/film'")
+    assert film[0][0] == "media"
+    assert film[0][1] < 4_000_000

@@ -1,0 +1,478 @@
+"""A run folder is checked before it is used, and what cannot be written leaves all as it was."""
+
+import os
+import resource
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from crawler.crawl import Crawl, CrawlSettings, open_crawl
+from crawler.errors import RunFolderError, StorageError
+from crawler.frontier.base import PAGE, Admission, Link, Record
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.options import CrawlOptions
+from crawler.report.files import write_whole
+from crawler.run import SCHEMA_VERSION, lock_run, open_run
+from crawler.strategies.filters import make_filter
+from crawler.url import fingerprint
+from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
+
+NOBODY = 65534
+META: dict[str, object] = {
+    "lang": "de",
+    "ordering": "bfs",
+    "filter": "none",
+    "tolerance": 10,
+    "host_cap": 10,
+    "directory_depth": 1,
+    "web": "live",
+    "seeds": ["http://a.de/"],
+}
+SCHEMA_1 = """
+CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE sessions(
+    id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
+CREATE TABLE hosts(
+    id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE,
+    admitted INTEGER NOT NULL, pages INTEGER NOT NULL DEFAULT 0,
+    delay_s REAL, not_before REAL NOT NULL DEFAULT 0);
+CREATE TABLE units(
+    unit TEXT PRIMARY KEY, downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE urls(
+    id INTEGER PRIMARY KEY,
+    fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
+    unit TEXT, parent INTEGER, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
+    retries INTEGER NOT NULL, score REAL NOT NULL, queued INTEGER NOT NULL);
+CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
+CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
+CREATE TABLE pages(
+    id INTEGER PRIMARY KEY,
+    fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT,
+    depth INTEGER NOT NULL, status INTEGER, outcome TEXT NOT NULL, language TEXT,
+    confidence REAL, method TEXT, charset TEXT, country TEXT, bytes INTEGER NOT NULL,
+    score REAL NOT NULL, queued INTEGER NOT NULL, fetched_at REAL NOT NULL);
+CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
+    WITHOUT ROWID;
+INSERT INTO sessions VALUES (1, 5.0, 9.0, 'shutdown');
+INSERT INTO hosts VALUES (1, 'a.de', 2, 1, NULL, 0), (2, 'b.de', 1, 0, 4.0, 0);
+INSERT INTO units VALUES ('a.de', 1, 1);
+INSERT INTO counts VALUES ('stored', 3);
+"""
+
+
+def make_run_of_schema_1(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.executescript(SCHEMA_1)
+        told = {k: v if isinstance(v, str) else str(v) for k, v in META.items()}
+        meta = {**told, "seeds": '["http://a.de/"]', "strategy": "bfs", "schema": "1"}
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+        for number, url in enumerate(["http://a.de/", "http://a.de/2", "http://b.de/"], 1):
+            host, is_queued = 1 + url.startswith("http://b"), number > 1
+            connection.execute(
+                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, ?, 0, 0, ?, ?)",
+                (number, fingerprint(url), url, host, 1, number - 1, -number, is_queued),
+            )
+        connection.execute(
+            "INSERT INTO pages VALUES (1, ?, 'http://a.de/', 'a.de', NULL, 0, 200, 'page', 'de',"
+            " 0.9, 'text', 'utf-8', NULL, 100, 0.0, 2, 6.0)",
+            (fingerprint("http://a.de/"),),
+        )
+        connection.commit()
+
+
+def make_run_of_schema_2(folder: Path) -> None:
+    make_run_of_schema_1(folder)
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute("ALTER TABLE urls ADD COLUMN inlinks TEXT")
+        connection.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
+        connection.commit()
+
+
+def make_run_of_schema_3(folder: Path) -> None:
+    make_run_of_schema_2(folder)
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute(
+            "CREATE TABLE directories(directory TEXT PRIMARY KEY, admitted INTEGER NOT NULL)"
+            " WITHOUT ROWID"
+        )
+        connection.execute("UPDATE meta SET value = '3' WHERE key = 'schema'")
+        connection.commit()
+
+
+OLDER = pytest.mark.parametrize(
+    "make_older_run", [make_run_of_schema_1, make_run_of_schema_2, make_run_of_schema_3]
+)
+
+
+def opened(folder: Path) -> Crawl:
+    options = CrawlOptions("de", strategy="bfs", seeds=("http://a.de/",))
+    return open_crawl(options, CrawlSettings(run_folder=folder), clock=lambda: 100.0)
+
+
+def tables(folder: Path) -> dict[str, list[tuple[object, ...]]]:
+    query = "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY name"
+    return {name: rows(folder, f"PRAGMA table_info({name})") for (name,) in rows(folder, query)}
+
+
+@OLDER
+def test_a_run_of_an_older_schema_is_upgraded_and_goes_on_where_it_was(
+    tmp_path: Path, make_older_run: Callable[[Path], None]
+) -> None:
+    make_older_run(tmp_path)
+    run = opened(tmp_path)
+    run.start()
+    assert run.frontier.counts().queued == 2
+    lease = run.frontier.next(200.0)
+    assert lease is not None
+    assert (lease.url, lease.depth, lease.inlinks) == ("http://a.de/2", 1, ())
+    links = [Link("http://a.de/", 0.0), Link("http://b.de/", 0.0), Link("http://c.de/", -9.0)]
+    record = Record(PAGE, 200.0, 200, True, True, "de", is_reference=True)
+    told = run.frontier.admit(lease, record, links, now=200.0)
+    assert told == [Admission.SEEN, Admission.SEEN, Admission.STORED]
+    leases = [run.frontier.next(300.0), run.frontier.next(300.0)]
+    assert [(at.url, at.inlinks) for at in leases if at] == [
+        ("http://b.de/", ("de",)),
+        ("http://c.de/", ("de",)),
+    ]
+    run.close("shutdown")
+    assert rows(tmp_path, "SELECT id, url, parent FROM pages") == [
+        (1, "http://a.de/", None),
+        (2, "http://a.de/2", "http://a.de/"),
+    ]
+    assert rows(tmp_path, "SELECT finish_reason FROM sessions") == [("shutdown",), ("shutdown",)]
+    assert rows(tmp_path, "SELECT value FROM meta WHERE key = 'schema'") == [(SCHEMA_VERSION,)]
+
+
+@OLDER
+def test_an_upgraded_run_has_the_tables_of_a_new_one(
+    tmp_path: Path, make_older_run: Callable[[Path], None]
+) -> None:
+    make_older_run(tmp_path)
+    open_run(tmp_path, META, 0.0).connection.close()
+    open_run(tmp_path / "new", META, 0.0).connection.close()
+    assert tables(tmp_path) == tables(tmp_path / "new")
+
+
+def test_a_run_from_before_there_was_a_directory_cap_has_none(tmp_path: Path) -> None:
+    make_run_of_schema_2(tmp_path)
+    with pytest.raises(RunFolderError, match="directory_cap=0, not directory_cap=5"):
+        open_run(tmp_path, {**META, "directory_cap": 5}, 0.0)
+    open_run(tmp_path, {**META, "directory_cap": 0}, 0.0).connection.close()
+
+
+def make_run(folder: Path, urls: int = 1000) -> Path:
+    """Make a run with something in it and return its database."""
+    run = open_run(folder, META, 0.0)
+    frontier = SqliteFrontier(run.connection, now=0.0, filter=make_filter("none"))
+    frontier.seed([Link(f"http://host{n}.de/", n % 7) for n in range(urls)], 0.0)
+    run.connection.close()
+    return folder / "run.db"
+
+
+def of_a_newer_version(folder: Path) -> None:
+    with closing(sqlite3.connect(make_run(folder))) as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
+        connection.commit()
+
+
+def of_another_program(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute("CREATE TABLE birds(name TEXT)")
+
+
+def of_another_program_with_meta(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "run.db")) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("CREATE TABLE meta(key TEXT, value TEXT)")
+
+
+def without_a_table(folder: Path) -> None:
+    with closing(sqlite3.connect(make_run(folder))) as connection:
+        connection.execute("DROP TABLE robots")
+
+
+def empty(folder: Path) -> None:
+    (folder / "run.db").touch()
+
+
+def cut_in_half(folder: Path) -> None:
+    database = make_run(folder)
+    os.truncate(database, database.stat().st_size // 2)
+
+
+def overwritten_in_the_middle(folder: Path) -> None:
+    database = make_run(folder)
+    content = bytearray(database.read_bytes())
+    middle = len(content) // 2 // 2048 * 2048
+    content[middle : middle + 2048] = b"\x5a" * 2048
+    database.write_bytes(content)
+
+
+def no_database(folder: Path) -> None:
+    (folder / "run.db").write_text("I am a poem.\n" * 100)
+
+
+def a_folder(folder: Path) -> None:
+    (folder / "run.db").mkdir()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (of_a_newer_version, f"made with schema 99, this version has {SCHEMA_VERSION}; use the"),
+        (of_another_program, "run.db is not the database of a crawl; use another folder"),
+        (of_another_program_with_meta, "run.db is not the database of a crawl; use another"),
+        (without_a_table, "run.db is damaged: it has no table robots; restore a copy"),
+        (empty, "run.db is damaged: it is empty; restore a copy or use a new folder"),
+        (cut_in_half, "run.db is damaged: "),
+        (overwritten_in_the_middle, "run.db is damaged: "),
+        (no_database, "run.db is damaged: file is not a database; restore a copy"),
+        (a_folder, "run.db is no file; use another folder"),
+    ],
+)
+def test_a_folder_that_is_no_sound_run_is_refused_in_one_line_and_left_as_it_was(
+    tmp_path: Path, make: Callable[[Path], None], told: str
+) -> None:
+    make(tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(RunFolderError) as caught:
+        open_run(tmp_path, META, 1.0)
+    assert str(caught.value).startswith(f"{tmp_path}: {told}")
+    assert "\n" not in str(caught.value)
+    assert contents(tmp_path) == before
+
+
+def test_the_command_says_that_a_run_is_damaged_and_leaves_it(tmp_path: Path) -> None:
+    overwritten_in_the_middle(tmp_path)
+    before = contents(tmp_path)
+    done = crawl("lang=de", "strategy=bfs", "seeds=http://a.de/", JOBDIR=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"langfocus: {tmp_path}: run.db is damaged: ")
+    assert done.stderr.count("\n") == 1
+    assert contents(tmp_path) == {**before, "run.lock": b""}
+
+
+def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
+    run = open_run(tmp_path, META, 0.0)
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    run.connection.execute("INSERT INTO counts VALUES ('something', 7)")
+    for name in ("run.db", "run.db-wal"):
+        (copy / name).write_bytes((tmp_path / name).read_bytes())
+    run.connection.close()
+    before = contents(copy)
+    with pytest.raises(RunFolderError, match="holds a crawl with lang=de, not lang=fr"):
+        open_run(copy, {**META, "lang": "fr"}, 1.0)
+    assert {**contents(copy), "run.db-shm": b""} == {**before, "run.db-shm": b""}
+    open_run(copy, META, 1.0).connection.close()
+    assert rows(copy, "SELECT value FROM counts") == [(7,)]
+
+
+def test_a_log_without_its_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
+    """A new database beside it would take its pages for its own."""
+    (tmp_path / "run.db-wal").write_bytes(b"all that is left")
+    with pytest.raises(RunFolderError, match=r"it is missing, but its log run\.db-wal is there"):
+        open_run(tmp_path, META, 0.0)
+    assert contents(tmp_path) == {"run.db-wal": b"all that is left"}
+
+
+def test_a_new_run_has_small_leaves_and_a_log(tmp_path: Path) -> None:
+    run = open_run(tmp_path, META, 0.0)
+    assert run.connection.execute("PRAGMA page_size").fetchone() == (2048,)
+    assert run.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    run.connection.close()
+
+
+def test_a_run_that_was_killed_while_it_was_made_begins_anew(tmp_path: Path) -> None:
+    for name in (".run.db.new", ".run.db.new-wal", ".run.db.new-shm"):
+        (tmp_path / name).write_bytes(b"half of something")
+    open_run(tmp_path, META, 0.0).connection.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.db"]
+
+
+@contextmanager
+def unprivileged() -> Iterator[Path]:
+    """Yield a folder that others may enter, and be one of these if the process may do anything."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@contextmanager
+def someone_else() -> Iterator[None]:
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_folder_that_may_not_be_written_is_refused_and_left_as_it_was(is_new: bool) -> None:
+    with unprivileged() as folder:
+        if not is_new:
+            make_run(folder).chmod(0o444)
+        before = contents(folder)
+        folder.chmod(0o555)
+        with someone_else():
+            with pytest.raises(RunFolderError, match=r"cannot be used as a run folder: .*denied"):
+                lock_run(folder)
+            with pytest.raises(RunFolderError, match="cannot be used as a run folder: "):
+                open_run(folder, META, 1.0)
+        folder.chmod(0o755)
+        assert contents(folder) == before
+
+
+def test_a_database_that_may_only_be_read_is_refused_and_left_as_it_was() -> None:
+    with unprivileged() as folder:
+        make_run(folder).chmod(0o444)
+        folder.chmod(0o777)
+        before = contents(folder)
+        with someone_else(), pytest.raises(RunFolderError, match=r"cannot be used .* denied"):
+            open_run(folder, META, 1.0)
+        assert contents(folder) == before
+
+
+def test_what_is_settled_after_the_folder_may_not_be_written_any_more_is_kept() -> None:
+    with unprivileged() as folder:
+        make_run(folder, urls=2)
+        folder.chmod(0o777)
+        (folder / "run.db").chmod(0o666)
+        with someone_else():
+            run = open_run(folder, META, 1.0)
+            frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+            leases = [frontier.next(2.0), frontier.next(2.0)]
+        folder.chmod(0o555)
+        with someone_else():
+            for lease in leases:
+                assert lease is not None
+                frontier.admit(lease, Record(PAGE, 2.0, 200), now=2.0)
+            run.end_session(3.0, "finished")
+            run.connection.close()
+            with pytest.raises(PermissionError):
+                write_whole(folder / "summary.json", "{}")
+        folder.chmod(0o755)
+        assert not (folder / "summary.json").exists()
+        assert rows(folder, "SELECT COUNT(*) FROM pages") == [(2,)]
+
+
+@contextmanager
+def no_file_beyond(size: int) -> Iterator[None]:
+    """Let every write that makes a file longer fail, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_run_that_finds_no_room_leaves_nothing_behind(tmp_path: Path) -> None:
+    with no_file_beyond(16_384), pytest.raises(RunFolderError, match="cannot be used"):
+        open_run(tmp_path, META, 0.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_upgrade_that_finds_no_room_changes_nothing(tmp_path: Path) -> None:
+    make_run_of_schema_1(tmp_path)
+    before = contents(tmp_path)["run.db"]
+    with no_file_beyond(4096), pytest.raises(RunFolderError, match="cannot be used"):
+        open_run(tmp_path, META, 0.0)
+    assert contents(tmp_path)["run.db"] == before
+    run = opened(tmp_path)
+    assert run.frontier.counts().queued == 2
+    run.close("shutdown")
+
+
+def test_a_page_that_finds_no_room_stays_queued_with_nothing_of_it_kept(tmp_path: Path) -> None:
+    database = make_run(tmp_path, urls=1)
+    run = open_run(tmp_path, META, 1.0)
+    frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+    lease = frontier.next(2.0)
+    assert lease is not None
+    links = [Link(f"http://other{n}.de/", 0.0) for n in range(2000)]
+    with no_file_beyond(database.stat().st_size), pytest.raises(StorageError, match="any more"):
+        frontier.admit(lease, Record(PAGE, 2.0, 200), links, now=2.0)
+    run.connection.close()
+    run = open_run(tmp_path, META, 3.0)
+    frontier = SqliteFrontier(run.connection, now=3.0, filter=make_filter("none"))
+    assert (frontier.counts().queued, frontier.counts().pages) == (1, 0)
+    lease = frontier.next(4.0)
+    assert lease is not None
+    assert frontier.admit(lease, Record(PAGE, 4.0, 200), links, now=4.0)[-1] is Admission.STORED
+    run.connection.close()
+
+
+def test_seeds_that_find_no_room_end_the_crawl_in_one_line(tmp_path: Path) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("\n".join(f"http://host{n}.de/" for n in range(5000)))
+    run = tmp_path / "run"
+    line = command("lang=de", "strategy=bfs", f"seeds={seeds}", JOBDIR=run)
+    done = subprocess.run(
+        ["bash", "-c", 'ulimit -f 200; exec "$@"', "-", *line],
+        cwd=ROOT,
+        env=environment("http://127.0.0.1:9"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    *_, last = done.stderr.splitlines()
+    assert last.startswith("langfocus: the run cannot be written any more: ")
+    assert rows(run, "SELECT COUNT(*) FROM urls") == [(0,)]
+
+
+def test_a_frontier_whose_file_is_damaged_while_it_is_open_says_so(tmp_path: Path) -> None:
+    database = make_run(tmp_path)
+    run = open_run(tmp_path, META, 1.0)
+    frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+    lease = frontier.next(2.0)
+    assert lease is not None
+    run.connection.execute("PRAGMA cache_size = 0")
+    run.connection.execute("PRAGMA shrink_memory")
+    with database.open("r+b") as file:
+        file.seek(2048)
+        file.write(b"\x5a" * (database.stat().st_size - 2048))
+    with pytest.raises(StorageError, match=r"cannot be read any more: .* malformed"):
+        frontier.next(3.0)
+    with pytest.raises(StorageError, match=r"cannot be read any more: .* malformed"):
+        frontier.robots("http://a.de")
+    with pytest.raises(StorageError, match=r"cannot be written any more: .* malformed"):
+        frontier.admit(lease, Record(PAGE, 3.0, 200), now=3.0)
+    run.connection.close()
+
+
+def test_a_file_that_finds_no_room_stays_as_it_was(tmp_path: Path) -> None:
+    path = write_whole(tmp_path / "summary.json", "{}")
+    with no_file_beyond(1000), pytest.raises(OSError, match="File too large"):
+        write_whole(path, "x" * 2000)
+    assert contents(tmp_path) == {"summary.json": b"{}"}
+
+
+def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "report.html").mkdir()
+    arguments = ("lang=de", "strategy=bfs", "web=sample", "pages=3")
+    done = crawl(*arguments, JOBDIR=tmp_path, LANGFOCUS_SAMPLE_HOSTS=50)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    *_, last = done.stderr.splitlines()
+    assert last.startswith("langfocus: the report cannot be written: ")
+    assert last.endswith(f"; the same command with -s JOBDIR={tmp_path} goes on")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
+    assert summary(tmp_path)["pages"] == 3

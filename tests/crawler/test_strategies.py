@@ -1,0 +1,125 @@
+"""Orderings and filters by the letter of the papers."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crawler.strategies import FILTERS, ORDERINGS, Draw, Source, make_filter, make_ordering
+from crawler.strategies.filters import Filter
+from crawler.strategies.relevance import NOTHING, Relevance, Tally
+
+RELEVANT, UNDECIDED, IRRELEVANT = Tally(30, 1), Tally(10, 0), Tally(11, 0)
+
+
+@pytest.mark.parametrize(
+    ("tally", "tolerance", "state"),
+    [
+        (Tally(0, 0), 0, Relevance.UNDECIDED),
+        (Tally(1, 0), 0, Relevance.IRRELEVANT),
+        (Tally(10, 0), 10, Relevance.UNDECIDED),
+        (Tally(11, 0), 10, Relevance.IRRELEVANT),
+        (Tally(999, 1), 10, Relevance.RELEVANT),
+    ],
+)
+def test_relevance_follows_tamura_4_1(tally: Tally, tolerance: int, state: Relevance) -> None:
+    assert tally.relevance(tolerance) is state
+
+
+def accepted(rule: Filter, page_is_relevant: bool, source: Tally) -> list[bool]:
+    """Links to a relevant, an undecided, an irrelevant and an unvisited unit."""
+    return [
+        rule.accepts(page_is_relevant=page_is_relevant, source=source, target=target)
+        for target in (RELEVANT, UNDECIDED, IRRELEVANT, NOTHING)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "page_is_relevant", "source", "expected"),
+    [
+        ("none", False, IRRELEVANT, [True, True, True, True]),
+        ("hard", True, RELEVANT, [True, True, True, True]),
+        ("hard", False, RELEVANT, [False, False, False, False]),
+        ("server", False, UNDECIDED, [True, True, False, True]),
+        ("server-conservative", True, RELEVANT, [True, True, False, True]),
+        ("server-conservative", False, RELEVANT, [True, True, False, True]),
+        ("server-conservative", False, UNDECIDED, [True, True, False, False]),
+        ("directory-conservative", False, UNDECIDED, [True, True, False, False]),
+    ],
+)
+def test_filters_follow_tamura_4(
+    name: str, page_is_relevant: bool, source: Tally, expected: list[bool]
+) -> None:
+    assert accepted(make_filter(name, tolerance=10), page_is_relevant, source) == expected
+
+
+def test_units_are_servers_or_directories() -> None:
+    url = "http://www.a.de/x/y/z.html"
+    assert make_filter("server").unit_of(url) == "a.de"
+    assert make_filter("directory-conservative").unit_of(url) == "a.de/x/"
+    assert make_filter("directory-conservative", directory_depth=2).unit_of(url) == "a.de/x/y/"
+
+
+def test_only_filters_that_use_relevance_drop() -> None:
+    dropping = {name for name in FILTERS if make_filter(name).drops(IRRELEVANT)}
+    assert dropping == {"server", "server-conservative", "directory-conservative"}
+
+
+URLS = ["http://a.de/seite", "http://a.com/page", "http://b.at/"]
+
+
+def test_random_and_cctld_draw_uniformly_in_tiers() -> None:
+    assert list(make_ordering("random", "de").scores(URLS, Source())) == [0, 0, 0]
+    cctld = make_ordering("cctld", "de")
+    assert list(cctld.scores(URLS, Source())) == [1, 0, 1]
+    assert cctld.draw is make_ordering("random", "de").draw is Draw.UNIFORM
+
+
+def test_soft_looks_at_the_page_and_bfs_at_the_distance() -> None:
+    soft, bfs = make_ordering("soft", "de"), make_ordering("bfs", "de")
+    assert list(soft.scores(URLS, Source(is_relevant=False))) == [0, 0, 0]
+    assert list(soft.scores(URLS, Source(is_relevant=True))) == [1, 1, 1]
+    far, near = (bfs.scores(URLS, Source(depth=depth))[0] for depth in (1, 0))
+    assert far < near
+
+
+def test_svm_ranks_by_the_language_that_it_is_asked_for() -> None:
+    urls = [
+        "http://garten-und-haus.com/die-schoensten-blumen",
+        "http://jardin-et-maison.com/les-plus-belles-fleurs",
+    ]
+    german, french = (
+        make_ordering("svm", language).scores(urls, Source()) for language in ("de", "fr")
+    )
+    assert german[0] > 0 > german[1]
+    assert french[1] > 0 > french[0]
+
+
+@pytest.mark.parametrize("name", ORDERINGS)
+def test_every_ordering_gives_one_score_a_url(name: str) -> None:
+    ordering = make_ordering(name, "de")
+    assert ordering.name == name
+    for urls in ([], URLS[:1], URLS):
+        assert len(ordering.scores(urls, Source())) == len(urls)
+
+
+@pytest.mark.parametrize(
+    ("module", "unwanted"),
+    [
+        ("crawler.strategies", "scrapy"),
+        ("crawler.strategies.filters", "scrapy"),
+        ("crawler.frontier.sqlite", "scrapy"),
+        ("crawler.crawl", "scrapy"),
+        ("crawler.visit", "scrapy"),
+        ("classifiers.languages", "crawler"),
+        ("classifiers.urls.model", "crawler"),
+        ("classifiers.pages.language", "crawler"),
+        ("classifiers.pages.language", "scrapy"),
+        ("classifiers.urls.model", "sklearn"),
+    ],
+)
+def test_rooms_of_the_house_stay_apart(module: str, unwanted: str) -> None:
+    code = f"import sys, {module}; sys.exit({unwanted!r} in sys.modules)"
+    root = Path(__file__).resolve().parents[2]
+    assert subprocess.run([sys.executable, "-c", code], cwd=root, check=False).returncode == 0

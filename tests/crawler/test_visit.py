@@ -1,0 +1,229 @@
+"""What becomes of a URL, whatever a server answers."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.frontier.base import Lease, Record
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.identification import page_method, page_reader
+from crawler.run import open_run
+from crawler.strategies import make_filter, make_ordering
+from crawler.strategies.filters import Filter
+from crawler.strategies.orderings import SEED
+from crawler.visit import Download, RetryRule, Visitor
+from tests.crawler.frontier.test_frontier_contract import META
+from tests.support.crawls import rows
+
+ANYTHING = make_filter("none")
+GERMAN = (
+    "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 3 + "</p>"
+)
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Visit:
+    """A frontier with one seed, a visitor, and what was settled."""
+
+    def __init__(self, folder: Path, seed: str = "http://a.de/", rule: Filter = ANYTHING) -> None:
+        self.clock = Clock()
+        self.folder = folder
+        run = open_run(folder, META, self.clock.now)
+        self.frontier = SqliteFrontier(run.connection, now=self.clock.now, filter=rule, host_cap=10)
+        self.settled: list[tuple[Lease, Record]] = []
+        self.visitor = Visitor(
+            self.frontier,
+            make_ordering("bfs", "de"),
+            "de",
+            page_reader(page_method("composite")),
+            self.clock,
+            retry_rule=RetryRule(2, 10.0, max_redirects=3),
+            country_of=lambda ip: "DE" if ip else None,
+            on_settled=lambda lease, record, _: self.settled.append((lease, record)),
+        )
+        self.frontier.seed(self.visitor.links([seed], SEED), self.clock.now)
+
+    def lease(self) -> Lease:
+        lease = self.frontier.next(self.clock.now)
+        assert lease is not None
+        return lease
+
+    def answer(self, status: int = 200, body: str | bytes = b"", **headers: object) -> Lease:
+        lease = self.lease()
+        body = body.encode() if isinstance(body, str) else body
+        download = Download(lease.url, status, body, **{"content_type": "text/html", **headers})  # type: ignore[arg-type]  # by name, in tests only
+        self.visitor.answered(lease, download)
+        return lease
+
+    def outcomes(self) -> list[tuple[Any, ...]]:
+        return rows(self.folder, "SELECT url, outcome FROM pages ORDER BY id")
+
+    def queued(self) -> Sequence[str]:
+        return [
+            url for (url,) in rows(self.folder, "SELECT url FROM urls WHERE queued = 1 ORDER BY id")
+        ]
+
+
+@pytest.fixture
+def visit(tmp_path: Path) -> Visit:
+    return Visit(tmp_path)
+
+
+def test_a_page_is_labelled_and_its_links_are_queued(visit: Visit) -> None:
+    visit.answer(
+        body=GERMAN + "<a href='/x#y'>x</a><a href='http://www.A.de/y'>y</a><a href='/z.jpg'>z</a>",
+        ip="192.0.2.1",
+    )
+    (_, record) = visit.settled[0]
+    assert (record.outcome, record.status, record.language, record.is_relevant) == (
+        "page",
+        200,
+        "de",
+        True,
+    )
+    assert record.country == "DE"
+    assert visit.queued() == ["http://a.de/x", "http://www.a.de/y"]
+
+
+def test_links_that_are_no_candidates_are_counted(visit: Visit) -> None:
+    links = ["/a.jpg", "/b.css", "/c.pdf?x", "/fine", "http://[", "/" + "x" * 3000]
+    visit.answer(body=GERMAN + "".join(f"<a href='{link}'>x</a>" for link in links))
+    assert visit.queued() == ["http://a.de/fine"]
+    counts = dict(rows(visit.folder, "SELECT name, value FROM counts"))
+    assert counts["ignored_file"] == 3
+    assert counts["ignored_url"] >= 1
+
+
+def test_links_that_look_endless_are_counted_and_left_out(visit: Visit) -> None:
+    visit.answer(body=GERMAN + "<a href='/a/a/a/'>x</a><a href='/a/a/'>x</a>")
+    assert visit.queued() == ["http://a.de/a/a/"]
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_trap"] == 1
+
+
+def test_a_seed_is_fetched_however_it_looks(tmp_path: Path) -> None:
+    assert Visit(tmp_path, "http://a.de/x/x/x/").lease().url == "http://a.de/x/x/x/"
+
+
+def test_a_page_that_was_cut_short_is_read_and_counted(visit: Visit) -> None:
+    visit.answer(body=GERMAN, is_cut=True)
+    assert visit.settled[0][1].language == "de"
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["cut_short"] == 1
+
+
+@pytest.mark.parametrize("status", [404, 410, 403, 204])
+def test_an_error_is_a_page_without_a_label(visit: Visit, status: int) -> None:
+    visit.answer(status, "" if status == 204 else GERMAN)
+    (_, record) = visit.settled[0]
+    assert (record.outcome, record.status, record.language) == ("page", status, None)
+
+
+def test_a_redirect_is_a_link_and_no_page(visit: Visit) -> None:
+    visit.answer(301, location="https://www.a.de/start")
+    assert visit.outcomes() == [("http://a.de/", "redirect")]
+    assert visit.queued() == ["https://www.a.de/start"]
+    assert visit.frontier.counts().pages == 0
+
+
+def test_a_redirect_leads_no_further_from_the_seeds(visit: Visit) -> None:
+    """By breadth-first search its target is fetched before the links of pages as deep as it."""
+    lease = visit.answer(301, location="https://b.de/")
+    target = visit.lease()
+    assert (target.depth, target.score) == (lease.depth, lease.score)
+
+
+@pytest.mark.parametrize(
+    "location", ["http://[", "javascript:alert(1)", "mailto:a@b.de", "/picture.png"]
+)
+def test_a_redirect_to_nowhere_ends(visit: Visit, location: str) -> None:
+    visit.answer(302, location=location)
+    assert visit.queued() == []
+
+
+def test_a_redirect_to_a_trap_is_counted(visit: Visit) -> None:
+    visit.answer(302, location="/x/x/x/")
+    assert visit.queued() == []
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_trap"] == 1
+
+
+def test_a_redirect_into_an_irrelevant_server_is_rejected(tmp_path: Path) -> None:
+    visit = Visit(tmp_path, rule=make_filter("server", tolerance=0))
+    visit.answer(body=GERMAN + "<a href='http://b.de/'>b</a><a href='http://c.de/'>c</a>")
+    visit.answer(body="<p>" + "This page is written in plain English, as you can see. " * 5)
+    visit.answer(302, location="http://b.de/more")
+    assert [outcome for _, outcome in visit.outcomes()] == ["page", "page", "redirect"]
+    assert visit.queued() == []
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["rejected"] == 1
+
+
+def test_a_chain_of_redirects_ends(visit: Visit) -> None:
+    for number in range(4):
+        visit.answer(302, location=f"/{number}")
+    assert [outcome for _, outcome in visit.outcomes()] == ["redirect"] * 3 + ["redirect_loop"]
+    assert visit.queued() == []
+
+
+def test_a_server_error_is_tried_three_times_and_then_is_a_page(visit: Visit) -> None:
+    for wait in (10.0, 20.0):
+        visit.answer(503)
+        assert visit.settled == []
+        assert visit.frontier.ready_at(visit.clock.now) == visit.clock.now + wait
+        visit.clock.now += wait
+    visit.answer(503)
+    assert visit.outcomes() == [("http://a.de/", "page")]
+
+
+def test_retry_after_is_kept(visit: Visit) -> None:
+    visit.answer(429, retry_after_s=100.0)
+    assert visit.frontier.ready_at(visit.clock.now) == visit.clock.now + 100.0
+
+
+def test_a_file_that_is_no_text_is_no_page(visit: Visit) -> None:
+    visit.answer(200, b"%PDF-1.4", content_type="application/pdf")
+    assert visit.outcomes() == [("http://a.de/", "media")]
+
+
+def test_failures_are_retried_unless_they_are_final(visit: Visit) -> None:
+    visit.visitor.failed(visit.lease(), "timeout", is_final=False)
+    assert visit.outcomes() == []
+    visit.clock.now += 10.0
+    visit.visitor.failed(visit.lease(), "dns", is_final=True)
+    assert visit.outcomes() == [("http://a.de/", "dns")]
+
+
+def test_what_robots_txt_forbids_costs_its_host_no_rest(visit: Visit) -> None:
+    visit.visitor.refused(visit.lease(), "robots")
+    assert visit.outcomes() == [("http://a.de/", "robots")]
+    assert visit.frontier.counts().pages == 0
+
+
+def test_nofollow_is_kept(visit: Visit) -> None:
+    visit.answer(
+        body=f"<head><meta name=robots content='nofollow'></head>{GERMAN}<a href='/x'>x</a>"
+    )
+    assert visit.queued() == []
+    assert visit.settled[0][1].is_relevant
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\x00" * 5000,
+        b"\xff\xfe\xff",
+        b"<" * 5000,
+        b"<a href='http://['>x</a>",
+        b"<html" + b" a" * 3000,
+    ],
+)
+def test_any_body_is_settled(visit: Visit, body: bytes) -> None:
+    visit.answer(body=body)
+    assert visit.outcomes() == [("http://a.de/", "page")]
+    assert visit.settled[0][1].language is None

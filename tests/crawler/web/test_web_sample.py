@@ -1,0 +1,284 @@
+import re
+from collections import Counter, deque
+from collections.abc import Iterator
+from functools import cache
+from html import unescape
+from urllib.parse import quote, urldefrag, urljoin, urlsplit
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from protego import Protego
+
+from crawler.errors import SettingError
+from crawler.web import Answer, Unreachable
+from crawler.web.sample import SampleWeb
+from crawler.web.sample.vocabulary import Text, load_texts
+
+HREF = re.compile(r'<a href="([^"]+)"')
+BASE = re.compile(r'<base href="([^"]+)"')
+FAR_MONTH = re.compile(r"/calendar/(?!2024/0)")
+
+
+@cache
+def web() -> SampleWeb:
+    return SampleWeb()
+
+
+@cache
+def truth() -> dict[str, str]:
+    return dict(web().truth())
+
+
+@cache
+def outcomes() -> dict[str, Answer | str]:
+    """Every URL that can be reached from the seeds of any language, months of a year apart."""
+    found: dict[str, Answer | str] = {}
+    waiting = deque(seed for language in web().languages for seed in web().seeds(language))
+    while waiting:
+        url = waiting.popleft()
+        if url not in found:
+            found[url] = ask(url)
+            waiting.extend(links(url))
+    return found
+
+
+@cache
+def ask(url: str) -> Answer | str:
+    try:
+        return web().respond(url)
+    except Unreachable as failure:
+        return failure.reason
+
+
+@cache
+def links(url: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(targets(url, ask(url))))
+
+
+def targets(url: str, outcome: Answer | str) -> Iterator[str]:
+    if isinstance(outcome, str):
+        return
+    if location := outcome.header("Location"):
+        yield urljoin(url, location)
+    elif outcome.status == 200 and outcome.body and is_html(outcome):
+        html = outcome.body.decode("utf-8", "replace")
+        base = BASE.search(html)
+        for href in HREF.findall(html):
+            target = urldefrag(urljoin(base[1] if base else url, unescape(href)))[0]
+            if target.startswith("http") and not FAR_MONTH.search(target):
+                yield quote(target, safe="".join(map(chr, range(33, 127))))
+
+
+def is_html(answer: Answer) -> bool:
+    return (answer.header("Content-Type") or "").startswith("text/html")
+
+
+def reached_from(seeds: list[str]) -> set[str]:
+    reached, waiting = set(seeds), deque(seeds)
+    while waiting:
+        url = waiting.popleft()
+        for target in links(url):
+            if target not in reached:
+                reached.add(target)
+                waiting.append(target)
+    return reached
+
+
+def test_two_webs_of_one_seed_are_equal_byte_for_byte() -> None:
+    one, other = SampleWeb(seed=7, hosts=80), SampleWeb(seed=7, hosts=80)
+    urls = [url for url, _ in one.truth()]
+    assert list(one.truth()) == list(other.truth())
+    assert [one.respond(url) for url in reversed(urls)][::-1] == [other.respond(u) for u in urls]
+
+
+def test_another_seed_makes_other_hosts() -> None:
+    names = [{host.name for host in SampleWeb(seed=seed, hosts=80).hosts} for seed in (1, 2)]
+    assert len(names[0] & names[1]) < 4
+
+
+def test_the_default_web_has_its_stated_size_and_languages() -> None:
+    assert 580 <= len(web().hosts) <= 620
+    assert 5000 <= len(truth()) <= 9000
+    assert len(web().languages) == 21
+    shares = Counter(truth().values())
+    assert 0.33 < shares["en"] / len(truth()) < 0.47
+    assert min(shares.values()) > 50
+
+
+def test_no_url_is_listed_twice() -> None:
+    urls = [url for url, _ in web().truth()]
+    assert len(urls) == len(set(urls))
+
+
+@pytest.mark.parametrize("language", sorted(load_texts()))
+def test_a_language_has_enough_text_of_its_own(language: str) -> None:
+    text = load_texts()[language]
+    assert len(set(text.sentences)) >= 40
+    assert len(set(text.words)) >= 60
+    assert all(re.fullmatch(r"[a-z]+", name) for name in text.names)
+    assert "".join(text.sentences + text.words).encode(text.charset)
+
+
+def test_every_true_page_answers_with_text_of_its_language() -> None:
+    texts = load_texts()
+    for url, language in truth().items():
+        answer = web().respond(url)
+        assert (answer.status, is_html(answer)) == (200, True), url
+        assert web().language(url) == language
+        assert shows(answer.body, texts[language]), url
+
+
+def shows(body: bytes, text: Text) -> bool:
+    """Whether a paragraph begins with a sentence or a word of the text, in either encoding."""
+    try:
+        html = body.decode("utf-8")
+    except UnicodeDecodeError:
+        html = body.decode(text.charset)
+    paragraph = unescape(html.partition("<p>")[2].partition("</p>")[0])
+    return paragraph.startswith(text.sentences) or paragraph in text.words
+
+
+@pytest.mark.parametrize("language", sorted(load_texts()))
+def test_every_page_of_a_language_can_be_reached_from_its_seeds(language: str) -> None:
+    seeds = web().seeds(language)
+    assert len(seeds) == 3
+    assert all(truth()[seed] == language for seed in seeds)
+    pages = {url for url, its in truth().items() if its == language}
+    assert pages - reached_from(seeds) == set()
+
+
+def test_links_meet_every_fault_of_the_real_web() -> None:
+    counts = Counter(o if isinstance(o, str) else o.status for o in outcomes().values())
+    assert set(counts) == {200, 301, 302, 404, 410, 500, 503, "dns", "timeout", "refused"}
+    answered = sum(counts.values())
+    assert 0.05 < (counts[301] + counts[302]) / answered < 0.25
+    assert 0.01 < counts[404] / answered < 0.1
+    assert 0.002 < (counts[500] + counts[503]) / answered < 0.03
+    assert 0.001 < (counts["dns"] + counts["timeout"] + counts["refused"]) / answered < 0.02
+
+
+def test_answers_of_no_language_are_not_in_the_truth() -> None:
+    kinds = Counter(
+        "empty" if not o.body else o.header("Content-Type") or ""
+        for url, o in outcomes().items()
+        if not isinstance(o, str) and o.status == 200 and url not in truth()
+    )
+    assert {"empty", "application/pdf", "image/jpeg", "text/html"} <= set(kinds)
+
+
+def test_some_redirects_never_end() -> None:
+    assert any(goes_round(url) for url, o in outcomes().items() if location(o))
+
+
+def location(outcome: Answer | str) -> str | None:
+    return None if isinstance(outcome, str) else outcome.header("Location")
+
+
+def goes_round(url: str) -> bool:
+    seen: set[str] = set()
+    while url not in seen:
+        seen.add(url)
+        target = location(ask(url))
+        if target is None:
+            return False
+        url = urljoin(url, target)
+    return True
+
+
+def test_what_a_url_answers_does_not_change() -> None:
+    for url, outcome in list(outcomes().items())[::10]:
+        assert ask.__wrapped__(url) == outcome
+
+
+def test_the_calendar_has_no_end() -> None:
+    host = next(host for host in web().hosts if host.calendar)
+    url = f"{host.root}/calendar/9999/12"
+    assert b"/calendar/10000/01" in web().respond(url).body
+    assert web().language(url) == host.language
+    assert web().respond(f"{host.root}/calendar/2024/13").status == 404
+
+
+def test_hosts_have_real_sizes_and_documentation_addresses() -> None:
+    sizes = sorted(host.size for host in web().hosts)
+    assert (sizes[0], sizes[-1]) == (1, 80)
+    assert sizes[len(sizes) // 2] < 8
+    assert all(h.ip.startswith(("192.0.2.", "198.51.100.", "203.0.113.")) for h in web().hosts)
+
+
+def test_a_country_ending_tells_the_language_of_some_hosts_only() -> None:
+    endings = Counter(
+        "country" if host.name.endswith((".de", ".at", ".ch")) else "generic"
+        for host in SampleWeb(hosts=3000).hosts
+        if host.language == "de"
+    )
+    assert 0.5 < endings["country"] / endings.total() < 0.72
+    english = {host.name.rpartition(".")[2] for host in web().hosts if host.language == "en"}
+    assert english & {"de", "se", "nl", "at", "it"}
+
+
+def test_one_host_in_ten_has_pages_in_several_languages() -> None:
+    layouts = Counter(host.layout for host in web().hosts)
+    assert {"split", "deep", "mixed"} < set(layouts)
+    several = sum(len(host.languages) > 1 for host in web().hosts)
+    assert 0.05 < several / len(web().hosts) < 0.25
+
+
+def test_robots_files_parse_and_forbid_what_they_say() -> None:
+    forbidden = 0
+    for host in web().hosts:
+        answer = web().respond(f"{host.root}/robots.txt")
+        if host.robots == "absent":
+            assert answer.status == 404
+            continue
+        assert answer.header("Content-Type") == "text/plain"
+        rules = Protego.parse(answer.body.decode("utf-8-sig"))
+        assert rules.can_fetch(f"{host.root}/", "any") is (host.robots != "closed")
+        assert rules.crawl_delay("any") == (1.0 if host.robots == "delay" else None)
+        pages = (url for url in truth() if url.startswith(f"{host.root}/"))
+        forbidden += sum(not rules.can_fetch(url, "any") for url in pages)
+    assert 0.005 < forbidden / len(truth()) < 0.08
+    assert {host.robots for host in web().hosts} >= {"absent", "open", "parts", "bom", "closed"}
+
+
+def test_names_and_schemes_that_are_not_the_hosts_own_redirect_or_refuse() -> None:
+    secure = next(host for host in web().hosts if host.secure)
+    plain = next(host for host in web().hosts if not host.secure)
+    assert location(ask(f"http://{secure.name}/a?b=c")) == f"{secure.root}/a?b=c"
+    assert location(ask(f"http://{plain.alias}/")) == f"{plain.root}/"
+    assert ask(f"https://{plain.name}/") == "refused"
+    assert ask("http://nowhere.example/") == "dns"
+
+
+def test_a_slash_too_few_redirects() -> None:
+    url = next(url for url in truth() if url.endswith("/") and urlsplit(url).path != "/")
+    assert urljoin(url, location(ask(url.rstrip("/"))) or "") == url
+
+
+def test_without_https_every_page_is_plain() -> None:
+    assert all(url.startswith("http://") for url, _ in SampleWeb(hosts=80, secure=0.0).truth())
+
+
+@pytest.mark.parametrize(("hosts", "secure"), [(0, 0.3), (10, 1.5)])
+def test_an_impossible_web_is_refused(hosts: int, secure: float) -> None:
+    with pytest.raises(SettingError, match="give at least 1 host"):
+        SampleWeb(hosts=hosts, secure=secure)
+
+
+def test_seeds_of_an_unknown_language_name_the_known_ones() -> None:
+    with pytest.raises(SettingError, match=r"'xx'.*ar, cs, de"):
+        web().seeds("xx")
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=40), st.sampled_from(("http://", "https://", "")))
+def test_any_url_gets_an_answer_or_is_unreachable(rest: str, scheme: str) -> None:
+    outcome = ask(scheme + rest)
+    assert outcome == "dns" or isinstance(outcome, Answer)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=40))
+def test_any_path_of_a_host_gets_an_answer(path: str) -> None:
+    host = web().hosts[0]
+    assert isinstance(ask(f"{host.root}/{path}"), Answer)

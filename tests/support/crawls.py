@@ -1,0 +1,80 @@
+"""Crawls as a person starts them: a process of their own, a folder, an exit code."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTACT = "crawls@example.org"
+
+
+def command(*arguments: str, **settings: object) -> list[str]:
+    """Return the command line of a crawl: spider arguments, then settings.
+
+    A setting that is None is left as it is; `LANGFOCUS_CONTACT` is given unless it is named.
+    """
+    line = [sys.executable, "-m", "scrapy", "crawl", "langfocus"]
+    for argument in arguments:
+        line += ["-a", argument]
+    for name, value in {"LANGFOCUS_CONTACT": CONTACT, **settings}.items():
+        line += [] if value is None else ["-s", f"{name}={value}"]
+    return line
+
+
+def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
+    clean = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
+    clean["SCRAPY_SETTINGS_MODULE"] = "crawler.settings"
+    return clean | ({"http_proxy": proxy, "no_proxy": str(no_proxy)} if proxy else {})
+
+
+def crawl(
+    *arguments: str, proxy: str | None = None, no_proxy: object = "", **settings: object
+) -> subprocess.CompletedProcess[str]:
+    """Run a crawl to its end; `no_proxy` are the hosts that it contacts itself."""
+    return subprocess.run(
+        command(*arguments, **settings),
+        cwd=ROOT,
+        env=environment(proxy, no_proxy),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@contextmanager
+def started(
+    *arguments: str, proxy: str | None = None, **settings: object
+) -> Iterator[subprocess.Popen[str]]:
+    """Start a crawl and let the context decide how it ends; it is killed at the latest then."""
+    with subprocess.Popen(
+        command(*arguments, **settings),
+        cwd=ROOT,
+        env=environment(proxy),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    return told
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    connection = sqlite3.connect(folder / "run.db")
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
