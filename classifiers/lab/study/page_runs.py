@@ -229,7 +229,7 @@ def _loaded(name: str) -> PageMethod:
     try:
         return methods.method(name)
     except ModuleNotFoundError as error:
-        if not (error.name or "").startswith(f"{methods.__name__}."):
+        if not (error.name or "").startswith("classifiers."):
             raise
         raise StudyError(f"method {name!r} is not there: no module {error.name}") from error
 

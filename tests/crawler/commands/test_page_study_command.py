@@ -302,13 +302,13 @@ def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(tmp_path
     options = ["--methods", "langdetect-arrays,langdetect", "--json", str(figures)]
     code = f"""
 import os, signal
-from classifiers.lab.study import pages
-asked = pages.asked
+from classifiers.lab.study import page_runs
+asked = page_runs.asked
 def interrupted(method, *args):
     if method.name == "langdetect":
         os.kill(os.getpid(), signal.{signal.SIGINT.name})
     return asked(method, *args)
-pages.asked = interrupted
+page_runs.asked = interrupted
 from scrapy.cmdline import execute
 execute(["scrapy", "evaluate", {str(data)!r}, *{options!r}])
 """

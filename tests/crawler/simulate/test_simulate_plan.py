@@ -195,7 +195,7 @@ def test_an_estimate_is_the_mean_with_students_interval() -> None:
 
 
 def test_importing_simulation_loads_neither_scrapy_nor_a_compiler() -> None:
-    modules = ("figures", "plan", "repeated", "advice", "tamura")
+    modules = ("figures", "plan", "repeated", "advice", "tamura_figures")
     code = "import sys\n" + "".join(f"import crawler.simulate.{name}\n" for name in modules)
     code += "print([name for name in ('scrapy', 'numba', 'scipy') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

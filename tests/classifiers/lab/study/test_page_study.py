@@ -315,7 +315,7 @@ def test_methods_that_cannot_be_had_are_left_out_with_a_reason_unless_named() ->
 def test_a_method_whose_module_is_missing_is_an_error_only_if_it_was_named(
     named: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    builders = {**methods._BUILDERS, "composite": "nowhere:shipped"}
+    builders = {**methods._BUILDERS, "composite": "classifiers.lab.page_methods.nowhere:shipped"}
     monkeypatch.setattr(methods, "_BUILDERS", builders)
     methods.method.cache_clear()
     try:
