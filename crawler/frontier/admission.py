@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from crawler.frontier.base import Admission, Link
-from crawler.frontier.storage import HostRow, Tables, UrlRow
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.storage import HostRow, Storage, UrlRow
 from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
@@ -59,11 +60,8 @@ class _Directories:
 class Admitter:
     """The rules that hold for a whole crawl. A cap of 0: any number of URLs."""
 
-    tables: Tables
-    filter: Filter
-    host_cap: int
-    directory_cap: int
-    lifts: bool
+    storage: Storage
+    rules: FrontierRules
 
     def admit(self, links: Sequence[Link], origin: Origin, counts: Counter[str]) -> Outcome:
         """Store what may be stored, inside the transaction that the caller opened."""
@@ -71,12 +69,12 @@ class Admitter:
         if not links:
             return outcome
         prints = [fingerprint(link.url) for link in links]
-        seen = self.tables.seen(prints)
-        self.tables.add_inlinks(seen, origin.inlinks)
+        seen = self.storage.seen(prints)
+        self.storage.add_inlinks(seen, origin.inlinks)
         keys = {
             fp: host_of(link.url) for link, fp in zip(links, prints, strict=True) if fp not in seen
         }
-        hosts = self.tables.hosts(keys.values())
+        hosts = self.storage.hosts(keys.values())
         targets = self._targets(links, origin)
         directories = self._directories(links)
         places: dict[int, int] = {}
@@ -95,59 +93,61 @@ class Admitter:
                 places[fp] = len(outcome.stored)
                 host.admitted += 1
                 outcome.stored.append(self._row(link, fp, host, origin))
-        self.tables.store(outcome.stored)
-        self.tables.add_directory_slots(directories.taken)
+        self.storage.store(outcome.stored)
+        self.storage.add_directory_slots(directories.taken)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
 
     def _targets(self, links: Sequence[Link], origin: Origin) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty where no rule asks for it."""
-        if origin.source is None or not self.filter.uses_relevance:
+        if origin.source is None or not self.rules.filter.uses_relevance:
             return {}
-        units = {link.url: self.filter.unit_of(link.url) for link in links}
-        tallies = self.tables.tallies(units.values())
+        units = {link.url: self.rules.filter.unit_of(link.url) for link in links}
+        tallies = self.storage.tallies(units.values())
         return {url: tallies[unit] for url, unit in units.items()}
 
     def _decide(self, host: HostRow, origin: Origin, target: Tally) -> Admission:
-        if origin.source is not None and not self.filter.accepts(
+        if origin.source is not None and not self.rules.filter.accepts(
             page_is_relevant=origin.page_is_relevant, source=origin.source, target=target
         ):
             return Admission.REJECTED
-        if self.host_cap and host.admitted >= self.host_cap:
+        if self.rules.host_cap and host.admitted >= self.rules.host_cap:
             return Admission.HOST_FULL
         return Admission.STORED
 
     def free_directories(self, urls: Iterable[str]) -> None:
         """Give the slots that URLs held of their directories back."""
-        if self.directory_cap:
-            freed = Counter(map(self.filter.directory_of, urls))
-            self.tables.add_directory_slots({key: -number for key, number in freed.items()})
+        if self.rules.directory_cap:
+            freed = Counter(map(self.rules.filter.directory_of, urls))
+            self.storage.add_directory_slots({key: -number for key, number in freed.items()})
 
     def _directories(self, links: Sequence[Link]) -> "_Directories":
         given: Mapping[str, int] = {}
-        if self.directory_cap:
-            given = self.tables.directory_slots(self.filter.directory_of(li.url) for li in links)
-        return _Directories(self.filter, self.directory_cap, given)
+        if self.rules.directory_cap:
+            given = self.storage.directory_slots(
+                self.rules.filter.directory_of(li.url) for li in links
+            )
+        return _Directories(self.rules.filter, self.rules.directory_cap, given)
 
     def _lift(self, link: Link, fp: int, place: int | None, outcome: Outcome) -> None:
         """Raise the score of a URL; `place` is where it stands among those that are new."""
-        if not self.lifts:
+        if not self.rules.lifts:
             return
         if place is not None:
             row = outcome.stored[place]
             outcome.stored[place] = replace(row, score=max(row.score, link.score))
         else:
-            host = self.tables.lift(fp, link.score)
+            host = self.storage.lift(fp, link.score)
             if host is not None:
                 outcome.lifted.add(host)
 
     def _row(self, link: Link, fp: int, host: HostRow, origin: Origin) -> UrlRow:
         return UrlRow(
-            self.tables.next_url_id(),
+            self.storage.next_url_id(),
             fp,
             link.url,
             host,
-            self.filter.part_of_host(link.url),
+            self.rules.filter.part_of_host(link.url),
             origin.parent,
             origin.depth,
             origin.redirects,

@@ -87,6 +87,18 @@ class Record:
     ignored_traps: int = 0
     is_cut: bool = False
 
+    def counts(self) -> dict[str, int]:
+        """Return the numbers above 0 that this page adds to the run's counters, by their names."""
+        numbers = {
+            "ignored_file": self.ignored_files,
+            "ignored_url": self.ignored_urls,
+            "ignored_trap": self.ignored_traps,
+            "cut_short": int(self.is_cut),
+        }
+        if self.parser is not None:
+            numbers[f"parser_{self.parser}"] = 1
+        return {name: number for name, number in numbers.items() if number}
+
 
 class Admission(Enum):
     """What became of a link."""

@@ -18,7 +18,7 @@ Head = tuple[float, int, int]
 
 
 @dataclass(slots=True, eq=False)
-class Host:
+class QueuedHost:
     """A host with something queued or leased, or one that still rests.
 
     `ready_at` is when it may be contacted again, unix seconds. `promising` of its `queued` URLs
@@ -46,7 +46,7 @@ class Pick:
     That is the `offset`-th of those whose id is `first_id` or more.
     """
 
-    host: Host
+    host: QueuedHost
     score: float
     url_id: int = 0
     offset: int = 0
@@ -56,16 +56,16 @@ class Pick:
 class Selection(Protocol):
     """The hosts that may be contacted now."""
 
-    def put(self, host: Host) -> None:
+    def put(self, host: QueuedHost) -> None:
         """Let a host with queued URLs take part."""
 
-    def add(self, host: Host, score: float, url_id: int) -> None:
+    def add(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL was queued; `host.queued` counts it already."""
 
-    def discard(self, host: Host, score: float, url_id: int) -> None:
+    def discard(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL left the queue of a host that is not ready."""
 
-    def lift(self, host: Host) -> None:
+    def lift(self, host: QueuedHost) -> None:
         """Note that queued URLs of a host have better scores now."""
 
     def put_back(self, pick: Pick) -> None:
@@ -82,7 +82,7 @@ class BestFirst:
     """The highest score of all hosts first; among equal scores, the URL discovered first."""
 
     def __init__(
-        self, hosts: Mapping[int, Host], head_of: Callable[[int], tuple[float, int]]
+        self, hosts: Mapping[int, QueuedHost], head_of: Callable[[int], tuple[float, int]]
     ) -> None:
         """Rank `hosts` (by id) by `head_of`: minus score and id of the best URL of a host's id."""
         self._hosts = hosts
@@ -90,14 +90,14 @@ class BestFirst:
         self._heap: list[Head] = []
         self._ready = 0
 
-    def put(self, host: Host) -> None:
+    def put(self, host: QueuedHost) -> None:
         """Let a host with queued URLs take part."""
         self._ready += 1
         if host.head is None:
             host.head = (*self._head_of(host.id), host.id)
         self._push(host.head)
 
-    def add(self, host: Host, score: float, url_id: int) -> None:
+    def add(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL was queued; `host.queued` counts it already."""
         head = (-score, url_id, host.id)
         if host.queued == 1 or (host.head is not None and head < host.head):
@@ -105,11 +105,11 @@ class BestFirst:
             if host.is_ready:
                 self._push(head)
 
-    def discard(self, host: Host, score: float, url_id: int) -> None:
+    def discard(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL left the queue of a host that is not ready."""
         host.head = None
 
-    def lift(self, host: Host) -> None:
+    def lift(self, host: QueuedHost) -> None:
         """Look up the host's best URL again, at once or when it takes part."""
         host.head = None
         if host.is_ready:
@@ -163,7 +163,7 @@ class UniformDraw:
     def __init__(
         self,
         random: Random,
-        hosts: Mapping[int, Host],
+        hosts: Mapping[int, QueuedHost],
         ids_of: Callable[[int, float], Iterable[int]],
         queued: Iterable[tuple[int, float, int]] = (),
     ) -> None:
@@ -178,18 +178,18 @@ class UniformDraw:
         self._ids_of = ids_of
         self._tiers: dict[float, Weights] = {}
         self._long: dict[tuple[int, float], LongQueue] = {}
-        self._drawn: dict[float, deque[Host]] = {}
+        self._drawn: dict[float, deque[QueuedHost]] = {}
         for host_id, score, number in queued:
             self._tiers.setdefault(score, Weights()).change(host_id, number)
 
-    def put(self, host: Host) -> None:
+    def put(self, host: QueuedHost) -> None:
         """Let a host with queued URLs take part."""
         for tier in self._tiers.values():
             tier.show(host.id)
         if host.drawn is not None:
             self._drawn.setdefault(host.drawn.score, deque()).append(host)
 
-    def add(self, host: Host, score: float, url_id: int) -> None:
+    def add(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL was queued; `host.queued` counts it already."""
         tier = self._tiers.get(score)
         if tier is None:
@@ -199,7 +199,7 @@ class UniformDraw:
         if queue is not None:
             queue.add(url_id)
 
-    def discard(self, host: Host, score: float, url_id: int) -> None:
+    def discard(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL left the queue of a host that is not ready."""
         tier = self._tiers[score]
         tier.change(host.id, -1)
@@ -211,7 +211,7 @@ class UniformDraw:
         if not len(tier):
             del self._tiers[score]
 
-    def lift(self, host: Host) -> None:
+    def lift(self, host: QueuedHost) -> None:
         """Refuse: orderings that lift scores do not draw."""
         raise NotImplementedError
 

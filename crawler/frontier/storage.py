@@ -11,8 +11,19 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
+from crawler.page_row import insert_pages, record_values
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
+
+_ADD_RECORD = insert_pages(
+    "FROM urls WHERE id = :url_id",
+    id="NULL",
+    fingerprint="fingerprint",
+    url="url",
+    parent="(SELECT p.url FROM urls AS p WHERE p.id = urls.parent)",
+    depth="depth",
+    score="score",
+)
 
 
 @dataclass(slots=True)
@@ -58,7 +69,7 @@ def is_of_storage(error: sqlite3.Error) -> bool:
     return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
 
 
-class Tables:
+class Storage:
     """One connection in autocommit mode and what the frontier asks of it."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -225,25 +236,8 @@ class Tables:
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id. `queued` URLs wait after it."""
-        cursor = self._sql(
-            "INSERT INTO pages SELECT NULL, fingerprint, url, ?,"
-            " (SELECT p.url FROM urls AS p WHERE p.id = urls.parent),"
-            " depth, ?, ?, ?, ?, ?, ?, ?, ?, score, ?, ? FROM urls WHERE id = ?",
-            (
-                lease.host,
-                record.status,
-                record.outcome,
-                record.language,
-                record.confidence,
-                record.method,
-                record.charset,
-                record.country,
-                record.bytes,
-                queued,
-                record.fetched_at,
-                url_id,
-            ),
-        )
+        values = record_values(record) | {"host": lease.host, "queued": queued, "url_id": url_id}
+        cursor = self._sql(_ADD_RECORD, values)
         return cursor.lastrowid or 0
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:

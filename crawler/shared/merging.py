@@ -10,22 +10,21 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.report.harvest import Stretch, stretches
+from crawler.page_row import PAGE_COLUMNS, insert_pages
 from crawler.run import IDENTITY, connect, create
-from crawler.run_reader import reading
+from crawler.run_reader import Session, reading, sessions_of
 from crawler.shared.stored import StoredCrawl
 from crawler.shared.worker import add_settled, set_counts, storing
 
 _MERGED = "merged_from"
 """The key in a run's `meta` that tells a merged run from one that a crawl has made."""
 
-_ADD_SHARE = """
-    INSERT INTO pages
-    SELECT IIF(EXISTS(SELECT 1 FROM pages AS p WHERE p.id = s.id), NULL, s.id),
-        fingerprint, url, host, parent, depth, status, outcome, language, confidence, method,
-        charset, country, bytes, score, queued, fetched_at
-    FROM share.pages AS s
-    WHERE NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.fingerprint = s.fingerprint)"""
+_ADD_SHARE = insert_pages(
+    "FROM share.pages AS s"
+    " WHERE NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.fingerprint = s.fingerprint)",
+    **{name: f"s.{name}" for name in PAGE_COLUMNS}
+    | {"id": "IIF(EXISTS(SELECT 1 FROM pages AS p WHERE p.id = s.id), NULL, s.id)"},
+)
 
 
 class Merged(NamedTuple):
@@ -42,7 +41,7 @@ class _Share:
     folder: Path
     meta: Mapping[str, str]
     counts: Counter[str]
-    sessions: Sequence[Stretch]
+    sessions: Sequence[Session]
 
 
 def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = None) -> Merged:
@@ -84,7 +83,7 @@ def _share(folder: Path) -> _Share:
         if not meta.get("shared") or _MERGED in meta:
             raise RunFolderError(f"{folder}: no worker of a shared crawl worked in it")
         counts = Counter(dict(connection.execute("SELECT name, value FROM counts")))
-        return _Share(folder, meta, counts, stretches(connection))
+        return _Share(folder, meta, counts, sessions_of(connection))
 
 
 def _check_alike(shares: Sequence[_Share]) -> None:
@@ -121,7 +120,7 @@ def _write(
         set_counts(connection, counts)
         connection.executemany(
             "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
-            joined([stretch for share in shares for stretch in share.sessions]),
+            joined([session for share in shares for session in share.sessions]),
         )
     number, last = connection.execute("SELECT COUNT(*), COALESCE(MAX(id), 0) FROM pages").fetchone()
     return Merged(number, max(0, max(last, settled) - number))
@@ -148,15 +147,18 @@ def _add_share(connection: sqlite3.Connection, folder: Path) -> None:
         connection.execute("DETACH share")
 
 
-def joined(sessions: Sequence[Stretch]) -> Iterator[Stretch]:
-    """Yield the times at which anybody was at work; each ends for the reason of its last."""
-    current: Stretch | None = None
-    for stretch in sorted(sessions, key=lambda one: one[:2]):
-        if current is None or stretch.started_at > current.ended_at:
+def joined(sessions: Sequence[Session]) -> Iterator[Session]:
+    """Yield the times at which at least one worker was at work.
+
+    Sessions that overlap become one, which ends for the reason of the last of them.
+    """
+    current: Session | None = None
+    for session in sorted(sessions, key=lambda one: one[:2]):
+        if current is None or session.started_at > current.ended_at:
             if current is not None:
                 yield current
-            current = stretch
-        elif stretch.ended_at >= current.ended_at:
-            current = Stretch(current.started_at, stretch.ended_at, stretch.finish_reason)
+            current = session
+        elif session.ended_at >= current.ended_at:
+            current = Session(current.started_at, session.ended_at, session.finish_reason)
     if current is not None:
         yield current

@@ -16,12 +16,18 @@ from types import FrameType
 from typing import Any
 
 from crawler.errors import StorageError
+from crawler.page_row import URL_COLUMNS, insert_pages, record_values
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.redis import RedisFrontier, Settled
 
 _AT_ONCE = 1000
 _STEP_S = 0.05
 _STOPS = (signal.SIGINT, signal.SIGTERM)
+
+_ADD_SETTLED = insert_pages(
+    "WHERE NOT EXISTS (SELECT 1 FROM pages WHERE fingerprint = :fingerprint)",
+    id="IIF(EXISTS(SELECT 1 FROM pages WHERE id = :id), NULL, :id)",
+)
 
 
 def worker_name(folder: Path) -> str:
@@ -85,35 +91,12 @@ def add_settled(connection: sqlite3.Connection, settled: Sequence[Settled]) -> N
     A server that forgot its last second in a power cut gives a number twice: the later one of the
     two goes to the end.
     """
-    connection.executemany(
-        "INSERT INTO pages SELECT IIF(EXISTS(SELECT 1 FROM pages WHERE id = ?1), NULL, ?1),"
-        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17"
-        " WHERE NOT EXISTS (SELECT 1 FROM pages WHERE fingerprint = ?2)",
-        [_row(entry) for entry in settled],
-    )
+    connection.executemany(_ADD_SETTLED, map(_values, settled))
 
 
-def _row(entry: Settled) -> tuple[object, ...]:
-    record = entry.record
-    return (
-        entry.number,
-        entry.fingerprint,
-        entry.url,
-        entry.host,
-        entry.parent,
-        entry.depth,
-        record.status,
-        record.outcome,
-        record.language,
-        record.confidence,
-        record.method,
-        record.charset,
-        record.country,
-        record.bytes,
-        entry.score,
-        entry.queued,
-        record.fetched_at,
-    )
+def _values(entry: Settled) -> dict[str, object]:
+    known = {name: getattr(entry, name) for name in URL_COLUMNS}
+    return {"id": entry.number, "queued": entry.queued} | known | record_values(entry.record)
 
 
 def set_counts(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
