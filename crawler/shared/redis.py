@@ -1,6 +1,6 @@
 """The shared frontier: any number of processes on any machines, one Redis server.
 
-Every call is one script (`redis.lua`) that Redis runs without interruption. So the caps, the
+Every call is one script (folder `lua`) that Redis runs without interruption. So the caps, the
 tallies, the page budget and the rule "one worker at a host" hold across all workers, as they do
 inside one process. All keys of a crawl have the hash tag `{crawl}`. A Redis Cluster therefore
 keeps each crawl on one of its nodes, because several servers cannot keep one global order of URLs.
@@ -338,7 +338,7 @@ class RedisFrontier(StoredCrawl):
         return str(answer)
 
     def _call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
-        """Run a command of `redis.lua` exactly once, even if the connection breaks meanwhile."""
+        """Run a command of `lua/calls.lua` exactly once, even if the connection breaks meanwhile."""
         self._calls += 1
         body = encoded(json.dumps(arguments, ensure_ascii=False))
         values = [
