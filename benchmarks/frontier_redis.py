@@ -19,7 +19,8 @@ from typing import Any
 
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
-from crawler.shared.redis import RedisFrontier, connect
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
 from tests.support.redisserver import RedisServer

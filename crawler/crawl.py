@@ -25,7 +25,7 @@ from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
-from crawler.shared.redis import connect as connect_redis
+from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.strategies import SEED, Ordering, make_filter, make_ordering
 from crawler.visit import RetryRule, Visitor

@@ -1,4 +1,4 @@
-"""What becomes of the links of one page: seen, rejected, beyond a cap or stored."""
+"""Admits the links of a page: each is seen, rejected, beyond a cap, or stored in the queue."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +14,11 @@ from crawler.url import fingerprint, host_of
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where links come from.
+    """The page on which links were found, as far as admission depends on it.
 
-    `source` is the tally of the page's unit, None for seeds; `inlinks` what counts for each link:
-    the page's language, or that of the pages that linked to a redirect.
+    `parent` is the id of its URL. `depth` and `redirects` are those of the links. `source` is the
+    tally of the page's unit, None for seeds. `inlinks` are the languages that count for each link:
+    that of the page, or those of the pages that linked to a redirect.
     """
 
     parent: int | None = None
@@ -30,7 +31,7 @@ class Origin:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of links. `lifted` are the hosts of queued URLs whose score was raised."""
+    """The result of an admission. `lifted` are the ids of hosts with a URL whose score rose."""
 
     admissions: list[Admission] = field(default_factory=list)
     stored: list[UrlRow] = field(default_factory=list)
@@ -39,7 +40,7 @@ class Outcome:
 
 @dataclass(slots=True)
 class _Directories:
-    """The slots that directories had given, and those that are `taken` now."""
+    """The slots that directories had `given` before, and those `taken` by this page."""
 
     filter: Filter
     cap: int
@@ -58,13 +59,16 @@ class _Directories:
 
 @dataclass(frozen=True, slots=True)
 class Admitter:
-    """The rules that hold for a whole crawl. A cap of 0: any number of URLs."""
+    """Decides about links by the rules of a crawl."""
 
     storage: Storage
     rules: FrontierRules
 
     def admit(self, links: Sequence[Link], origin: Origin, counts: Counter[str]) -> Outcome:
-        """Store what may be stored, inside the transaction that the caller opened."""
+        """Decide about each link and queue the accepted ones, in the caller's transaction.
+
+        `counts` gets the number of each admission.
+        """
         outcome = Outcome()
         if not links:
             return outcome
@@ -99,7 +103,7 @@ class Admitter:
         return outcome
 
     def _targets(self, links: Sequence[Link], origin: Origin) -> Mapping[str, Tally]:
-        """Return the tally of each link's unit by its URL; empty where no rule asks for it."""
+        """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
         if origin.source is None or not self.rules.filter.uses_relevance:
             return {}
         units = {link.url: self.rules.filter.unit_of(link.url) for link in links}
@@ -116,7 +120,7 @@ class Admitter:
         return Admission.STORED
 
     def free_directories(self, urls: Iterable[str]) -> None:
-        """Give the slots that URLs held of their directories back."""
+        """Give back the slots of their directories that URLs held."""
         if self.rules.directory_cap:
             freed = Counter(map(self.rules.filter.directory_of, urls))
             self.storage.add_directory_slots({key: -number for key, number in freed.items()})
@@ -130,7 +134,7 @@ class Admitter:
         return _Directories(self.rules.filter, self.rules.directory_cap, given)
 
     def _lift(self, link: Link, fp: int, place: int | None, outcome: Outcome) -> None:
-        """Raise the score of a URL; `place` is where it stands among those that are new."""
+        """Raise the score of a URL; `place` is its position among the new ones, if it is new."""
         if not self.rules.lifts:
             return
         if place is not None:

@@ -1,4 +1,4 @@
-"""One run made of the shares that the workers of a shared crawl wrote, each in its folder."""
+"""Merges the run folders of all workers of a shared crawl into one run."""
 
 import os
 import sqlite3
@@ -17,7 +17,7 @@ from crawler.shared.stored import StoredCrawl
 from crawler.shared.worker import add_settled, set_counts, storing
 
 _MERGED = "merged_from"
-"""The key in a run's `meta` that tells a merged run from one that a crawl has made."""
+"""The key in `meta` that only a merged run has."""
 
 _ADD_SHARE = insert_pages(
     "FROM share.pages AS s"
@@ -28,7 +28,10 @@ _ADD_SHARE = insert_pages(
 
 
 class Merged(NamedTuple):
-    """What came of it. `missing` records were settled by workers whose folders were not named."""
+    """The number of pages merged, and of pages `missing`.
+
+    A missing page was settled by a worker whose folder was not named.
+    """
 
     settled: int
     missing: int
@@ -36,7 +39,7 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """What a worker's folder says beside its pages."""
+    """The content of a worker's folder, without its pages."""
 
     folder: Path
     meta: Mapping[str, str]
@@ -45,13 +48,12 @@ class _Share:
 
 
 def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = None) -> Merged:
-    """Write into `folder` one `run.db` with what all workers' folders hold.
+    """Write one `run.db` into `folder` with the pages of all workers' folders.
 
-    `stored` is the same crawl in Redis, where what a worker settled waits until it is in the
-    worker's folder: with it also what workers that died left behind is in the run. Nothing is
-    changed but `folder`, so the crawl may go on and be merged again. Raises `RunFolderError` if a
-    folder is none of a shared crawl, if they are not of the same one, or if `folder` holds
-    something else.
+    `stored` is the same crawl in Redis. With it, the run also has the records that still wait
+    there, for example those of a worker that died. Only `folder` is changed, so the crawl may go
+    on and be merged again. Raises `RunFolderError` if a share is not of a shared crawl, if the
+    shares are of different crawls, or if `folder` holds a run that is not a merged one.
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
@@ -73,7 +75,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
 
 
 def crawl_of(share: Path) -> str:
-    """Return what the shared crawl is called of which a folder holds a share."""
+    """Return the name of the shared crawl whose worker wrote a folder."""
     return _share(share).meta["shared"]
 
 
@@ -111,7 +113,7 @@ def _write(
 ) -> Merged:
     counts = sum((share.counts for share in shares), Counter[str]())
     settled = 0
-    # First what Redis has: what a worker moves meanwhile is in its folder when that is read.
+    # Redis first: records that a worker moves meanwhile are in its folder when that is read.
     if stored is not None:
         counts, settled = _add_stored(connection, stored)
     for share in shares:

@@ -36,13 +36,11 @@ from crawler.page_row import URL_COLUMNS
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
-from crawler.shared.stored import Settled, StoredCrawl, connect
+from crawler.shared.stored import Settled, StoredCrawl
 from crawler.strategies.orderings import Draw
 
 if TYPE_CHECKING:
     from redis import Redis
-
-__all__ = ["RedisFrontier", "Settled", "StoredCrawl", "connect"]
 
 _ADMISSIONS = {
     "s": Admission.STORED,
@@ -78,7 +76,7 @@ class RedisFrontier(StoredCrawl):
         now: float,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Join the crawl of that name, or begin it; `client` comes from `connect`.
+        """Join the crawl of that name, or begin it; `client` comes from `stored.connect`.
 
         The rules of selection and the caps bind the crawl: with another value, or with another
         `membership.identity`, `SettingError` is raised. For `delay_s`, `patience_s`,
@@ -170,7 +168,7 @@ class RedisFrontier(StoredCrawl):
         self._end("retry", lease, not_before=not_before)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
-        """Give a leased URL back unchanged; its host rests for its delay, or until then."""
+        """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
         self._now = now
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, counts_as_drawn=1, **rests_until)
@@ -278,7 +276,7 @@ class RedisFrontier(StoredCrawl):
     def settled(
         self, worker: str | None = None, number: int = 1000, *, after: str | None = None
     ) -> list[Settled]:
-        """Return the oldest records of a worker (None: of this one) that were not forgotten."""
+        """Return the oldest records of a worker (None: this one); see `StoredCrawl.settled`."""
         return super().settled(worker or self.worker, number, after=after)
 
     def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
@@ -338,7 +336,7 @@ class RedisFrontier(StoredCrawl):
         return str(answer)
 
     def _call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
-        """Run a command of `lua/calls.lua` exactly once, even if the connection breaks meanwhile."""
+        """Run a command of `lua/calls.lua` exactly once, even if the connection breaks."""
         self._calls += 1
         body = encoded(json.dumps(arguments, ensure_ascii=False))
         values = [

@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from crawler.strategies.orderings import Draw
 
-
 _FILES = ("keys", "best_first", "uniform_draw", "hosts", "admitting", "settling", "calls")
 
 

@@ -18,7 +18,8 @@ from crawler.frontier.selection import BLOCK, BestFirst, QueuedHost, Weights
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.frontier.storage import Storage
 from crawler.run import open_run
-from crawler.shared.redis import RedisFrontier, connect
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import connect
 from crawler.strategies.filters import FILTERS, make_filter
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
