@@ -39,9 +39,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from crawler.frontier.base import PAGE, Link, Record
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
-from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
 
 _META: dict[str, object] = {
@@ -77,15 +77,13 @@ def resident_bytes() -> int:
 
 def frontier_in(folder: Path, draw: Draw, now: float) -> SqliteFrontier:
     """Return the frontier of a run folder with the settings of a crawl by `svm` or `random`."""
-    return SqliteFrontier(
-        open_run(folder, _META, now).connection,
-        now=now,
-        filter=make_filter("none"),
+    rules = FrontierRules(
         draw=draw,
         doubts_up_to=0.0 if draw is Draw.FIRST else None,
         host_cap=0,
         delay_s=_DELAY_S,
     )
+    return SqliteFrontier(open_run(folder, _META, now).connection, rules, now=now)
 
 
 def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:

@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from crawler.frontier.base import PAGE, Link, Record
-from crawler.shared.redis import RedisFrontier, connect
+from crawler.frontier.rules import FrontierRules
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
 from tests.support.redisserver import RedisServer
@@ -42,9 +44,8 @@ def timed(times: list[float], do: Callable[[], Any]) -> Any:
 
 
 def measure(server: RedisServer, draw: Draw, pages: int) -> dict[str, float]:
-    frontier = RedisFrontier(
-        connect(server.url), draw.name, now=0.0, filter=make_filter("server"), draw=draw
-    )
+    rules = FrontierRules(filter=make_filter("server"), draw=draw)
+    frontier = RedisFrontier(connect(server.url), draw.name, rules, now=0.0)
     frontier.seed([Link(f"http://seed{n}.de/", 2.0) for n in range(pages)], 0.0)
     client = connect(server.url)
     client_s, server_s = time.process_time(), server_cpu(client)
@@ -79,9 +80,8 @@ def memory(server: RedisServer, draw: Draw, hosts: int = 16000) -> dict[str, flo
 def queue_bytes(server: RedisServer, draw: Draw, hosts: int, urls: int) -> int:
     client = connect(server.url)
     client.flushall()
-    frontier = RedisFrontier(
-        client, "memory", now=0.0, filter=make_filter("server"), draw=draw, host_cap=10
-    )
+    rules = FrontierRules(filter=make_filter("server"), draw=draw)
+    frontier = RedisFrontier(client, "memory", rules, now=0.0)
     for number in range(urls):
         found = [Link(f"http://h{n:08}.de/page/{number:015}", 0.0) for n in range(hosts)]
         assert len(found[0].url) == 40

@@ -28,6 +28,7 @@ from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT, KeptRobots, Lease, Link, Record
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.identification import page_method, page_reader
 from crawler.politeness.network import is_private_url
@@ -539,9 +540,8 @@ def answers(data: bytes) -> None:
 def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
     now = [1000.0]
     rule = make_filter("server", tolerance=2, directory_depth=1)
-    frontier = SqliteFrontier(
-        connection, now=now[0], filter=rule, host_cap=HOST_CAP, delay_s=1.0, lifts=False
-    )
+    rules = FrontierRules(filter=rule, host_cap=HOST_CAP, delay_s=1.0)
+    frontier = SqliteFrontier(connection, rules, now=now[0])
     settled = _Settled()
     visitor = Visitor(
         frontier,

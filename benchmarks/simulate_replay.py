@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from benchmarks import proxyweb
 from crawler.frontier.base import PAGE, Link, Record
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import IDENTITY, open_run
 from crawler.simulate.build import build
@@ -113,9 +114,7 @@ def settled(folder: Path, *, pages: int, keeps_links: bool) -> tuple[float, int]
     """Settle pages of 60 links each; return CPU milliseconds and bytes of the database a page."""
     meta: dict[str, object] = dict.fromkeys(IDENTITY, "") | {"lang": "de", "seeds": []}
     run = open_run(folder, meta, 0.0)
-    frontier = SqliteFrontier(
-        run.connection, now=0.0, filter=make_filter("none"), host_cap=10, keeps_links=keeps_links
-    )
+    frontier = SqliteFrontier(run.connection, FrontierRules(keeps_links=keeps_links), now=0.0)
     chance = Random(1)
 
     def link() -> Link:

@@ -14,19 +14,20 @@ from classifiers import languages
 from classifiers.errors import ClassifierError, LanguageError
 from crawler.errors import RunFolderError, SettingError, StorageError
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.robots import Robots
-from crawler.run import IDENTITY, Run, lock_run, open_run
+from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
+from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
-from crawler.shared.redis import connect as connect_redis
+from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.strategies import SEED, Ordering, make_filter, make_ordering
-from crawler.strategies.filters import Filter
 from crawler.visit import RetryRule, Visitor
 from crawler.web.contract import Web
 from crawler.web.opening import open_web
@@ -95,7 +96,7 @@ class Crawl:
     settings: CrawlSettings
     ordering: Ordering
     web: Web | None
-    run: Run
+    run: OpenRun
     frontier: Frontier
     robots: Robots
     clock: Callable[[], float]
@@ -195,8 +196,12 @@ def open_crawl(
     folder = _run_folder(options, settings, ordering, now)
     waiting = Waiting(clock)
     meta = _meta(options, ordering, settings)
+    rules = _rules(options, settings, ordering)
     with ExitStack() as undo:
-        shared = _shared_frontier(options, settings, ordering, meta, folder, waiting, now)
+        shared = None
+        if settings.frontier is not None:
+            membership = _membership(settings, meta, folder)
+            shared = _shared_frontier(settings.frontier, rules, membership, waiting, now)
         if shared is not None:
             undo.callback(shared.close)
         lock = undo.enter_context(lock_run(folder))
@@ -210,7 +215,7 @@ def open_crawl(
             )
             worker = _worker(shared, occupancy, run, settings)
         undo.pop_all()
-    frontier = shared or _own_frontier(options, settings, ordering, run, now)
+    frontier = shared or SqliteFrontier(run.connection, rules, now=now)
     listeners: list[OnSettled] = []
 
     def tell(lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
@@ -330,67 +335,11 @@ def _crawl_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettin
     return settings.crawl_name or f"{options.lang}-{ordering.name}"
 
 
-def _filter(options: CrawlOptions) -> Filter:
-    return make_filter(
-        options.filter, tolerance=options.tolerance, directory_depth=options.directory_depth
-    )
-
-
-def _shared_frontier(
-    options: CrawlOptions,
-    settings: CrawlSettings,
-    ordering: Ordering,
-    meta: Mapping[str, object],
-    folder: Path,
-    waiting: Waiting,
-    now: float,
-) -> RedisFrontier | None:
-    """Join the crawl that the settings name, if they name one."""
-    if settings.frontier is None:
-        return None
-    frontier = RedisFrontier(
-        connect_redis(settings.frontier),
-        str(meta["shared"]),
-        now=now,
-        filter=_filter(options),
-        identity={key: meta[key] for key in IDENTITY},
-        worker=worker_name(folder),
-        draw=ordering.draw,
-        lifts=ordering.lifts,
-        doubts_up_to=ordering.doubts_up_to,
-        patience_s=settings.patience_s,
-        host_cap=options.host_cap,
-        directory_cap=options.directory_cap,
-        delay_s=settings.delay_s,
-        budget_pages=options.pages,
-        lease_s=settings.lease_s,
-        random_state=settings.random_state,
-        sleep=waiting.sleep,
-    )
-    if not frontier.is_durable():
-        _log.warning("the Redis server keeps no append-only file: a crash of it loses the crawl")
-    return frontier
-
-
-def _worker(
-    frontier: RedisFrontier, occupancy: SharedOccupancy, run: Run, settings: CrawlSettings
-) -> Worker:
-    """Return the worker; raises `RunFolderError` if its folder knows of pages Redis forgot."""
-    if run.has_pages() and not frontier.totals().get("settled"):
-        raise RunFolderError(
-            f"{run.folder}: holds pages of a crawl that the Redis server has nothing of; "
-            "use a new folder"
-        )
-    return Worker(frontier, occupancy, run.connection, every_s=settings.lease_s / 4)
-
-
-def _own_frontier(
-    options: CrawlOptions, settings: CrawlSettings, ordering: Ordering, run: Run, now: float
-) -> Frontier:
-    return SqliteFrontier(
-        run.connection,
-        now=now,
-        filter=_filter(options),
+def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> FrontierRules:
+    return FrontierRules(
+        filter=make_filter(
+            options.filter, tolerance=options.tolerance, directory_depth=options.directory_depth
+        ),
         draw=ordering.draw,
         lifts=ordering.lifts,
         doubts_up_to=ordering.doubts_up_to,
@@ -402,3 +351,35 @@ def _own_frontier(
         random_state=settings.random_state,
         keeps_links=settings.keeps_links,
     )
+
+
+def _membership(settings: CrawlSettings, meta: Mapping[str, object], folder: Path) -> Membership:
+    return Membership(
+        worker=worker_name(folder),
+        identity={key: meta[key] for key in IDENTITY},
+        lease_s=settings.lease_s,
+    )
+
+
+def _shared_frontier(
+    address: str, rules: FrontierRules, membership: Membership, waiting: Waiting, now: float
+) -> RedisFrontier:
+    """Join the shared crawl that the membership names, at the address of its Redis server."""
+    name = str(membership.identity["shared"])
+    client = connect_redis(address)
+    frontier = RedisFrontier(client, name, rules, membership, now=now, sleep=waiting.sleep)
+    if not frontier.is_durable():
+        _log.warning("the Redis server keeps no append-only file: a crash of it loses the crawl")
+    return frontier
+
+
+def _worker(
+    frontier: RedisFrontier, occupancy: SharedOccupancy, run: OpenRun, settings: CrawlSettings
+) -> Worker:
+    """Return the worker; raises `RunFolderError` if Redis has lost the pages of its folder."""
+    if run.has_pages() and not frontier.totals().get("settled"):
+        raise RunFolderError(
+            f"{run.folder}: holds pages of a crawl that the Redis server does not know; "
+            "use a new folder"
+        )
+    return Worker(frontier, occupancy, run.connection, every_s=settings.lease_s / 4)

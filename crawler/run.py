@@ -1,4 +1,4 @@
-"""A run is a folder; its `run.db` holds the frontier, the counters and one row per URL settled.
+"""The folder of a run. Its `run.db` has the frontier, the counters and one row per settled URL.
 
 Every figure of a report comes from `run.db`, and the same file resumes the crawl.
 """
@@ -13,32 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from classifiers.pages.methods import DEFAULT_METHOD
 from crawler.errors import RunFolderError
+from crawler.page_row import create_pages
 
 SCHEMA_VERSION = "4"
-
-_DIRECTORIES = """
-CREATE TABLE directories(
-    directory TEXT PRIMARY KEY,           -- host and first directories of a path
-    admitted INTEGER NOT NULL) WITHOUT ROWID;  -- URLs that hold a slot of the directory cap
-"""
-
-_LINKS = """
-CREATE TABLE links(
-    page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
-    urls BLOB NOT NULL);                  -- its links; crawler.frontier.outlinks tells how
-"""
-
-_UPGRADES = {
-    "1": ("2", "ALTER TABLE urls ADD COLUMN inlinks TEXT"),
-    "2": ("3", _DIRECTORIES),
-    "3": ("4", _LINKS),
-}
-"""Schema of an older version -> the next one, and what leads to it."""
-
-_UNSAID = {"identify": DEFAULT_METHOD, "shared": "", "directory_cap": "0"}
-"""What a run has that was made before the setting existed."""
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -53,7 +31,9 @@ CREATE TABLE hosts(
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory
     downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
-{_DIRECTORIES.strip()}
+CREATE TABLE directories(
+    directory TEXT PRIMARY KEY,           -- host and first directories of a path
+    admitted INTEGER NOT NULL) WITHOUT ROWID;  -- URLs that hold a slot of the directory cap
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
@@ -65,13 +45,10 @@ CREATE TABLE urls(
                                           -- NULL: none, or settled
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
-CREATE TABLE pages(
-    id INTEGER PRIMARY KEY,               -- order of settling
-    fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT,
-    depth INTEGER NOT NULL, status INTEGER, outcome TEXT NOT NULL, language TEXT,
-    confidence REAL, method TEXT, charset TEXT, country TEXT, bytes INTEGER NOT NULL,
-    score REAL NOT NULL, queued INTEGER NOT NULL, fetched_at REAL NOT NULL);
-{_LINKS.strip()}
+{create_pages()};
+CREATE TABLE links(
+    page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
+    urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
     WITHOUT ROWID;
@@ -91,38 +68,39 @@ IDENTITY = (
     "identify",
     "shared",
 )
-"""What must agree for a folder to be resumed: with another of these it is another crawl."""
+"""The keys of `meta` that must have the same values for a folder to be resumed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """An open run folder."""
+class OpenRun:
+    """A run folder that this process works on, in a session of its own."""
 
     folder: Path
     connection: sqlite3.Connection
     session: int
 
     def has_pages(self) -> bool:
-        """Tell whether any URL was settled in it."""
+        """Tell whether a URL was settled in this run."""
         return bool(self.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0])
 
     def end_session(self, now: float, finish_reason: str) -> None:
-        """Note when and why this process stopped working on the run."""
+        """Write down when and why this process stopped working on the run."""
         self.connection.execute(
             "UPDATE sessions SET ended_at = ?, finish_reason = ? WHERE id = ?",
             (now, finish_reason, self.session),
         )
 
 
-def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
-    """Open a run folder to crawl in it; a new one is made, a known one is resumed.
+def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
+    """Open a run folder to crawl in it: a new run begins, a known run is resumed.
 
-    `meta` are the settings of the crawl, with at least the keys of `IDENTITY` and "seeds". A run
-    of an older schema is upgraded. The whole file is checked first, which reads it once.
-    Raises `RunFolderError`, leaving everything as it was, if the folder holds another crawl,
-    belongs to a newer version, is damaged, or cannot be read or written.
+    `meta` are the settings of the crawl, "seeds" and the keys of `IDENTITY` among them; a key that
+    is missing counts as empty. The whole file is read once to check it.
+    Raises `RunFolderError` and changes nothing if the folder holds another crawl, was made by
+    another version, is damaged, or cannot be read or written.
     """
-    values = _UNSAID | {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
+    values = dict.fromkeys(IDENTITY, "")
+    values |= {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
     path = folder / "run.db"
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -140,14 +118,14 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> Run:
     except sqlite3.Error as error:
         connection.close()
         raise _unusable(folder, error) from error
-    return Run(folder, connection, session)
+    return OpenRun(folder, connection, session)
 
 
 def lock_run(folder: Path) -> IO[str]:
-    """Return a file whose being open keeps other processes from crawling in the folder.
+    """Return a file; while it is open, no other process can crawl in the folder.
 
-    The system lets go of it when the process ends, however it ends. Raises `RunFolderError` if
-    another process holds it or the folder cannot be made.
+    The lock ends with the process, even if that is killed. Raises `RunFolderError` if another
+    process holds the lock or the folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -167,7 +145,10 @@ def _unusable(folder: Path, error: Exception) -> RunFolderError:
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Return a connection in autocommit mode that outlives kills and waits for other readers."""
+    """Return a connection in autocommit mode that waits for other readers.
+
+    A killed process loses nothing that was committed.
+    """
     connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
     # A leaf that is touched again before a checkpoint is written back once for both.
     connection.execute("PRAGMA wal_autocheckpoint = 32000")
@@ -179,14 +160,11 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def create(path: Path, values: Mapping[str, str]) -> None:
-    """Make a run's database; it is there with all its tables or not at all.
-
-    `values` are its `meta`.
-    """
+    """Make a run's database with `values` as its `meta`, completely or not at all."""
     unfinished = path.with_name(".run.db.new")
     _remove(unfinished)
     try:
-        # Without a log, so that what is committed is in the file.
+        # Without a log, so that the file is complete after the commit.
         with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
             # A page's transaction touches a leaf of an index for each of its links: small leaves
             # write less.
@@ -206,7 +184,7 @@ def _remove(database: Path) -> None:
 
 
 def _check(folder: Path, values: Mapping[str, str]) -> None:
-    """Refuse what cannot be resumed, without a change to the folder."""
+    """Raise RunFolderError for a run that cannot be resumed; change nothing."""
     path = folder / "run.db"
     if not path.is_file():
         raise RunFolderError(f"{folder}: run.db is no file; use another folder")
@@ -217,7 +195,7 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
         with closing(_for_reading(path)) as connection:
             kept = _kept(connection, folder)
             _check_identity(folder, kept, values)
-            fault = _fault(connection, kept["schema"])
+            fault = _fault(connection)
     except sqlite3.OperationalError:
         raise
     except sqlite3.DatabaseError as error:
@@ -226,14 +204,14 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
         raise _damaged(folder, fault)
 
 
-def _fault(connection: sqlite3.Connection, schema: str) -> str:
-    """Return what is broken in a run's database, "" if nothing is."""
+def _fault(connection: sqlite3.Connection) -> str:
+    """Return the first fault of a run's database, "" if there is none."""
     told: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
     if told != "ok":
         return " ".join(told.split())
     rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
     missing = _TABLES.difference(name for (name,) in rows)
-    if missing and schema == SCHEMA_VERSION:
+    if missing:
         return f"it has no table {', '.join(sorted(missing))}"
     return ""
 
@@ -245,20 +223,20 @@ def _damaged(folder: Path, what: str) -> RunFolderError:
 
 
 def _for_reading(path: Path) -> sqlite3.Connection:
-    """Return a connection that leaves no file behind and changes none."""
-    # Without a log there is nothing but the file; to read a log SQLite wants its lock file too.
+    """Return a connection that changes no file and leaves none behind."""
+    # A database without a log is read as it is; to read a log, SQLite needs its lock file.
     mode = "mode=ro" if _log_of(path) else "mode=ro&immutable=1"
     return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
 
 
 def _log_of(path: Path) -> int:
-    """Return how many bytes a killed process left in the log of a database."""
+    """Return the bytes that a killed process left in the log of a database."""
     log = path.with_name(f"{path.name}-wal")
     return log.stat().st_size if log.exists() else 0
 
 
 def _kept(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
-    """Return what a run says of itself."""
+    """Return the `meta` of a run."""
     try:
         kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
     except sqlite3.OperationalError as error:
@@ -267,18 +245,18 @@ def _kept(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
         kept = {}
     if "schema" not in kept:
         raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
-    return _UNSAID | kept
+    return kept
 
 
 def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, str]) -> None:
     schema = kept["schema"]
-    if schema != SCHEMA_VERSION and schema not in _UPGRADES:
+    if schema != SCHEMA_VERSION:
         raise RunFolderError(
             f"{folder}: made with schema {schema}, this version has {SCHEMA_VERSION}; "
             "use the version that made it or a new folder"
         )
     for key in IDENTITY:
-        before = kept.get(key)
+        before = kept.get(key, "")
         if before != values[key]:
             raise RunFolderError(
                 f"{folder}: holds a crawl with {key}={before}, not {key}={values[key]}; "
@@ -287,15 +265,10 @@ def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, 
 
 
 def _begin(connection: sqlite3.Connection, values: Mapping[str, str], now: float) -> int:
-    """Upgrade a run that was checked and return the number of the session that begins."""
+    """Begin a session on a run that was checked, and return its number."""
     connection.execute("BEGIN IMMEDIATE")
-    schema = connection.execute("SELECT value FROM meta WHERE key = 'schema'").fetchone()[0]
-    while schema in _UPGRADES:
-        schema, statement = _UPGRADES[schema]
-        connection.execute(statement)
     # The budget and the seeds may grow from one session to the next.
-    rows = [("schema", SCHEMA_VERSION), *values.items()]
-    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+    connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", values.items())
     cursor = connection.execute("INSERT INTO sessions(started_at) VALUES (?)", (now,))
     connection.execute("COMMIT")
     return cursor.lastrowid or 0

@@ -1,18 +1,19 @@
-"""Where the figures come from: the `run.db` of a run, opened for reading only."""
+"""A run's database, opened for reading only, and its sessions."""
 
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from crawler.errors import RunFolderError
 
 
 @contextmanager
 def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection]:
-    """A connection to a run that sees one moment of it, also while the crawl goes on.
+    """Yield a connection that sees the run as it is at this moment, even if the crawl goes on.
 
-    `run` is a run's folder, its `run.db`, or a connection, which is used as it is and left open.
+    `run` is a run's folder, its `run.db`, or a connection, which is yielded and left open.
     Raises RunFolderError for a path that is no run.
     """
     if isinstance(run, sqlite3.Connection):
@@ -23,10 +24,44 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
     if not path.is_file():
         raise RunFolderError(f"{run} is not the folder of a run: it has no run.db")
     try:
-        # Not mode=ro: the last reader of a database in WAL mode must be able to clean up behind it.
+        # Not mode=ro: the last reader of a database in WAL mode must be able to clean up.
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
             yield connection
     except sqlite3.DatabaseError as error:
         raise RunFolderError(f"{path} cannot be read as a run: {error}") from error
+
+
+class Session(NamedTuple):
+    """The work of one process on a run; times are unix seconds.
+
+    `finish_reason` is None if the process was killed.
+    """
+
+    started_at: float
+    ended_at: float
+    finish_reason: str | None
+
+
+def sessions_of(connection: sqlite3.Connection) -> list[Session]:
+    """Return all sessions of a run; one that was killed ends with its last settled page."""
+    rows = connection.execute(
+        "SELECT started_at, ended_at, lead(started_at) OVER (ORDER BY id), finish_reason"
+        " FROM sessions"
+    ).fetchall()
+    found = []
+    for started, ended, next_started, reason in rows:
+        end = _last_page(connection, started, next_started) if ended is None else ended
+        found.append(Session(started, max(started, end), reason))
+    return found
+
+
+def _last_page(connection: sqlite3.Connection, started: float, until: float | None) -> float:
+    """Return when the last page of a session was settled; its start if there is no page."""
+    before = float("inf") if until is None else until
+    row = connection.execute(
+        "SELECT max(fetched_at) FROM pages WHERE fetched_at >= ? AND fetched_at < ?",
+        (started, before),
+    ).fetchone()
+    return started if row[0] is None else float(row[0])

@@ -1,1 +1,1 @@
-"""The frontier: which URL is fetched next."""
+"""The frontier decides which queued URL is fetched next."""

@@ -1,9 +1,9 @@
-"""The frontier's contract: who is fetched next, and what a fetch changes.
+"""The contract of the frontier: which URL is fetched next, and what changes after the fetch.
 
 A URL is *queued*, then *leased* to one fetch, then *settled*. Settling is one transaction: the
-page's record, the counters of its server, its new links and the end of its lease happen
-together or not at all. A lease that no settlement ends (the process died) gives the URL back
-to the queue: when the process comes back, or after a time where several share one frontier.
+page's record, the counters of its server, its new links and the end of its lease are written
+together or not at all. If the process dies, its leases end and their URLs are queued again: when
+the process comes back, or after some time where several processes share one frontier.
 All times are unix seconds and are passed in; the frontier has no clock.
 
 Every implementation passes the same test suite.
@@ -15,19 +15,18 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 PAGE = "page"
-"""The outcome of a page that was downloaded with a final status; all others count apart."""
+"""The outcome of a page that was downloaded with a final status; other outcomes are no pages."""
 
 REDIRECT = "redirect"
-"""The outcome of a URL that points elsewhere; its slots of the caps go to its target."""
-
+"""The outcome of a URL that redirects; its target gets its slots of the caps."""
 
 MAX_INLINKS = 10
-"""Pages that link to a URL and are remembered while it waits (Hayati 2004, 5.4)."""
+"""The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A URL that was found, normalised, with the score of the crawl's ordering."""
+    """A normalised URL found on a page, with the score that the crawl's ordering gives it."""
 
     url: str
     score: float
@@ -35,12 +34,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """A URL handed out by `Frontier.next` that one fetch now works on.
+    """A URL that `Frontier.next` gave to one fetch.
 
-    `depth` is the distance from the seeds, `redirects` how many redirects led here in a row,
-    `retries` how often it was given back by `Frontier.retry`. `inlinks` are the languages of the
-    first pages that linked to it while it waited, at most `MAX_INLINKS`, equal ones together; a
-    redirect hands its own on to its target.
+    `depth` is the distance from the seeds, `redirects` the number of redirects in a row that led
+    here, `retries` the number of calls of `Frontier.retry` for it. `inlinks` are the languages of
+    the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
+    the target of a redirect gets those of the redirect.
     """
 
     fingerprint: int
@@ -55,18 +54,19 @@ class Lease:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What a settled URL leaves behind: one row of the run.
+    """The result of a fetch.
 
-    `outcome` is `PAGE`, `REDIRECT` or the reason why nothing came ("robots", "timeout", ...).
-    `language` is None for a page without a label. `is_download` says whether the page tells
-    something of its server (2xx); only then does it count for N_a, and `is_relevant` for N_r.
-    `bytes` is the size of the body as received, `country` the server's, where known. Of the
-    links on the page, `ignored_files` name multimedia, style sheets or downloads and
-    `ignored_urls` are too long or no URLs, `ignored_traps` look endless
-    (`crawler.politeness.traps`); none of them are among the links that are admitted. `is_cut` says
-    that the body ended too early. `is_reference` says that the page has text enough for its
-    language, where it has one, to count among the `inlinks` of the URLs that it links to. `parser`
-    is the one that read it.
+    `outcome` is `PAGE`, `REDIRECT` or the reason why there is no page ("robots", "timeout", ...).
+    `fetched_at` is in unix seconds. `language` is None for a page without a label. `is_download`
+    is True for a page with a status of 2xx; such a page counts for N_a of its unit, and for N_r if
+    it `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, None
+    if unknown.
+
+    Three kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
+    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_traps` look
+    endless (`crawler.politeness.traps`). `is_cut`: the body ended too early. `is_reference`: the
+    page has enough text that its language counts among the `inlinks` of the URLs that it links to.
+    `parser` is the name of the HTML parser that read it.
     """
 
     outcome: str
@@ -87,9 +87,21 @@ class Record:
     ignored_traps: int = 0
     is_cut: bool = False
 
+    def counts(self) -> dict[str, int]:
+        """Return the numbers above 0 that this page adds to the run's counters, by their names."""
+        numbers = {
+            "ignored_file": self.ignored_files,
+            "ignored_url": self.ignored_urls,
+            "ignored_trap": self.ignored_traps,
+            "cut_short": int(self.is_cut),
+        }
+        if self.parser is not None:
+            numbers[f"parser_{self.parser}"] = 1
+        return {name: number for name, number in numbers.items() if number}
+
 
 class Admission(Enum):
-    """What became of a link."""
+    """The decision of the frontier about a link."""
 
     STORED = "stored"
     SEEN = "seen"
@@ -100,7 +112,7 @@ class Admission(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Where the crawl stands. `hosts` are those that gave a page."""
+    """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page."""
 
     queued: int
     leased: int
@@ -111,17 +123,17 @@ class Counts:
 
 
 class KeptRobots(NamedTuple):
-    """A robots.txt as it was taken in at `fetched_at`, unix seconds; `text` "" has no rules."""
+    """A robots.txt that was fetched at `fetched_at`, unix seconds; the `text` "" has no rules."""
 
     text: str
     fetched_at: float
 
 
 class Frontier(Protocol):
-    """Who is fetched next, and what a fetch changes."""
+    """Gives out URLs and takes in the results of their fetches."""
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
-        """Queue links that no page gave: no filter applies, the caps do."""
+        """Queue the seeds: no filter applies, the caps do."""
 
     def admit(
         self,
@@ -132,11 +144,11 @@ class Frontier(Protocol):
         now: float,
         was_contacted: bool = True,
     ) -> list[Admission]:
-        """Settle a leased URL and return what became of its links, in their order.
+        """Settle a leased URL and return the admission of each of its links, in their order.
 
         The host may be contacted again after its delay, or at once if it was not contacted.
-        Raises `LeaseError` if the URL is not leased (any more) and `crawler.errors.StorageError`
-        if nothing can be written any more; the URL stays queued for a later process then.
+        Raises `LeaseError` if the URL is not leased. Raises `crawler.errors.StorageError` if
+        nothing can be written any more; the URL then stays queued for a later process.
         """
 
     def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
@@ -145,20 +157,21 @@ class Frontier(Protocol):
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host was contacted and rests for its delay.
 
-        With `not_before` it was not contacted and rests until then.
-        Where URLs are drawn at random, this one counts as drawn and goes first with its score.
+        With `not_before`, the host was not contacted and rests until then.
+        Where URLs are drawn at random, this URL counts as drawn: among the URLs with its score it
+        is leased first.
         """
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None.
 
-        None also when as many pages are settled or leased as the crawl's budget allows.
+        Also returns None while the settled and leased pages use up the crawl's page budget.
         """
 
     def ready_at(self, now: float) -> float | None:
-        """Return when `next` will have something, or None until a lease of this process ends.
+        """Return when `next` will give a URL, or None until a lease of this process ends.
 
-        Where other processes share the frontier, it may be no more than a time to look again.
+        Where other processes share the frontier, it may only be a time to ask again.
         """
 
     def set_delay(self, host: str, delay_s: float) -> None:
@@ -171,11 +184,11 @@ class Frontier(Protocol):
         """Keep the robots.txt of an origin."""
 
     def counts(self) -> Counts:
-        """Return where the crawl stands, in O(1)."""
+        """Return how many URLs are queued and leased, and how many pages there are, in O(1)."""
 
     def close(self) -> None:
-        """Let go of the storage; leases that are still held give their URLs back."""
+        """Release the storage; URLs that are still leased are queued again."""
 
 
 class LeaseError(KeyError):
-    """A URL was settled that nobody had leased, or that was settled before."""
+    """A URL was settled, retried or released without a lease, or after its lease had ended."""

@@ -1,23 +1,23 @@
-"""How the links of a settled page are kept in its run: their URLs, one a line, compressed.
+"""The links of a settled page, packed for its run: one URL a line, compressed.
 
-Normalised URLs have no line breaks. A page of a manual with 23 links takes 320 bytes.
+Normalised URLs have no line breaks. The 23 links of a manual's page take 320 bytes.
 """
 
 import zlib
 from collections.abc import Sequence
 
-# The sixth level saves a twelfth of the bytes and takes half as long again.
+# Level 6 saves a twelfth of the bytes and takes one and a half times as long.
 _LEVEL = 1
 
 
 def written(urls: Sequence[str]) -> bytes:
-    """Return the bytes for the links of a page, none for no links."""
+    """Return the packed links of a page; b"" for no links."""
     text = "\n".join(urls).encode("utf-8", "surrogatepass")
     return zlib.compress(text, _LEVEL) if text else b""
 
 
 def read(data: bytes) -> list[str]:
-    """Return the links, in their order; raises ValueError for what `written` did not write."""
+    """Return the links in their order; raises ValueError for bytes that `written` did not make."""
     if not data:
         return []
     try:

@@ -1,7 +1,7 @@
-"""Which of the hosts that may be contacted now gives the next URL.
+"""The choice among the hosts that may be contacted now: best first, or a uniform draw.
 
-Both ways cost O(log hosts) a URL, however many URLs one host has. They know hosts and scores, not
-URLs: those stay on disk.
+Both cost O(log hosts) for each URL, however many URLs one host has. They keep hosts and scores in
+memory; URLs stay on disk.
 """
 
 from array import array
@@ -18,14 +18,14 @@ Head = tuple[float, int, int]
 
 
 @dataclass(slots=True, eq=False)
-class Host:
-    """A host with something queued or leased, or one that still rests.
+class QueuedHost:
+    """A host with a queued or leased URL, or one that still rests.
 
-    `ready_at` is when it may be contacted again, unix seconds. `promising` of its `queued` URLs
-    have a score that is not doubted. `head` is its best URL where `BestFirst` knows it and
-    `drawn` a URL that was drawn and put back (kept where URLs are drawn uniformly).
+    It may be contacted again at `ready_at`, unix seconds. `promising` of its `queued` URLs are not
+    doubtful. `head` is its best URL if `BestFirst` knows it. `drawn` is a URL that `UniformDraw`
+    drew and that was put back.
 
-    There may be a million of these: what a selection alone needs is kept by the selection.
+    There may be a million hosts, so facts that only a selection needs are kept there.
     """
 
     id: int
@@ -41,12 +41,13 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Pick:
-    """A place in a host's queue: a URL, or (`url_id` 0) one of those with a score.
+    """A place in a host's queue: the URL `url_id`.
 
-    That is the `offset`-th of those whose id is `first_id` or more.
+    If `url_id` is 0, it is the `offset`-th URL among those of the host with this score and an id
+    of at least `first_id`.
     """
 
-    host: Host
+    host: QueuedHost
     score: float
     url_id: int = 0
     offset: int = 0
@@ -56,71 +57,74 @@ class Pick:
 class Selection(Protocol):
     """The hosts that may be contacted now."""
 
-    def put(self, host: Host) -> None:
-        """Let a host with queued URLs take part."""
+    def put(self, host: QueuedHost) -> None:
+        """Add a host with queued URLs to the choice."""
 
-    def add(self, host: Host, score: float, url_id: int) -> None:
-        """Note that a URL was queued; `host.queued` counts it already."""
+    def add(self, host: QueuedHost, score: float, url_id: int) -> None:
+        """Note that a URL was queued; `host.queued` already counts it."""
 
-    def discard(self, host: Host, score: float, url_id: int) -> None:
+    def discard(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL left the queue of a host that is not ready."""
 
-    def lift(self, host: Host) -> None:
-        """Note that queued URLs of a host have better scores now."""
+    def lift(self, host: QueuedHost) -> None:
+        """Note that the scores of queued URLs of a host rose."""
 
     def put_back(self, pick: Pick) -> None:
-        """Note that a URL was taken and is queued again, its host not being ready yet."""
+        """Note that a taken URL is queued again; its host is not ready yet."""
 
     def best(self) -> float | None:
-        """Return the score of the URL that `take` would give, or None if there is none."""
+        """Return the score of the URL that `take` would return, None if no host is ready."""
 
     def take(self) -> Pick | None:
-        """Return whose turn it is and remove that host, or None if there is none."""
+        """Return the chosen URL and remove its host, or None if no host is ready."""
 
 
 class BestFirst:
-    """The highest score of all hosts first; among equal scores, the URL discovered first."""
+    """Chooses the highest score of all hosts; among equal scores, the URL discovered first."""
 
     def __init__(
-        self, hosts: Mapping[int, Host], head_of: Callable[[int], tuple[float, int]]
+        self, hosts: Mapping[int, QueuedHost], head_of: Callable[[int], tuple[float, int]]
     ) -> None:
-        """Rank `hosts` (by id) by `head_of`: minus score and id of the best URL of a host's id."""
+        """Choose among `hosts` (by id).
+
+        `head_of` returns minus the score and the id of the best URL of the host with an id.
+        """
         self._hosts = hosts
         self._head_of = head_of
         self._heap: list[Head] = []
         self._ready = 0
 
-    def put(self, host: Host) -> None:
-        """Let a host with queued URLs take part."""
+    def put(self, host: QueuedHost) -> None:
+        """Add a host with queued URLs to the choice."""
         self._ready += 1
         if host.head is None:
             host.head = (*self._head_of(host.id), host.id)
         self._push(host.head)
 
-    def add(self, host: Host, score: float, url_id: int) -> None:
-        """Note that a URL was queued; `host.queued` counts it already."""
+    def add(self, host: QueuedHost, score: float, url_id: int) -> None:
+        """Note that a URL was queued; `host.queued` already counts it."""
         head = (-score, url_id, host.id)
         if host.queued == 1 or (host.head is not None and head < host.head):
             host.head = head
             if host.is_ready:
                 self._push(head)
 
-    def discard(self, host: Host, score: float, url_id: int) -> None:
+    def discard(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL left the queue of a host that is not ready."""
         host.head = None
 
-    def lift(self, host: Host) -> None:
-        """Look up the host's best URL again, at once or when it takes part."""
+    def lift(self, host: QueuedHost) -> None:
+        """Look up the host's best URL again: now, or when the host is ready."""
         host.head = None
         if host.is_ready:
             host.head = (*self._head_of(host.id), host.id)
             self._push(host.head)
 
     def put_back(self, pick: Pick) -> None:
-        """Let the URL stand for itself again: what is better by then goes before it."""
+        """Do nothing: the URL competes again by its score."""
 
     def best(self) -> float | None:
-        """Return the score of the URL that `take` would give, or None if there is none."""
+        """Return the score of the URL that `take` would return, None if no host is ready."""
         while self._heap:
             if self._stands(self._heap[0]):
                 return -self._heap[0][0]
@@ -128,18 +132,18 @@ class BestFirst:
         return None
 
     def take(self) -> Pick | None:
-        """Return the host with the best URL and remove it, or None if there is none."""
+        """Return the best URL and remove its host, or None if no host is ready."""
         if self.best() is None:
             return None
         score, url_id, host_id = heappop(self._heap)
-        # What else stands of the host in the heap is void from now on.
+        # From now on all other entries of the host in the heap are void.
         self._ready -= 1
         host = self._hosts[host_id]
         host.head = None
         return Pick(host, -score, url_id)
 
     def _stands(self, head: Head) -> bool:
-        # The very same tuple: an equal one may have been void before and be pushed again.
+        # The same object, because an equal entry may be void and later be pushed again.
         host = self._hosts.get(head[2])
         return host is not None and host.head is head
 
@@ -151,46 +155,45 @@ class BestFirst:
 
 
 class UniformDraw:
-    """A URL drawn uniformly from all that is queued at hosts that may be contacted now.
+    """Draws a URL uniformly from the queues of all hosts that may be contacted now.
 
-    Where scores differ, the draw is among the URLs with the highest; the cost grows with how many
-    different scores are queued, of which the orderings that draw have one or two. A URL that was
-    drawn and put back (its robots.txt had to be fetched first) goes before the next draw with its
-    score: drawn anew, URLs of hosts that were contacted before would be drawn more often than
-    others.
+    Where scores differ, the draw is among the URLs with the highest score. The cost grows with the
+    number of different scores; the orderings that draw have one or two. A URL that was drawn and
+    put back, because its robots.txt had to be fetched first, is taken before the next draw of its
+    score. A second draw would favour hosts that were contacted before.
     """
 
     def __init__(
         self,
         random: Random,
-        hosts: Mapping[int, Host],
+        hosts: Mapping[int, QueuedHost],
         ids_of: Callable[[int, float], Iterable[int]],
         queued: Iterable[tuple[int, float, int]] = (),
     ) -> None:
         """Draw with `random` from `hosts` (by id).
 
-        `ids_of` gives the queued URLs of a host's id with a score, in the order of discovery; it
-        is asked once for each queue that grows long. `queued` is what there is: host's id, score
-        and number of URLs.
+        `ids_of` returns the ids of the queued URLs of a host with a score, in the order of
+        discovery; it is called once for each queue that grows long. `queued` has the id, a score
+        and the number of URLs with that score for each host with a queue.
         """
         self._random = random
         self._hosts = hosts
         self._ids_of = ids_of
         self._tiers: dict[float, Weights] = {}
         self._long: dict[tuple[int, float], LongQueue] = {}
-        self._drawn: dict[float, deque[Host]] = {}
+        self._drawn: dict[float, deque[QueuedHost]] = {}
         for host_id, score, number in queued:
             self._tiers.setdefault(score, Weights()).change(host_id, number)
 
-    def put(self, host: Host) -> None:
-        """Let a host with queued URLs take part."""
+    def put(self, host: QueuedHost) -> None:
+        """Add a host with queued URLs to the choice."""
         for tier in self._tiers.values():
             tier.show(host.id)
         if host.drawn is not None:
             self._drawn.setdefault(host.drawn.score, deque()).append(host)
 
-    def add(self, host: Host, score: float, url_id: int) -> None:
-        """Note that a URL was queued; `host.queued` counts it already."""
+    def add(self, host: QueuedHost, score: float, url_id: int) -> None:
+        """Note that a URL was queued; `host.queued` already counts it."""
         tier = self._tiers.get(score)
         if tier is None:
             tier = self._tiers[score] = Weights()
@@ -199,7 +202,7 @@ class UniformDraw:
         if queue is not None:
             queue.add(url_id)
 
-    def discard(self, host: Host, score: float, url_id: int) -> None:
+    def discard(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL left the queue of a host that is not ready."""
         tier = self._tiers[score]
         tier.change(host.id, -1)
@@ -211,20 +214,20 @@ class UniformDraw:
         if not len(tier):
             del self._tiers[score]
 
-    def lift(self, host: Host) -> None:
-        """Refuse: orderings that lift scores do not draw."""
+    def lift(self, host: QueuedHost) -> None:
+        """Raise NotImplementedError: orderings that lift scores do not draw."""
         raise NotImplementedError
 
     def put_back(self, pick: Pick) -> None:
-        """Remember what was drawn until its host is ready."""
+        """Keep the drawn URL until its host is ready."""
         pick.host.drawn = pick
 
     def best(self) -> float | None:
-        """Return the score of the URL that `take` would give, or None if there is none."""
+        """Return the score of the URL that `take` would return, None if no host is ready."""
         return max((score for score, tier in self._tiers.items() if tier.total), default=None)
 
     def take(self) -> Pick | None:
-        """Return a URL's place and remove its host, or None if there is none."""
+        """Return a drawn URL and remove its host, or None if no host is ready."""
         score = self.best()
         if score is None:
             return None
@@ -246,7 +249,7 @@ class UniformDraw:
         hosts = self._drawn.get(score)
         while hosts:
             pick = hosts.popleft().drawn
-            # A host that gave another URL meanwhile has nothing drawn any more.
+            # If the host gave another URL meanwhile, its drawn URL is forgotten.
             if pick is not None and pick.host.is_ready:
                 return pick
         return None
@@ -261,11 +264,11 @@ class UniformDraw:
 
 
 BLOCK = 512
-"""The most URLs that the search for a place in a host's queue steps over on disk."""
+"""The most URLs on disk that the search for a place in a host's queue steps over."""
 
 
 class LongQueue:
-    """How many URLs of a host lie between some of its ids, so that its n-th is found at once."""
+    """The number of URLs between some ids of a host, so that its n-th URL is found quickly."""
 
     def __init__(self) -> None:
         """Start empty."""
@@ -274,7 +277,7 @@ class LongQueue:
         self._room = 0
 
     def add(self, url_id: int) -> None:
-        """Count a URL whose id is higher than all before."""
+        """Count a URL; its id must be higher than all before."""
         if not self._room:
             self._firsts.append(url_id)
             self._room = BLOCK
@@ -282,18 +285,18 @@ class LongQueue:
         self._blocks.change(self._firsts[-1], 1, is_shown=True)
 
     def discard(self, url_id: int) -> None:
-        """Count a URL no longer."""
+        """Stop counting a URL."""
         self._blocks.change(self._firsts[bisect_right(self._firsts, url_id) - 1], -1)
 
     def at(self, position: int) -> tuple[int, int]:
-        """Return the id where a block begins and how far behind it the URL at a position is."""
+        """Return the first id of the block with a position, and the offset in that block."""
         return self._blocks.at(position)
 
 
 class Weights:
-    """Whole weights of keys; those shown are found by a position among them: a Fenwick tree.
+    """Integer weights of keys in a Fenwick tree; a key that is shown is found by a position.
 
-    A key takes its place when its weight rises from 0 and gives it up when that is 0 again.
+    A key has a place in the tree while its weight is above 0.
     """
 
     def __init__(self) -> None:
@@ -317,7 +320,7 @@ class Weights:
         return 0 if place is None else self._weights[place]
 
     def change(self, key: int, by: int, *, is_shown: bool = False) -> None:
-        """Add to a weight; a new key is shown or hidden as told."""
+        """Add to a weight; `is_shown` is for a new key."""
         place = self._place.get(key)
         if place is None:
             place = self._new_place(key, is_shown=is_shown)
@@ -328,21 +331,21 @@ class Weights:
             self._free.append(self._place.pop(key))
 
     def show(self, key: int) -> None:
-        """Let a key be found, if it has a weight."""
+        """Show a key, if it has a weight, so that it can be found."""
         place = self._place.get(key)
         if place is not None and not self._is_shown[place]:
             self._is_shown[place] = True
             self._add(place, self._weights[place])
 
     def hide(self, key: int) -> None:
-        """Let a key not be found."""
+        """Hide a key, so that it cannot be found."""
         place = self._place.get(key)
         if place is not None and self._is_shown[place]:
             self._is_shown[place] = False
             self._add(place, -self._weights[place])
 
     def at(self, position: int) -> tuple[int, int]:
-        """Return the key at a position in [0, total) and how far inside its weight that is."""
+        """Return the key at a position in [0, total) and the offset inside its weight."""
         if not 0 <= position < self.total:
             raise IndexError(position)
         sums, size, place, step = self._sums, self._size, 0, self._size
@@ -377,7 +380,7 @@ class Weights:
             index += index & -index
 
     def _double(self) -> None:
-        # Of the new sums only the last one covers places of before.
+        # Only the last of the new sums covers places from before.
         self._sums.frombytes(bytes(8 * self._size))
         self._size *= 2
         self._sums[self._size] = self.total

@@ -11,13 +11,24 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
+from crawler.page_row import insert_pages, record_values
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
+
+_ADD_RECORD = insert_pages(
+    "FROM urls WHERE id = :url_id",
+    id="NULL",
+    fingerprint="fingerprint",
+    url="url",
+    parent="(SELECT p.url FROM urls AS p WHERE p.id = urls.parent)",
+    depth="depth",
+    score="score",
+)
 
 
 @dataclass(slots=True)
 class HostRow:
-    """A host on disk. `admitted` URLs hold a slot of its cap; `delay_s` None: the crawl's."""
+    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay."""
 
     id: int
     key: str
@@ -43,7 +54,7 @@ class UrlRow:
 
 
 class Queue(NamedTuple):
-    """What is queued of a host: how much, and minus score and id of its best URL."""
+    """The queue of a host: two numbers of URLs, and the best URL's id and score, negated."""
 
     host: HostRow
     queued: int
@@ -53,16 +64,16 @@ class Queue(NamedTuple):
 
 
 def is_of_storage(error: sqlite3.Error) -> bool:
-    """Tell whether a failure is the disk's or the file's rather than that of what was asked."""
-    # What SQLite finds damaged has no class of its own.
+    """Tell whether the disk or the file caused an error, and not the statement."""
+    # SQLite has no class of its own for a damaged file.
     return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
 
 
-class Tables:
-    """One connection in autocommit mode and what the frontier asks of it."""
+class Storage:
+    """The statements of the frontier on one connection in autocommit mode."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Read on which ids hosts and URLs have arrived."""
+        """Read the last ids of hosts and URLs."""
         self._sql = connection.execute
         self._many = connection.executemany
         self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
@@ -74,7 +85,11 @@ class Tables:
 
     @contextmanager
     def transaction(self) -> Iterator[Counter[str]]:
-        """Do all or nothing; what is added to the counter yielded goes into `counts`."""
+        """Run a block completely or not at all.
+
+        The counts that the block adds to the yielded counter are added to the table `counts`.
+        Raises `StorageError` if nothing can be written any more.
+        """
         counts: Counter[str] = Counter()
         try:
             self._sql("BEGIN IMMEDIATE")
@@ -92,14 +107,14 @@ class Tables:
             raise
 
     def _roll_back(self) -> None:
-        # Some failures, a full disk among them, have ended the transaction already.
+        # Some errors, a full disk for example, have already ended the transaction.
         with suppress(sqlite3.DatabaseError):
             self._sql("ROLLBACK")
 
     # Totals, read once at opening.
 
     def page_totals(self) -> tuple[int, int, int]:
-        """Return how many pages there are, with a label, and relevant."""
+        """Return the number of pages, of pages with a label and of relevant pages."""
         pages, labelled, relevant = self._one(
             "SELECT COUNT(*), COUNT(language),"
             " COALESCE(SUM(language = (SELECT value FROM meta WHERE key = 'lang')), 0)"
@@ -109,18 +124,17 @@ class Tables:
         return pages, labelled, relevant
 
     def last_host(self) -> int:
-        """Return the highest id of a host; later ones are higher."""
+        """Return the highest id of a host; new hosts get higher ids."""
         return self._next_host
 
     def visited_hosts(self) -> int:
-        """Return how many hosts gave a page."""
+        """Return the number of hosts with a page."""
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
 
     def queues(self, doubts_up_to: float) -> Iterator[Queue]:
-        """Yield what is queued of every host; scores above `doubts_up_to` are promising.
+        """Yield the queue of every host that has one; scores above `doubts_up_to` are promising.
 
-        Reads the index alone, once, and looks up the best URL of each host: O(URLs) that are
-        queued, but only the hosts leave SQLite.
+        Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
         rows = self._sql(
             "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, q.n, q.promising, -q.best,"
@@ -134,7 +148,7 @@ class Tables:
             yield Queue(HostRow(*host), number, promising, score, url_id)
 
     def tiers(self) -> Iterator[tuple[int, float, int]]:
-        """Yield host, score and number of queued URLs, for every host and score."""
+        """Yield (host, score, number of queued URLs) for every host and score."""
         yield from self._sql(
             "SELECT host, score, COUNT(*) FROM urls WHERE queued = 1 GROUP BY host, score"
         )
@@ -151,7 +165,7 @@ class Tables:
         return row
 
     def ids(self, host: int, score: float) -> Iterator[int]:
-        """Yield the queued URLs of a host with that score, in the order of discovery."""
+        """Yield the ids of the queued URLs of a host with a score, in the order of discovery."""
         rows = self._sql(
             "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ? ORDER BY id",
             (host, score),
@@ -159,9 +173,9 @@ class Tables:
         return (url_id for (url_id,) in rows)
 
     def url_at(self, host: int, score: float, first_id: int, offset: int) -> int:
-        """Return the `offset`-th queued URL of a host with that score from an id on.
+        """Return the id of the `offset`-th queued URL of a host with a score, from `first_id` on.
 
-        The cost is linear in `offset`, which `selection.BLOCK` bounds.
+        Costs O(offset); `selection.BLOCK` bounds the offset.
         """
         return self._one(
             "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ? AND id >= ?"
@@ -170,7 +184,7 @@ class Tables:
         )[0]
 
     def lease(self, url_id: int) -> Lease:
-        """Return what a fetch has to know of a URL."""
+        """Return the lease of a URL."""
         fingerprint, url, score, depth, redirects, retries, tally = self._sql(
             "SELECT fingerprint, url, score, depth, redirects, retries, inlinks"
             " FROM urls WHERE id = ?",
@@ -182,19 +196,19 @@ class Tables:
     # Settling.
 
     def unqueue(self, url_id: int) -> None:
-        """Take a URL out of the queue; it stays known."""
+        """Take a URL out of the queue; it counts as seen from now on."""
         self._sql("UPDATE urls SET queued = 0, inlinks = NULL WHERE id = ?", (url_id,))
 
     def count_retry(self, url_id: int) -> None:
-        """Note that a URL is fetched once more."""
+        """Count one retry of a URL."""
         self._sql("UPDATE urls SET retries = retries + 1 WHERE id = ?", (url_id,))
 
     def hold(self, host: int, not_before: float) -> None:
-        """Note that a host rests, so that it does so also after a restart."""
+        """Let a host rest until `not_before`, also after a restart."""
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
 
     def free_slots(self, host: int, number: int) -> None:
-        """Give back slots of the host cap."""
+        """Give back a number of slots of the host cap."""
         self._sql("UPDATE hosts SET admitted = admitted - ? WHERE id = ?", (number, host))
 
     def count_page(self, host: int) -> bool:
@@ -203,7 +217,7 @@ class Tables:
         return bool(row.fetchone()[0] == 1)
 
     def count_download(self, unit: str, *, is_relevant: bool) -> Tally:
-        """Add a page to the tally of its unit and return that."""
+        """Add a page to the tally of its unit and return the tally."""
         return Tally(
             *self._one(
                 "INSERT INTO units VALUES (?, 1, ?) ON CONFLICT(unit) DO UPDATE SET"
@@ -214,7 +228,10 @@ class Tables:
         )
 
     def drop(self, host: int, unit: str | None) -> tuple[list[str], list[tuple[float, int]]]:
-        """Forget what is queued of a unit, None: the whole host; return URLs, scores and ids."""
+        """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
+
+        Return the URLs, and the score and id of each.
+        """
         where = "host = ?" if unit is None else "+host = ? AND unit = ?"
         parameters = (host,) if unit is None else (host, unit)
         statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING url, score, id"  # noqa: S608  # both spellings stand above
@@ -224,36 +241,19 @@ class Tables:
         return [url for url, _, _ in dropped], [(score, url_id) for _, score, url_id in dropped]
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
-        """Write the row of a settled URL and return its id. `queued` URLs wait after it."""
-        cursor = self._sql(
-            "INSERT INTO pages SELECT NULL, fingerprint, url, ?,"
-            " (SELECT p.url FROM urls AS p WHERE p.id = urls.parent),"
-            " depth, ?, ?, ?, ?, ?, ?, ?, ?, score, ?, ? FROM urls WHERE id = ?",
-            (
-                lease.host,
-                record.status,
-                record.outcome,
-                record.language,
-                record.confidence,
-                record.method,
-                record.charset,
-                record.country,
-                record.bytes,
-                queued,
-                record.fetched_at,
-                url_id,
-            ),
-        )
+        """Write the row of a settled URL and return its id; `queued` URLs wait now."""
+        values = record_values(record) | {"host": lease.host, "queued": queued, "url_id": url_id}
+        cursor = self._sql(_ADD_RECORD, values)
         return cursor.lastrowid or 0
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:
-        """Write down the links of a settled URL, whatever became of them."""
+        """Write all links of a settled URL, admitted or not."""
         self._sql("INSERT INTO links VALUES (?, ?)", (page, outlinks.written(urls)))
 
     # Admitting links.
 
     def seen(self, fingerprints: Iterable[int]) -> set[int]:
-        """Return which of these URLs are known."""
+        """Return those of the fingerprints that are known."""
         rows = self._sql(
             "SELECT fingerprint FROM urls WHERE fingerprint IN (SELECT value FROM json_each(?))",
             (json.dumps(list(fingerprints)),),
@@ -261,7 +261,7 @@ class Tables:
         return {fingerprint for (fingerprint,) in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
-        """Return the hosts of these names, new ones included."""
+        """Return the hosts with these names; a new host gets its id."""
         names = dict.fromkeys(keys)
         rows = self._sql(
             "SELECT id, host, admitted, delay_s, not_before FROM hosts"
@@ -276,7 +276,7 @@ class Tables:
         return found
 
     def tallies(self, units: Iterable[str]) -> Mapping[str, Tally]:
-        """Return the tallies of these units, those without a page included."""
+        """Return the tally of each of these units; a unit without a page has an empty tally."""
         names = dict.fromkeys(units, NOTHING)
         rows = self._sql(
             "SELECT unit, downloaded, relevant FROM units"
@@ -286,7 +286,7 @@ class Tables:
         return names | {unit: Tally(downloaded, relevant) for unit, downloaded, relevant in rows}
 
     def directory_slots(self, directories: Iterable[str]) -> dict[str, int]:
-        """Return how many slots these directories have given, new ones included."""
+        """Return the number of slots that each of these directories has given; 0 for a new one."""
         names = dict.fromkeys(directories, 0)
         rows = self._sql(
             "SELECT directory, admitted FROM directories"
@@ -296,7 +296,7 @@ class Tables:
         return names | dict(rows)
 
     def add_directory_slots(self, numbers: Mapping[str, int]) -> None:
-        """Add to the slots that directories have given; what is below 0 is given back."""
+        """Add to the slots that directories have given; numbers below 0 give slots back."""
         self._many(
             "INSERT INTO directories VALUES (?, ?)"
             " ON CONFLICT(directory) DO UPDATE SET admitted = admitted + excluded.admitted",
@@ -309,7 +309,7 @@ class Tables:
         return self._next_url
 
     def store(self, urls: Sequence[UrlRow]) -> None:
-        """Queue URLs and write down how many slots their hosts have given."""
+        """Queue URLs and write the numbers of slots that their hosts have given."""
         hosts = {row.host.key: row.host for row in urls}.values()
         self._many(
             "INSERT INTO hosts(id, host, admitted) VALUES (?, ?, ?)"
@@ -336,9 +336,9 @@ class Tables:
         )
 
     def add_inlinks(self, fingerprints: Collection[int], languages: Sequence[str]) -> None:
-        """Note for URLs that are queued that pages in these languages link to them too.
+        """Add languages to the inlinks of those URLs that are queued.
 
-        Where there are enough already the row is not touched.
+        A row that already has `MAX_INLINKS` is not written.
         """
         if not languages or not fingerprints:
             return
@@ -352,7 +352,7 @@ class Tables:
         self._many("UPDATE urls SET inlinks = ? WHERE id = ?", changed)
 
     def lift(self, fingerprint: int, score: float) -> int | None:
-        """Raise the score of a queued URL; return its host if that changed anything."""
+        """Raise the score of a queued URL; return its host's id, None if the score did not rise."""
         row = self._sql(
             "UPDATE urls SET score = ? WHERE fingerprint = ? AND queued = 1 AND score < ?"
             " RETURNING host",
@@ -363,7 +363,7 @@ class Tables:
     # Politeness.
 
     def set_delay(self, host: str, delay_s: float) -> int | None:
-        """Keep a host's own delay; return its id if it is known."""
+        """Write the delay of a host; return the host's id, None if the host is unknown."""
         with self.transaction():
             row = self._sql(
                 "UPDATE hosts SET delay_s = ? WHERE host = ? RETURNING id", (delay_s, host)
@@ -371,7 +371,7 @@ class Tables:
         return None if row is None else int(row[0])
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the robots.txt kept for an origin."""
+        """Return the robots.txt kept for an origin, None if there is none."""
         query = "SELECT text, fetched_at FROM robots WHERE origin = ?"
         row = self._sql(query, (origin,)).fetchone()
         return None if row is None else KeptRobots(*row)

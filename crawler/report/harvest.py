@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from crawler.errors import RunFolderError
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import write_whole
-from crawler.run_reader import reading
+from crawler.run_reader import reading, sessions_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,39 +181,8 @@ def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
     return hosts, most
 
 
-class Stretch(NamedTuple):
-    """A session, from when to when it was at work (unix seconds) and why it ended, None: killed."""
-
-    started_at: float
-    ended_at: float
-    finish_reason: str | None
-
-
-def stretches(connection: sqlite3.Connection) -> list[Stretch]:
-    """All sessions of a run; one that was killed ends with the last page that it settled."""
-    rows = connection.execute(
-        "SELECT started_at, ended_at, lead(started_at) OVER (ORDER BY id), finish_reason"
-        " FROM sessions"
-    ).fetchall()
-    found = []
-    for started, ended, next_started, reason in rows:
-        end = _last_page(connection, started, next_started) if ended is None else ended
-        found.append(Stretch(started, max(started, end), reason))
-    return found
-
-
 def _seconds(connection: sqlite3.Connection) -> float:
-    return sum(stretch.ended_at - stretch.started_at for stretch in stretches(connection))
-
-
-def _last_page(connection: sqlite3.Connection, started: float, until: float | None) -> float:
-    """When the last page of a session that nobody closed was settled."""
-    before = float("inf") if until is None else until
-    row = connection.execute(
-        "SELECT max(fetched_at) FROM pages WHERE fetched_at >= ? AND fetched_at < ?",
-        (started, before),
-    ).fetchone()
-    return started if row[0] is None else float(row[0])
+    return sum(one.ended_at - one.started_at for one in sessions_of(connection))
 
 
 def _sessions(connection: sqlite3.Connection) -> tuple[int, str | None]:

@@ -1,4 +1,4 @@
-"""How many requests are at an address: counted for all workers of a shared crawl."""
+"""The number of requests at an IP address, counted for all workers of a shared crawl."""
 
 from collections.abc import Callable
 from typing import Any
@@ -24,13 +24,14 @@ return 1
 class SharedOccupancy:
     """Counts the requests of all workers of a crawl, in its Redis server.
 
-    A stay ends by itself after `lease_s` seconds unless `renew` is called: its worker has died.
+    A request of a worker that died stops counting after `lease_s` seconds; a living worker calls
+    `renew` more often.
     """
 
     def __init__(
         self, crawl: StoredCrawl, at_once: int, clock: Callable[[], float], *, lease_s: float
     ) -> None:
-        """Let so many in at one address, 0: any number; `clock` gives unix seconds."""
+        """Allow `at_once` requests at one address, 0: any number; `clock` returns unix seconds."""
         self._crawl = crawl
         self._at_once = at_once
         self._clock = clock
@@ -38,7 +39,7 @@ class SharedOccupancy:
         self._stays: dict[str, list[str]] = {}
 
     def enter(self, address: str) -> bool:
-        """Let one more in, or return False."""
+        """Count one more request and return True, or return False if the limit is reached."""
         if not self._at_once:
             return True
         stay, now = uuid4().hex, self._clock()
@@ -50,7 +51,7 @@ class SharedOccupancy:
         return bool(is_in)
 
     def leave(self, address: str) -> None:
-        """End a stay."""
+        """Stop counting one request."""
         if not self._at_once:
             return
         stays = self._stays[address]
@@ -60,7 +61,7 @@ class SharedOccupancy:
         self._crawl.read(lambda pipe: pipe.zrem(self._key(address), stay))
 
     def renew(self) -> None:
-        """Let the stays of this worker last for their full time again."""
+        """Let the requests of this worker count for `lease_s` seconds from now on."""
         ends_at = self._clock() + self._lease_s
         if not self._stays:
             return

@@ -1,4 +1,4 @@
-"""One run made of the shares that the workers of a shared crawl wrote, each in its folder."""
+"""Merges the run folders of all workers of a shared crawl into one run."""
 
 import os
 import sqlite3
@@ -10,26 +10,28 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.report.harvest import Stretch, stretches
+from crawler.page_row import PAGE_COLUMNS, insert_pages
 from crawler.run import IDENTITY, connect, create
-from crawler.run_reader import reading
+from crawler.run_reader import Session, reading, sessions_of
 from crawler.shared.stored import StoredCrawl
 from crawler.shared.worker import add_settled, set_counts, storing
 
 _MERGED = "merged_from"
-"""The key in a run's `meta` that tells a merged run from one that a crawl has made."""
+"""The key in `meta` that only a merged run has."""
 
-_ADD_SHARE = """
-    INSERT INTO pages
-    SELECT IIF(EXISTS(SELECT 1 FROM pages AS p WHERE p.id = s.id), NULL, s.id),
-        fingerprint, url, host, parent, depth, status, outcome, language, confidence, method,
-        charset, country, bytes, score, queued, fetched_at
-    FROM share.pages AS s
-    WHERE NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.fingerprint = s.fingerprint)"""
+_ADD_SHARE = insert_pages(
+    "FROM share.pages AS s"
+    " WHERE NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.fingerprint = s.fingerprint)",
+    **{name: f"s.{name}" for name in PAGE_COLUMNS}
+    | {"id": "IIF(EXISTS(SELECT 1 FROM pages AS p WHERE p.id = s.id), NULL, s.id)"},
+)
 
 
 class Merged(NamedTuple):
-    """What came of it. `missing` records were settled by workers whose folders were not named."""
+    """The number of pages merged, and of pages `missing`.
+
+    A missing page was settled by a worker whose folder was not named.
+    """
 
     settled: int
     missing: int
@@ -37,22 +39,21 @@ class Merged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """What a worker's folder says beside its pages."""
+    """The content of a worker's folder, without its pages."""
 
     folder: Path
     meta: Mapping[str, str]
     counts: Counter[str]
-    sessions: Sequence[Stretch]
+    sessions: Sequence[Session]
 
 
 def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = None) -> Merged:
-    """Write into `folder` one `run.db` with what all workers' folders hold.
+    """Write one `run.db` into `folder` with the pages of all workers' folders.
 
-    `stored` is the same crawl in Redis, where what a worker settled waits until it is in the
-    worker's folder: with it also what workers that died left behind is in the run. Nothing is
-    changed but `folder`, so the crawl may go on and be merged again. Raises `RunFolderError` if a
-    folder is none of a shared crawl, if they are not of the same one, or if `folder` holds
-    something else.
+    `stored` is the same crawl in Redis. With it, the run also has the records that still wait
+    there, for example those of a worker that died. Only `folder` is changed, so the crawl may go
+    on and be merged again. Raises `RunFolderError` if a share is not of a shared crawl, if the
+    shares are of different crawls, or if `folder` holds a run that is not a merged one.
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
@@ -74,7 +75,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
 
 
 def crawl_of(share: Path) -> str:
-    """Return what the shared crawl is called of which a folder holds a share."""
+    """Return the name of the shared crawl whose worker wrote a folder."""
     return _share(share).meta["shared"]
 
 
@@ -84,7 +85,7 @@ def _share(folder: Path) -> _Share:
         if not meta.get("shared") or _MERGED in meta:
             raise RunFolderError(f"{folder}: no worker of a shared crawl worked in it")
         counts = Counter(dict(connection.execute("SELECT name, value FROM counts")))
-        return _Share(folder, meta, counts, stretches(connection))
+        return _Share(folder, meta, counts, sessions_of(connection))
 
 
 def _check_alike(shares: Sequence[_Share]) -> None:
@@ -112,7 +113,7 @@ def _write(
 ) -> Merged:
     counts = sum((share.counts for share in shares), Counter[str]())
     settled = 0
-    # First what Redis has: what a worker moves meanwhile is in its folder when that is read.
+    # Redis first: records that a worker moves meanwhile are in its folder when that is read.
     if stored is not None:
         counts, settled = _add_stored(connection, stored)
     for share in shares:
@@ -121,7 +122,7 @@ def _write(
         set_counts(connection, counts)
         connection.executemany(
             "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
-            joined([stretch for share in shares for stretch in share.sessions]),
+            joined([session for share in shares for session in share.sessions]),
         )
     number, last = connection.execute("SELECT COUNT(*), COALESCE(MAX(id), 0) FROM pages").fetchone()
     return Merged(number, max(0, max(last, settled) - number))
@@ -148,15 +149,18 @@ def _add_share(connection: sqlite3.Connection, folder: Path) -> None:
         connection.execute("DETACH share")
 
 
-def joined(sessions: Sequence[Stretch]) -> Iterator[Stretch]:
-    """Yield the times at which anybody was at work; each ends for the reason of its last."""
-    current: Stretch | None = None
-    for stretch in sorted(sessions, key=lambda one: one[:2]):
-        if current is None or stretch.started_at > current.ended_at:
+def joined(sessions: Sequence[Session]) -> Iterator[Session]:
+    """Yield the times at which at least one worker was at work.
+
+    Sessions that overlap become one, which ends for the reason of the last of them.
+    """
+    current: Session | None = None
+    for session in sorted(sessions, key=lambda one: one[:2]):
+        if current is None or session.started_at > current.ended_at:
             if current is not None:
                 yield current
-            current = stretch
-        elif stretch.ended_at >= current.ended_at:
-            current = Stretch(current.started_at, stretch.ended_at, stretch.finish_reason)
+            current = session
+        elif session.ended_at >= current.ended_at:
+            current = Session(current.started_at, session.ended_at, session.finish_reason)
     if current is not None:
         yield current

@@ -1,24 +1,28 @@
-"""Links as the script of the shared frontier takes them: one MessagePack array, made by hand.
+"""The links of a page as one MessagePack array, which the script of the shared frontier reads.
 
-Half of what a link costs a client is to write it down, and a page has sixty. Most of a row is the
-same for all links of a page, and rows go to the server as they are kept there: packed already.
+Each URL's row is packed for itself, because the server keeps it packed.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import isnan
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from crawler.frontier.base import Link
+from crawler.frontier.rules import FrontierRules
+from crawler.strategies.filters import Unit
 from crawler.url import fingerprint, host_of
 
+if TYPE_CHECKING:
+    pass
+
 _BUCKETS = 100_000
-_SHORT = [bytes((0xA0 | length,)) for length in range(32)]
-_ROW = b"\x97"  # an array of seven
+# Redis keeps a set of at most 512 integers in little memory. A bucket may hold two such hosts.
+_LONGEST_BUCKETED = 256
 
 
-class Source(NamedTuple):
-    """What all links of a page have in common."""
+class LinkOrigin(NamedTuple):
+    """What all links of a page have in common. `parent` is the URL of the page, "" for seeds."""
 
     parent: str = ""
     depth: int = 0
@@ -27,10 +31,11 @@ class Source(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Links with different fingerprints, packed; `places` tell where the others belong.
+    """The packed links of a page; each fingerprint is packed once.
 
-    The script answers for the `number` of them in order, then for each of `again`, which are
-    places (from 1 on) among the first. `places` are of all links, from 0 on, in those answers.
+    The script answers for the `number` packed links, in their order, and then for the repeated
+    links. `again` has, for each repeated link, the position (from 1) of the packed link with the
+    same fingerprint. `places` has, for each link of the page, the position (from 0) of its answer.
     """
 
     body: bytes
@@ -39,92 +44,93 @@ class Packed(NamedTuple):
     places: list[int]
 
 
-def bucket_of(host: str) -> str:
-    """Return the number of the set that the fingerprints of a host's URLs are kept in."""
-    return str(crc32(encoded(host)) % _BUCKETS)
+class _Distinct(NamedTuple):
+    links: dict[int, Link]
+    again: list[int]
+    places: list[int]
 
 
-def pack_links(
-    links: Sequence[Link],
-    source: Source,
-    *,
-    directory_of: Callable[[str], str],
-    lifts: bool,
-    has_buckets: bool,
-) -> Packed:
-    """Pack links host by host; of two with one fingerprint the first, with the better score."""
-    before_tier = (
-        _text(source.parent) + _number(source.depth) + _number(source.redirects) + _number(0)
-    )
-    after_tier = b"".join(map(_text, source.inlinks)) + _number(len(source.inlinks))
-    place_of: dict[int, int] = {}
-    first: list[Link] = []
-    places, again = [], []
-    for link in links:
-        if isnan(link.score):
-            # No script may fail half-way, and a sorted set does not take this.
-            raise ValueError(f"the score of {link.url} is not a number")
-        key = fingerprint(link.url)
-        place = place_of.get(key)
-        if place is None:
-            place_of[key] = place = len(first)
-            first.append(link)
-        else:
-            if lifts and link.score > first[place].score:
-                first[place] = Link(first[place].url, link.score)
-            again.append(place + 1)
-            place = -len(again)
-        places.append(place)
-    hosts: dict[str, list[bytes]] = {}
-    tiers: dict[float, bytes] = {}
-    for (key, place), link in zip(place_of.items(), first, strict=True):
-        url = link.url
-        host = host_of(url)
-        parts = hosts.get(host)
-        if parts is None:
-            parts = hosts[host] = []
-        directory = _text(directory_of(url))
-        tier = tiers.get(link.score)
-        if tier is None:
-            tier = tiers[link.score] = _text(repr(0.0 - float(link.score)))
-        row = b"".join((_ROW, _text(url), directory, before_tier, tier, after_tier))
-        parts += (_number(place + 1), _bytes(b"%d" % key), tier, directory, _bytes(row))
-    pieces = [_array(3 * len(hosts) + 5 * len(first))]
-    for host, parts in hosts.items():
-        bucket = bucket_of(host) if has_buckets else ""
-        pieces += (_text(host), _text(bucket), _number(len(parts) // 5), *parts)
-    number = len(first)
-    return Packed(
-        b"".join(pieces),
-        number,
-        again,
-        [place if place >= 0 else number - 1 - place for place in places],
-    )
+class LinkPacker:
+    """Packs links by the rules of one crawl. Not for several threads at once."""
+
+    def __init__(self, rules: FrontierRules) -> None:
+        """Make a packer; needs the package msgpack."""
+        from msgpack import Packer
+
+        # The script tells no bytes from text, and half a surrogate pair must not lose a page.
+        self._packer: Packer = Packer(use_bin_type=False, unicode_errors="surrogatepass")
+        self._filter = rules.filter
+        self._is_by_directory = rules.directory_cap > 0 or rules.filter.unit is Unit.DIRECTORY
+        self._has_buckets = 0 < rules.host_cap <= _LONGEST_BUCKETED
+        self._lifts = rules.lifts
+
+    def directory_of(self, url: str) -> str:
+        """Return the directory of a URL, "" where no rule asks for it."""
+        return self._filter.directory_of(url) if self._is_by_directory else ""
+
+    def bucket_of(self, host: str) -> str:
+        """Return the number of the set with the fingerprints of a host's URLs.
+
+        Returns "" where the fingerprint itself names the set.
+        """
+        return str(crc32(encoded(host)) % _BUCKETS) if self._has_buckets else ""
+
+    def pack(self, links: Sequence[Link], origin: LinkOrigin) -> Packed:
+        """Pack links host by host.
+
+        Of several links with one fingerprint the first counts, with the best score if scores are
+        lifted. Raises ValueError for a score that is not a number.
+        """
+        distinct = self._distinct(links)
+        flat: list[object] = []
+        for host, fields in self._fields_by_host(distinct.links, origin).items():
+            flat += (host, self.bucket_of(host), len(fields) // 5, *fields)
+        number = len(distinct.links)
+        places = [place if place >= 0 else number - 1 - place for place in distinct.places]
+        return Packed(self._packer.pack(flat), number, distinct.again, places)
+
+    def _distinct(self, links: Sequence[Link]) -> _Distinct:
+        """Return one link for each fingerprint; a place below 0 counts the repeated links."""
+        place_of: dict[int, int] = {}
+        distinct = _Distinct({}, [], [])
+        for link in links:
+            if isnan(link.score):
+                # A sorted set refuses it, and a script must not fail half-way.
+                raise ValueError(f"the score of {link.url} is not a number")
+            key = fingerprint(link.url)
+            place = place_of.get(key)
+            if place is None:
+                place = place_of[key] = len(place_of)
+                distinct.links[key] = link
+            else:
+                first = distinct.links[key]
+                if self._lifts and link.score > first.score:
+                    distinct.links[key] = Link(first.url, link.score)
+                distinct.again.append(place + 1)
+                place = -len(distinct.again)
+            distinct.places.append(place)
+        return distinct
+
+    def _fields_by_host(
+        self, links: dict[int, Link], origin: LinkOrigin
+    ) -> dict[str, list[object]]:
+        """Return five fields for each link: place, fingerprint, tier, directory and row."""
+        pack = self._packer.pack
+        ending = b"".join(map(pack, (*origin.inlinks, len(origin.inlinks))))
+        hosts: dict[str, list[object]] = {}
+        tiers: dict[float, str] = {}
+        for place, (key, link) in enumerate(links.items(), 1):
+            url, score = link.url, link.score
+            tier = tiers.get(score)
+            if tier is None:
+                tier = tiers[score] = repr(0.0 - float(score))
+            directory = self.directory_of(url)
+            row = (url, directory, origin.parent, origin.depth, origin.redirects, 0, tier)
+            fields = hosts.setdefault(host_of(url), [])
+            fields += (place, str(key), tier, directory, pack(row) + ending)
+        return hosts
 
 
 def encoded(text: str) -> bytes:
-    """Return a text as bytes; half a surrogate pair is no reason to lose a page."""
+    """Return a text as bytes; half a surrogate pair is kept."""
     return text.encode("utf-8", "surrogatepass")
-
-
-def _text(text: str) -> bytes:
-    return _bytes(text.encode("utf-8", "surrogatepass"))
-
-
-def _bytes(value: bytes) -> bytes:
-    length = len(value)
-    if length < 32:
-        return _SHORT[length] + value
-    if length < 0x10000:
-        return b"\xda" + length.to_bytes(2, "big") + value
-    return b"\xdb" + length.to_bytes(4, "big") + value
-
-
-def _number(number: int) -> bytes:
-    if number < 128:
-        return number.to_bytes(1, "big")
-    return b"\xce" + number.to_bytes(4, "big")
-
-
-def _array(length: int) -> bytes:
-    return b"\xdd" + length.to_bytes(4, "big")

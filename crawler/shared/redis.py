@@ -1,23 +1,19 @@
 """The shared frontier: any number of processes on any machines, one Redis server.
 
-Every call is one script (`redis.lua`) that Redis runs alone, so caps, tallies, the page budget
-and "one worker at a host" hold across workers as they do inside one process. All keys of a crawl
-have the hash tag `{crawl}`: one global order, best URL first, cannot be kept by several servers
-at once, so a Redis Cluster holds each crawl whole on one of its nodes, and many crawls spread.
+Every call is one script (folder `lua`) that Redis runs without interruption. So the caps, the
+tallies, the page budget and the rule "one worker at a host" hold across all workers, as they do
+inside one process. All keys of a crawl have the hash tag `{crawl}`. A Redis Cluster therefore
+keeps each crawl on one of its nodes, because several servers cannot keep one global order of URLs.
 
-Unlike the embedded frontier this one writes leases down, with a time at which they end by
-themselves. Records are kept in one stream for each worker until that is emptied.
-Times are the workers' own: their clocks must agree as closely as politeness is to be kept.
+Unlike the embedded frontier, this one writes leases down, with the time at which they end. Records
+wait in one stream for each worker, which the worker empties. All times come from the workers, so
+their clocks must agree as closely as the delay between two contacts should be kept.
 """
 
 import json
-import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from functools import cache
-from hashlib import sha1
-from importlib import resources
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -35,15 +31,16 @@ from crawler.frontier.base import (
     Link,
     Record,
 )
-from crawler.shared.packing import Packed, Source, bucket_of, encoded, pack_links
-from crawler.shared.stored import Settled, StoredCrawl, connect
-from crawler.strategies.filters import Filter, Unit
+from crawler.frontier.rules import FrontierRules
+from crawler.page_row import URL_COLUMNS
+from crawler.shared.membership import Membership, binding, difference, in_force
+from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
+from crawler.shared.script import script_of
+from crawler.shared.stored import Settled, StoredCrawl
 from crawler.strategies.orderings import Draw
 
 if TYPE_CHECKING:
     from redis import Redis
-
-__all__ = ["RedisFrontier", "Settled", "StoredCrawl", "connect"]
 
 _ADMISSIONS = {
     "s": Admission.STORED,
@@ -54,16 +51,12 @@ _ADMISSIONS = {
 }
 _SEEDS_A_CALL = 1000
 _RECORD = [field.name for field in fields(Record)]
-# Sets of integers are small up to 512 of them.
-_LONGEST_BUCKETED = 256
 _OLDEST_SERVER = (7, 0)
-# Another way to keep a crawl, which an older or newer version does not understand, is another one.
-_LAYOUT = 2
 _FIRST_WAIT_S = 5.0
 
 
 class _Held(NamedTuple):
-    """What a worker knows of a lease of its own beside the lease."""
+    """What a worker keeps of a lease beside the lease."""
 
     host: str
     token: str
@@ -77,106 +70,64 @@ class RedisFrontier(StoredCrawl):
         self,
         client: "Redis",
         crawl: str,
+        rules: FrontierRules,
+        membership: Membership | None = None,
         *,
         now: float,
-        filter: Filter,
-        identity: Mapping[str, object] | None = None,
-        worker: str = "worker",
-        draw: Draw = Draw.FIRST,
-        lifts: bool = False,
-        doubts_up_to: float | None = None,
-        patience_s: float = 0.0,
-        host_cap: int = 10,
-        directory_cap: int = 0,
-        delay_s: float = 0.0,
-        budget_pages: int | None = None,
-        lease_s: float = 600.0,
-        poll_s: float = 1.0,
-        wait_s: float = 300.0,
-        keeps_records: bool = True,
-        random_state: int = 0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Join the crawl of that name, or begin it.
+        """Join the crawl of that name, or begin it; `client` comes from `stored.connect`.
 
-        `client` comes from `connect`. Filter, draw, lifts, `doubts_up_to`, both caps and whatever
-        else is in `identity` bind the crawl: another value raises `SettingError`. `delay_s`,
-        `patience_s`, `budget_pages` and `lease_s` are in force for all workers as the last to join
-        asked for. A URL with the score `doubts_up_to` or less, None: no score, waits until for
-        `patience_s` seconds nothing better was ready, as long as something better may come: from a
-        page on its way to any worker, or from a host that rests. A lease ends by itself after
-        `lease_s` seconds unless `renew` is called. While others hold leases `ready_at` asks to look
-        again in `poll_s` seconds. A server that cannot be reached is tried for `wait_s` seconds, a
-        few when the crawl begins, in which the calling thread sleeps, then `StorageError` is
-        raised. `worker` names the stream of records and the counters, which outlive the process.
+        The rules of selection and the caps bind the crawl: with another value, or with another
+        `membership.identity`, `SettingError` is raised. For `delay_s`, `patience_s`,
+        `budget_pages` and `lease_s`, the values of the last worker to join hold for all workers.
+        The links of pages are not kept (`rules.keeps_links` is refused with ValueError). While the
+        server cannot be reached, the calling thread is in `sleep`; then `StorageError` is raised.
         """
-        super().__init__(client, crawl, wait_s=min(wait_s, _FIRST_WAIT_S), sleep=sleep)
-        self.crawl, self.worker = crawl, worker
-        self._owner = f"{worker}:{uuid4().hex}"
+        member = membership or Membership()
+        super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
+        if rules.keeps_links:
+            raise ValueError("a shared crawl keeps no links")
+        self.crawl, self.worker = crawl, member.worker
+        self._rules, self._member = rules, member
+        self._owner = f"{member.worker}:{uuid4().hex}"
         self._calls = 0
         self._now = now
-        self._filter = filter
-        self._poll_s = poll_s
-        self._keeps_records = keeps_records
-        self._random = Random(f"{random_state} {worker}")
-        self._draw = draw
-        self._lifts = lifts
-        self._doubts_up_to = doubts_up_to
-        self._is_by_directory = directory_cap > 0 or filter.unit is Unit.DIRECTORY
-        self._has_buckets = 0 < host_cap <= _LONGEST_BUCKETED
+        self._random = Random(f"{rules.random_state} {member.worker}")
+        self._packer = LinkPacker(rules)
         self._held: dict[int, _Held] = {}
         self._connection: Any = None
-        rules = {
-            **_rules(filter, draw, lifts=lifts, doubts_up_to=doubts_up_to),
-            "host_cap": host_cap,
-            "directory_cap": directory_cap,
-        }
-        in_force = {
-            **rules,
-            "patience_s": patience_s,
-            "delay_s": delay_s,
-            "budget_pages": budget_pages,
-            "lease_s": lease_s,
-            "max_inlinks": MAX_INLINKS,
-            "is_by_directory": int(filter.unit is Unit.DIRECTORY),
-        }
         self._check_server()
-        self._open({**(identity or {}), **rules}, in_force)
-        self._wait_s = wait_s
+        self._open()
+        self._wait_s = member.wait_s
 
     def _check_server(self) -> None:
         try:
             version = str(self.read(lambda pipe: pipe.info("server"))[0]["redis_version"])
-        except (self._refused, KeyError):  # it does not tell
+        except (self._refused, KeyError):  # the server does not tell its version
             return
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
             raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
 
-    def _open(self, rules: Mapping[str, object], in_force: Mapping[str, object]) -> None:
-        text = json.dumps(rules, sort_keys=True)
-        config = json.dumps({k: value for k, value in in_force.items() if value is not None})
+    def _open(self) -> None:
+        rules = binding(self._rules, self._member.identity)
         try:
-            answer = self._call("open", rules=text, config=config)
+            answer = self._call(
+                "open",
+                rules=json.dumps(rules, sort_keys=True),
+                config=json.dumps(in_force(self._rules, self._member)),
+            )
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
         if answer != "ok":
-            before = json.loads(answer)
-            names = sorted({*before, *rules})
-            differing = [name for name in names if before.get(name) != rules.get(name)]
-            raise SettingError(
-                f"the shared crawl {self.crawl} was begun with "
-                + ", ".join(f"{name}={before.get(name)}" for name in differing)
-                + ", not with "
-                + ", ".join(f"{name}={rules.get(name)}" for name in differing)
-                + "; use the same arguments or another name"
-            )
+            raise SettingError(difference(self.crawl, answer, rules))
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
-        """Queue links that no page gave: no filter applies, the caps do."""
+        """Queue the seeds: no filter applies, the caps do."""
         self._now = now
         answers: list[Admission] = []
         for start in range(0, len(links), _SEEDS_A_CALL):
-            packed = self._packed(links[start : start + _SEEDS_A_CALL], Source())
+            packed = self._packer.pack(links[start : start + _SEEDS_A_CALL], LinkOrigin())
             letters = self._call("seed", packed, links=packed.number, again=packed.again)
             answers += _admissions(packed, letters)
         return answers
@@ -190,20 +141,12 @@ class RedisFrontier(StoredCrawl):
         now: float,
         was_contacted: bool = True,
     ) -> list[Admission]:
-        """Settle a leased URL and return what became of its links, in their order.
+        """Settle a leased URL and return the admission of each of its links, in their order.
 
-        `LeaseError` also where the lease had ended by itself; whoever has the URL now settles it.
+        Raises `LeaseError` also if the lease had ended by itself: its new owner settles the URL.
         """
         self._now = now
-        counts = {
-            "ignored_file": record.ignored_files,
-            "ignored_url": record.ignored_urls,
-            "ignored_trap": record.ignored_traps,
-            "cut_short": int(record.is_cut),
-        }
-        if record.parser is not None:
-            counts[f"parser_{record.parser}"] = 1
-        packed = self._packed(links, _source(lease, record))
+        packed = self._packer.pack(links, _origin(lease, record))
         letters = self._end(
             "admit",
             lease,
@@ -211,9 +154,9 @@ class RedisFrontier(StoredCrawl):
             links=packed.number,
             again=packed.again,
             record=_facts(lease, record),
-            counts={name: number for name, number in counts.items() if number},
-            directory=self._directory_of(lease.url),
-            bucket=bucket_of(lease.host) if self._has_buckets else "",
+            counts=record.counts(),
+            directory=self._packer.directory_of(lease.url),
+            bucket=self._packer.bucket_of(lease.host),
             was_contacted=int(was_contacted),
             row=self._row(lease, record),
         )
@@ -225,7 +168,7 @@ class RedisFrontier(StoredCrawl):
         self._end("retry", lease, not_before=not_before)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
-        """Give a leased URL back unchanged; its host rests for its delay, or until then."""
+        """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
         self._now = now
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, counts_as_drawn=1, **rests_until)
@@ -233,7 +176,7 @@ class RedisFrontier(StoredCrawl):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
-        seed = self._random.getrandbits(31) if self._draw is Draw.UNIFORM else 0
+        seed = self._random.getrandbits(31) if self._rules.draw is Draw.UNIFORM else 0
         answer = self._call("next", seed=seed)
         while answer == "again":
             answer = self._call("next", seed=seed)
@@ -253,9 +196,10 @@ class RedisFrontier(StoredCrawl):
         )
 
     def ready_at(self, now: float) -> float | None:
-        """Return when `next` will have something, or None until a lease of this worker ends.
+        """Return when `next` will give a URL, or None until a lease of this worker ends.
 
-        Where other workers hold leases, a time to look again: what they find is not announced.
+        While other workers hold leases, it is a time to look again, because they do not announce
+        the links that they find.
         """
         best, tiers, resting, leased, pages, text = self.read(
             lambda pipe: (
@@ -269,7 +213,7 @@ class RedisFrontier(StoredCrawl):
         )
         limits = json.loads(text or "{}")
         budget = limits.get("budget_pages")
-        looks_again_at = [now + self._poll_s] if leased > len(self._held) else []
+        looks_again_at = [now + self._member.poll_s] if leased > len(self._held) else []
         if budget and int(pages or 0) + leased >= budget:
             return min(looks_again_at, default=None)
         times: list[float] = [*looks_again_at, *(rested_at for _, rested_at in resting)]
@@ -279,8 +223,8 @@ class RedisFrontier(StoredCrawl):
         return min(times, default=None)
 
     def _doubted_until(self, now: float, tier: float, patience_s: float) -> float:
-        """Return when the best URL that is ready goes out if nothing better comes."""
-        if self._doubts_up_to is None or -tier > self._doubts_up_to:
+        """Return when the best ready URL goes out if nothing better comes."""
+        if not self._rules.is_doubtful(-tier):
             return now
         since, hopes, soon = self.read(
             lambda pipe: (
@@ -294,7 +238,7 @@ class RedisFrontier(StoredCrawl):
         return max(now, float(since) + patience_s)
 
     def renew(self, now: float) -> None:
-        """Let the leases of this worker last for their full time again, from now."""
+        """Let the leases of this worker last for their full time again, from `now` on."""
         self._now = now
         leases = [(held.host, str(key), held.token) for key, held in self._held.items()]
         self._call("renew", leases=leases)
@@ -317,7 +261,7 @@ class RedisFrontier(StoredCrawl):
         self.read(lambda pipe: pipe.set(self.key(f"robots:{origin}"), encoded(kept)))
 
     def counts(self) -> Counts:
-        """Return where the whole crawl stands, all workers together."""
+        """Return how many URLs are queued and leased, and how many pages all workers have."""
         names = ("queued", "hosts", "pages", "labelled", "relevant")
         numbers, leased = self.read(
             lambda pipe: (pipe.hmget(self.key("counts"), names), pipe.zcard(self.key("leases")))
@@ -326,21 +270,21 @@ class RedisFrontier(StoredCrawl):
         return Counts(queued - leased, leased, *others)
 
     def worker_counts(self, worker: str | None = None) -> dict[str, int]:
-        """Return what a worker (None: this one) counted, by the names of a run's `counts`."""
+        """Return the counters of a worker (None: this one), by their names in a run's `counts`."""
         return super().worker_counts(worker or self.worker)
 
     def settled(
         self, worker: str | None = None, number: int = 1000, *, after: str | None = None
     ) -> list[Settled]:
-        """Return the oldest records of a worker (None: of this one) that were not forgotten."""
+        """Return the oldest records of a worker (None: this one); see `StoredCrawl.settled`."""
         return super().settled(worker or self.worker, number, after=after)
 
     def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
-        """Let go of records that were written down elsewhere; doing so twice is harmless."""
+        """Delete records that were written down elsewhere; doing so twice is harmless."""
         super().forget(settled, worker or self.worker)
 
     def is_durable(self) -> bool:
-        """Tell whether the server keeps an append-only file, as far as it says so."""
+        """Return False if the server says that it keeps no append-only file."""
         try:
             kept = self.read(lambda pipe: pipe.config_get("appendonly"))[0]
         except self._refused:
@@ -348,7 +292,7 @@ class RedisFrontier(StoredCrawl):
         return bool(kept.get("appendonly") != "no")
 
     def close(self) -> None:
-        """Give the leases back and let go of the connection."""
+        """Give the leases back and close the connection."""
         try:
             while self._held:
                 key, held = self._held.popitem()
@@ -364,32 +308,13 @@ class RedisFrontier(StoredCrawl):
 
     # Calls.
 
-    def _packed(self, links: Sequence[Link], source: Source) -> Packed:
-        return pack_links(
-            links,
-            source,
-            directory_of=self._directory_of,
-            lifts=self._lifts,
-            has_buckets=self._has_buckets,
-        )
-
-    def _directory_of(self, url: str) -> str:
-        return self._filter.directory_of(url) if self._is_by_directory else ""
-
     def _row(self, lease: Lease, record: Record) -> str:
         held = self._held.get(lease.fingerprint)
-        if held is None or not self._keeps_records:
+        if held is None or not self._member.keeps_records:
             return ""
-        row = {
-            "fingerprint": lease.fingerprint,
-            "url": lease.url,
-            "host": lease.host,
-            "parent": held.parent,
-            "depth": lease.depth,
-            "score": lease.score,
-            "record": {name: getattr(record, name) for name in _RECORD},
-        }
-        return json.dumps(row)
+        row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
+        record_fields = {name: getattr(record, name) for name in _RECORD}
+        return json.dumps({**row, "parent": held.parent, "record": record_fields})
 
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
@@ -411,7 +336,7 @@ class RedisFrontier(StoredCrawl):
         return str(answer)
 
     def _call(self, command: str, packed: Packed | None = None, /, **arguments: object) -> Any:
-        """Run a command of `redis.lua` once, however often the connection breaks over it."""
+        """Run a command of `lua/calls.lua` exactly once, even if the connection breaks."""
         self._calls += 1
         body = encoded(json.dumps(arguments, ensure_ascii=False))
         values = [
@@ -427,34 +352,22 @@ class RedisFrontier(StoredCrawl):
         return self._insist(lambda: self._run(values))
 
     def _run(self, values: Sequence[bytes]) -> Any:
-        """Run the script, which the server may not know any more, on a connection of its own."""
+        """Run the script on a connection of this worker.
+
+        To take one from the pool for each call, as `execute_command` does, costs a tenth of the
+        links/s and a quarter of the pops/s (`benchmarks.frontier_redis`).
+        """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        text, digest = _script(values[1].decode(), self._draw.value)
+        script = script_of(values[1].decode(), self._rules.draw)
         try:
-            return self._ask(b"EVALSHA", digest, b"1", *values)
+            return self._ask("EVALSHA", script.digest, 1, *values)
         except self._unknown_script:
-            return self._ask(b"EVAL", text, b"1", *values)
+            return self._ask("EVAL", script.text, 1, *values)
 
-    def _ask(self, *words: bytes) -> Any:
-        # Half of what a short call costs the client is what `execute_command` does around this.
-        parts = [b"*%d\r\n" % len(words)]
-        for word in words:
-            parts += (b"$%d\r\n" % len(word), word, b"\r\n")
-        self._connection.send_packed_command([b"".join(parts)])
+    def _ask(self, *words: str | bytes | int) -> Any:
+        self._connection.send_command(*words)
         return self._connection.read_response()
-
-
-@cache
-def _script(command: str, draw: str) -> tuple[bytes, bytes]:
-    """Return the script of a command and the name that a server has for it."""
-    source = resources.files("crawler.shared").joinpath("redis.lua").read_text("utf-8")
-    text, *parts = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
-    for names, part in zip(parts[::2], parts[1::2], strict=True):
-        if not {command, draw, "all"}.isdisjoint(names.split()):
-            text += part
-    body = text.encode()
-    return body, sha1(body, usedforsecurity=False).hexdigest().encode()
 
 
 def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
@@ -462,25 +375,8 @@ def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
     return tuple(sorted(languages, key=languages.index))
 
 
-def _rules(
-    filter: Filter, draw: Draw, *, lifts: bool, doubts_up_to: float | None
-) -> dict[str, object]:
-    return {
-        "layout": _LAYOUT,
-        "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
-        "is_uniform": int(draw is Draw.UNIFORM),
-        "lifts": int(lifts),
-        "follows_irrelevant": int(filter.follows_irrelevant_pages),
-        "uses_relevance": int(filter.uses_relevance),
-        "is_conservative": int(filter.is_conservative),
-        "tolerance": filter.tolerance,
-        "unit": filter.unit.value,
-        "directory_depth": filter.directory_depth,
-    }
-
-
 def _facts(lease: Lease, record: Record) -> dict[str, object]:
-    """Return what the counters and the links of a page depend on."""
+    """Return the facts that the script needs for the counters and the links of a page."""
     is_redirect = record.outcome == REDIRECT
     return {
         "is_page": int(record.outcome == PAGE),
@@ -489,15 +385,15 @@ def _facts(lease: Lease, record: Record) -> dict[str, object]:
         "is_download": int(record.is_download),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
-        "inlinks": _source(lease, record).inlinks,
+        "inlinks": _origin(lease, record).inlinks,
     }
 
 
-def _source(lease: Lease, record: Record) -> Source:
+def _origin(lease: Lease, record: Record) -> LinkOrigin:
     if record.outcome == REDIRECT:
-        return Source(lease.url, lease.depth, lease.redirects + 1, lease.inlinks)
+        return LinkOrigin(lease.url, lease.depth, lease.redirects + 1, lease.inlinks)
     languages = [record.language] if record.is_reference and record.language else []
-    return Source(lease.url, lease.depth + 1, inlinks=languages)
+    return LinkOrigin(lease.url, lease.depth + 1, inlinks=languages)
 
 
 def _admissions(packed: Packed, letters: str) -> list[Admission]:

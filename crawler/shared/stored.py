@@ -1,6 +1,6 @@
-"""A crawl as Redis keeps it: what its workers left behind, for whoever knows its name.
+"""A shared crawl in Redis, found by its name: workers, records and counters.
 
-Nothing here needs to know how the crawl was run, and nothing but `forget` and `remove` changes it.
+This module needs no rules of the crawl. Only `forget` and `remove` change it.
 """
 
 import json
@@ -20,25 +20,26 @@ T = TypeVar("T")
 
 _LONGEST_PAUSE_S = 1.0
 _KEYS_A_CALL = 1000
-# A server without memory or disk refuses writes before a script begins.
+# Errors of a server without memory or disk; it refuses a script before it begins.
 _REFUSALS = ("OOM", "MISCONF", "GONE", "command not allowed when used memory")
-# A server that is there and will answer: it runs another script, or a cluster changes.
+# Errors of a server that will answer later: it runs another script, or a cluster changes.
 _LATER = ("BUSY ", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN")
 
 
 def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
     """Return a client for `redis://host:port/0`, `rediss://...` or `unix:///path`.
 
-    Nothing is asked of the server yet. An answer that takes longer than `timeout_s` counts as a
-    lost connection.
+    Sends nothing to the server yet. If an answer takes longer than `timeout_s`, the connection
+    counts as lost. Raises `SettingError` for another address, and if a package is missing.
     """
     try:
+        import msgpack  # noqa: F401  # `packing` needs it
         import redis
         from redis.backoff import NoBackoff
         from redis.retry import Retry
     except ImportError as error:
         raise SettingError(
-            "a shared frontier needs a package more: pip install 'langfocus[redis]'"
+            "a shared frontier needs more packages: pip install 'langfocus[redis]'"
         ) from error
 
     try:
@@ -57,11 +58,11 @@ def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A settled URL as the stream of its worker keeps it. `id` grows with the time of settling.
+    """A settled URL in the stream of its worker.
 
-    `number` is 1, 2, 3, ... in the order in which all workers together settled URLs. `parent` is
-    the URL of the page that linked to it first, None for seeds; `queued` is how many URLs waited
-    after it, in the whole crawl.
+    `id` is that of the stream's entry. `number` is 1, 2, 3, ... in the order in which all workers
+    together settled URLs. `parent` is the URL of the page that linked to it first, None for seeds.
+    `queued` URLs waited in the whole crawl after it was settled.
     """
 
     id: str
@@ -77,7 +78,7 @@ class Settled:
 
 
 class StoredCrawl:
-    """What there is of a crawl: see `crawler.shared.redis` for the one that adds to it."""
+    """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it."""
 
     def __init__(
         self,
@@ -87,10 +88,10 @@ class StoredCrawl:
         wait_s: float = 5.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Look at the crawl of that name; `client` comes from `connect`.
+        """Read the crawl of that name; `client` comes from `connect`.
 
-        A server that cannot be reached is tried for `wait_s` seconds, in which the calling thread
-        sleeps, then `StorageError` is raised.
+        A server that cannot be reached is tried again for `wait_s` seconds, while the calling
+        thread is in `sleep`; then `StorageError` is raised.
         """
         import redis
 
@@ -106,36 +107,36 @@ class StoredCrawl:
         self._refused = redis.ResponseError
 
     def exists(self) -> bool:
-        """Tell whether a crawl of that name was begun."""
+        """Tell whether Redis has a crawl of that name."""
         return bool(self.read(lambda pipe: pipe.exists(self.key("rules")))[0])
 
     def workers(self) -> list[str]:
-        """Return the names of all workers that ever joined: those that may have left records."""
+        """Return the names of all workers that ever joined; each may have left records."""
         return sorted(self.read(lambda pipe: pipe.smembers(self.key("workers")))[0])
 
     def settled(
         self, worker: str, number: int = 1000, *, after: str | None = None
     ) -> list[Settled]:
-        """Return the oldest records of a worker that were not forgotten, `after` an id."""
+        """Return up to `number` of the oldest records of a worker, those `after` an id."""
         key = self.key(f"records:{worker}")
         first = "-" if after is None else f"({after}"
         entries = self.read(lambda pipe: pipe.xrange(key, first, count=number))[0]
         return [_settled(entry, fields) for entry, fields in entries]
 
     def forget(self, settled: Sequence[Settled], worker: str) -> None:
-        """Let go of records that were written down elsewhere; doing so twice is harmless."""
+        """Delete records that were written down elsewhere; doing so twice is harmless."""
         if settled:
             key = self.key(f"records:{worker}")
             self.read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
 
     def worker_counts(self, worker: str) -> dict[str, int]:
-        """Return what a worker counted, by the names that a run's `counts` have."""
+        """Return the counters of a worker, by their names in a run's `counts`."""
         return _numbers(self.read(lambda pipe: pipe.hgetall(self.key(f"counts:{worker}")))[0])
 
     def totals(self) -> dict[str, int]:
         """Return every counter of the crawl by its name, summed over the workers.
 
-        `queued` includes what is `leased`; `settled` is the number of the last record.
+        `queued` includes the URLs that are `leased`; `settled` is the number of the last record.
         """
         keys = [self.key(f"counts:{worker}") for worker in self.workers()]
         leased, *counts = self.read(
@@ -151,7 +152,7 @@ class StoredCrawl:
         return totals
 
     def remove(self) -> None:
-        """Delete all that is kept of the crawl."""
+        """Delete the crawl."""
         pattern = re.sub(r"([\\*?\[\]])", r"\\\1", self._prefix) + "*"
         cursor = -1
         while cursor:
@@ -161,13 +162,13 @@ class StoredCrawl:
                 self.read(lambda pipe: pipe.unlink(*keys))  # noqa: B023  # called at once
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._client.close()
 
     # Calls.
 
     def read(self, ask: Callable[[Any], object]) -> list[Any]:
-        """Do what may be done twice without harm."""
+        """Run commands that may run twice without harm; return their answers."""
 
         def do() -> list[Any]:
             with self._client.pipeline(transaction=True) as pipe:
@@ -180,7 +181,7 @@ class StoredCrawl:
         try:
             return self._until_done(do)
         except StorageError:
-            # Nobody waits a second time for what was given up.
+            # After giving up once, the next call does not wait.
             self._wait_s = 0.0
             raise
 
@@ -191,15 +192,15 @@ class StoredCrawl:
             try:
                 return do()
             except self._denied as error:
-                raise SettingError(f"Redis lets nobody in with this address: {error}") from error
+                raise SettingError(f"Redis refuses the user or password: {error}") from error
             except self._unreachable as error:
                 waited_s += time.monotonic() - began
                 self._check_patience(waited_s, error)
                 if isinstance(error, self._read_only):
-                    self._client.connection_pool.disconnect()  # its name may lead elsewhere now
+                    self._client.connection_pool.disconnect()  # its name may have a new address
             except self._refused as error:
                 if str(error).startswith(_REFUSALS):
-                    raise StorageError(f"Redis takes nothing any more: {error}") from error
+                    raise StorageError(f"Redis cannot store any more: {error}") from error
                 if not str(error).startswith(_LATER):
                     raise
                 self._check_patience(waited_s, error)
@@ -214,13 +215,13 @@ class StoredCrawl:
             ) from error
 
     def key(self, name: str) -> str:
-        """Return the key of that name among those of the crawl."""
+        """Return the crawl's key of that name."""
         return self._prefix + name
 
 
 def _checked_name(crawl: str) -> str:
     if not crawl or "{" in crawl or "}" in crawl:
-        raise SettingError(f"the name of a crawl is some characters without braces, not {crawl!r}")
+        raise SettingError(f"the name of a crawl must not be empty or have braces: {crawl!r}")
     return crawl
 
 

@@ -1,7 +1,7 @@
-"""A worker of a shared crawl: what it does beside fetching, so that nothing is lost with it.
+"""The work of a shared crawl's worker beside fetching, so that nothing is lost if it dies.
 
-The frontier is in Redis, and so is, for the moment, what was settled; every worker writes its own
-share into its own run folder. `crawler.shared.merging` makes one run of all shares.
+The frontier is in Redis, and so are the records of settled pages for a moment. Every worker writes
+its own records into its own run folder. `crawler.shared.merging` makes one run of all folders.
 """
 
 import signal
@@ -16,21 +16,28 @@ from types import FrameType
 from typing import Any
 
 from crawler.errors import StorageError
+from crawler.page_row import URL_COLUMNS, insert_pages, record_values
 from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.redis import RedisFrontier, Settled
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import Settled
 
 _AT_ONCE = 1000
 _STEP_S = 0.05
 _STOPS = (signal.SIGINT, signal.SIGTERM)
 
+_ADD_SETTLED = insert_pages(
+    "WHERE NOT EXISTS (SELECT 1 FROM pages WHERE fingerprint = :fingerprint)",
+    id="IIF(EXISTS(SELECT 1 FROM pages WHERE id = :id), NULL, :id)",
+)
+
 
 def worker_name(folder: Path) -> str:
-    """Return what a worker is called: the same whenever the folder is crawled in again."""
+    """Return the name of the worker that crawls in a folder; it is the same every time."""
     return f"{socket.gethostname()}:{folder.resolve()}"
 
 
 class Worker:
-    """Keeps the leases of a process and writes down what it settled."""
+    """Renews the leases of a process and writes down the pages that it settled."""
 
     def __init__(
         self,
@@ -40,7 +47,7 @@ class Worker:
         *,
         every_s: float,
     ) -> None:
-        """Write into a run's database; `tend` has to be called every `every_s` seconds."""
+        """Write into a run's database; the caller calls `tend` every `every_s` seconds."""
         self.name, self.crawl = frontier.worker, frontier.crawl
         self._frontier = frontier
         self._occupancy = occupancy
@@ -48,15 +55,15 @@ class Worker:
         self.every_s = every_s
 
     def tend(self, now: float) -> None:
-        """Let the leases go on and write down what was settled; raises `StorageError`."""
+        """Renew the leases and write down settled pages; raises `StorageError`."""
         self._frontier.renew(now)
         self._occupancy.renew()
         self.write_down()
 
     def write_down(self) -> None:
-        """Move what was settled from Redis into the run's database.
+        """Move the records of settled pages from Redis into the run's database.
 
-        It is forgotten there after it is written here, and never written twice.
+        A record is deleted from Redis after it was written here, and is never written twice.
         """
         while settled := self._frontier.settled(number=_AT_ONCE):
             with storing(self._connection):
@@ -68,7 +75,7 @@ class Worker:
 
 @contextmanager
 def storing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Write all or nothing; raises `StorageError` where nothing can be written any more."""
+    """Run a block as one transaction; raises `StorageError` if nothing can be written."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield
@@ -80,62 +87,40 @@ def storing(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def add_settled(connection: sqlite3.Connection, settled: Sequence[Settled]) -> None:
-    """Write rows of `pages`, but for URLs that have theirs, in the order of settling.
+    """Write rows of `pages` in the order of settling; a URL that has a row is left out.
 
-    A server that forgot its last second in a power cut gives a number twice: the later one of the
-    two goes to the end.
+    A server that lost its last second in a power cut gives a number twice. The later of the two
+    rows then gets the next free id.
     """
-    connection.executemany(
-        "INSERT INTO pages SELECT IIF(EXISTS(SELECT 1 FROM pages WHERE id = ?1), NULL, ?1),"
-        " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17"
-        " WHERE NOT EXISTS (SELECT 1 FROM pages WHERE fingerprint = ?2)",
-        [_row(entry) for entry in settled],
-    )
+    connection.executemany(_ADD_SETTLED, map(_values, settled))
 
 
-def _row(entry: Settled) -> tuple[object, ...]:
-    record = entry.record
-    return (
-        entry.number,
-        entry.fingerprint,
-        entry.url,
-        entry.host,
-        entry.parent,
-        entry.depth,
-        record.status,
-        record.outcome,
-        record.language,
-        record.confidence,
-        record.method,
-        record.charset,
-        record.country,
-        record.bytes,
-        entry.score,
-        entry.queued,
-        record.fetched_at,
-    )
+def _values(entry: Settled) -> dict[str, object]:
+    known = {name: getattr(entry, name) for name in URL_COLUMNS}
+    return {"id": entry.number, "queued": entry.queued} | known | record_values(entry.record)
 
 
 def set_counts(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
-    """Write what the frontier counted, in place of what was written before."""
+    """Replace the run's counters by those of the frontier."""
     connection.execute("DELETE FROM counts")
     connection.executemany("INSERT INTO counts VALUES (?, ?)", counts.items())
 
 
 class Waiting:
-    """How a process waits for its frontier to come back, and when it last did."""
+    """Waits while the frontier cannot be reached, and tells when that last was so."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Tell the time by `clock`, unix seconds."""
+        """Wait not yet; `clock` returns unix seconds."""
         self._clock = clock
         self._ended_at = float("-inf")
         self._is_stopped = False
         self._handlers: dict[int, Any] = {}
 
     def listen(self) -> None:
-        """Hear from now on when the process is told to stop, beside what it does about that.
+        """End the wait on SIGINT and SIGTERM; the handlers from before are called too.
 
-        Whoever waits does nothing else, not even what a handler of signals has asked for.
+        Without this, a process that waits would not react to a signal, because its handlers only
+        ask the event loop to stop.
         """
         if self._handlers or threading.current_thread() is not threading.main_thread():
             return
@@ -149,15 +134,15 @@ class Waiting:
             handler(number, frame)
 
     def end(self) -> None:
-        """Listen no more."""
+        """Put the handlers from before back."""
         for number, handler in self._handlers.items():
-            # What was called may have put another handler in place.
+            # The handler from before may have installed another one.
             if signal.getsignal(number) == self._note:
                 signal.signal(number, handler)
         self._handlers.clear()
 
     def sleep(self, seconds: float) -> None:
-        """Sleep; raises `StorageError` if the process was told to stop, or is."""
+        """Sleep; raises `StorageError` if the process was told to stop, before or meanwhile."""
         until = time.monotonic() + seconds
         while not self._is_stopped and time.monotonic() < until:
             time.sleep(_STEP_S)
@@ -166,5 +151,8 @@ class Waiting:
             raise StorageError("stopped while the frontier could not be reached")
 
     def ended_after(self, then: float) -> bool:
-        """Tell whether the process waited after that time: what it did meanwhile stood still."""
+        """Tell whether this process waited for the frontier after `then`.
+
+        A time-out of a download since then is not the fault of its server.
+        """
         return self._ended_at > then

@@ -11,15 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from crawler.crawl import Crawl, CrawlSettings, open_crawl
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Link, Record
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.options import CrawlOptions
 from crawler.report.files import write_whole
 from crawler.run import SCHEMA_VERSION, lock_run, open_run
-from crawler.strategies.filters import make_filter
-from crawler.url import fingerprint
 from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
 
 NOBODY = 65534
@@ -29,157 +26,31 @@ META: dict[str, object] = {
     "filter": "none",
     "tolerance": 10,
     "host_cap": 10,
+    "directory_cap": 0,
     "directory_depth": 1,
     "web": "live",
+    "identify": "composite",
+    "shared": "",
     "seeds": ["http://a.de/"],
 }
-SCHEMA_1 = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE sessions(
-    id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
-CREATE TABLE hosts(
-    id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE,
-    admitted INTEGER NOT NULL, pages INTEGER NOT NULL DEFAULT 0,
-    delay_s REAL, not_before REAL NOT NULL DEFAULT 0);
-CREATE TABLE units(
-    unit TEXT PRIMARY KEY, downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE urls(
-    id INTEGER PRIMARY KEY,
-    fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
-    unit TEXT, parent INTEGER, depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
-    retries INTEGER NOT NULL, score REAL NOT NULL, queued INTEGER NOT NULL);
-CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
-CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
-CREATE TABLE pages(
-    id INTEGER PRIMARY KEY,
-    fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host TEXT NOT NULL, parent TEXT,
-    depth INTEGER NOT NULL, status INTEGER, outcome TEXT NOT NULL, language TEXT,
-    confidence REAL, method TEXT, charset TEXT, country TEXT, bytes INTEGER NOT NULL,
-    score REAL NOT NULL, queued INTEGER NOT NULL, fetched_at REAL NOT NULL);
-CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
-    WITHOUT ROWID;
-INSERT INTO sessions VALUES (1, 5.0, 9.0, 'shutdown');
-INSERT INTO hosts VALUES (1, 'a.de', 2, 1, NULL, 0), (2, 'b.de', 1, 0, 4.0, 0);
-INSERT INTO units VALUES ('a.de', 1, 1);
-INSERT INTO counts VALUES ('stored', 3);
-"""
-
-
-def make_run_of_schema_1(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / "run.db")) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.executescript(SCHEMA_1)
-        told = {k: v if isinstance(v, str) else str(v) for k, v in META.items()}
-        meta = {**told, "seeds": '["http://a.de/"]', "strategy": "bfs", "schema": "1"}
-        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-        for number, url in enumerate(["http://a.de/", "http://a.de/2", "http://b.de/"], 1):
-            host, is_queued = 1 + url.startswith("http://b"), number > 1
-            connection.execute(
-                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, ?, 0, 0, ?, ?)",
-                (number, fingerprint(url), url, host, 1, number - 1, -number, is_queued),
-            )
-        connection.execute(
-            "INSERT INTO pages VALUES (1, ?, 'http://a.de/', 'a.de', NULL, 0, 200, 'page', 'de',"
-            " 0.9, 'text', 'utf-8', NULL, 100, 0.0, 2, 6.0)",
-            (fingerprint("http://a.de/"),),
-        )
-        connection.commit()
-
-
-def make_run_of_schema_2(folder: Path) -> None:
-    make_run_of_schema_1(folder)
-    with closing(sqlite3.connect(folder / "run.db")) as connection:
-        connection.execute("ALTER TABLE urls ADD COLUMN inlinks TEXT")
-        connection.execute("UPDATE meta SET value = '2' WHERE key = 'schema'")
-        connection.commit()
-
-
-def make_run_of_schema_3(folder: Path) -> None:
-    make_run_of_schema_2(folder)
-    with closing(sqlite3.connect(folder / "run.db")) as connection:
-        connection.execute(
-            "CREATE TABLE directories(directory TEXT PRIMARY KEY, admitted INTEGER NOT NULL)"
-            " WITHOUT ROWID"
-        )
-        connection.execute("UPDATE meta SET value = '3' WHERE key = 'schema'")
-        connection.commit()
-
-
-OLDER = pytest.mark.parametrize(
-    "make_older_run", [make_run_of_schema_1, make_run_of_schema_2, make_run_of_schema_3]
-)
-
-
-def opened(folder: Path) -> Crawl:
-    options = CrawlOptions("de", strategy="bfs", seeds=("http://a.de/",))
-    return open_crawl(options, CrawlSettings(run_folder=folder), clock=lambda: 100.0)
-
-
-def tables(folder: Path) -> dict[str, list[tuple[object, ...]]]:
-    query = "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite%' ORDER BY name"
-    return {name: rows(folder, f"PRAGMA table_info({name})") for (name,) in rows(folder, query)}
-
-
-@OLDER
-def test_a_run_of_an_older_schema_is_upgraded_and_goes_on_where_it_was(
-    tmp_path: Path, make_older_run: Callable[[Path], None]
-) -> None:
-    make_older_run(tmp_path)
-    run = opened(tmp_path)
-    run.start()
-    assert run.frontier.counts().queued == 2
-    lease = run.frontier.next(200.0)
-    assert lease is not None
-    assert (lease.url, lease.depth, lease.inlinks) == ("http://a.de/2", 1, ())
-    links = [Link("http://a.de/", 0.0), Link("http://b.de/", 0.0), Link("http://c.de/", -9.0)]
-    record = Record(PAGE, 200.0, 200, True, True, "de", is_reference=True)
-    told = run.frontier.admit(lease, record, links, now=200.0)
-    assert told == [Admission.SEEN, Admission.SEEN, Admission.STORED]
-    leases = [run.frontier.next(300.0), run.frontier.next(300.0)]
-    assert [(at.url, at.inlinks) for at in leases if at] == [
-        ("http://b.de/", ("de",)),
-        ("http://c.de/", ("de",)),
-    ]
-    run.close("shutdown")
-    assert rows(tmp_path, "SELECT id, url, parent FROM pages") == [
-        (1, "http://a.de/", None),
-        (2, "http://a.de/2", "http://a.de/"),
-    ]
-    assert rows(tmp_path, "SELECT finish_reason FROM sessions") == [("shutdown",), ("shutdown",)]
-    assert rows(tmp_path, "SELECT value FROM meta WHERE key = 'schema'") == [(SCHEMA_VERSION,)]
-
-
-@OLDER
-def test_an_upgraded_run_has_the_tables_of_a_new_one(
-    tmp_path: Path, make_older_run: Callable[[Path], None]
-) -> None:
-    make_older_run(tmp_path)
-    open_run(tmp_path, META, 0.0).connection.close()
-    open_run(tmp_path / "new", META, 0.0).connection.close()
-    assert tables(tmp_path) == tables(tmp_path / "new")
-
-
-def test_a_run_from_before_there_was_a_directory_cap_has_none(tmp_path: Path) -> None:
-    make_run_of_schema_2(tmp_path)
-    with pytest.raises(RunFolderError, match="directory_cap=0, not directory_cap=5"):
-        open_run(tmp_path, {**META, "directory_cap": 5}, 0.0)
-    open_run(tmp_path, {**META, "directory_cap": 0}, 0.0).connection.close()
 
 
 def make_run(folder: Path, urls: int = 1000) -> Path:
     """Make a run with something in it and return its database."""
     run = open_run(folder, META, 0.0)
-    frontier = SqliteFrontier(run.connection, now=0.0, filter=make_filter("none"))
+    frontier = SqliteFrontier(run.connection, FrontierRules(), now=0.0)
     frontier.seed([Link(f"http://host{n}.de/", n % 7) for n in range(urls)], 0.0)
     run.connection.close()
     return folder / "run.db"
 
 
-def of_a_newer_version(folder: Path) -> None:
-    with closing(sqlite3.connect(make_run(folder))) as connection:
-        connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
-        connection.commit()
+def of_schema(version: str) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        with closing(sqlite3.connect(make_run(folder))) as connection:
+            connection.execute("UPDATE meta SET value = ? WHERE key = 'schema'", (version,))
+            connection.commit()
+
+    return make
 
 
 def of_another_program(folder: Path) -> None:
@@ -230,7 +101,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (of_a_newer_version, f"made with schema 99, this version has {SCHEMA_VERSION}; use the"),
+        (of_schema("99"), f"made with schema 99, this version has {SCHEMA_VERSION}; use the"),
+        (of_schema("3"), f"made with schema 3, this version has {SCHEMA_VERSION}; use the"),
         (of_another_program, "run.db is not the database of a crawl; use another folder"),
         (of_another_program_with_meta, "run.db is not the database of a crawl; use another"),
         (without_a_table, "run.db is damaged: it has no table robots; restore a copy"),
@@ -354,7 +226,7 @@ def test_what_is_settled_after_the_folder_may_not_be_written_any_more_is_kept() 
         (folder / "run.db").chmod(0o666)
         with someone_else():
             run = open_run(folder, META, 1.0)
-            frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+            frontier = SqliteFrontier(run.connection, FrontierRules(), now=1.0)
             leases = [frontier.next(2.0), frontier.next(2.0)]
         folder.chmod(0o555)
         with someone_else():
@@ -387,21 +259,10 @@ def test_a_run_that_finds_no_room_leaves_nothing_behind(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_upgrade_that_finds_no_room_changes_nothing(tmp_path: Path) -> None:
-    make_run_of_schema_1(tmp_path)
-    before = contents(tmp_path)["run.db"]
-    with no_file_beyond(4096), pytest.raises(RunFolderError, match="cannot be used"):
-        open_run(tmp_path, META, 0.0)
-    assert contents(tmp_path)["run.db"] == before
-    run = opened(tmp_path)
-    assert run.frontier.counts().queued == 2
-    run.close("shutdown")
-
-
 def test_a_page_that_finds_no_room_stays_queued_with_nothing_of_it_kept(tmp_path: Path) -> None:
     database = make_run(tmp_path, urls=1)
     run = open_run(tmp_path, META, 1.0)
-    frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+    frontier = SqliteFrontier(run.connection, FrontierRules(), now=1.0)
     lease = frontier.next(2.0)
     assert lease is not None
     links = [Link(f"http://other{n}.de/", 0.0) for n in range(2000)]
@@ -409,7 +270,7 @@ def test_a_page_that_finds_no_room_stays_queued_with_nothing_of_it_kept(tmp_path
         frontier.admit(lease, Record(PAGE, 2.0, 200), links, now=2.0)
     run.connection.close()
     run = open_run(tmp_path, META, 3.0)
-    frontier = SqliteFrontier(run.connection, now=3.0, filter=make_filter("none"))
+    frontier = SqliteFrontier(run.connection, FrontierRules(), now=3.0)
     assert (frontier.counts().queued, frontier.counts().pages) == (1, 0)
     lease = frontier.next(4.0)
     assert lease is not None
@@ -441,7 +302,7 @@ def test_seeds_that_find_no_room_end_the_crawl_in_one_line(tmp_path: Path) -> No
 def test_a_frontier_whose_file_is_damaged_while_it_is_open_says_so(tmp_path: Path) -> None:
     database = make_run(tmp_path)
     run = open_run(tmp_path, META, 1.0)
-    frontier = SqliteFrontier(run.connection, now=1.0, filter=make_filter("none"))
+    frontier = SqliteFrontier(run.connection, FrontierRules(), now=1.0)
     lease = frontier.next(2.0)
     assert lease is not None
     run.connection.execute("PRAGMA cache_size = 0")

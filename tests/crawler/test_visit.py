@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.base import Lease, Record
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.identification import page_method, page_reader
 from crawler.run import open_run
@@ -37,7 +38,8 @@ class Visit:
         self.clock = Clock()
         self.folder = folder
         run = open_run(folder, META, self.clock.now)
-        self.frontier = SqliteFrontier(run.connection, now=self.clock.now, filter=rule, host_cap=10)
+        rules = FrontierRules(filter=rule)
+        self.frontier = SqliteFrontier(run.connection, rules, now=self.clock.now)
         self.settled: list[tuple[Lease, Record]] = []
         self.visitor = Visitor(
             self.frontier,

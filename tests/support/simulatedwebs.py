@@ -9,6 +9,7 @@ import numpy as np
 
 from crawler.frontier.base import PAGE as PAGE_OUTCOME
 from crawler.frontier.base import Lease
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
@@ -107,9 +108,7 @@ def crawl_live(
     meta: dict[str, object] = dict.fromkeys(("ordering", "filter", "web"), "")
     meta |= {"lang": "th", "tolerance": 1, "host_cap": 1, "directory_depth": 1, "seeds": []}
     run = open_run(folder, meta, 0.0)
-    frontier = SqliteFrontier(
-        run.connection,
-        now=0.0,
+    rules = FrontierRules(
         filter=filter,
         draw=rule.draw,
         lifts=rule.lifts,
@@ -119,6 +118,7 @@ def crawl_live(
         budget_pages=limit,
         random_state=random_state,
     )
+    frontier = SqliteFrontier(run.connection, rules, now=0.0)
 
     def read(download: Download, _: Sequence[str]) -> Reading:
         vertex = vertex_of[download.url]

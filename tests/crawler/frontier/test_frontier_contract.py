@@ -13,11 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from crawler.frontier.base import PAGE, REDIRECT, Frontier, Lease, LeaseError, Link, Record
-from crawler.frontier.selection import BLOCK, BestFirst, Host, Weights
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.selection import BLOCK, BestFirst, QueuedHost, Weights
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.frontier.storage import Tables
+from crawler.frontier.storage import Storage
 from crawler.run import open_run
-from crawler.shared.redis import RedisFrontier, connect
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import connect
 from crawler.strategies.filters import FILTERS, make_filter
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
@@ -107,9 +109,10 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.run = open_run(Path(self.folder.name), META, self.now)
-        self.frontier = SqliteFrontier(
-            self.run.connection,
-            now=self.now,
+        self.frontier = SqliteFrontier(self.run.connection, self.rules_of_crawl(), now=self.now)
+
+    def rules_of_crawl(self) -> FrontierRules:
+        return FrontierRules(
             filter=self.filter,
             draw=self.draw,
             host_cap=self.model.host_cap,
@@ -270,13 +273,12 @@ TestFrontierMachine.settings = settings(max_examples=180, stateful_step_count=60
 
 
 Opener = Callable[..., Frontier]
-"""Opens the frontier of a folder, again and again, with changes to its arguments."""
+"""Opens the frontier of a folder, again and again, at a time and with some rules."""
 
 
-def new_sqlite_frontier(folder: Path, **changes: object) -> SqliteFrontier:
+def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
     run = open_run(folder, META, 0.0)
-    arguments: dict[str, object] = {"now": 0.0, "filter": make_filter("none"), **changes}
-    return SqliteFrontier(run.connection, **arguments)  # type: ignore[arg-type]  # by name, in tests only
+    return SqliteFrontier(run.connection, FrontierRules(**rules), now=now)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -287,12 +289,11 @@ def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
     server: RedisServer = request.getfixturevalue("redis_server")
     opened: dict[Path, RedisFrontier] = {}
 
-    def new_redis_frontier(folder: Path, **changes: object) -> RedisFrontier:
+    def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> RedisFrontier:
         if folder in opened:
             opened[folder].close()
-        arguments: dict[str, object] = {"now": 0.0, "filter": make_filter("none"), **changes}
         client = connect(server.url)
-        opened[folder] = RedisFrontier(client, str(folder), **arguments)  # type: ignore[arg-type]  # by name, in tests only
+        opened[folder] = RedisFrontier(client, str(folder), FrontierRules(**rules), now=now)
         return opened[folder]
 
     yield new_redis_frontier
@@ -599,7 +600,7 @@ def test_what_is_dropped_is_found_by_its_unit(
     tmp_path: Path, statements: list[str], unit: str | None, index: str
 ) -> None:
     run = open_run(tmp_path, META, 0.0)
-    Tables(run.connection).drop(1, unit)
+    Storage(run.connection).drop(1, unit)
     delete = next(s for s in statements if s.startswith("DELETE"))
     assert index in plan_of(tmp_path, delete)
     run.connection.close()
@@ -665,7 +666,7 @@ def test_every_position_among_weights_belongs_to_one_key(
 
 
 def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> None:
-    hosts = {1: Host(1, 0.0, 0.0)}
+    hosts = {1: QueuedHost(1, 0.0, 0.0)}
     known = [(-1.0, 1)]
     selection = BestFirst(hosts, lambda _: known[0])
     hosts[1].queued, hosts[1].is_ready = 1, True

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,7 +18,10 @@ from hypothesis.stateful import rule, run_state_machine_as_test
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import PAGE, Counts, KeptRobots, Lease, LeaseError, Link, Record
-from crawler.shared.redis import RedisFrontier, Settled, StoredCrawl, connect
+from crawler.frontier.rules import FrontierRules
+from crawler.shared.membership import Membership
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import Settled, StoredCrawl, connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.orderings import Draw
 from crawler.url import host_of
@@ -47,15 +51,18 @@ class ForgetfulFrontier(RedisFrontier):
 class Workers:
     """Two workers of one crawl that take turns; one of them loses every answer once."""
 
-    def __init__(self, url: str, crawl: str, **arguments: Any) -> None:
-        self.url, self.crawl, self.arguments = url, crawl, arguments
+    def __init__(self, url: str, rules: FrontierRules, now: float) -> None:
+        self.url, self.crawl, self.rules = url, uuid4().hex, rules
+        self.now = now
         self.workers = [self.join(0), self.join(1)]
         self.owners: dict[int, int] = {}
         self.turn = 0
 
     def join(self, number: int) -> RedisFrontier:
         kind = ForgetfulFrontier if number else RedisFrontier
-        return kind(connect(self.url), self.crawl, worker=f"worker{number}", **self.arguments)
+        member = Membership(worker=f"worker{number}", lease_s=LEASE_S, poll_s=POLL_S)
+        client = connect(self.url)
+        return kind(client, self.crawl, self.rules, member, now=self.now, sleep=lambda _: None)
 
     def seed(self, links: Sequence[Link], now: float) -> object:
         return self.workers[0].seed(links, now)
@@ -93,7 +100,7 @@ class Workers:
     def lose(self, number: int, now: float) -> None:
         """Let one worker die; the time has come when its leases end, not those of the other."""
         self.workers[1 - number].renew(now)
-        self.arguments["now"] = now
+        self.now = now
         self.workers[number]._client.close()
         self.workers[number] = self.join(number)
 
@@ -112,23 +119,7 @@ class SharedMachine(FrontierMachine):
         """Every crawl has a name of its own."""
 
     def open(self) -> None:
-        self.frontier = Workers(
-            self.server.url,
-            uuid4().hex,
-            now=self.now,
-            filter=self.filter,
-            draw=self.draw,
-            host_cap=self.model.host_cap,
-            directory_cap=self.model.directory_cap,
-            lifts=self.model.lifts,
-            delay_s=self.model.delay_s,
-            budget_pages=self.model.budget_pages,
-            doubts_up_to=0.0,
-            patience_s=self.patience,
-            lease_s=LEASE_S,
-            poll_s=POLL_S,
-            sleep=lambda _: None,
-        )
+        self.frontier = Workers(self.server.url, self.rules_of_crawl(), self.now)
 
     def die_and_come_back(self) -> None:
         """Not as one process does; see `lose_a_worker`."""
@@ -171,13 +162,15 @@ Joiner = Callable[..., RedisFrontier]
 
 @pytest.fixture
 def join(redis_server: RedisServer) -> Iterator[Joiner]:
-    """Let a worker join the crawl of this test."""
+    """Let a worker join the crawl of this test, with rules and what makes its membership."""
     crawl = uuid4().hex
     joined = []
+    of_membership = {field.name for field in fields(Membership)}
 
-    def join(**changes: Any) -> RedisFrontier:
-        arguments = {"now": 0.0, "filter": make_filter("none"), **changes}
-        joined.append(RedisFrontier(connect(redis_server.url), crawl, **arguments))
+    def join(now: float = 0.0, **changes: Any) -> RedisFrontier:
+        member = Membership(**{name: changes.pop(name) for name in of_membership & {*changes}})
+        rules = FrontierRules(**changes)
+        joined.append(RedisFrontier(connect(redis_server.url), crawl, rules, member, now=now))
         return joined[-1]
 
     yield join
@@ -254,12 +247,9 @@ def test_a_lease_that_is_renewed_does_not_end(join: Joiner) -> None:
 def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
     redis_server: RedisServer,
 ) -> None:
+    client = connect(redis_server.url)
     frontier = ForgetfulFrontier(
-        connect(redis_server.url),
-        uuid4().hex,
-        now=0.0,
-        filter=make_filter("none"),
-        sleep=lambda _: None,
+        client, uuid4().hex, FrontierRules(), now=0.0, sleep=lambda _: None
     )
     found = links("http://a.de/", "http://b.de/")
     assert [answer.value for answer in frontier.seed(found, 0.0)] == ["stored", "stored"]
@@ -319,9 +309,7 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
         waits.append(seconds)
         own_server.start()
 
-    frontier = RedisFrontier(
-        connect(own_server.url), "crawl", now=0.0, filter=make_filter("none"), sleep=wait
-    )
+    frontier = RedisFrontier(connect(own_server.url), "crawl", FrontierRules(), now=0.0, sleep=wait)
     frontier.seed(links(*(f"http://h{n}.de/" for n in range(50))), 0.0)
     lease = lease_of(frontier)
     before = frontier.counts()
@@ -347,9 +335,9 @@ def test_a_server_that_stays_away_is_a_storage_error(own_server: RedisServer) ->
     frontier = RedisFrontier(
         connect(own_server.url),
         "crawl",
+        FrontierRules(),
+        Membership(wait_s=5.0),
         now=0.0,
-        filter=make_filter("none"),
-        wait_s=5.0,
         sleep=waits.append,
     )
     own_server.kill()
@@ -372,8 +360,8 @@ def test_a_server_that_is_busy_with_something_else_is_waited_for(own_server: Red
     frontier = RedisFrontier(
         connect(own_server.url),
         "crawl",
+        FrontierRules(),
         now=0.0,
-        filter=make_filter("none"),
         sleep=mend,
     )
     connection: Any = client.connection_pool.get_connection()
@@ -394,8 +382,8 @@ def test_a_server_that_is_only_a_copy_is_waited_for_on_a_new_connection(
     frontier = RedisFrontier(
         connect(own_server.url),
         "crawl",
+        FrontierRules(),
         now=0.0,
-        filter=make_filter("none"),
         sleep=mend,
     )
     client.replicaof("127.0.0.1", "1")
@@ -408,7 +396,7 @@ def test_a_crawl_that_another_version_keeps_in_another_way_is_refused(
     join: Joiner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     join()
-    monkeypatch.setattr("crawler.shared.redis._LAYOUT", 99)
+    monkeypatch.setattr("crawler.shared.membership.LAYOUT", 99)
     with pytest.raises(SettingError, match="was begun with"):
         join()
 
@@ -418,7 +406,7 @@ def test_a_server_that_is_away_when_the_crawl_begins_is_an_error_soon(tmp_path: 
     waits: list[float] = []
     client = connect(f"unix://{tmp_path}/redis.sock")
     with pytest.raises(StorageError, match="could not be reached"):
-        RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"), sleep=waits.append)
+        RedisFrontier(client, "crawl", FrontierRules(), now=0.0, sleep=waits.append)
     assert sum(waits) <= 6.0
 
 
@@ -427,20 +415,20 @@ def test_a_server_that_asks_for_another_password_is_a_wrong_setting(
 ) -> None:
     client = connect(own_server.url)
     client.config_set("requirepass", "secret")
-    with pytest.raises(SettingError, match="lets nobody in"):
+    with pytest.raises(SettingError, match="refuses the user or password"):
         StoredCrawl(connect(own_server.url), "crawl").exists()
     StoredCrawl(connect(own_server.url + "?password=secret"), "crawl").exists()
 
 
 def test_a_server_that_keeps_no_file_says_so(own_server: RedisServer) -> None:
     client = connect(own_server.url)
-    frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
+    frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
     assert frontier.is_durable()
     client.config_set("appendonly", "no")
     assert not frontier.is_durable()
     client.acl_setuser("plain", True, nopass=True, commands=["+@all", "-config", "-info"], keys="*")
     plain = connect(f"{own_server.url}?username=plain&password=x")
-    other = RedisFrontier(plain, "crawl", now=0.0, filter=make_filter("none"))
+    other = RedisFrontier(plain, "crawl", FrontierRules(), now=0.0)
     assert other.is_durable()
     other.close()
     frontier.close()
@@ -460,11 +448,11 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: RedisServer) -> None:
     client = connect(own_server.url)
-    frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
+    frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
     frontier.seed(links("http://a.de/"), 0.0)
     lease = lease_of(frontier)
     client.config_set("maxmemory", "1")
-    with pytest.raises(StorageError, match="takes nothing any more"):
+    with pytest.raises(StorageError, match="cannot store any more"):
         frontier.admit(lease, page(), links("http://b.de/"), now=0.0)
     client.config_set("maxmemory", "0")
     assert frontier.counts().leased == 1
@@ -474,7 +462,7 @@ def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: Redi
 
 def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServer) -> None:
     client = connect(own_server.url)
-    frontier = RedisFrontier(client, "crawl", now=0.0, filter=make_filter("none"))
+    frontier = RedisFrontier(client, "crawl", FrontierRules(), now=0.0)
     client.flushall()
     with pytest.raises(StorageError, match="nothing is kept of this crawl"):
         frontier.seed(links("http://a.de/"), 0.0)
@@ -537,8 +525,8 @@ def test_the_patience_that_the_last_worker_asked_for_holds_for_all(join: Joiner)
 def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
     with pytest.raises(SettingError, match="not the address"):
         connect("localhost:6379")
-    with pytest.raises(SettingError, match="without braces"):
-        RedisFrontier(connect("redis://h"), "a{b", now=0.0, filter=make_filter("none"))
+    with pytest.raises(SettingError, match="must not be empty or have braces"):
+        RedisFrontier(connect("redis://h"), "a{b", FrontierRules(), now=0.0)
     with pytest.raises(ValueError, match="not a number"):
         join().seed([Link("http://a.de/", float("nan"))], 0.0)
 
@@ -664,9 +652,8 @@ def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
 ) -> None:
     names = [f"all*[of]?{uuid4().hex}", f"all-o?{uuid4().hex}"]
     for name in names:
-        frontier = RedisFrontier(
-            connect(redis_server.url), name, worker="w", now=0.0, filter=make_filter("server")
-        )
+        rules, member = FrontierRules(filter=make_filter("server")), Membership(worker="w")
+        frontier = RedisFrontier(connect(redis_server.url), name, rules, member, now=0.0)
         frontier.seed(links("http://a.de/", "http://b.de/"), 0.0)
         frontier.admit(lease_of(frontier), page(), now=0.0)
         frontier.close()
@@ -699,9 +686,8 @@ def test_any_url_comes_back_as_it_went_in(join: Joiner) -> None:
 
 def test_all_keys_of_a_crawl_are_in_one_slot_of_a_cluster(own_server: RedisServer) -> None:
     client = connect(own_server.url)
-    frontier = RedisFrontier(
-        client, "crawl", now=0.0, filter=make_filter("server"), draw=Draw.UNIFORM
-    )
+    rules = FrontierRules(filter=make_filter("server"), draw=Draw.UNIFORM)
+    frontier = RedisFrontier(client, "crawl", rules, now=0.0)
     frontier.seed(links("http://a.de/1", "http://a.de/2", "http://b.de/"), 0.0)
     frontier.set_robots("http://a.de", "", 0.0)
     frontier.release(lease_of(frontier), now=0.0)

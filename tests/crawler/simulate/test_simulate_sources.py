@@ -16,6 +16,7 @@ from crawler.crawl import CrawlSettings, open_crawl
 from crawler.errors import ArchiveError, GraphError, SettingError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.options import CrawlOptions
 from crawler.run import open_run
@@ -52,10 +53,8 @@ def kept_links(folder: Path) -> dict[str, list[str]]:
 def settle(folder: Path, *, keeps_links: bool) -> None:
     """A seed that links to three URLs, a redirect among them, and a page in another language."""
     run = open_run(folder, META, 0.0)
-    rule = make_filter("hard")
-    frontier = SqliteFrontier(
-        run.connection, now=0.0, filter=rule, host_cap=2, keeps_links=keeps_links
-    )
+    rules = FrontierRules(filter=make_filter("hard"), host_cap=2, keeps_links=keeps_links)
+    frontier = SqliteFrontier(run.connection, rules, now=0.0)
     frontier.seed(links("http://a.de/"), 0.0)
 
     def next_lease() -> Lease:

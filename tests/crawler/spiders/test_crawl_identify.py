@@ -1,9 +1,7 @@
 """What tells the language of a crawled page: the method asked for, and pages that link to it."""
 
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from classifiers.lab.page_methods.rivals import FASTTEXT_MODEL
 from crawler.crawl import Crawl, CrawlSettings, open_crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.options import CrawlOptions
-from crawler.run import SCHEMA_VERSION
 from crawler.visit import Download
 from tests.support.crawls import ROOT, crawl, environment, rows, summary
 
@@ -144,34 +141,6 @@ def test_a_run_is_bound_to_its_method(tmp_path: Path) -> None:
     visit(crawl, GERMAN)
     crawl.close("finished")
     assert language_of(tmp_path, SEEDS[0]) == "de"
-
-
-def make_older(folder: Path) -> None:
-    """Turn a run into one of the version before methods could be chosen."""
-    with closing(sqlite3.connect(folder / "run.db")) as connection:
-        connection.execute("ALTER TABLE urls DROP COLUMN inlinks")
-        connection.execute("DROP TABLE directories")
-        connection.execute("DROP TABLE links")
-        connection.execute("DELETE FROM meta WHERE key = 'identify'")
-        connection.execute("UPDATE meta SET value = '1' WHERE key = 'schema'")
-        connection.commit()
-
-
-def test_a_run_of_an_older_version_goes_on_with_the_default_method(tmp_path: Path) -> None:
-    crawl = opened(tmp_path, seeds=2)
-    visit(crawl, GERMAN + LINK)
-    crawl.close("shutdown")
-    make_older(tmp_path)
-    with pytest.raises(RunFolderError, match="a crawl with identify=composite, not identify=nfc"):
-        opened(tmp_path, seeds=2, identify="nfc")
-    crawl = opened(tmp_path, seeds=2)
-    visit(crawl, FINNISH + LINK)
-    assert visit(crawl, SHORT_PAGE) == ("fi",)
-    crawl.close("finished")
-    assert rows(tmp_path, "SELECT value FROM meta WHERE key IN ('schema', 'identify')") == [
-        ("composite",),
-        (SCHEMA_VERSION,),
-    ]
 
 
 def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:

@@ -1,0 +1,84 @@
+"""Whether a free connection waits for something better than a doubtful URL.
+
+A URL is doubtful if its score is `FrontierRules.doubts_up_to` or less; any other is promising.
+Without this wait, a crawl with many connections would spend its first seconds on the few doubtful
+URLs that are queued then.
+"""
+
+from collections.abc import Mapping
+from heapq import heappop, heappush
+
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.selection import QueuedHost
+
+
+class Doubt:
+    """Knows which hosts and leases may bring something better, and how long there was nothing."""
+
+    def __init__(self, rules: FrontierRules, hosts: Mapping[int, QueuedHost]) -> None:
+        """Look at `hosts` (by id), which the frontier keeps."""
+        self._is_on = rules.doubts_up_to is not None
+        self.threshold = float("-inf") if rules.doubts_up_to is None else rules.doubts_up_to
+        self._patience_s = rules.patience_s
+        self._hosts = hosts
+        self._rests: list[tuple[float, int]] = []
+        self._leases = 0
+        self._since: float | None = None
+
+    def lease(self, score: float) -> None:
+        """Note that a URL with this score was leased."""
+        self._leases += score > self.threshold
+
+    def end_lease(self, score: float) -> None:
+        """Note that the lease of a URL with this score ended."""
+        self._leases -= score > self.threshold
+
+    def count(self, host: QueuedHost, score: float, by: int) -> None:
+        """Note that the queue of a host has one URL more (`by` 1) or less (-1)."""
+        if score > self.threshold:
+            host.promising += by
+            if by == host.promising and not (host.is_ready or host.is_leased):
+                self.rest(host)
+
+    def rest(self, host: QueuedHost) -> None:
+        """Note that a host rests until its `ready_at`."""
+        if self._is_on and host.promising:
+            heappush(self._rests, (host.ready_at, host.id))
+
+    def wake(self, now: float) -> None:
+        """Forget the rests that are over."""
+        while self._rests and self._rests[0][0] <= now:
+            heappop(self._rests)
+
+    def hopes_for_better(self, best: float | None, now: float) -> bool:
+        """Tell whether the best ready URL is doubtful and still has to wait.
+
+        `best` is its score, None if no URL is ready.
+        """
+        if best is None:
+            return False
+        if best > self.threshold:
+            self._since = None
+            return False
+        if not (self._leases or self._promises_soon(now)):
+            return False
+        if self._since is None:
+            self._since = now
+        return now - self._since < self._patience_s
+
+    def waits_until(self, best: float, now: float) -> float:
+        """Return when the best ready URL goes out if nothing better comes."""
+        if self._since is None or not self.hopes_for_better(best, now):
+            return now
+        return self._since + self._patience_s
+
+    def _promises_soon(self, now: float) -> bool:
+        """Tell whether a host with a promising URL will be ready before the patience ends."""
+        while self._rests:
+            ready_at, host_id = self._rests[0]
+            host = self._hosts.get(host_id)
+            is_resting = host is not None and not (host.is_leased or host.is_ready)
+            if is_resting and host and host.promising and host.ready_at == ready_at:
+                return ready_at <= now + self._patience_s
+            heappop(self._rests)
+        return False

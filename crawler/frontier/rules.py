@@ -1,0 +1,59 @@
+"""The rules of a crawl that its frontier keeps."""
+
+from dataclasses import dataclass
+
+from crawler.strategies.filters import Filter
+from crawler.strategies.orderings import Draw
+
+ANY_LINK = Filter("none")
+"""The filter that accepts every link."""
+
+_AT_LEAST_ZERO = ("patience_s", "host_cap", "directory_cap", "delay_s", "budget_pages")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontierRules:
+    """What every implementation of the frontier is told about a crawl.
+
+    `filter` decides whether a link enters the queue. `draw` decides between URLs with the same
+    score. With `lifts`, a queued URL takes the better score of a later link to it; this is not
+    possible where URLs are drawn uniformly.
+
+    A URL with the score `doubts_up_to` or less is doubtful; None: no URL is. A doubtful URL waits
+    until nothing better was ready for `patience_s` seconds, as long as something better may come:
+    from a page that is being fetched, or from a host that rests.
+
+    At most `host_cap` URLs of a host and `directory_cap` URLs of a directory hold a slot; 0 allows
+    any number. Two contacts of a host are `delay_s` seconds apart. At most `budget_pages` pages are
+    settled or leased; None allows any number.
+
+    `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages
+    and redirects, in their order.
+
+    Raises ValueError for a number below 0 and for rules that contradict each other.
+    """
+
+    filter: Filter = ANY_LINK
+    draw: Draw = Draw.FIRST
+    lifts: bool = False
+    doubts_up_to: float | None = None
+    patience_s: float = 0.0
+    host_cap: int = 10
+    directory_cap: int = 0
+    delay_s: float = 0.0
+    budget_pages: int | None = None
+    random_state: int = 0
+    keeps_links: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse rules that no frontier can keep."""
+        for name in _AT_LEAST_ZERO:
+            value = getattr(self, name)
+            if value is not None and value < 0:
+                raise ValueError(f"{name} must be 0 or more, not {value}")
+        if self.lifts and self.draw is Draw.UNIFORM:
+            raise ValueError("scores are not lifted where URLs are drawn uniformly")
+
+    def is_doubtful(self, score: float) -> bool:
+        """Tell whether a URL with this score waits for something better."""
+        return self.doubts_up_to is not None and score <= self.doubts_up_to

@@ -1,0 +1,55 @@
+--@ first
+
+-- Part 2, best first: `ready` has each ready host once, by its best URL; `heads` has that entry.
+
+-- Takes in the best new URL of each host: an order and a tier, as text.
+function selection.improve(hosts, orders, tiers)
+  local heads, ready = {}, {}
+  for i, before in ipairs(fields_of('heads', hosts)) do
+    local host = hosts[i]
+    if not before or tonumber(tiers[i]) < tonumber(string.sub(before, 16)) then
+      if before then
+        redis_call('ZREM', P .. 'ready', string.sub(before, 1, 15) .. host)
+      end
+      add(ready, tiers[i], orders[i] .. host)
+      add(heads, host, orders[i] .. tiers[i])
+    end
+  end
+  write('ZADD', P .. 'ready', ready)
+  write('HSET', P .. 'heads', heads)
+end
+
+function selection.remove(host)
+  local before = redis_call('HGET', P .. 'heads', host)
+  if before then
+    redis_call('ZREM', P .. 'ready', string.sub(before, 1, 15) .. host)
+    redis_call('HDEL', P .. 'heads', host)
+  end
+end
+
+function selection.refresh(hosts)
+  local known, orders, tiers = {}, {}, {}
+  for _, host in ipairs(hosts) do
+    local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0, 'WITHSCORES')
+    selection.remove(host)
+    if head[1] then
+      known[#known + 1] = host
+      orders[#known], tiers[#known] = string.sub(head[1], 1, 15), head[2]
+    end
+  end
+  selection.improve(known, orders, tiers)
+end
+
+function selection.best()
+  return redis_call('ZRANGE', P .. 'ready', 0, 0, 'WITHSCORES')[2]
+end
+
+function selection.take()
+  local best = redis_call('ZRANGE', P .. 'ready', 0, 0)[1]
+  if best then
+    local host = string.sub(best, 16)
+    redis_call('ZREM', P .. 'ready', best)
+    redis_call('HDEL', P .. 'heads', host)
+    return host, redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1]
+  end
+end

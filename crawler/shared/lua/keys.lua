@@ -1,0 +1,171 @@
+#!lua
+-- The scripts of the shared frontier, part 1: keys, rows and counters. A call is one script, which
+-- Redis runs without interruption.
+--
+-- `crawler.shared.script` joins the files of this folder. A line `--@ NAMES` begins a section that
+-- is only in the scripts of these commands or draws; a section of `all` is in every script. A script
+-- has only the functions that it needs, because Lua makes each function again at every call.
+--
+-- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
+-- command, the client, the number of its call, the time (unix seconds), the client's worker, the
+-- command's arguments as JSON, and links as `admit_links` takes them. An order of discovery has 15
+-- digits; a tier is minus a score. Keys, after the prefix:
+--
+--   rules, config          the rules that bind all workers; the values of the last to open: JSON
+--   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
+--                          digits; small sets of integers take the least memory
+--   urls                   hash: fingerprint of a queued or leased URL -> its row, the languages of
+--                          pages that link to it and their number, packed
+--   orders                 hash: fingerprint of such a URL -> order of discovery, where scores are
+--                          lifted
+--   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)
+--   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; a directory has a "/",
+--                          a host has none
+--   delay, pages           hashes: HOST -> own delay, pages it gave
+--   downloaded, relevant   hashes: UNIT -> N_a, N_r
+--   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
+--   heads                  hash: HOST that is ready -> its entry in `ready` (order of discovery +
+--                          tier) or its weights in `draw:`
+--   resting                sorted set: HOST by the time it may be contacted again
+--   promising, hopes       hosts of `resting` and of `leases` whose best URL is not doubtful
+--   doubt                  the time from which on only doubtful URLs were ready, unix seconds
+--   leased, leases         hash: HOST -> {fingerprint, token, order}; sorted set of these hosts by the
+--                          end of their lease
+--   counts                 hash of the counters of the whole crawl: see TOTALS
+--   counts:WORKER          hash of the other counters of a worker
+--   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
+--   records:WORKER, robots:ORIGIN, reply:CLIENT
+
+local P = KEYS[1]
+local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local worker, arguments = ARGV[5], cjson.decode(ARGV[6])
+local redis_call = redis.call
+local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
+
+-- The most hosts that wake in one call, so that no call holds up the others for long.
+local BATCH = 500
+local REPLY_KEPT_S = 86400
+
+-- Fields of a URL's row.
+local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER = 1, 2, 3, 4, 5, 6, 7
+
+local config
+
+local function read_config()
+  local text = redis_call('GET', P .. 'config')
+  config = text and cjson.decode(text)
+  return config
+end
+
+-- Many values in one command, because a command costs more than its work. Lua's stack holds some
+-- thousand arguments.
+
+local ARGUMENTS = 2000
+
+local function in_parts(redis_command, key, values, do_with)
+  for first = 1, #values, ARGUMENTS do
+    local last = math.min(first + ARGUMENTS - 1, #values)
+    do_with(redis_call(redis_command, key, unpack(values, first, last)), first)
+  end
+end
+
+local function asked(redis_command, key, names)
+  if #names <= ARGUMENTS then
+    return #names == 0 and {} or redis_call(redis_command, key, unpack(names))
+  end
+  local answers = {}
+  in_parts(redis_command, key, names, function(part, first)
+    for i, value in ipairs(part) do
+      answers[first + i - 1] = value
+    end
+  end)
+  return answers
+end
+
+local function fields_of(hash, names)
+  return asked('HMGET', P .. hash, names)
+end
+
+local function write(redis_command, key, values)
+  in_parts(redis_command, key, values, function() end)
+end
+
+local function add(pairs_of, first, second)
+  pairs_of[#pairs_of + 1] = first
+  pairs_of[#pairs_of + 1] = second
+end
+
+-- All counters are read once and written once in a call.
+
+local TOTALS = { 'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled', 'order' }
+local are_totals_changed = false
+local counted, counted_names = {}, {}
+
+-- Read when a call asks for the first of them; some calls ask for none.
+local totals = setmetatable({}, { __index = function(read, name)
+  for i, value in ipairs(redis_call('HMGET', P .. 'counts', unpack(TOTALS))) do
+    rawset(read, TOTALS[i], tonumber(value or 0))
+  end
+  return rawget(read, name)
+end })
+
+local function count_for_all(name, number)
+  if number ~= 0 then
+    totals[name] = totals[name] + number
+    are_totals_changed = true
+  end
+end
+
+local function count(name, number)
+  if number ~= 0 then
+    if not counted[name] then
+      counted_names[#counted_names + 1] = name
+    end
+    counted[name] = (counted[name] or 0) + number
+  end
+end
+
+local function store_counts()
+  if are_totals_changed then
+    local fields = {}
+    for _, name in ipairs(TOTALS) do
+      add(fields, name, totals[name])
+    end
+    redis_call('HSET', P .. 'counts', unpack(fields))
+  end
+  if #counted_names > 0 then
+    local fields = {}
+    for i, before in ipairs(fields_of('counts:' .. worker, counted_names)) do
+      add(fields, counted_names[i], tonumber(before or 0) + counted[counted_names[i]])
+    end
+    redis_call('HSET', P .. 'counts:' .. worker, unpack(fields))
+  end
+end
+
+-- How the next URL is chosen: `best_first.lua` or `uniform_draw.lua` fill in the functions.
+local selection = {}
+
+--@ admit next retry seed
+
+-- Returns the row and the languages of a URL from their packed form.
+local function unpacked(kept)
+  local values = { unpack_one(kept) }
+  values[#values] = nil
+  return table.remove(values, 1), values
+end
+
+--@ admit retry seed
+
+local function packed(row, languages)
+  return pack(row, unpack(languages)) .. string.char(#languages)
+end
+
+--@ admit seed
+
+local function order_after(number)
+  return string.format('%015d', totals.order + number)
+end
+
+local function seen_key(fp)
+  return P .. 'seen:' .. string.sub(fp, -5)
+end

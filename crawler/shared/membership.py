@@ -1,0 +1,79 @@
+"""How a worker takes part in a shared crawl, and the rules on which all of its workers agree."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from crawler.frontier.base import MAX_INLINKS
+from crawler.frontier.rules import FrontierRules
+from crawler.strategies.filters import Unit
+from crawler.strategies.orderings import Draw
+
+LAYOUT = 2
+"""The version of the keys and scripts in Redis; a crawl with another version is refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Membership:
+    """How one worker takes part in a shared crawl.
+
+    `worker` names the stream of records and the counters, which outlive the process. `identity`
+    has what binds the crawl beside its rules: with another value a worker is refused. A lease ends
+    by itself after `lease_s` seconds unless `RedisFrontier.renew` is called. While other workers
+    hold leases, `ready_at` asks to look again in `poll_s` seconds. A server that cannot be reached
+    is tried for `wait_s` seconds, and for at most 5 seconds when the worker joins. Without
+    `keeps_records` nothing is kept of a settled page but its counts.
+    """
+
+    worker: str = "worker"
+    identity: Mapping[str, object] = field(default_factory=dict)
+    lease_s: float = 600.0
+    poll_s: float = 1.0
+    wait_s: float = 300.0
+    keeps_records: bool = True
+
+
+def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:
+    """Return the rules that must be the same for every worker of a crawl."""
+    doubts_up_to = rules.doubts_up_to
+    return {
+        **identity,
+        "layout": LAYOUT,
+        "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
+        "is_uniform": int(rules.draw is Draw.UNIFORM),
+        "lifts": int(rules.lifts),
+        "follows_irrelevant": int(rules.filter.follows_irrelevant_pages),
+        "uses_relevance": int(rules.filter.uses_relevance),
+        "is_conservative": int(rules.filter.is_conservative),
+        "tolerance": rules.filter.tolerance,
+        "unit": rules.filter.unit.value,
+        "directory_depth": rules.filter.directory_depth,
+        "host_cap": rules.host_cap,
+        "directory_cap": rules.directory_cap,
+    }
+
+
+def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
+    """Return the values that the scripts read; those that bind no crawl hold from now on."""
+    values = binding(rules, {}) | {
+        "patience_s": rules.patience_s,
+        "delay_s": rules.delay_s,
+        "budget_pages": rules.budget_pages,
+        "lease_s": membership.lease_s,
+        "max_inlinks": MAX_INLINKS,
+        "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def difference(crawl: str, before: str, asked: Mapping[str, object]) -> str:
+    """Return the message for a worker whose rules differ from those of the crawl, in JSON."""
+    kept = json.loads(before)
+    names = [name for name in sorted({*kept, *asked}) if kept.get(name) != asked.get(name)]
+    return (
+        f"the shared crawl {crawl} was begun with "
+        + ", ".join(f"{name}={kept.get(name)}" for name in names)
+        + ", not with "
+        + ", ".join(f"{name}={asked.get(name)}" for name in names)
+        + "; use the same arguments or another name"
+    )

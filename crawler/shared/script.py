@@ -1,0 +1,34 @@
+"""The Lua scripts of the shared frontier: one for each command and way to draw."""
+
+import re
+from functools import cache
+from hashlib import sha1
+from importlib import resources
+from typing import NamedTuple
+
+from crawler.strategies.orderings import Draw
+
+_FILES = ("keys", "best_first", "uniform_draw", "hosts", "admitting", "settling", "calls")
+
+
+class Script(NamedTuple):
+    """A script and the digest by which a server knows it."""
+
+    text: bytes
+    digest: str
+
+
+@cache
+def script_of(command: str, draw: Draw) -> Script:
+    """Return the script of a command: the sections of the Lua files that it needs, in order.
+
+    `lua/keys.lua` says how a section names its commands.
+    """
+    folder = resources.files("crawler.shared").joinpath("lua")
+    source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)
+    text, *sections = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
+    for names, section in zip(sections[::2], sections[1::2], strict=True):
+        if not {command, draw.value, "all"}.isdisjoint(names.split()):
+            text += section
+    body = text.encode()
+    return Script(body, sha1(body, usedforsecurity=False).hexdigest())

@@ -1,0 +1,63 @@
+"""The columns of `pages` are declared once; the table, its rows and its readers follow."""
+
+import sqlite3
+from dataclasses import fields
+from pathlib import Path
+
+from crawler.frontier.base import PAGE, Link, Record
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.page_row import PAGE_COLUMNS, PageRow, create_pages, read_pages
+from crawler.run import open_run
+from crawler.spiders.items import PageItem
+from crawler.url import fingerprint
+
+RECORD = Record(PAGE, 7.0, 200, True, True, "de", 0.9, "text", "utf-8", "DE", 1234, parser="lxml")
+
+
+def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
+    run = open_run(tmp_path, {"lang": "de", "seeds": []}, 0.0)
+    frontier = SqliteFrontier(run.connection, FrontierRules(), now=0.0)
+    frontier.seed([Link("http://a.de/", 0.5)], 0.0)
+    for links in ([Link("http://b.de/", -1.0), Link("http://c.de/", -2.0)], []):
+        lease = frontier.next(1.0)
+        assert lease is not None
+        frontier.admit(lease, RECORD, links, now=1.0)
+    rows = list(read_pages(run.connection))
+    run.connection.close()
+    assert rows[1] == PageRow(
+        id=2,
+        fingerprint=fingerprint("http://b.de/"),
+        url="http://b.de/",
+        host="b.de",
+        parent="http://a.de/",
+        depth=1,
+        status=200,
+        outcome=PAGE,
+        language="de",
+        confidence=0.9,
+        method="text",
+        charset="utf-8",
+        country="DE",
+        bytes=1234,
+        score=-1.0,
+        queued=1,
+        fetched_at=7.0,
+    )
+    assert (rows[0].parent, rows[0].queued) == (None, 2)
+
+
+def test_a_column_may_be_empty_only_where_a_row_may_have_none() -> None:
+    connection = sqlite3.connect(":memory:")
+    connection.execute(create_pages())
+    described = connection.execute("PRAGMA table_info(pages)").fetchall()
+    connection.close()
+    types = PageRow.__annotations__
+    assert [name for _, name, *_ in described] == list(PAGE_COLUMNS)
+    for _, name, _, is_required, _, is_key in described:
+        may_be_none = type(None) in getattr(types[name], "__args__", ())
+        assert bool(is_required or is_key) != may_be_none, name
+
+
+def test_an_exported_page_has_columns_of_the_run_and_whether_it_is_relevant() -> None:
+    assert {field.name for field in fields(PageItem)} <= {*PAGE_COLUMNS, "is_relevant"}
