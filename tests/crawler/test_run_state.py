@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.crawl import Crawl, CrawlSettings, open_crawl
+from crawler.configuration import CrawlSettings
+from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.sqlite import SqliteFrontier
