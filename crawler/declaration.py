@@ -37,8 +37,8 @@ class Declared:
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
-    """A name with all that is declared of it. `default` is `MISSING` where a value is required."""
+class Option:
+    """A spider argument or a setting with its declaration. `default` MISSING: it is required."""
 
     name: str
     kind: type
@@ -99,7 +99,7 @@ def _truth(value: object, label: str) -> bool:
     return text in _TRUE
 
 
-def declarations(of: type | types.ModuleType) -> dict[str, Declaration]:
+def declarations(of: type | types.ModuleType) -> dict[str, Option]:
     """Return what a dataclass or a module declares, by name and in its order."""
     hints = get_type_hints(of, include_extras=True)
     defaults = _defaults(of)
@@ -107,7 +107,7 @@ def declarations(of: type | types.ModuleType) -> dict[str, Declaration]:
     for name, hint in hints.items():
         for part in get_args(hint)[1:] if get_origin(hint) is not None else ():
             if isinstance(part, Declared):
-                found[name] = Declaration(name, _kind(get_args(hint)[0]), defaults[name], part)
+                found[name] = Option(name, _kind(get_args(hint)[0]), defaults[name], part)
     return found
 
 

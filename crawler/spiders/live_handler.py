@@ -37,10 +37,10 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         """Handle the requests of a crawl."""
         super().__init__(crawler)
-        self._pool._factory = _Factory
+        self._pool._factory = _BoundedFactory
 
 
-class _Parser(_LenientHTTPClientParser):
+class _BoundedParser(_LenientHTTPClientParser):
     """A parser that gives up on endless headers and skips those whose name is no token."""
 
     MAX_LENGTH = MAX_LINE_BYTES
@@ -63,13 +63,13 @@ class _Parser(_LenientHTTPClientParser):
             return
 
 
-class _Protocol(_LenientHTTP11ClientProtocol):
+class _BoundedProtocol(_LenientHTTP11ClientProtocol):
     def request(self, request: TxRequest) -> "Deferred[IResponse]":
         answer = super().request(request)
-        self._parser.__class__ = _Parser
+        self._parser.__class__ = _BoundedParser
         return answer
 
 
-class _Factory(_LenientHTTP11ClientFactory):
+class _BoundedFactory(_LenientHTTP11ClientFactory):
     def buildProtocol(self, addr: IAddress | None) -> HTTP11ClientProtocol:
-        return _Protocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+        return _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from crawler.declaration import Declaration
+from crawler.declaration import Option
 from crawler.errors import SettingError
 from crawler.options import ARGUMENTS, OPTIONS, CrawlOptions
 
 GIVEN = {"lang": "de", "web": "sample"}
 
 
-def out_of_bounds(option: Declaration) -> str | None:
+def out_of_bounds(option: Option) -> str | None:
     """A value that the declaration forbids, None where any text is allowed."""
     if option.declared.least is not None:
         return str(option.declared.least - 1)
@@ -19,7 +19,7 @@ def out_of_bounds(option: Declaration) -> str | None:
 
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
-def test_every_option_has_help_and_a_default_that_it_accepts(option: Declaration) -> None:
+def test_every_option_has_help_and_a_default_that_it_accepts(option: Option) -> None:
     assert option.declared.help
     assert ARGUMENTS[option.name].startswith(option.declared.help)
     default = getattr(CrawlOptions("de"), option.name)
@@ -28,7 +28,7 @@ def test_every_option_has_help_and_a_default_that_it_accepts(option: Declaration
 
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
-def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Declaration) -> None:
+def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) -> None:
     value = out_of_bounds(option)
     if value is None:
         assert option.name == "archive"

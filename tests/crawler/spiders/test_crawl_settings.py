@@ -12,7 +12,7 @@ from crawler import settings as project
 from crawler.commands.crawl import Command
 from crawler.configuration import DESCRIPTIONS, SETTINGS, CrawlSettings
 from crawler.crawl import open_crawl
-from crawler.declaration import Declaration
+from crawler.declaration import Option
 from crawler.errors import CrawlError, SettingError
 from crawler.options import ARGUMENTS, CrawlOptions
 from crawler.spiders.scrapy_settings import crawl_settings
@@ -35,7 +35,7 @@ def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
     return str(refused.value)
 
 
-def out_of_bounds(setting: Declaration) -> str | None:
+def out_of_bounds(setting: Option) -> str | None:
     """A value that the declaration forbids, None where any text is allowed."""
     if setting.declared.least is not None:
         return str(setting.declared.least - 1)
@@ -43,14 +43,14 @@ def out_of_bounds(setting: Declaration) -> str | None:
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda setting: setting.name)
-def test_every_setting_has_help_and_a_default_that_it_accepts(setting: Declaration) -> None:
+def test_every_setting_has_help_and_a_default_that_it_accepts(setting: Option) -> None:
     assert setting.declared.help
     if setting.default is not None:
         assert setting.parse(str(setting.default), setting.name) == setting.default
 
 
 @pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda setting: setting.name)
-def test_every_setting_refuses_a_value_out_of_bounds_in_one_line(setting: Declaration) -> None:
+def test_every_setting_refuses_a_value_out_of_bounds_in_one_line(setting: Option) -> None:
     value = out_of_bounds(setting)
     if value is None:
         assert setting.kind is str
