@@ -16,7 +16,7 @@ except PackageNotFoundError:
     VERSION = "0+source"
 
 BOT_NAME = "langfocus"
-SPIDER_MODULES = ["crawler.spiders"]
+SPIDER_MODULES = ["crawler.spiders.langfocus"]
 COMMANDS_MODULE = "crawler.commands"
 USER_AGENT = f"langfocus/{VERSION}"
 LANGFOCUS_CONTACT: Annotated[

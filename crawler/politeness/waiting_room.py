@@ -22,7 +22,7 @@ class WaitingRoom:
     """
 
     def __init__(
-        self, *, on_empty: Callable[[str], None] = _ignore, capacity: int = CAPACITY
+        self, *, on_empty: Callable[[str], object] = _ignore, capacity: int = CAPACITY
     ) -> None:
         """Call `on_empty` with each place for which the last visitor stops waiting."""
         self._on_empty = on_empty

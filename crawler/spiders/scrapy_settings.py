@@ -38,6 +38,18 @@ _WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
 _LIVE_HANDLER = "crawler.spiders.connections.GuardedDownloadHandler"
 
 
+_SWITCHED = (
+    (
+        "COOKIES_ENABLED",
+        "DOWNLOADER_MIDDLEWARES_BASE",
+        "downloadermiddlewares.cookies.CookiesMiddleware",
+    ),
+    ("TELNETCONSOLE_ENABLED", "EXTENSIONS_BASE", "extensions.telnet.TelnetConsole"),
+    ("REMOTE_CONTROL_ENABLED", "EXTENSIONS_BASE", "extensions.remote_control.RemoteControl"),
+)
+"""Parts of Scrapy with their switches; Scrapy imports them even if they are switched off."""
+
+
 def setting(settings: BaseSettings, name: str) -> Any:
     """Return a declared setting, checked, None if it is not set; raises `SettingError`."""
     declaration, value = SETTINGS[name], settings.get(name)
@@ -118,3 +130,8 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     }
     for name, value in adapted.items():
         settings.set(name, value, priority="spider")
+    for switch, parts, part in _SWITCHED:
+        if not settings.getbool(switch):
+            kept = settings.getdict(parts)
+            kept.pop(f"scrapy.{part}", None)
+            settings.set(parts, kept, priority="spider")
