@@ -7,12 +7,13 @@ from pathlib import Path
 
 from scrapy.commands import crawl
 
+from crawler.configuration import DESCRIPTIONS
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import CrawlError
 from crawler.options import ARGUMENTS, CrawlOptions
 from crawler.report.files import write_whole
-from crawler.settings import DESCRIPTIONS
-from crawler.spiders.langfocus import LangfocusSpider, crawl_settings
+from crawler.spiders.langfocus import LangfocusSpider
+from crawler.spiders.scrapy_settings import crawl_settings
 
 _EXAMPLES = """\
 examples:

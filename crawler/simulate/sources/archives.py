@@ -13,7 +13,7 @@ from crawler.simulate.sources.source import Row, count_ignored, queueable, statu
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.orderings import BreadthFirst
 from crawler.url import normalise
-from crawler.visit import Download, Read, RetryRule, Visitor, is_text
+from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules, is_text
 from crawler.web.contract import Answer
 from crawler.web.records import read_block, scan
 
@@ -50,8 +50,8 @@ class WarcSource:
         self._settled: list[tuple[Record, list[str]]] = []
         # Of a frontier a visitor that never retries wants no more than `admit`.
         frontier = cast(Frontier, self)
-        rule = RetryRule(retry_times=0)
-        self._visitor = Visitor(frontier, BreadthFirst(), "", read, lambda: 0.0, retry_rule=rule)
+        rules = VisitRules("", read, RetryRule(retry_times=0))
+        self._visitor = Visitor(frontier, BreadthFirst(), rules, lambda: 0.0)
 
     def seeds(self) -> list[str]:
         """Return none: an archive does not say where its crawl began."""
