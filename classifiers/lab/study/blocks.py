@@ -11,7 +11,7 @@ import numpy.typing as npt
 from classifiers.lab import evaluation
 from classifiers.lab.study import paper
 from classifiers.lab.study.names import label
-from classifiers.lab.study.result import MEASURES, Cell, Row, Table
+from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Row
 from classifiers.lab.study.significance import best
 from classifiers.lab.study.validation import STANDARD, Setting, Study
 from classifiers.languages import name as language_name
@@ -76,7 +76,7 @@ def four_measures(
     published: paper.Rows | None = None,
     best_in_paper: Mapping[str, str] | None = None,
     notes: Sequence[str] = (),
-) -> Table:
+) -> MeasureTable:
     """P, R, p(-|-) and F1 of each classifier, language by language, and the macro averages."""
     study.run(names)
     rows: list[Row] = []
@@ -102,7 +102,7 @@ def four_measures(
         for classifier in names
     ]
     heads = ("language", "classifier")
-    return Table(name, title, source, heads, MEASURES, tuple(rows), F1, (STAR, *notes))
+    return MeasureTable(name, title, source, heads, MEASURES, tuple(rows), F1, (STAR, *notes))
 
 
 def macro(of_languages: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
@@ -129,7 +129,7 @@ def f1_by_language(
     source: str = "",
     published: Mapping[str, Mapping[str, float]] | None = None,
     notes: Sequence[str] = (),
-) -> Table:
+) -> MeasureTable:
     """F1 of each classifier, a column for each language and one for their mean."""
     study.run(names)
     first = {language: best_of(study, names, language) for language in study.languages}
@@ -152,10 +152,10 @@ def f1_by_language(
         )
     heads = ("classifier", "* in")
     columns = (*study.languages, MEAN)
-    return Table(name, title, source, heads, columns, tuple(rows), None, (STAR, *notes))
+    return MeasureTable(name, title, source, heads, columns, tuple(rows), None, (STAR, *notes))
 
 
-def confusion(study: Study, classifier: str, *, name: str, title: str, source: str) -> Table:
+def confusion(study: Study, classifier: str, *, name: str, title: str, source: str) -> MeasureTable:
     """Share of each language's test URLs (rows) for which each classifier (columns) said Yes."""
     study.run([classifier])
     languages = study.languages
@@ -173,7 +173,7 @@ def confusion(study: Study, classifier: str, *, name: str, title: str, source: s
         for at, language in enumerate(languages)
     )
     note = "each URL was judged by classifiers that were not trained on it"
-    return Table(name, title, source, ("URLs in",), languages, rows, None, (note,), digits=0)
+    return MeasureTable(name, title, source, ("URLs in",), languages, rows, None, (note,), digits=0)
 
 
 def _column(study: Study, classifier: str, language: str) -> npt.NDArray[np.float64]:

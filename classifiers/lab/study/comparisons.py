@@ -8,7 +8,15 @@ from typing import Final
 from classifiers.lab.study import blocks, paper, paper_figures, subsets
 from classifiers.lab.study.blocks import F1
 from classifiers.lab.study.names import label
-from classifiers.lab.study.result import MEASURES, Cell, Experiment, Figure, Result, Row, Table
+from classifiers.lab.study.result import (
+    MEASURES,
+    Cell,
+    Experiment,
+    Figure,
+    MeasureTable,
+    Result,
+    Row,
+)
 from classifiers.lab.study.validation import Setting, Study
 from classifiers.languages import name as language_name
 
@@ -33,7 +41,7 @@ def feature_comparison(study: Study) -> Result:
     empties = {language: subsets.empty(study, language) for language in study.languages}
     definition = "empty: a test URL whose words are all trivial or in no training URL"
     tables = [
-        Table(
+        MeasureTable(
             name,
             title,
             "Baykan 2013, Table XIII",
@@ -150,7 +158,7 @@ def training_sizes(study: Study) -> Result:
         "URLs are those one classifier is trained on, half of them positive",
         *blocks.notes(study),
     )
-    table = Table(
+    table = MeasureTable(
         "training-sizes", title, source, ("classifier",), columns, tuple(rows), None, notes
     )
     lines = [

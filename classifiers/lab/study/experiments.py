@@ -9,7 +9,7 @@ from typing import Final
 from classifiers.lab.study import blocks, paper, paper_figures, subsets
 from classifiers.lab.study.blocks import F1
 from classifiers.lab.study.names import label
-from classifiers.lab.study.result import MEASURES, Cell, Experiment, Result, Row, Table
+from classifiers.lab.study.result import MEASURES, Cell, Experiment, MeasureTable, Result, Row
 from classifiers.lab.study.validation import Study
 from classifiers.languages import name as language_name
 
@@ -87,7 +87,7 @@ def ngrams(study: Study) -> Result:
     }
     study.run([name for grid in grids.values() for name in grid])
     rows = [row for language in study.languages for row in _best_ngrams(study, language, grids)]
-    table = Table(
+    table = MeasureTable(
         "ngrams",
         "The best n-grams of each algorithm",
         "Baykan 2013, Table X",
@@ -170,7 +170,7 @@ def domains(study: Study) -> Result:
                 key={"language": language},
             )
         )
-    table = Table(
+    table = MeasureTable(
         "domains",
         "Test URLs whose domain is in the training set, %",
         "Baykan 2013, 4.3.1",

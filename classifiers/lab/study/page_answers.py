@@ -10,7 +10,7 @@ from classifiers.errors import LanguageError
 from classifiers.lab.study import page_papers
 from classifiers.lab.study.page_measures import UNKNOWN, confusion, row, share_right
 from classifiers.lab.study.page_runs import Cases, Run
-from classifiers.lab.study.result import Cell, Result, Row, Table
+from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from classifiers.languages import name as language_name
 
 _BINS: Final = 10
@@ -28,7 +28,7 @@ def evidence(cases: Cases, runs: Sequence[Run]) -> Result:
         for decided, group in sorted(places.items(), key=lambda pair: (-len(pair[1]), pair[0])):
             rows.append(_evidence_row(cases, run, decided, group))
     heads, columns = ("method", "decided by", cases.sort), ("coverage", "precision")
-    table = Table(
+    table = MeasureTable(
         "evidence",
         "What decided: share of all, and how many of those answers are right",
         "Cai 2009, Table 4-4",
@@ -59,7 +59,7 @@ def confusions(cases: Cases, runs: Sequence[Run]) -> Result:
             rows.append(row(heads, (share,), method=run.name, language=code, answer=answer))
     heads = ("method", "language", "answered", cases.sort)
     title = f"The {_CONFUSIONS} most frequent confusions of each method"
-    table = Table("confusions", title, "", heads, ("% of the language",), tuple(rows))
+    table = MeasureTable("confusions", title, "", heads, ("% of the language",), tuple(rows))
     return Result("confusions", (table,))
 
 
@@ -76,7 +76,7 @@ def calibration(cases: Cases, runs: Sequence[Run]) -> Result:
     heads = ("method", "confidence", "answers")
     columns = ("mean confidence", "right", "error")
     title = "Confidence and how often it comes true"
-    table = Table("calibration", title, "", heads, columns, tuple(rows), None, notes)
+    table = MeasureTable("calibration", title, "", heads, columns, tuple(rows), None, notes)
     return Result("calibration", (table,))
 
 

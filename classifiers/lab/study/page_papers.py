@@ -8,7 +8,7 @@ from typing import Final
 
 from classifiers.lab.study.page_measures import percent
 from classifiers.lab.study.page_runs import Cases, Run
-from classifiers.lab.study.result import Cell, Result, Row, Table
+from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from classifiers.languages import name as language_name
 
 HAYATI: Final = frozenset("da de en es fi fr it nl no pt sv".split())
@@ -97,7 +97,7 @@ def papers(cases: Cases, runs: Sequence[Run], places: Sequence[int]) -> Result:
         "all three: the mean precision of answers in Cai's seven languages, as there. Evidence:"
         " the precision of the answers that it decided.",
     )
-    table = Table(
+    table = MeasureTable(
         "papers",
         "The papers' results and ours",
         "",
@@ -116,7 +116,7 @@ def evidence_of_cai(method: str, evidence: str) -> tuple[float | None, float | N
     return _CAI_EVIDENCE.get(evidence, (None, None))
 
 
-def cai_tables(cases: Cases, runs: Sequence[Run]) -> tuple[Table, ...]:
+def cai_tables(cases: Cases, runs: Sequence[Run]) -> tuple[MeasureTable, ...]:
     """Counterparts of Tables 5-1 and 5-2; the second of the methods that go by encodings."""
     by_encoding = [run for run in runs if "encoding" in run.decided]
     title = "Right among the answers in each language"
@@ -149,8 +149,9 @@ def _by_answer(
 
 def _cai_table(
     name: str, title: str, source: str, runs: Sequence[Run], rows: Iterable[Row]
-) -> Table:
-    return Table(name, title, source, ("language",), tuple(run.name for run in runs), tuple(rows))
+) -> MeasureTable:
+    methods = tuple(run.name for run in runs)
+    return MeasureTable(name, title, source, ("language",), methods, tuple(rows))
 
 
 def _counterpart(runs: Sequence[Run]) -> str:

@@ -20,7 +20,7 @@ from classifiers.lab.study.page_measures import (
     share_right,
 )
 from classifiers.lab.study.page_runs import Case, Cases, Run
-from classifiers.lab.study.result import Result, Row, Table
+from classifiers.lab.study.result import MeasureTable, Result, Row
 from classifiers.languages import name as language_name
 
 BUCKETS: Final = (
@@ -78,11 +78,11 @@ def accuracy(cases: Cases, runs: Sequence[Run]) -> Result:
         "known: in the languages that a method can answer. macro: the mean over languages. No"
         " answer is wrong; precision leaves it out.",
     )
-    right = Table(
+    right = MeasureTable(
         "accuracy", title, "", ("method", "languages"), columns, tuple(rows), None, notes, 2
     )
     title = f"CPU time in ms for one of the {cases.sort}"
-    cost = Table("cost", title, "", ("method",), ("ms",), tuple(costs), digits=3)
+    cost = MeasureTable("cost", title, "", ("method",), ("ms",), tuple(costs), digits=3)
     return Result("accuracy", (right, cost))
 
 
@@ -186,9 +186,9 @@ def _table(
     runs: Sequence[Run],
     rows: Iterable[Row],
     notes: tuple[str, ...] = (),
-) -> Table:
+) -> MeasureTable:
     columns = tuple(run.name for run in runs)
-    return Table(name, title, "", heads, columns, tuple(rows), None, notes)
+    return MeasureTable(name, title, "", heads, columns, tuple(rows), None, notes)
 
 
 def _result(
