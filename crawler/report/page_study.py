@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from classifiers.lab.study.page_measures import confusion
-from classifiers.lab.study.page_runs import Cases, Run
+from classifiers.lab.study.page_runs import Cases, MethodRun
 from classifiers.lab.study.result import MeasureTable, Result
 from crawler.report.files import write_whole
 from crawler.report.study import WidePrinter, cells, head, print_result, write_markdown
@@ -33,7 +33,7 @@ def show(facts: Facts, results: Iterable[Result]) -> None:
 
 
 def write_json(
-    path: Path, facts: Facts, cases: Cases, runs: Sequence[Run], results: Iterable[Result]
+    path: Path, facts: Facts, cases: Cases, runs: Sequence[MethodRun], results: Iterable[Result]
 ) -> Path:
     """A file with all tables and the whole confusion of each method."""
     content = {

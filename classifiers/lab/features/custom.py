@@ -71,6 +71,13 @@ FEATURES: Final = {60: (*_COMMON, *_OF_2013), 74: (*_COMMON, *_OF_2008)}
 """Number of features -> their names."""
 
 
+def load_dictionaries() -> None:
+    """Read the words and cities of all languages into memory; later calls do nothing."""
+    for language in LANGUAGES:
+        dictionary_words(language)
+        city_words(language)
+
+
 class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """Custom-made features of URLs (Baykan 2013, 2.1), dense, (n_urls, n_features).
 

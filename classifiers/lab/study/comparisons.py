@@ -169,7 +169,7 @@ def training_sizes(study: Study) -> Result:
 
 
 def _training_urls(study: Study, setting: Setting) -> int:
-    return len(study.plan(study.languages[0], setting).part(0)[0])
+    return len(study.splits(study.languages[0], setting).part(0)[0])
 
 
 def _macro_f1(study: Study, name: str, setting: Setting) -> float:

@@ -67,7 +67,7 @@ class Case:
 
 
 @dataclass
-class Run:
+class MethodRun:
     """What one method answered about all cases, in their order."""
 
     name: str
@@ -234,7 +234,9 @@ def _loaded(name: str) -> PageMethod:
         raise StudyError(f"method {name!r} is not there: no module {error.name}") from error
 
 
-def asked(method: PageMethod, cases: Sequence[Case], on_progress: Progress | None = None) -> Run:
+def asked(
+    method: PageMethod, cases: Sequence[Case], on_progress: Progress | None = None
+) -> MethodRun:
     """What a method answers about each case.
 
     One case of each language goes before and is not timed, so that the time of reading files is
@@ -242,7 +244,7 @@ def asked(method: PageMethod, cases: Sequence[Case], on_progress: Progress | Non
     """
     for case in {case.language: case for case in cases}.values():
         method.identify(case.page, case.surroundings)
-    run = Run(method.name, method.languages)
+    run = MethodRun(method.name, method.languages)
     ticks = _Ticks(method.name, len(cases), on_progress)
     for case in cases:
         before = time.process_time_ns()

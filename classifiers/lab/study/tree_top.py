@@ -51,7 +51,7 @@ def tree(study: Study) -> Result:
 
 def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> dict[str, Any]:
     """The nodes down to a depth: test, answer, f(+) and f(-) in percent, and both children."""
-    train, test = study.plan(language).part(0)
+    train, test = study.splits(language).part(0)
     urls, y = study.urls(language), study.sample(language).y
     extractor = vectorizer("custom", study.servers)
     training = extractor.fit_transform([urls[at] for at in train], y[train])
