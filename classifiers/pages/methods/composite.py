@@ -29,7 +29,7 @@ from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
 from classifiers.pages.text.textengine import (
     SHARPNESS,
     LangfocusEngine,
-    Reading,
+    TextReading,
     is_rare,
     shipped_engine,
 )
@@ -92,7 +92,7 @@ THIN: Final = 0.25
 class _Scales:
     """The odds of each language so far, in nats, and what was said for them."""
 
-    reading: Reading
+    reading: TextReading
     nats: dict[str, float] = field(default_factory=dict)
     pieces: list[tuple[str, str, float, str]] = field(default_factory=list)
     """What was added: (kind, language, nats, words)."""
