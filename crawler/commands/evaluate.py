@@ -383,8 +383,8 @@ def _results(
 
 
 def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:
+    from classifiers.lab.datasets import distinct
     from classifiers.lab.study.beyond import model_figures
-    from classifiers.lab.study.samples import distinct
     from classifiers.urls.model import UrlModel
 
     start = time.monotonic()

@@ -114,15 +114,17 @@ def comparison(study: Study) -> Result:
     table = blocks.four_measures(
         study,
         names,
-        name="comparison",
-        title="Comparison of approaches",
-        source="Baykan 2013, Table XIV",
-        published=paper.COMPARISON,
-        best_in_paper=paper.BEST["comparison"],
-        notes=blocks.notes(study),
+        blocks.Heading(
+            name="comparison",
+            title="Comparison of approaches",
+            source="Baykan 2013, Table XIV",
+            published=paper.COMPARISON,
+            best_in_paper=paper.BEST["comparison"],
+            notes=blocks.notes(study),
+        ),
     )
     three = ["svm:words", "svm:allgrams-from-word", "dt:custom"]
-    of_three = blocks.four_measures(study, three, name="", title="")
+    of_three = blocks.four_measures(study, three, blocks.Heading())
     drawn = (
         paper_figures.points(of_three, "figure-3", "F1 of three classifiers", three),
         paper_figures.bars(table, "figure-4", "Macro-averaged F1"),
@@ -197,10 +199,12 @@ def chosen(study: Study, names: Sequence[str]) -> Result:
     table = blocks.four_measures(
         study,
         names,
-        name="classifiers",
-        title="The classifiers chosen",
-        source="Baykan 2013, Tables V, VII, IX, XII, XIV",
-        published=published,
+        blocks.Heading(
+            name="classifiers",
+            title="The classifiers chosen",
+            source="Baykan 2013, Tables V, VII, IX, XII, XIV",
+            published=published,
+        ),
     )
     drawn = (
         paper_figures.points(table, "classifiers", "F1 of the classifiers chosen", names),

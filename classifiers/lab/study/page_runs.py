@@ -204,11 +204,10 @@ def surroundings(row: LabelledText, languages: Sequence[str], seed: int = 0) -> 
 
 
 def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str, str]]:
-    """The methods of those names, and why others are left out.
+    """The methods of those names, and the reasons why others are left out.
 
-    Without names they are those of DEFAULT_METHODS that can be had. StudyError for an unknown
-    name or one whose module is missing, MissingPackageError or ModelError where the package or
-    the file of a named one is missing.
+    Without names: those of DEFAULT_METHODS that can be loaded. StudyError for an unknown name;
+    MissingPackageError or ModelError if the package or the file of a named one is missing.
     """
     for name in named:
         if name not in methods.names():
@@ -217,21 +216,12 @@ def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str
     found, left_out = [], {}
     for name in dict.fromkeys(named or DEFAULT_METHODS):
         try:
-            found.append(_loaded(name))
-        except (MissingPackageError, ModelError, StudyError) as error:
+            found.append(methods.method(name))
+        except (MissingPackageError, ModelError) as error:
             if named:
                 raise
             left_out[name] = str(error)
     return found, left_out
-
-
-def _loaded(name: str) -> PageMethod:
-    try:
-        return methods.method(name)
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("classifiers."):
-            raise
-        raise StudyError(f"method {name!r} is not there: no module {error.name}") from error
 
 
 def asked(

@@ -9,13 +9,12 @@ import numpy.typing as npt
 
 from classifiers.lab.features.vectors import Words
 from classifiers.lab.study.validation import STANDARD, Setting, Study
-from classifiers.urls.cctld import top_level_domain
+from classifiers.urls.cctld import GENERIC, top_level_domain
 
 Flags = npt.NDArray[np.bool_]
 
 TRIVIAL: Final = frozenset({"com", "net", "www", "index", "html"})
 """Words that leave a URL empty (Baykan 2013, 4.6)."""
-GENERIC: Final = frozenset({"com", "org", "net", "info", "biz"})
 
 
 def empty(study: Study, language: str, setting: Setting = STANDARD) -> Flags:

@@ -113,11 +113,6 @@ class LangfocusEngine:
         """The languages of the winning script by probability."""
         return self.read(text).ranking()
 
-    def identify(self, text: str) -> tuple[str | None, float]:
-        """The first of `rank`."""
-        ranking = self.rank(text)
-        return ranking[0] if ranking else (None, 0.0)
-
     def shares(self, scores: TextScores, main: str) -> tuple[tuple[str, float], ...]:
         """The parts of a text's letters in each language, the largest first; they sum to 1.
 

@@ -313,23 +313,6 @@ def test_methods_that_cannot_be_had_are_left_out_with_a_reason_unless_named() ->
         found_methods(["langdetect-arrays", "poems"])
 
 
-@pytest.mark.parametrize("named", [True, False])
-def test_a_method_whose_module_is_missing_is_an_error_only_if_it_was_named(
-    named: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    builders = {**methods._BUILDERS, "composite": "classifiers.lab.page_methods.nowhere:shipped"}
-    monkeypatch.setattr(methods, "_BUILDERS", builders)
-    methods.method.cache_clear()
-    try:
-        if named:
-            with pytest.raises(StudyError, match="'composite' is not there"):
-                found_methods(["composite"])
-        else:
-            assert "not there" in found_methods()[1]["composite"]
-    finally:
-        methods.method.cache_clear()
-
-
 def test_measures_of_nothing_are_undefined() -> None:
     cases, run = study(("de", "de"))
     assert math.isnan(share_right(cases, run, []))
