@@ -189,12 +189,6 @@ def _add_where(group: argparse._ArgumentGroup) -> None:
         help="processes (default: 1); the figures do not depend on it",
     )
     group.add_argument(
-        "--backend",
-        choices=("loky", "threading", "dask", "ray"),
-        default="loky",
-        help="what runs the jobs (default: loky, processes of this machine)",
-    )
-    group.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://10.0.0.1:8786"
     )
 
@@ -314,7 +308,7 @@ def _evaluate(data: Path, wanted: Sequence[str], opts: argparse.Namespace) -> No
 def _workers(opts: argparse.Namespace) -> Any:
     from classifiers.lab.study.workers import Workers
 
-    return Workers(opts.jobs, opts.backend, opts.cluster)
+    return Workers(opts.jobs, opts.cluster)
 
 
 def _resolver(opts: argparse.Namespace) -> Any:
@@ -389,8 +383,8 @@ def _results(
 
 
 def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:
+    from classifiers.lab.datasets import distinct
     from classifiers.lab.study.beyond import model_figures
-    from classifiers.lab.study.samples import distinct
     from classifiers.urls.model import UrlModel
 
     start = time.monotonic()

@@ -7,14 +7,13 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from classifiers.errors import ClassifierError, DatasetError, MissingPackageError, StudyError
+from classifiers.errors import ClassifierError, DatasetError, MissingPackageError
 from classifiers.lab.datasets import (
     FORMATS,
     Dataset,
@@ -25,20 +24,10 @@ from classifiers.lab.datasets import (
     open_dataset,
 )
 from classifiers.lab.datasets.texts import is_held_out, recognised
+from classifiers.lab.page_methods.trainers import FROM_ADDRESSES, trainer
+from classifiers.lab.page_methods.trainers import NAMES as METHODS
 from classifiers.languages import canonical
 from crawler.report.page_evaluation import share
-
-_METHODS: Final = {
-    "cavnar-trenkle": "classifiers.lab.page_methods.cavnar_trenkle",
-    "nfc": "classifiers.lab.page_methods.nfc",
-    "byte-ngrams": "classifiers.lab.page_methods.cai",
-    "top-level-domain": "classifiers.lab.page_methods.top_level_domain",
-    "text": "classifiers.lab.training.texttraining",
-}
-"""Ways to identify pages that are learned -> the module that has `train(rows)`."""
-
-_FROM_URLS: Final = frozenset({"top-level-domain"})
-"""Those that learn from addresses; the others learn from texts."""
 
 _URL_MODEL: Final = "url-model.npz"
 
@@ -106,7 +95,7 @@ class Command(ScrapyCommand):
         )
         group.add_argument(
             "--method",
-            choices=list(_METHODS),
+            choices=list(METHODS),
             help="train this method for pages (default: the URL model); of the options below it "
             "takes --output, --languages and --json",
         )
@@ -245,14 +234,13 @@ def _train(data: Path, opts: argparse.Namespace) -> None:
 
 def _train_method(data: Path, opts: argparse.Namespace) -> None:
     start = time.monotonic()
-    module = _module(opts.method)
-    learn = _addresses if opts.method in _FROM_URLS else _texts
+    learn = _addresses if opts.method in FROM_ADDRESSES else _texts
     source, rows = learn(data, opts)
     learned = list(rows)
     if not learned:
         raise DatasetError(f"{data}: no usable rows, {_left_out(source.reasons)}")
     print(f"{len(learned)} usable rows, {_left_out(source.reasons)}")
-    model = module.train(learned)
+    model = trainer(opts.method)(learned)
     output = Path(opts.output)
     model.save(output)
     size, languages = output.stat().st_size, sorted(model.languages)
@@ -268,16 +256,6 @@ def _train_method(data: Path, opts: argparse.Namespace) -> None:
             "languages": languages,
         }
         Path(opts.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-
-
-def _module(method: str) -> Any:
-    """The module that trains a method; StudyError where it is missing."""
-    try:
-        return import_module(_METHODS[method])
-    except ModuleNotFoundError as error:
-        if error.name != _METHODS[method]:
-            raise
-        raise StudyError(f"method {method!r} is not there: no module {error.name}") from error
 
 
 def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable[LabelledText]]:

@@ -1,6 +1,5 @@
 """`scrapy evaluate`, run as a user runs it."""
 
-import argparse
 import json
 import re
 import signal
@@ -15,7 +14,6 @@ from scrapy.cmdline import execute
 
 from classifiers.lab.study import paper
 from classifiers.lab.study.catalogue import EVERY
-from classifiers.lab.study.workers import BACKENDS
 from crawler.commands import evaluate
 from crawler.report.study import BEGIN, END, write_markdown
 from crawler.report.study_plots import draw
@@ -152,7 +150,6 @@ def test_a_model_is_measured_without_cross_validation(
         ["--json", "no/such/folder/f.json"],
         ["words", "--folds", "1"],
         ["words", "--urls", "9"],
-        ["words", "--backend", "threading", "--cluster", "127.0.0.1:1"],
     ],
 )
 def test_what_cannot_be_asked_is_one_line_and_exit_code_2(
@@ -227,10 +224,6 @@ def test_the_help_names_every_experiment() -> None:
 
 
 def test_what_the_command_offers_without_loading_the_study_is_what_the_study_has() -> None:
-    parser = argparse.ArgumentParser()
-    evaluate._add_where(parser.add_argument_group())
-    offered = {action.dest: action.choices for action in parser._actions}
-    assert offered["backend"] == BACKENDS
     assert evaluate._FIVE == paper.LANGUAGES
 
 
