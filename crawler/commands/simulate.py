@@ -21,7 +21,7 @@ from crawler.simulate.plan import ARGUMENTS
 if TYPE_CHECKING:
     from crawler.report.watching import Watch
     from crawler.simulate.advice import Advice
-    from crawler.simulate.plan import Plan, Result
+    from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
     from crawler.simulate.webgraph import WebGraph
 
 _INTERRUPTED = 130
@@ -156,7 +156,7 @@ class Command(ScrapyCommand):
         _check_advice(opts)
         graph = WebGraph.open(folder)
         plan = _plan(graph, opts)
-        results: list[Result] = []
+        results: list[SimulatedCrawl] = []
         advice = None
         try:
             with Watch(plan) as watch:
@@ -177,7 +177,7 @@ def _check_advice(opts: argparse.Namespace) -> None:
             raise SettingError(f"--{name} belongs to --advise")
 
 
-def _plan(graph: WebGraph, opts: argparse.Namespace) -> Plan:
+def _plan(graph: WebGraph, opts: argparse.Namespace) -> SimulationPlan:
     from crawler.simulate.plan import language_in, make_plan, possible_seeds
 
     try:
@@ -196,11 +196,15 @@ def _plan(graph: WebGraph, opts: argparse.Namespace) -> Plan:
 
 
 def _results(
-    graph: WebGraph, plan: Plan, opts: argparse.Namespace, results: list[Result], watch: Watch
+    graph: WebGraph,
+    plan: SimulationPlan,
+    opts: argparse.Namespace,
+    results: list[SimulatedCrawl],
+    watch: Watch,
 ) -> Advice | None:
     """Simulate all of a plan, adding each result as soon as it is there."""
 
-    def add(result: Result) -> None:
+    def add(result: SimulatedCrawl) -> None:
         results.append(result)
         watch.done(result)
 
@@ -227,8 +231,8 @@ def _results(
 def _publish(
     folder: Path,
     graph: WebGraph,
-    plan: Plan,
-    results: Sequence[Result],
+    plan: SimulationPlan,
+    results: Sequence[SimulatedCrawl],
     advice: Advice | None,
     opts: argparse.Namespace,
 ) -> None:

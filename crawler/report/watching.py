@@ -9,19 +9,19 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from crawler.report.simulation import outcome
-from crawler.simulate.plan import Case, Plan, Result
+from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 
 
 class Watch:
     """Shows simulations on standard error; what they call may come from any thread."""
 
-    def __init__(self, plan: Plan, stream: TextIO | None = None) -> None:
+    def __init__(self, plan: SimulationPlan, stream: TextIO | None = None) -> None:
         stream = sys.stderr if stream is None else stream
         number = self._number = len(plan)
         self._is_repeated = len(plan.random_states) > 1
         self._done = 0
         self._stream, self._lock = stream, Lock()
-        self._tasks: dict[tuple[Case, int], TaskID] = {}
+        self._tasks: dict[tuple[StrategyCase, int], TaskID] = {}
         self._bar: Progress | None = None
         if stream.isatty():
             self._bar = Progress(
@@ -48,7 +48,7 @@ class Watch:
         if self._bar is not None:
             self._bar.stop()
 
-    def pages(self, case: Case, random_state: int, pages: int) -> None:
+    def pages(self, case: StrategyCase, random_state: int, pages: int) -> None:
         """Show how many pages a simulation has."""
         if self._bar is None:
             return
@@ -58,7 +58,7 @@ class Watch:
                 self._tasks[key] = self._bar.add_task(case.name, total=None, state="")
             self._bar.update(self._tasks[key], state=f"{pages:,} pages")
 
-    def done(self, result: Result) -> None:
+    def done(self, result: SimulatedCrawl) -> None:
         """Say what came of a simulation."""
         self._done += 1
         line = f"[{self._done}/{self._number}] {outcome(result, is_repeated=self._is_repeated)}"
