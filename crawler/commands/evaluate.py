@@ -18,7 +18,7 @@ from scrapy.exceptions import UsageError
 
 from classifiers.errors import ClassifierError, StudyError
 from classifiers.languages import canonical
-from crawler.report import page_evaluation
+from crawler.commands import page_evaluation
 
 if TYPE_CHECKING:
     from classifiers.lab.datasets import LabelledUrl

@@ -27,7 +27,7 @@ from classifiers.lab.datasets.texts import is_held_out, recognised
 from classifiers.lab.page_methods.trainers import FROM_ADDRESSES, trainer
 from classifiers.lab.page_methods.trainers import NAMES as METHODS
 from classifiers.languages import canonical
-from crawler.report.page_evaluation import share
+from crawler.commands.page_evaluation import share
 
 _URL_MODEL: Final = "url-model.npz"
 
