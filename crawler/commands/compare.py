@@ -138,12 +138,12 @@ def _announce(line: str) -> None:
 def _publish(
     plan: Plan, runs: dict[str, dict[str, Summary]], *, is_complete: bool, copy: Path | None
 ) -> None:
-    from crawler.report.comparison import as_json
-    from crawler.report.comparison_html import comparison_page, print_comparison
-    from crawler.report.tables import Printer
+    from crawler.report.comparison_page import comparison_page, print_comparison
+    from crawler.report.comparison_tables import comparison_json
+    from crawler.report.printer import Printer
 
     folders = {key: os.fspath(folder) for key, folder in plan.folders.items()}
-    content: dict[str, Any] = {"is_complete": is_complete, **as_json(runs, folders)}
+    content: dict[str, Any] = {"is_complete": is_complete, **comparison_json(runs, folders)}
     text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     write_whole(plan.folder / "compare.json", text)
     if copy is not None:

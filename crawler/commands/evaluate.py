@@ -285,13 +285,14 @@ def _codes(tags: Sequence[str]) -> tuple[str, ...]:
 
 def _evaluate(data: Path, wanted: Sequence[str], opts: argparse.Namespace) -> None:
     from classifiers.lab.datasets import open_dataset
-    from crawler.report.study import WidePrinter, print_result
+    from crawler.report.printer import WIDE, Printer
+    from crawler.report.study_files import print_result
 
     languages, workers, resolver = _languages(opts), _workers(opts), _resolver(opts)
     source = open_dataset(data, opts.format)
     rows = list(source)
     facts: dict[str, Any] = {"data": data.name, "rows": len(rows), "rows skipped": source.skipped}
-    printer = WidePrinter()
+    printer = Printer(width=WIDE)
     results: list[Result] = []
     with _writing(facts, results, wanted, opts), _progress() as on_progress:
         study = None
@@ -464,14 +465,15 @@ def _writing(
 
 def _write(facts: dict[str, Any], results: Sequence[Result], opts: argparse.Namespace) -> None:
     from crawler.report.files import write_whole
-    from crawler.report.study import as_json, as_markdown, write_markdown
+    from crawler.report.markdown import write_markdown
+    from crawler.report.study_files import study_json, study_markdown
     from crawler.report.study_plots import draw
 
     if opts.json:
-        write_whole(Path(opts.json), as_json(facts, results))
+        write_whole(Path(opts.json), study_json(facts, results))
     if opts.plots:
         draw([figure for result in results for figure in result.figures], Path(opts.plots))
     if opts.markdown:
         path = Path(opts.markdown)
         pictures = os.path.relpath(opts.plots, path.parent) if opts.plots else ""
-        write_markdown(path, as_markdown(facts, results, pictures))
+        write_markdown(path, study_markdown(facts, results, pictures))

@@ -117,8 +117,11 @@ class Command(ScrapyCommand):
             self._fail("interrupted", _INTERRUPTED)
 
     def _show(self, folder: Path, opts: argparse.Namespace) -> None:
-        from crawler.report.graph_report import graph_json, graph_page, graph_sheets
-        from crawler.report.sheets import WidePrinter, check_places, json_text, print_sheets
+        from crawler.report.files import check_places, json_text
+        from crawler.report.graph_json import graph_json
+        from crawler.report.graph_page import graph_page
+        from crawler.report.graph_tables import graph_tables
+        from crawler.report.printer import WIDE, Printer
         from crawler.simulate.figures import graph_figures
         from crawler.simulate.plan import language_in
         from crawler.simulate.webgraph import WebGraph
@@ -126,7 +129,9 @@ class Command(ScrapyCommand):
         check_places(opts.json, opts.html)
         graph = WebGraph.open(folder)
         figures = graph_figures(graph, language_in(graph, opts.target, "--target"))
-        print_sheets(graph_sheets(figures, graph.provenance), WidePrinter())
+        printer = Printer(width=WIDE)
+        for table in graph_tables(figures, graph.provenance):
+            printer.table(table)
         if opts.json:
             write_whole(opts.json, json_text(graph_json(figures, graph.provenance)))
         if opts.html:

@@ -71,8 +71,8 @@ class Command(ScrapyCommand):
     def _merge(
         self, folder: Path, shares: list[Path], addresses: list[str], *, is_removed: bool
     ) -> None:
-        from crawler.report.html import write_report
-        from crawler.report.tables import print_summary
+        from crawler.report.crawl_page import write_report
+        from crawler.report.crawl_tables import print_summary
 
         stored = _stored(addresses[0], shares[0]) if addresses else None
         merged = merge(folder, shares, stored)

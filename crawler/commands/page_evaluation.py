@@ -169,11 +169,22 @@ def _report(
     facts: dict[str, Any], cases: Cases, runs: Sequence[MethodRun], question: Question
 ) -> None:
     from classifiers.lab.study.page_tables import results
-    from crawler.report.page_study import show, write_json, write_page
+    from crawler.report.files import write_whole
+    from crawler.report.markdown import write_markdown
+    from crawler.report.printer import WIDE, Printer
+    from crawler.report.study_files import (
+        page_study_json,
+        page_study_markdown,
+        print_facts,
+        print_result,
+    )
 
     found = results(cases, runs)
     if question.json:
-        write_json(Path(question.json), facts, cases, runs, found)
+        write_whole(Path(question.json), page_study_json(facts, cases, runs, found))
     if question.markdown:
-        write_page(Path(question.markdown), facts, found)
-    show(facts, found)
+        write_markdown(Path(question.markdown), page_study_markdown(facts, found))
+    printer = Printer(width=WIDE)
+    print_facts(facts, printer)
+    for result in found:
+        print_result(result, printer)

@@ -42,8 +42,8 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Report on the one folder named."""
-        from crawler.report.html import write_report
-        from crawler.report.tables import print_summary
+        from crawler.report.crawl_page import write_report
+        from crawler.report.crawl_tables import print_summary
 
         if len(args) != 1 or args[0].startswith("-"):
             self._fail("name one folder of a crawl: scrapy report RUN_FOLDER", 2)

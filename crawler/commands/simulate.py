@@ -148,7 +148,7 @@ class Command(ScrapyCommand):
             self._fail("interrupted", _INTERRUPTED)
 
     def _simulate(self, folder: Path, opts: argparse.Namespace) -> None:
-        from crawler.report.sheets import check_places
+        from crawler.report.files import check_places
         from crawler.report.watching import Watch
         from crawler.simulate.webgraph import WebGraph
 
@@ -236,29 +236,28 @@ def _publish(
     advice: Advice | None,
     opts: argparse.Namespace,
 ) -> None:
-    from crawler.report.graph_report import figure_1, figure_2, graph_json
-    from crawler.report.sheets import WidePrinter, json_text, print_sheets
-    from crawler.report.simulation import (
-        advice_json,
-        advice_lines,
-        advice_sheet,
-        arguments,
-        simulation_json,
-        simulation_sheets,
-    )
-    from crawler.report.simulation_html import simulation_page
+    from crawler.report.advice_text import advice_lines, advice_table
+    from crawler.report.files import json_text
+    from crawler.report.graph_json import graph_json
+    from crawler.report.graph_tables import figure_1, figure_2
+    from crawler.report.printer import WIDE, Printer
+    from crawler.report.simulation_groups import groups_of
+    from crawler.report.simulation_json import advice_json, simulation_json
+    from crawler.report.simulation_page import SimulatedGraph, simulation_page
+    from crawler.report.simulation_tables import commands_table, simulation_tables
     from crawler.simulate.figures import graph_figures
 
-    printer = WidePrinter()
-    print_sheets(simulation_sheets(plan, results), printer)
+    printer = Printer(width=WIDE)
     figures = graph_figures(graph, plan.lang)
-    print_sheets([figure_1(figures), figure_2(figures)], printer)
-    printer.line("To crawl the same:")
-    for _, command in arguments(plan, results):
+    for table in (*simulation_tables(plan, results), figure_1(figures), figure_2(figures)):
+        printer.table(table)
+    commands = commands_table(plan, groups_of(plan, results))
+    printer.line(f"{commands.title}:")
+    for _, command in commands.rows:
         printer.line(f"  {command}")
     printer.line()
     if advice is not None:
-        print_sheets([advice_sheet(advice)], printer)
+        printer.table(advice_table(advice))
         for line in advice_lines(advice):
             printer.line(line)
     if opts.json:
@@ -269,8 +268,10 @@ def _publish(
         }
         write_whole(opts.json, json_text(content))
     if opts.html:
-        name, origin = folder.resolve().name, graph.provenance
-        write_whole(opts.html, simulation_page(name, origin, figures, plan, results, advice))
+        simulated = SimulatedGraph(
+            name=folder.resolve().name, provenance=graph.provenance, figures=figures
+        )
+        write_whole(opts.html, simulation_page(simulated, plan, results, advice))
         printer.line(str(opts.html))
 
 

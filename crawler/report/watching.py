@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from crawler.report.simulation import outcome
+from crawler.report.simulation_tables import outcome
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 
 

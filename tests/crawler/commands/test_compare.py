@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from crawler.commands.comparing import Plan, make_plan
 from crawler.errors import SettingError
 from crawler.report import baykan
-from crawler.report.comparison import (
-    as_json,
-    grids,
+from crawler.report.comparison_page import comparison_page, print_comparison
+from crawler.report.comparison_tables import (
+    comparison_json,
+    comparison_tables,
     in_language,
     over_time,
     portions,
@@ -28,10 +29,9 @@ from crawler.report.comparison import (
     visited_hosts,
     without_label,
 )
-from crawler.report.comparison_html import comparison_page, print_comparison
 from crawler.report.course import Portion
 from crawler.report.harvest import Summary, summarise
-from crawler.report.tables import Printer
+from crawler.report.printer import Printer
 from tests.support.report_run import Row, make_run
 
 ROOT = Path(__file__).parents[3]
@@ -88,8 +88,8 @@ def test_a_language_outside_the_paper_has_no_row_from_it(
     runs: dict[str, dict[str, Summary]],
 ) -> None:
     thai = {"th": runs["de"]}
-    assert all(grid.paper == () or not grid.paper for grid in grids(thai))
-    assert grids(thai)[0].rows[0][0] == "Thai"
+    assert all(grid.paper == () or not grid.paper for grid in comparison_tables(thai))
+    assert comparison_tables(thai)[0].rows[0][0] == "Thai"
 
 
 def test_a_run_without_pages_can_be_compared() -> None:
@@ -128,7 +128,7 @@ def test_the_page_has_a_plot_per_language_and_fetches_nothing(
 
 
 def test_the_json_has_the_tables_and_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
-    figures = json.loads(json.dumps(as_json(runs, {("de", "svm"): "x/de-svm"})))
+    figures = json.loads(json.dumps(comparison_json(runs, {("de", "svm"): "x/de-svm"})))
     assert figures["in_language"]["de"]["svm"] == 280 / 295
     assert figures["visited_hosts"]["de"] == {"random": 50, "svm": 20}
     assert [run["folder"] for run in figures["runs"]] == [None, "x/de-svm"]

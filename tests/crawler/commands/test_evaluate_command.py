@@ -15,7 +15,7 @@ from scrapy.cmdline import execute
 from classifiers.lab.study import paper
 from classifiers.lab.study.catalogue import EVERY
 from crawler.commands import evaluate
-from crawler.report.study import BEGIN, END, write_markdown
+from crawler.report.markdown import BEGIN, END, write_markdown
 from crawler.report.study_plots import draw
 from tests.support.studyurls import FIVE, labelled, write
 

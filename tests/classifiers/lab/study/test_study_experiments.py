@@ -15,7 +15,7 @@ from classifiers.lab.study.samples import draw
 from classifiers.lab.study.servers import Servers
 from classifiers.lab.study.tree_top import tree
 from classifiers.lab.study.validation import Study
-from crawler.report.study import as_json
+from crawler.report.study_files import study_json
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
 
 
@@ -59,7 +59,7 @@ def check(result: Result) -> None:
             if column != "URLs" and not np.isnan(cell.ours)
         ]
         assert 0 <= min(shares) <= max(shares) <= 100
-    assert json.loads(as_json({}, [result]))["experiments"][0]["experiment"] == result.experiment
+    assert json.loads(study_json({}, [result]))["experiments"][0]["experiment"] == result.experiment
 
 
 def test_baselines_stand_beside_tables_v_to_viii(study: Study) -> None:
