@@ -23,8 +23,8 @@ def advice_lines(advice: Advice) -> list[str]:
 
 def _best_lines(advice: Advice, best: RatedStrategy) -> list[str]:
     return [
-        f"{best.case.name} reaches {percent(advice.coverage)} of {_reachable(advice)} with the "
-        f"fewest {advice.least}: {_cost(advice, best.cost)}.",
+        f"{best.case.name} needs the fewest {advice.least} to reach {percent(advice.coverage)} of "
+        f"{_reachable(advice)}: {_cost(advice, best.cost)}.",
         f"To crawl so: -a lang={advice.lang} {best.case.arguments}",
         f"No strategy was cheaper in {percent(best.best)} of {advice.resamples:,} resamples. This "
         f"one was at most 5 % more expensive than the cheapest in {percent(best.close)} of them, "

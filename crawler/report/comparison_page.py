@@ -75,7 +75,6 @@ def _plot(lang: str, by: Mapping[str, Summary]) -> Plot:
     return Plot(
         title=table.title,
         svg=line_plot(f"over-time-{lang}", table.title, series, axes),
-        caption=f"Each point is the share of {each:,} consecutive pages, in the order of the "
-        "crawl.",
+        caption=f"Each point is the harvest rate of {each:,} consecutive pages.",
         table=table,
     )

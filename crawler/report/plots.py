@@ -93,6 +93,8 @@ def line_plot(name: str, title: str, series: Sequence[Series], axes: PlotAxes) -
 
 
 def _draw(axes: "Axes", series: Sequence[Series]) -> None:
+    # Many shaded areas lie over each other: they must not hide the lines.
+    alpha = 0.18 if len(series) <= _MOST_INSIDE else 0.07
     for number, one in enumerate(series):
         colour = _SERIES[number % len(_SERIES)]
         axes.plot(
@@ -107,7 +109,7 @@ def _draw(axes: "Axes", series: Sequence[Series]) -> None:
             markersize=4,
         )
         if one.band is not None:
-            axes.fill_between(list(one.x), *one.band, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(list(one.x), *one.band, color=colour, alpha=alpha, linewidth=0)
 
 
 def _dress(drawn: "Axes", axes: PlotAxes) -> None:

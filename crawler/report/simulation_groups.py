@@ -29,7 +29,7 @@ CURVES = (
         lambda course: course.coverage,
         "coverage",
         "Share of all relevant pages of the graph that were crawled after so many pages. A mark "
-        "shows where a crawl ended because its queue was empty.",
+        "shows where a crawl had no more pages to download.",
         is_share=True,
     ),
     Curve(
