@@ -5,12 +5,14 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import processes
+
+ROOT = processes.ROOT
 CONTACT = "crawls@example.org"
 
 
@@ -37,34 +39,16 @@ def crawl(
     *arguments: str, proxy: str | None = None, no_proxy: object = "", **settings: object
 ) -> subprocess.CompletedProcess[str]:
     """Run a crawl to its end; `no_proxy` are the hosts that it contacts itself."""
-    return subprocess.run(
-        command(*arguments, **settings),
-        cwd=ROOT,
-        env=environment(proxy, no_proxy),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    line = command(*arguments, **settings)
+    return processes.run(*line[2:], environment=environment(proxy, no_proxy))
 
 
-@contextmanager
 def started(
     *arguments: str, proxy: str | None = None, **settings: object
-) -> Iterator[subprocess.Popen[str]]:
-    """Start a crawl and let the context decide how it ends; it is killed at the latest then."""
-    with subprocess.Popen(
-        command(*arguments, **settings),
-        cwd=ROOT,
-        env=environment(proxy),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+) -> AbstractContextManager[processes.Forked]:
+    """Start a crawl; the block decides how it ends, and at the end of the block it is killed."""
+    line = command(*arguments, **settings)
+    return processes.started(*line[2:], environment=environment(proxy), has_one_output=True)
 
 
 def summary(folder: Path) -> dict[str, Any]:
