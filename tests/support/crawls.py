@@ -5,12 +5,17 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
+from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.support import processes
+from tests.support.loopback import Proxy
+from tests.support.processes import HANG_S, Done, Forked
 
 ROOT = processes.ROOT
 CONTACT = "crawls@example.org"
@@ -37,7 +42,7 @@ def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
 
 def crawl(
     *arguments: str, proxy: str | None = None, no_proxy: object = "", **settings: object
-) -> subprocess.CompletedProcess[str]:
+) -> Done:
     """Run a crawl to its end; `no_proxy` are the hosts that it contacts itself."""
     line = command(*arguments, **settings)
     return processes.run(*line[2:], environment=environment(proxy, no_proxy))
@@ -45,7 +50,7 @@ def crawl(
 
 def started(
     *arguments: str, proxy: str | None = None, **settings: object
-) -> AbstractContextManager[processes.Forked]:
+) -> AbstractContextManager[Forked]:
     """Start a crawl; the block decides how it ends, and at the end of the block it is killed."""
     line = command(*arguments, **settings)
     return processes.started(*line[2:], environment=environment(proxy), has_one_output=True)
@@ -62,3 +67,22 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
     finally:
         connection.close()
+
+
+def wait_for(proxy: Proxy, requests: int, *processes: Forked) -> None:
+    """Return when the proxy has had so many requests; all processes run until then."""
+    until = time.monotonic() + HANG_S
+    while len(proxy.log) < requests:
+        for process in processes:
+            assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, f"{len(proxy.log)} of {requests} requests"
+        with suppress(subprocess.TimeoutExpired):
+            processes[0].wait(0.01)
+
+
+def smallest_gap(proxy: Proxy) -> float:
+    """The least seconds between two requests to one host."""
+    times = defaultdict(list)
+    for access in proxy.log:
+        times[access.url.split("/")[2]].append(access.time)
+    return min(b - a for of_host in times.values() for a, b in pairwise(of_host))

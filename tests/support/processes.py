@@ -20,25 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO
 
 ROOT = Path(__file__).resolve().parents[2]
 HANG_S = 300.0
 """Seconds after which a command counts as hanging: far more than any takes on a busy machine."""
-
-
-class Process(Protocol):
-    """The part of `subprocess.Popen[str]` that tests use."""
-
-    returncode: int | None
-
-    def poll(self) -> int | None: ...
-    def wait(self, timeout: float | None = None) -> int: ...
-    def communicate(
-        self, input: str | None = None, timeout: float | None = None
-    ) -> tuple[str, str]: ...
-    def send_signal(self, sig: int, /) -> None: ...
-    def kill(self) -> None: ...
+Done = subprocess.CompletedProcess[str]
 
 
 class Forked:
@@ -139,7 +126,7 @@ def run(
     folder: Path = ROOT,
     input: bytes = b"",
     timeout: float = HANG_S,
-) -> "subprocess.CompletedProcess[str]":
+) -> Done:
     """Run `python -m ARGUMENTS` to its end."""
     with started(*arguments, environment=environment, folder=folder, input=input) as process:
         output, errors = process.communicate(timeout=timeout)

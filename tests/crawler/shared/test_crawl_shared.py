@@ -2,19 +2,26 @@
 
 import json
 import signal
-import subprocess
-import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from itertools import pairwise
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from tests.support.crawls import ROOT, crawl, environment, rows, started, summary
+from tests.support import processes
+from tests.support.crawls import (
+    crawl,
+    environment,
+    rows,
+    smallest_gap,
+    started,
+    summary,
+    wait_for,
+)
 from tests.support.loopback import Proxy, loopback
+from tests.support.processes import HANG_S, Done, Forked
 from tests.support.redisserver import RedisServer
 from tests.support.smallweb import SmallWeb
 
@@ -40,15 +47,15 @@ class SharedCrawl:
             **more,
         }
 
-    def run(self, worker: str, *more: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    def run(self, worker: str, *more: str, **settings: object) -> Done:
         arguments = [*self.arguments, *more]
         return crawl(*arguments, proxy=self.proxy.url, **self.settings(worker, **settings))
 
-    def started(self, worker: str, *more: str) -> AbstractContextManager["subprocess.Popen[str]"]:
+    def started(self, worker: str, *more: str) -> AbstractContextManager[Forked]:
         arguments = [*self.arguments, *more]
         return started(*arguments, proxy=self.proxy.url, **self.settings(worker))
 
-    def merge(self, *more: str) -> subprocess.CompletedProcess[str]:
+    def merge(self, *more: str) -> Done:
         folders = [str(path) for path in sorted(self.folder.glob("worker*"))]
         return merge(str(self.folder / "all"), *folders, *more)
 
@@ -63,40 +70,14 @@ class SharedCrawl:
         return [rows(folder, "SELECT COUNT(*) FROM pages")[0][0] for folder in folders]
 
 
-def merge(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "merge", *arguments],
-        cwd=ROOT,
-        env=environment(None),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def merge(*arguments: str) -> Done:
+    return processes.run("scrapy", "merge", *arguments, environment=environment(None))
 
 
-def ended(process: "subprocess.Popen[str]") -> str:
-    output, _ = process.communicate(timeout=100)
+def ended(process: Forked) -> str:
+    output, _ = process.communicate(timeout=HANG_S)
     assert process.returncode == 0, output
     return output
-
-
-def wait_for(proxy: Proxy, requests: int, *processes: "subprocess.Popen[str]") -> None:
-    """Return when the server has seen so many requests."""
-    while len(proxy.log) < requests:
-        for process in processes:
-            assert process.poll() is None, "the crawl ended too early"
-        try:
-            processes[0].wait(0.01)
-        except subprocess.TimeoutExpired:
-            continue
-
-
-def smallest_gap(proxy: Proxy) -> float:
-    times = defaultdict(list)
-    for access in proxy.log:
-        times[access.url.split("/")[2]].append(access.time)
-    return min(b - a for of_host in times.values() for a, b in pairwise(of_host))
 
 
 @pytest.fixture
@@ -194,7 +175,7 @@ def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) ->
         wait_for(mortal.proxy, 20, worker)
         mortal.server.kill()
         worker.send_signal(signal.SIGINT)
-        output, _ = worker.communicate(timeout=60)
+        output, _ = worker.communicate(timeout=HANG_S)
     assert worker.returncode == 1
     assert "could not be reached" in output
     assert "goes on" in output
