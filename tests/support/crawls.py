@@ -3,19 +3,17 @@
 import json
 import os
 import sqlite3
-import subprocess
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from tests.support import processes
 from tests.support.loopback import Proxy
-from tests.support.processes import HANG_S, Done, Forked
+from tests.support.processes import Done, Forked
 
 ROOT = processes.ROOT
 CONTACT = "crawls@example.org"
@@ -69,15 +67,9 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         connection.close()
 
 
-def wait_for(proxy: Proxy, requests: int, *processes: Forked) -> None:
-    """Return when the proxy has had so many requests; all processes run until then."""
-    until = time.monotonic() + HANG_S
-    while len(proxy.log) < requests:
-        for process in processes:
-            assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until, f"{len(proxy.log)} of {requests} requests"
-        with suppress(subprocess.TimeoutExpired):
-            processes[0].wait(0.01)
+def wait_for(proxy: Proxy, requests: int, *running: Forked) -> None:
+    """Return when the proxy has had so many requests; all crawls run until then."""
+    processes.wait_until(lambda: len(proxy.log) >= requests, *running)
 
 
 def smallest_gap(proxy: Proxy) -> float:

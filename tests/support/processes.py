@@ -16,7 +16,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,8 @@ from typing import IO
 ROOT = Path(__file__).resolve().parents[2]
 HANG_S = 300.0
 """Seconds after which a command counts as hanging: far more than any takes on a busy machine."""
+POLL_S = 0.01
+LARGEST = 10_000_000
 Done = subprocess.CompletedProcess[str]
 
 
@@ -60,6 +63,10 @@ class Forked:
         if code is None:
             raise subprocess.TimeoutExpired(self._arguments, timeout or 0.0)
         return code
+
+    def said(self) -> str:
+        """Standard output until now; a command may hold back a part of it."""
+        return os.pread(self._output[0].fileno(), LARGEST, 0).decode(errors="replace")
 
     def communicate(
         self, input: str | None = None, timeout: float | None = None
@@ -131,6 +138,16 @@ def run(
     with started(*arguments, environment=environment, folder=folder, input=input) as process:
         output, errors = process.communicate(timeout=timeout)
         return subprocess.CompletedProcess(arguments, process.wait(), output, errors)
+
+
+def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
+    """Return when something is so; all processes run until then."""
+    until = time.monotonic() + HANG_S
+    while not is_so():
+        for process in processes:
+            assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, f"nothing happened within {HANG_S} s"
+        time.sleep(POLL_S)
 
 
 @cache

@@ -21,12 +21,14 @@ from tests.support.crawls import (
     wait_for,
 )
 from tests.support.loopback import Proxy, loopback
-from tests.support.processes import HANG_S, Done, Forked
+from tests.support.processes import HANG_S, Done, Forked, wait_until
 from tests.support.redisserver import RedisServer
 from tests.support.smallweb import SmallWeb
 
 DELAY_S = 0.05
-LEASE_S = 2
+LEASE_S = 60
+SHORT_LEASE_S = 2
+"""Of a crawl with one worker at a time: a busy machine may let a worker pause for seconds."""
 
 
 class SharedCrawl:
@@ -34,7 +36,7 @@ class SharedCrawl:
 
     def __init__(self, server: RedisServer, proxy: Proxy, web: SmallWeb, folder: Path) -> None:
         self.server, self.proxy, self.web, self.folder = server, proxy, web, folder
-        self.name = uuid4().hex
+        self.name, self.lease_s = uuid4().hex, LEASE_S
         self.arguments = ["lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}"]
 
     def settings(self, worker: str, **more: object) -> dict[str, object]:
@@ -43,7 +45,7 @@ class SharedCrawl:
             "DOWNLOAD_DELAY": DELAY_S,
             "LANGFOCUS_FRONTIER": self.server.url,
             "LANGFOCUS_CRAWL": self.name,
-            "LANGFOCUS_LEASE": LEASE_S,
+            "LANGFOCUS_LEASE": self.lease_s,
             **more,
         }
 
@@ -88,9 +90,13 @@ def shared(redis_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
 
 
 def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCrawl) -> None:
+    shared.proxy.answers = 5
     with shared.started("worker1") as first, shared.started("worker2") as second:
-        outputs = [ended(first), ended(second)]
-    assert f"joins {shared.name}" in outputs[0]
+        for worker in (first, second):
+            wait_until(lambda worker=worker: f"joins {shared.name}" in worker.said(), first, second)
+        shared.proxy.answers = None
+        ended(first)
+        ended(second)
     done = shared.merge(shared.server.url)
     assert done.returncode == 0, done.stderr
     assert shared.pages() == sorted(shared.web.urls())
@@ -127,9 +133,11 @@ def test_the_page_budget_holds_for_all_workers_together(shared: SharedCrawl) -> 
 
 
 def test_a_worker_that_is_killed_leaves_its_urls_and_its_records(shared: SharedCrawl) -> None:
+    shared.proxy.answers, shared.lease_s = 40, SHORT_LEASE_S
     with shared.started("worker1") as first:
         wait_for(shared.proxy, 40, first)
         first.send_signal(signal.SIGKILL)
+    shared.proxy.answers = None
     assert shared.run("worker2").returncode == 0
     folder, done = shared.folder, shared.merge(shared.server.url)
     assert done.returncode == 0, done.stderr
@@ -159,9 +167,11 @@ def mortal(own_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
 def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(mortal: SharedCrawl) -> None:
     with mortal.started("worker1") as first, mortal.started("worker2") as second:
         for requests in (20, 60):
+            mortal.proxy.answers = requests
             wait_for(mortal.proxy, requests, first, second)
             mortal.server.kill()
             mortal.server.start()
+        mortal.proxy.answers = None
         ended(first)
         ended(second)
     done = mortal.merge(mortal.server.url)
@@ -171,10 +181,12 @@ def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(mortal: Shared
 
 
 def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) -> None:
+    mortal.proxy.answers, mortal.lease_s = 20, SHORT_LEASE_S
     with mortal.started("worker1") as worker:
         wait_for(mortal.proxy, 20, worker)
         mortal.server.kill()
         worker.send_signal(signal.SIGINT)
+        mortal.proxy.answers = None
         output, _ = worker.communicate(timeout=HANG_S)
     assert worker.returncode == 1
     assert "could not be reached" in output

@@ -41,10 +41,12 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
     settings = {"JOBDIR": tmp_path / "killed", "DOWNLOAD_DELAY": DELAY_S}
     with loopback(web) as proxy:
         for _ in range(4):
+            proxy.answers = len(proxy.log) + random.randrange(5, 35)
             with started(*arguments(web), proxy=proxy.url, **settings) as process:
-                wait_for(proxy, len(proxy.log) + random.randrange(5, 35), process)
+                wait_for(proxy, proxy.answers, process)
                 process.send_signal(signal.SIGKILL)
                 assert process.wait(HANG_S) == -signal.SIGKILL
+        proxy.answers = None
         done = crawl(*arguments(web), proxy=proxy.url, **settings)
         assert done.returncode == 0, done.stderr
         assert smallest_gap(proxy) >= DELAY_S
@@ -58,10 +60,11 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
 def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_path: Path) -> None:
     web = SmallWeb(pages=60)
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
-    with loopback(web) as proxy:
+    with loopback(web, answers=25) as proxy:
         with started(*arguments(web), proxy=proxy.url, **settings) as process:
             wait_for(proxy, 25, process)
             process.send_signal(signal.SIGINT)
+            proxy.answers = None
             told, _ = process.communicate(timeout=HANG_S)
             assert process.returncode == 1
             assert f"stopped; the same command with -s JOBDIR={tmp_path} goes on" in told
@@ -105,10 +108,10 @@ def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
 
 
 def test_a_second_process_is_kept_out_of_a_run(tmp_path: Path) -> None:
-    web = SmallWeb(pages=3000)
+    web = SmallWeb(pages=60)
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
     with (
-        loopback(web) as proxy,
+        loopback(web, answers=5) as proxy,
         started(*arguments(web), proxy=proxy.url, **settings) as process,
     ):
         wait_for(proxy, 5, process)
