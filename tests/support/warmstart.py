@@ -13,15 +13,16 @@ import runpy
 import signal
 import socket
 import sys
+from io import StringIO
 from typing import Any
 from warnings import catch_warnings
 
+from matplotlib.figure import Figure
 from scrapy.utils.misc import walk_modules_iter
 
 from classifiers.urls.model import UrlModel
 from crawler.identification import page_method, page_reader
 from crawler.options import DEFAULT_METHOD
-from crawler.report.plots import Series, line_plot
 from crawler.visit import Download
 from tests.support.smallweb import SENTENCES
 
@@ -45,7 +46,9 @@ def warm_up() -> None:
     UrlModel.load().score(["http://a.de/b"], "de")
     read = page_reader(page_method(DEFAULT_METHOD))
     read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), [])
-    line_plot("", "", [Series("", [1, 2], [1, 2])], y_label="")
+    figure = Figure()
+    figure.add_subplot().plot([1, 2])
+    figure.savefig(StringIO(), format="svg")
 
 
 def main() -> None:
