@@ -9,7 +9,7 @@ demo: $(VENV)/.installed
 	$(BIN)/scrapy crawl langfocus -a lang=de -a web=sample -a pages=500
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
