@@ -74,7 +74,7 @@ class UrlModel:
         With `languages`, the columns are these, in their order; a few cost less than all.
         LanguageError if one is not in the model.
         """
-        from classifiers.urls import ngrams  # numba takes half a second
+        from classifiers.urls import scoring  # numba takes half a second
 
         batch, model = encode(urls), self.parameters
         if isinstance(languages, str):
@@ -84,19 +84,19 @@ class UrlModel:
         else:
             columns = tuple(map(self._column, languages))
             scales, intercepts = model.scales[list(columns)], model.intercepts[list(columns)]
-        result: Scores = ngrams.score_many(
+        result: Scores = scoring.score_many(
             batch.buffer, len(batch), model.bits, self._table(columns), scales, intercepts
         )
         return result
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
         """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
-        from classifiers.urls import ngrams
+        from classifiers.urls import scoring
 
         at = self._column(language)
         batch, model = encode(urls), self.parameters
         scale, intercept = float(model.scales[at]), float(model.intercepts[at])
-        result: Scores = ngrams.score_one(
+        result: Scores = scoring.score_one(
             batch.buffer, len(batch), model.bits, model.weights[at], scale, intercept
         )
         return result
