@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 from typing import IO, TypedDict, Unpack
@@ -69,7 +69,12 @@ def crawl(
         options = CrawlOptions.read(values)
         chosen = Path(folder) if folder is not None else _new_folder(options.lang, settings or {})
         command = _command(values, _texts(settings or {}), chosen)
-        _run(command, shows_progress=shows_progress)
+        try:
+            _run(command, shows_progress=shows_progress)
+        except CrawlError:
+            with suppress(OSError):
+                chosen.rmdir()  # a crawl that was refused leaves no empty folder
+            raise
     return Run(chosen)
 
 

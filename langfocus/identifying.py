@@ -20,7 +20,8 @@ _BATCH = 1000
 def identify_url(url: str) -> UrlLanguage:
     """Return the language of the page behind a URL. Nothing is fetched.
 
-    The first call loads the model that ships and compiles its kernel, which takes about a second.
+    The first call loads the model that ships. The very first one after an installation also
+    compiles its kernel, which takes some seconds.
     `UrlModel.load(path).identify(url)` does the same with another model. Raises `ModelError` if
     the model cannot be read.
     """
