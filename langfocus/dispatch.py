@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
@@ -97,7 +97,6 @@ def _parser(name: str, command: ScrapyCommand) -> argparse.ArgumentParser:
     syntax = command.syntax().replace(" <spider>", "")
     parser = _Parser(
         prog=f"langfocus {name}",
-        formatter_class=ScrapyHelpFormatter,
         usage=f"langfocus {name} {syntax}",
         conflict_handler="resolve",
         description=command.long_desc(),
