@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from classifiers.pages.method import PageLanguage
     from classifiers.pages.parse import parse_page
     from classifiers.urls.model import UrlLanguage, UrlModel
+    from crawler.page_row import PageRow
     from langfocus.crawling import crawl
     from langfocus.identifying import identify_page, identify_url, identify_urls
-    from langfocus.past_run import Page, Run
+    from langfocus.past_run import Run
 
 __version__ = "0.1.0"
 
 __all__ = [
     "LangfocusError",
-    "Page",
     "PageLanguage",
+    "PageRow",
     "Run",
     "UrlLanguage",
     "UrlModel",
@@ -42,8 +43,8 @@ __all__ = [
 
 _MODULES = {
     "LangfocusError": "classifiers.errors",
-    "Page": "langfocus.past_run",
     "PageLanguage": "classifiers.pages.method",
+    "PageRow": "crawler.page_row",
     "Run": "langfocus.past_run",
     "UrlLanguage": "classifiers.urls.model",
     "UrlModel": "classifiers.urls.model",

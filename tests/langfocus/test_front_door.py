@@ -14,7 +14,7 @@ from mypy import api
 import langfocus
 from crawler.errors import CrawlError, RunFolderError, SettingError
 from crawler.options import ARGUMENTS
-from langfocus import Page
+from crawler.page_row import PAGE_COLUMNS
 from langfocus.crawling import CrawlArguments
 from tests.support.crawls import ROOT
 
@@ -138,7 +138,7 @@ class TestRun:
 
     def test_its_table_has_a_column_for_each_field(self, run: langfocus.Run) -> None:
         table = run.table()
-        assert tuple(table) == Page._fields
+        assert tuple(table) == PAGE_COLUMNS
         assert table["url"] == [page.url for page in run.pages()]
 
     def test_it_is_opened_by_its_folder(self, run: langfocus.Run) -> None:
