@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.errors import ModelError
+from classifiers.shipped import shipped_folder
 
-MODELS: Final = Path(__file__).resolve().parent / "models"
+MODELS: Final = shipped_folder("models", "classifiers/models")
 """The folder of the models that ship."""
 
 DAMAGE: Final = (

@@ -1,4 +1,4 @@
-"""Errors of language identification.
+"""Errors of language identification, and the base of all errors of the project.
 
 ClassifierError
 ├── LanguageError (ValueError)         a language that is not known here
@@ -11,7 +11,11 @@ ClassifierError
 """
 
 
-class ClassifierError(Exception):
+class LangfocusError(Exception):
+    """Anything that langfocus cannot do; its message is one line."""
+
+
+class ClassifierError(LangfocusError):
     """Anything that identification cannot do; its message is one line."""
 
 

@@ -76,6 +76,7 @@ output:
   files have the experiments that were finished, and name those that were not.
 
 examples:
+  scrapy evaluate sample                  (a small table that ships, for first steps)
   scrapy evaluate urls.tsv.gz --urls 2000 --jobs 2
   scrapy evaluate urls.tsv.gz words ngrams --urls 5000 --json figures.json
   scrapy evaluate urls.tsv.gz --classifiers svm:words nb:3-grams-from-word --languages nl da sv

