@@ -42,8 +42,8 @@ def names() -> tuple[str, ...]:
 def method(name: str = DEFAULT_METHOD) -> PageMethod:
     """The method of that name; one object per process.
 
-    LanguageError for an unknown name, MissingPackageError where its extra is not installed,
-    ModelError where its file cannot be read.
+    LanguageError for an unknown name; MissingPackageError if its extra is not installed;
+    ModelError if its file cannot be read.
     """
     if name not in _BUILDERS:
         raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(_BUILDERS)}")
