@@ -86,7 +86,7 @@ def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:
 
 
 def _rule(scores: Floats, is_positive: Flags, is_domain: Flags, weights: Floats) -> str | None:
-    """RAISED or ALONE if the top-level domain alone has a higher F1 than the classifier, else None."""
+    """RAISED or ALONE if the top-level domain alone has the higher F1, else None."""
     if is_positive.sum() < _FEW or not is_domain.any():
         return None
     alone = _f1(is_domain, is_positive, weights)
