@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from scrapy.cmdline import execute
 
+from classifiers.lab.page_methods import trainers
 from classifiers.lab.study.page_runs import text_page
 from classifiers.pages.method import Surroundings
 from classifiers.pages.methods import names
