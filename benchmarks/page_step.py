@@ -24,10 +24,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import mean, median
 
-from classifiers.pages.language import identify
-
 from benchmarks.proxyweb import ROOT, SHARED
 from classifiers.lab.datasets.texts import LabelledPages
+from classifiers.pages.methods import identify
 from classifiers.pages.parse import ParsedPage, parse_page
 
 PAGES = SHARED / "data" / "pages"

@@ -1,4 +1,4 @@
-"""Learned arrays in one .npz file, read without unpickling."""
+"""Reads and writes learned arrays in one .npz file, without unpickling."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ DAMAGE: Final = (
     zlib.error,
     struct.error,
 )
-"""What reading a damaged .npz raises."""
+"""Errors that reading a damaged .npz file raises."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -39,7 +39,7 @@ def write_arrays(path: Path, **arrays: Any) -> None:
 
 
 def read_arrays(path: Path, *names: str) -> Arrays:
-    """The arrays of those names; ModelError where the file is missing, damaged or lacks one."""
+    """The arrays of those names; ModelError if the file is missing or damaged or lacks one."""
     try:
         with Path(path).open("rb") as file:
             loaded = np.load(file, allow_pickle=False)

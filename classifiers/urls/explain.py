@@ -1,7 +1,7 @@
-"""Why the URL model says what it says: the features of a URL, named, and what each adds.
+"""Explains a decision value of the URL model: the features of a URL by name, with their weights.
 
-The features are made a second time here, one by one and from text, since compiled code keeps no
-names. Both must agree in every bucket and value; a test holds them together.
+Compiled code keeps no names, so this module computes the features a second time from text. A test
+checks that both give the same buckets and values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SCHEME: Final = re.compile(rb"[\x00-\x09\x0b-\x20]*(?:[/\\]{2}|.{0,11}?:[/\\]{2
 _HOST_END: Final = re.compile(rb"[/\\?#\n]|$")
 _LOWERED: Final = ((0x41, 0x5A), (0xC0, 0xDE), (0x391, 0x3A9), (0x400, 0x42F), (0x100, 0x17E))
 _UNUSUAL: Final = {0x130: 0x131, 0x3A2: 0x3C2, 0x138: 0x138, 0x149: 0x149, 0x178: 0x178}
-"""Where the compiled code, which knows ranges only, differs from Unicode."""
+"""Lower case of characters for which the compiled code differs from Unicode."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Feature:
     kind: str
     """gram, word, letter, block, domain or short."""
     text: str
-    """As a person reads it: `_wet`, `.de`, `/de/`, `п`, or `U+0400` for the block of a letter."""
+    """For people: `_wet`, `.de`, `/de/`, `п`, or `U+0400` for the block of a letter."""
     bucket: int
     value: float
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What a feature adds to the decision value of a language."""
+    """The part of a language's decision value that one feature adds."""
 
     text: str
     kind: str
@@ -78,11 +78,11 @@ def features_of(url: str, bits: int) -> list[Feature]:
 def explain(
     model: UrlModel, url: str, language: str | None = None, top: int | None = 10
 ) -> list[Contribution]:
-    """What adds most to, or takes most from, the decision value of a language; all with None.
+    """The features that change the decision value of a language most; all if `top` is None.
 
-    Without a language it is that of the highest score. The contributions of all features and the
-    intercept make up the score. n-grams that occur several times are one; of features that share
-    a bucket none can be told from the other, and each counts.
+    Without a language, the one with the highest score. All contributions and the intercept add up
+    to the score. An n-gram that occurs several times is listed once. Features that share a bucket
+    have the same weight, and each is listed.
     """
     if language is None:
         language = model.languages[int(model.scores([url])[0].argmax())]
@@ -142,9 +142,15 @@ def _words(data: bytes, place: int) -> Iterator[_Word]:
 
 
 def _grams(word: _Word) -> Iterator[Found]:
+<<<<<<< HEAD
     """The n-grams of a word and what counts as one."""
     marked = [buckets.EDGE, *word.points, buckets.EDGE]
     for size, factor in enumerate(buckets.GRAM_FACTORS, buckets.MIN_GRAM):
+=======
+    """Yield the n-grams of a word, the whole word, and its letters beyond ASCII."""
+    marked = [ngrams.EDGE, *word.points, ngrams.EDGE]
+    for size, factor in enumerate(ngrams.GRAM_FACTORS, ngrams.MIN_GRAM):
+>>>>>>> classifiers
         for start in range(len(marked) - size + 1):
             points = marked[start : start + size]
             window = _window(points) << 64 - SYMBOL_BITS * size
@@ -160,8 +166,13 @@ def _grams(word: _Word) -> Iterator[Found]:
 
 
 def _short(word: _Word) -> Found:
+<<<<<<< HEAD
     """A short word between its delimiters; in a host it is told from one in a path by `.`."""
     key = _window([buckets.EDGE, *word.points, buckets.EDGE]) | word.place << 45
+=======
+    """A short word between its delimiters; words in a host and in a path differ."""
+    key = _window([ngrams.EDGE, *word.points, ngrams.EDGE]) | word.place << 45
+>>>>>>> classifiers
     key |= _symbol(word.before) << 46 | _symbol(word.after) << 55
     text = _text([word.before, *word.points, word.after])
     if word.place == ngrams.HOST:

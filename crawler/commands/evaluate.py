@@ -47,6 +47,7 @@ experiments (default: comparison):
   training-sizes      100, 10, 1 and 0.1 % of the training URLs: Figure 5
   domains             test URLs whose domain was trained on: 4.3.1
   tree                the top of the decision tree of the first language: Figure 2
+  few-features        15 of 74 custom-made features, chosen greedily: slides of 2008
   domain-disjoint     folds that share no registered domain
   by-kind             by how the labels arose
   by-tld              generic top-level domains and others

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from scrapy.cmdline import execute
 
+from classifiers.lab.page_methods import trainers
 from classifiers.lab.study.page_runs import text_page
 from classifiers.pages.method import Surroundings
 from classifiers.pages.methods import names
@@ -325,7 +326,7 @@ execute(["scrapy", "evaluate", {str(data)!r}, *{options!r}])
 def load(method: str, path: Path) -> object:
     from importlib import import_module
 
-    return import_module(train._METHODS[method]).load(path)
+    return import_module(trainers.NAMES[method]).load(path)
 
 
 @pytest.mark.parametrize("method", ["cavnar-trenkle", "nfc"])
@@ -445,4 +446,4 @@ def test_the_help_tells_of_texts_and_pages() -> None:
     for text in (evaluate._EPILOG, train._EPILOG):
         for expected in ("pages.tsv", "html.tar", "text, lang", "texts.tsv.gz --method"):
             assert expected in text
-    assert set(train._METHODS) - {"byte-ngrams", "text"} <= set(names())
+    assert set(trainers.NAMES) - {"byte-ngrams", "text"} <= set(names())
