@@ -11,17 +11,12 @@ ClassifierError
 """
 
 
-<<<<<<< HEAD
 class LangfocusError(Exception):
-    """Anything that langfocus cannot do; its message is one line."""
+    """The base of all errors of langfocus; the message is one line."""
 
 
 class ClassifierError(LangfocusError):
-    """Anything that identification cannot do; its message is one line."""
-=======
-class ClassifierError(Exception):
     """The base of all errors of identification; the message is one line."""
->>>>>>> classifiers
 
 
 class LanguageError(ClassifierError, ValueError):

@@ -52,5 +52,5 @@ def _override(settings: Settings, name: str) -> None:
     for component, members in ours.items():
         theirs = settings.getdict(component)
         settings.set(component, {**members, **theirs}, priority="project")
-    theirs = settings.getlist("SPIDER_MODULES")
-    settings.set("SPIDER_MODULES", list(dict.fromkeys([*spiders, *theirs])), priority="project")
+    modules = dict.fromkeys([*spiders, *settings.getlist("SPIDER_MODULES")])
+    settings.set("SPIDER_MODULES", list(modules), priority="project")

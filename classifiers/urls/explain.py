@@ -142,15 +142,9 @@ def _words(data: bytes, place: int) -> Iterator[_Word]:
 
 
 def _grams(word: _Word) -> Iterator[Found]:
-<<<<<<< HEAD
-    """The n-grams of a word and what counts as one."""
+    """Yield the n-grams of a word, the whole word, and its letters beyond ASCII."""
     marked = [buckets.EDGE, *word.points, buckets.EDGE]
     for size, factor in enumerate(buckets.GRAM_FACTORS, buckets.MIN_GRAM):
-=======
-    """Yield the n-grams of a word, the whole word, and its letters beyond ASCII."""
-    marked = [ngrams.EDGE, *word.points, ngrams.EDGE]
-    for size, factor in enumerate(ngrams.GRAM_FACTORS, ngrams.MIN_GRAM):
->>>>>>> classifiers
         for start in range(len(marked) - size + 1):
             points = marked[start : start + size]
             window = _window(points) << 64 - SYMBOL_BITS * size
@@ -166,13 +160,8 @@ def _grams(word: _Word) -> Iterator[Found]:
 
 
 def _short(word: _Word) -> Found:
-<<<<<<< HEAD
-    """A short word between its delimiters; in a host it is told from one in a path by `.`."""
-    key = _window([buckets.EDGE, *word.points, buckets.EDGE]) | word.place << 45
-=======
     """A short word between its delimiters; words in a host and in a path differ."""
-    key = _window([ngrams.EDGE, *word.points, ngrams.EDGE]) | word.place << 45
->>>>>>> classifiers
+    key = _window([buckets.EDGE, *word.points, buckets.EDGE]) | word.place << 45
     key |= _symbol(word.before) << 46 | _symbol(word.after) << 55
     text = _text([word.before, *word.points, word.after])
     if word.place == ngrams.HOST:

@@ -155,7 +155,7 @@ def _template() -> socket.socket:
     """The socket of the process that forks; this process has one, which ends with it."""
     here, there = socket.socketpair()
     command = [sys.executable, "-m", "tests.support.warmstart"]
-    template = subprocess.Popen(command, cwd=ROOT, stdin=there, stdout=subprocess.DEVNULL)
+    template = subprocess.Popen(command, cwd=ROOT, stdin=there.fileno(), stdout=subprocess.DEVNULL)
     there.close()
 
     def end() -> None:

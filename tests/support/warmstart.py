@@ -22,7 +22,7 @@ from scrapy.utils.misc import walk_modules_iter
 
 from classifiers.urls.model import UrlModel
 from crawler.identification import page_method, page_reader
-from crawler.options import DEFAULT_METHOD
+from classifiers.pages.methods import DEFAULT_METHOD
 from crawler.visit import Download
 from tests.support.smallweb import SENTENCES
 

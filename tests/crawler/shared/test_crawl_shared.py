@@ -5,6 +5,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -89,11 +90,15 @@ def shared(redis_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
         yield SharedCrawl(redis_server, proxy, web, tmp_path)
 
 
+def has_joined(worker: Forked, name: str) -> bool:
+    return f"joins {name}" in worker.said()
+
+
 def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCrawl) -> None:
     shared.proxy.answers = 5
     with shared.started("worker1") as first, shared.started("worker2") as second:
         for worker in (first, second):
-            wait_until(lambda worker=worker: f"joins {shared.name}" in worker.said(), first, second)
+            wait_until(partial(has_joined, worker, shared.name), first, second)
         shared.proxy.answers = None
         ended(first)
         ended(second)

@@ -228,7 +228,7 @@ def test_a_few_features_chosen_on_training_urls_stand_beside_all(study: Study) -
     chosen = [row.key["feature"] for row in of_german]
     assert len(set(chosen)) == 15
     assert set(chosen) <= set(custom.FEATURES[74])
-    json.loads(as_json({}, [result]))
+    json.loads(study_json({}, [result]))
 
 
 def test_the_papers_figures_are_shown_only_where_there_are_any() -> None:
