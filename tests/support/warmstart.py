@@ -20,9 +20,9 @@ from warnings import catch_warnings
 from matplotlib.figure import Figure
 from scrapy.utils.misc import walk_modules_iter
 
+from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.urls.model import UrlModel
 from crawler.identification import page_method, page_reader
-from classifiers.pages.methods import DEFAULT_METHOD
 from crawler.visit import Download
 from tests.support.smallweb import SENTENCES
 
