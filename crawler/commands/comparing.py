@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-
 from typing import TYPE_CHECKING
 
 from crawler.command import ExitCode, parts

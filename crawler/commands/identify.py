@@ -1,4 +1,4 @@
-"""`langfocus identify`: the language of URLs and of pages, and the languages known, as JSON lines."""
+"""`langfocus identify`: the language of URLs and pages, and the known languages, as JSON lines."""
 
 from __future__ import annotations
 

