@@ -114,7 +114,7 @@ class LangfocusCommand(ScrapyCommand):
 
     def fail(self, message: str, code: int = ExitCode.FAILED) -> None:
         """Print one line on standard error and set the exit code."""
-        print("langfocus:", *message.splitlines(), file=sys.stderr)
+        sys.stderr.write(f"langfocus: {' '.join(message.splitlines())}\n")
         self.exitcode = code
 
     def write_json(self, opts: argparse.Namespace, content: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from scrapy.commands import crawl as scrapy_crawl
+from scrapy.settings import Settings
 
 from crawler.command import ExitCode, LangfocusCommand, meanings
 from crawler.errors import CrawlError
@@ -60,24 +61,16 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Open the crawl, let Scrapy run it, and judge how it ended."""
-        if args not in ([], [_SPIDER]) or self.settings is None:
+        if args not in ([], [_SPIDER]):
             scrapy_crawl.Command.run(self, args, opts)
             return
-        crawl = self._open(opts)
+        crawl = _opened(opts, self.settings)
         opts.spargs = {**opts.spargs, "crawl": crawl}
         scrapy_crawl.Command.run(self, [_SPIDER], opts)
         self._judge(crawl)
         if opts.json is not None:
             summary = crawl.run.folder / "summary.json"
             write_whole(opts.json, summary.read_text(encoding="utf-8"))
-
-    def _open(self, opts: argparse.Namespace) -> Crawl:
-        from crawler.crawl import open_crawl
-        from crawler.options import CrawlOptions
-        from crawler.spiders.langfocus import crawl_settings
-
-        options = CrawlOptions.read(opts.spargs)
-        return open_crawl(options, crawl_settings(self.settings, has_servers=options.web == "live"))
 
     def _judge(self, crawl: Crawl) -> None:
         """Fail if the crawl did not do what was asked."""
@@ -88,3 +81,13 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
             self.fail(f"stopped; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.counts().pages == 0:
             self.fail("not one page could be fetched; the outcomes above say why")
+
+
+def _opened(opts: argparse.Namespace, settings: Settings | None) -> Crawl:
+    from crawler.crawl import open_crawl
+    from crawler.options import CrawlOptions
+    from crawler.spiders.langfocus import crawl_settings
+
+    options = CrawlOptions.read(opts.spargs)
+    given = crawl_settings(settings or Settings(), has_servers=options.web == "live")
+    return open_crawl(options, given)

@@ -62,10 +62,23 @@ class Display:
                 self._shown_at = now
                 self._show([text() for text in self._rows.values()])
 
+    def count(self, task: str, done: int, total: int | None) -> None:
+        """Show how much of a task is done, and of how much if that is known.
+
+        All tasks that are counted share one row, which is removed when a task is finished.
+        """
+        if total is not None and done >= total:
+            self.remove(Display.count)
+        else:
+            of_total = f" of {total:,} ({100 * done / total:.0f} %)" if total else ""
+            self.update(Display.count, lambda: f"{task}: {done:,}{of_total}")
+
     def remove(self, row: object) -> None:
-        """Remove a row; it disappears when the rows are shown next."""
+        """Remove a row. It disappears when the rows are shown next, or now if it was the last."""
         with self._lock:
             self._rows.pop(row, None)
+            if not self._rows:
+                self.close()
 
     def tell(self, line: str) -> None:
         """Print a line that stays; on a terminal it is above the rows."""
@@ -114,9 +127,3 @@ def _started(console: "Console") -> "Live":
     live.start()
     console.show_cursor(True)  # A process that is killed could not bring a hidden cursor back.
     return live
-
-
-def counted(what: str, done: int, total: int | None) -> str:
-    """The text of a row: how much is done, and of how much if that is known."""
-    of_total = f" of {total:,} ({100 * done / total:.0f} %)" if total else ""
-    return f"{what}: {done:,}{of_total}"

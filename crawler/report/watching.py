@@ -1,10 +1,8 @@
 """The progress of simulations: the pages of each that runs, and a line for each that ends."""
 
-from crawler.report.progress import Display, counted
+from crawler.report.progress import Display
 from crawler.report.simulation import outcome
 from crawler.simulate.plan import Case, Plan, Result
-
-_ALL = "simulations"
 
 
 class Watch:
@@ -26,4 +24,4 @@ class Watch:
         self._display.remove((result.case, result.random_state))
         said = outcome(result, is_repeated=self._is_repeated)
         self._display.tell(f"[{done}/{self._total}] {said}")
-        self._display.update(_ALL, lambda: counted(_ALL, done, self._total))
+        self._display.count("simulations", done, self._total)

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.lab import evaluation
+from classifiers.lab.features import dictionaries
 from classifiers.lab.study import paper
-from classifiers.lab.study.names import label
+from classifiers.lab.study.names import label, parse
 from classifiers.lab.study.result import MEASURES, Cell, Row, Table
 from classifiers.lab.study.significance import best
 from classifiers.lab.study.validation import STANDARD, Setting, Study
@@ -27,13 +28,20 @@ Flags = npt.NDArray[np.bool_]
 
 
 def possible(study: Study, names: Sequence[str]) -> list[str]:
-    """The names that need no countries of servers, or all if they are known."""
-    return [name for name in names if study.knows(name)]
+    """The names whose needs are met: countries of servers, packages for custom-made features."""
+    without = dictionaries.missing() is not None
+    return [
+        name
+        for name in names
+        if study.knows(name) and not (without and parse(name).needs_dictionaries)
+    ]
 
 
 def notes(study: Study) -> tuple[str, ...]:
-    """What a table without IP says of that."""
-    return () if study.servers is not None else (WITHOUT_SERVERS,)
+    """The notes of a table about the classifiers that are left out."""
+    missing = dictionaries.missing()
+    without = f"custom-made features are left out: {missing}" if missing else ""
+    return tuple(filter(None, (WITHOUT_SERVERS if study.servers is None else "", without)))
 
 
 def cells(

@@ -113,7 +113,7 @@ def comparison(study: Study) -> Result:
         best_in_paper=paper.BEST["comparison"],
         notes=blocks.notes(study),
     )
-    three = ["svm:words", "svm:allgrams-from-word", "dt:custom"]
+    three = blocks.possible(study, ("svm:words", "svm:allgrams-from-word", "dt:custom"))
     of_three = blocks.four_measures(study, three, name="", title="")
     drawn = (
         paper_figures.points(of_three, "figure-3", "F1 of three classifiers", three),
