@@ -24,4 +24,5 @@ class Watch:
         self._display.remove((result.case, result.random_state))
         said = outcome(result, is_repeated=self._is_repeated)
         self._display.tell(f"[{done}/{self._total}] {said}")
-        self._display.count("simulations", done, self._total)
+        if self._display.is_terminal:
+            self._display.count("simulations", done, self._total)

@@ -82,7 +82,7 @@ def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
     listing.write_text(f"{page}\thttp://a.de/\n{missing}\n", encoding="utf-8")
     output = tmp_path / "out.jsonl"
     done = called("identify", "pages", str(page), "--list", str(listing), "--json", str(output))
-    found = records(output.read_bytes())
+    found = records(output.read_text(encoding="utf-8"))
     assert done.code == 1
     assert [each["source"] for each in found] == [str(page), str(page), str(missing)]
     assert [each["language"] for each in found] == ["de", "de", None]
@@ -174,7 +174,7 @@ def test_wrong_arguments_are_a_usage_error(called: Callable[..., Done], args: li
 def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) -> None:
     done = called("identify", "languages")
     assert done.code == 0, done.err
-    found = {each["language"]: each for each in records(done.out)}
+    found = {str(each["language"]): each for each in records(done.out)}
     assert list(found) == sorted(found)
     fields = ["language", "name", "scripts", "text", "url", "seeds", "accuracy"]
     assert all(list(each) == fields for each in found.values())

@@ -162,7 +162,7 @@ def test_a_method_without_its_model_is_refused_before_anything_is_written(
         text=True,
         check=False,
     )
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "-a identify=fasttext: " in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()

@@ -70,7 +70,7 @@ def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_pa
             wait_for(proxy, 25, process)
             process.send_signal(signal.SIGINT)
             told, _ = process.communicate(timeout=30)
-            assert process.returncode == 1
+            assert process.returncode == 130
             assert f"stopped; the same command with -s JOBDIR={tmp_path} goes on" in told
         first = summary(tmp_path)
         assert first["finish_reason"] == "shutdown"
