@@ -35,7 +35,8 @@ from crawler.politeness.network import is_private_url
 from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from crawler.politeness.traps import is_trap
 from crawler.run import open_run
-from crawler.spiders.langfocus import LangfocusSpider, download_of
+from crawler.spiders.langfocus import LangfocusSpider
+from crawler.spiders.responses import download_of
 from crawler.spiders.unpacking import MAX_LAYERS, BrokenEncoding, Unpacking
 from crawler.strategies import make_filter, make_ordering
 from crawler.url import (
@@ -50,7 +51,7 @@ from crawler.url import (
     origin_of,
     without_session,
 )
-from crawler.visit import Download, Reading, RetryRule, Visitor
+from crawler.visit import Download, Reading, RetryRule, Visitor, VisitRules
 from crawler.web.archive import ArchiveWeb
 from crawler.web.contract import NotArchived
 
@@ -546,10 +547,12 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
     visitor = Visitor(
         frontier,
         make_ordering("cctld", "de"),
-        "de",
-        _reader(),  # type: ignore[arg-type]  # a tuple is a sequence
+        VisitRules(
+            "de",
+            _reader(),  # type: ignore[arg-type]  # a tuple is a sequence
+            RetryRule(1, 10.0, max_redirects=3),
+        ),
         lambda: now[0],
-        retry_rule=RetryRule(1, 10.0, max_redirects=3),
         on_settled=settled,
     )
     frontier.seed([Link(URL, 1.0), Link("http://b.de/", 0.5)], now[0])

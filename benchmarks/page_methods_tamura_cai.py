@@ -38,7 +38,6 @@ from classifiers.lab.page_methods.tamura import NOISE, Tamura, by_meta
 from classifiers.pages.method import PageLanguage, PageMethod
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.text.engines import engine
 
 SEVEN = ("en", "zh", "ja", "de", "tr", "fr", "ko")
 TARGETS = ("th", "ja", "ru", "ko", "zh", "el", "he")
@@ -161,7 +160,7 @@ def of_method(one: PageMethod, pages: Pages) -> dict[str, Any]:
     start = time.process_time()
     found = answers(one.identify(page) for page, _ in pages)
     ms = (time.process_time() - start) * 1_000 / max(1, len(pages))
-    known = engine("langdetect").languages
+    known = method("langdetect").languages
     right = [
         (row.language == said, row.language in known)
         for (_, row), said in zip(pages, found, strict=True)

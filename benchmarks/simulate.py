@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from crawler.simulate.engine import simulate
-from crawler.simulate.generate import Measures, generate
+from crawler.simulate.generate import WebMeasures, generate
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import make_filter
 
@@ -45,8 +45,8 @@ def peak_gb() -> float:
 
 def made(folder: Path, scale: float, random_state: int) -> dict[str, float]:
     """Generate a Web and write it."""
-    generate(Measures().scaled(0.001))
-    measures = Measures() if scale == 1 else Measures().scaled(scale)
+    generate(WebMeasures().scaled(0.001))
+    measures = WebMeasures() if scale == 1 else WebMeasures().scaled(scale)
     began, cpu = time.perf_counter(), time.process_time()
     graph = generate(measures, random_state=random_state)
     generated, cpu_s = time.perf_counter(), time.process_time() - cpu
@@ -61,7 +61,7 @@ def made(folder: Path, scale: float, random_state: int) -> dict[str, float]:
 
 def crawled(folder: Path) -> list[dict[str, object]]:
     """Crawl a Web by each strategy."""
-    warm = generate(Measures().scaled(0.001))
+    warm = generate(WebMeasures().scaled(0.001))
     for ordering in ("soft", "perfect"):
         simulate(warm, filter=make_filter("none"), ordering=ordering)
     began = time.perf_counter()

@@ -6,7 +6,7 @@ ClassifierError
 ├── StudyError (ValueError)            a study that cannot be made as it was asked for
 ├── DatasetError (ValueError)          labelled data that cannot be read
 ├── ModelError (OSError)               a model file that is missing, damaged or of another version
-├── DatabaseError (OSError)            a file of countries that is missing or of another kind
+├── GeoIPError (OSError)               a file of countries that is missing or of another kind
 └── MissingPackageError (ImportError)  an optional package that is not installed
 """
 
@@ -35,7 +35,7 @@ class ModelError(ClassifierError, OSError):
     """A model file that is missing, damaged or of another version."""
 
 
-class DatabaseError(ClassifierError, OSError):
+class GeoIPError(ClassifierError, OSError):
     """A file of countries that is missing, damaged or of another kind."""
 
 

@@ -18,9 +18,9 @@ from babel import localedata
 from babel.core import get_global
 from babel.languages import get_official_languages
 
-from classifiers._called import CALLED
-from classifiers._cctld import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
-from classifiers._codes import (
+from classifiers.errors import LanguageError
+from classifiers.tables.country_domains import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
+from classifiers.tables.language_codes import (
     ALSO_ACCEPTED,
     CLDR,
     COMPOSITE,
@@ -31,7 +31,7 @@ from classifiers._codes import (
     OWN,
     ROMANISED,
 )
-from classifiers.errors import LanguageError
+from classifiers.tables.language_names import CALLED
 
 __all__ = [
     "accept_language",

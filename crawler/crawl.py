@@ -1,95 +1,47 @@
-"""A crawl, put together: options and settings in, an open run with frontier and visitor out."""
+"""A crawl that is open: its run, frontier and visitor, and how it is opened and closed."""
 
 import logging
 import sqlite3
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from classifiers import languages
-from classifiers.errors import ClassifierError, LanguageError
-from crawler.errors import RunFolderError, SettingError, StorageError
+from crawler.configuration import CrawlSettings
+from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.robots import Robots
+from crawler.preparation import Preparation, prepare
 from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
-from crawler.strategies import SEED, Ordering, make_filter, make_ordering
-from crawler.visit import RetryRule, Visitor
+from crawler.strategies import SEED, Ordering, make_filter
+from crawler.visit import OnSettled, Visitor
 from crawler.web.contract import Web
-from crawler.web.opening import open_web
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlSettings:
-    """The settings that a crawl needs, as plain values.
-
-    `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships.
-    `geoip` None: no country is told. All delays are seconds. `user_agent` is what the bot sends,
-    `robots_name` what it obeys in robots.txt. Where it `is_anonymous` nothing goes out but through
-    a proxy on this machine; `contact_fault` says why even that is not enough, "": it is.
-    `private_addresses` allows hosts of the crawl's own network.
-    `per_address` hosts with one address are contacted at once, 0: any number.
-    With `keeps_links` the run holds the links of its pages.
-    `frontier` is the address of a Redis server whose frontier this process shares with others,
-    None: a frontier of its own; `crawl_name` what the shared crawl is called there, None: after
-    language and strategy. Of a worker that dies all leases end `lease_s` after it last renewed
-    them, which it does four times in that time.
-    """
-
-    run_folder: Path | None = None
-    runs: Path = Path("runs")
-    delay_s: float = 1.0
-    retry_rule: RetryRule = field(default_factory=RetryRule)
-    user_agent: str = "langfocus"
-    robots_name: str = "langfocus"
-    is_anonymous: bool = False
-    contact_fault: str = ""
-    private_addresses: bool = False
-    per_address: int = 2
-    max_crawl_delay_s: float = 60.0
-    patience_s: float = 1.0
-    live_interval_s: float = 30.0
-    random_state: int = 0
-    keeps_links: bool = False
-    url_model: Path | None = None
-    geoip: Path | None = None
-    sample_seed: int = 1
-    sample_hosts: int = 4000
-    version: str = ""
-    frontier: str | None = None
-    crawl_name: str | None = None
-    lease_s: float = 60.0
-
 
 _COUNTS_KEPT_S = 0.5
 
 _log = logging.getLogger(__name__)
 
-OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
-
 
 @dataclass(slots=True)
 class Crawl:
-    """An open crawl. `web` is None where pages come from the live Web.
+    """An open crawl. `web` is None for the live Web.
 
-    `lock` keeps other processes out of the run's folder until it is closed. `fault` says what
-    made it impossible to go on. Where other processes share the frontier this one is a `worker`,
-    and `waiting` tells when it last stood still for want of the frontier. `occupancy` keeps the
-    limit for each address.
+    `lock` keeps other processes out of the run folder until it is closed. `fault` says why the
+    crawl cannot go on, "" if it can. If other processes share the frontier, this one is a
+    `worker`, and `waiting` tells when it was last blocked by the frontier. `occupancy` keeps the
+    limit of requests for each address.
     """
 
     options: CrawlOptions
@@ -112,17 +64,17 @@ class Crawl:
     _counted_at: float = float("-inf")
 
     def start(self) -> None:
-        """Queue the seeds; those known from an earlier session stay as they are."""
+        """Queue the seeds; those that an earlier session queued do not change."""
         self.frontier.seed(self.visitor.links(self.options.seeds, SEED), self.clock())
 
     def may_contact(self, url: str) -> bool:
-        """Tell whether the host of a URL may be contacted, as far as its spelling tells."""
+        """Return False for a URL that names a private host, unless those are allowed."""
         return self.web is not None or self.settings.private_addresses or not is_private_url(url)
 
     def counts(self) -> Counts:
-        """Return where the crawl stands; a shared frontier is asked twice a second at most.
+        """Return the counts of the frontier, those at `close` after it.
 
-        After `close`: where it stood then.
+        A shared frontier is asked at most twice a second.
         """
         is_old = self.worker is None or abs(self.clock() - self._counted_at) >= _COUNTS_KEPT_S
         if self._counts is None or (is_old and not self.finish_reason):
@@ -134,67 +86,100 @@ class Crawl:
         return self._counts
 
     def is_complete(self) -> bool:
-        """Tell whether the page budget is used up."""
+        """Return True if the page budget is used up."""
         pages = self.options.pages
         return pages is not None and self.counts().pages >= pages
 
     def has_more(self) -> bool:
-        """Tell whether there is, or may come, something to fetch."""
-        # As it is now: nobody wakes a worker that takes the crawl for unfinished.
+        """Return True if there is something to fetch now or later."""
+        # Fresh counts: a worker that takes the crawl for unfinished is woken by nothing.
         counts = self._count()
-        # What other workers have leased may bring links, or come back when they die.
+        # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self.worker is not None and counts.leased > 0
         return not self.is_complete() and (counts.queued > 0 or is_others_turn)
 
     def tend(self) -> None:
-        """Do what a worker of a shared crawl has to do from time to time."""
+        """Renew the leases of a worker and write down its pages; other crawls do nothing."""
         if self.worker is not None:
             self.worker.tend(self.clock())
 
     def close(self, finish_reason: str) -> None:
-        """Note why the session ended and let go of the run."""
+        """Write down why the session ended and close the run."""
         try:
             self._count()
             if self.worker is not None:
                 self.worker.write_down()
             self.frontier.close()
         except StorageError as error:
-            # What was settled waits in the shared frontier for the next session.
+            # Settled pages stay in the shared frontier until the next session.
             self.fault = self.fault or str(error)
         self.waiting.end()
         self.finish_reason = finish_reason
-        # Where nothing can be written the session stays open, as after a kill.
+        # If nothing can be written, the session stays open, as after a kill.
         with suppress(sqlite3.DatabaseError):
             self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
         self.lock.close()
 
 
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """The stored parts of a crawl. `worker` is None if no other process shares the frontier."""
+
+    lock: IO[str]
+    run: OpenRun
+    frontier: Frontier
+    occupancy: Occupancy
+    worker: Worker | None = None
+
+
 def open_crawl(
     options: CrawlOptions, settings: CrawlSettings, clock: Callable[[], float] = time.time
 ) -> Crawl:
-    """Return a crawl ready to begin; raises `CrawlError` before anything is written.
-
-    A strategy that was not asked for is the best that the language allows: `svm` where the
-    URL model knows it, `cctld` where a top-level domain speaks it, else `soft`.
-    """
-    ordering = _ordering(options, settings)
-    read = page_reader(page_method(options.identify))
-    web = open_web(
-        options.web,
-        archive=options.archive,
-        seed=settings.sample_seed,
-        hosts=settings.sample_hosts,
+    """Return a crawl ready to begin; raises `CrawlError` before anything is written."""
+    prepared = prepare(options, settings)
+    waiting = Waiting(clock)
+    store = _open_store(prepared, waiting, clock)
+    listeners: list[OnSettled] = []
+    return Crawl(
+        options=prepared.options,
+        settings=settings,
+        ordering=prepared.ordering,
+        web=prepared.web,
+        run=store.run,
+        frontier=store.frontier,
+        robots=Robots(
+            store.frontier, settings.bot.robots_name, max_delay_s=settings.max_crawl_delay_s
+        ),
+        clock=clock,
+        visitor=Visitor(
+            store.frontier,
+            prepared.ordering,
+            prepared.rules,
+            clock,
+            on_settled=_tell_all(listeners),
+        ),
+        listeners=listeners,
+        lock=store.lock,
+        waiting=waiting,
+        occupancy=store.occupancy,
+        worker=store.worker,
     )
-    country_of = _country_lookup(settings.geoip)
-    options = _with_seeds(options, web)
-    if settings.keeps_links and settings.frontier is not None:
-        raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
-    if settings.contact_fault:
-        raise SettingError(settings.contact_fault)
+
+
+def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
+    def tell(lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
+        for listener in listeners:
+            listener(lease, record, admissions)
+
+    return tell
+
+
+def _open_store(prepared: Preparation, waiting: Waiting, clock: Callable[[], float]) -> _Store:
+    """Open the run folder and the frontier; after an error nothing stays open."""
+    options, settings, ordering = prepared.options, prepared.settings, prepared.ordering
     now = clock()
     folder = _run_folder(options, settings, ordering, now)
-    waiting = Waiting(clock)
     meta = _meta(options, ordering, settings)
     rules = _rules(options, settings, ordering)
     with ExitStack() as undo:
@@ -202,96 +187,21 @@ def open_crawl(
         if settings.frontier is not None:
             membership = _membership(settings, meta, folder)
             shared = _shared_frontier(settings.frontier, rules, membership, waiting, now)
-        if shared is not None:
             undo.callback(shared.close)
         lock = undo.enter_context(lock_run(folder))
         run = open_run(folder, meta, now)
         undo.callback(run.connection.close)
-        occupancy: Occupancy = OwnOccupancy(settings.per_address)
-        worker = None
-        if shared is not None:
+        if shared is None:
+            frontier = SqliteFrontier(run.connection, rules, now=now)
+            store = _Store(lock, run, frontier, OwnOccupancy(settings.per_address))
+        else:
             occupancy = SharedOccupancy(
                 shared, settings.per_address, clock, lease_s=settings.lease_s
             )
             worker = _worker(shared, occupancy, run, settings)
+            store = _Store(lock, run, shared, occupancy, worker)
         undo.pop_all()
-    frontier = shared or SqliteFrontier(run.connection, rules, now=now)
-    listeners: list[OnSettled] = []
-
-    def tell(lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
-        for listener in listeners:
-            listener(lease, record, admissions)
-
-    visitor = Visitor(
-        frontier,
-        ordering,
-        options.lang,
-        read,
-        clock,
-        retry_rule=settings.retry_rule,
-        country_of=country_of,
-        on_settled=tell,
-    )
-    robots = Robots(frontier, settings.robots_name, max_delay_s=settings.max_crawl_delay_s)
-    return Crawl(
-        options,
-        settings,
-        ordering,
-        web,
-        run,
-        frontier,
-        robots,
-        clock,
-        visitor,
-        listeners,
-        lock,
-        waiting,
-        occupancy,
-        worker,
-    )
-
-
-def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
-    make = partial(make_ordering, language=options.lang, model=settings.url_model)
-    try:
-        if options.strategy is not None:
-            return make(options.strategy)
-        try:
-            return make("svm")
-        except LanguageError:
-            return make("cctld" if languages.tlds_of(options.lang) else "soft")
-    except ClassifierError as error:
-        raise SettingError(str(error)) from error
-
-
-def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
-    """Return options with the sample web's own seeds where none were given."""
-    from crawler.web.sample import SampleWeb
-
-    if options.seeds or not isinstance(web, SampleWeb):
-        return options
-    return replace(options, seeds=tuple(web.seeds(options.lang)))
-
-
-def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
-    if path is None:
-        return lambda _: None
-    import geoip2.database
-    from geoip2.errors import AddressNotFoundError
-    from maxminddb import InvalidDatabaseError
-
-    try:
-        reader = geoip2.database.Reader(path)
-    except (OSError, InvalidDatabaseError, ValueError) as error:
-        raise SettingError(f"LANGFOCUS_GEOIP={path}: cannot be read: {error}") from error
-
-    def country_of(ip: str | None) -> str | None:
-        try:
-            return reader.country(ip).country.iso_code if ip else None
-        except (AddressNotFoundError, ValueError):
-            return None
-
-    return country_of
+    return store
 
 
 def _run_folder(

@@ -3,130 +3,161 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any
 
 from classifiers import languages
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.methods import names as page_methods
+from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
-from crawler.strategies import FILTERS, ORDERINGS
+from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 from crawler.url import normalise
 from crawler.web.opening import KINDS
 
 SEED_FOLDER = Path(__file__).resolve().parent.parent / "seeds"
 
-ARGUMENTS = {
-    "lang": "language to look for: a code (de), a tag (de-AT) or a name (German); required",
-    "strategy": f"which of the queue is fetched next: {', '.join(ORDERINGS)} (default svm; cctld "
-    "or soft for a language that the URL model does not know)",
-    "filter": f"which links enter the queue: {', '.join(FILTERS)} (default none)",
-    "tolerance": "T, the pages in other languages that a server or directory may give before it "
-    "counts as irrelevant (default 10)",
-    "host_cap": "URLs of one host that may enter the queue and be crawled, 0 for any number "
-    "(default 10)",
-    "directory_cap": "URLs of one directory that may enter the queue, 0 for any number (default 0)",
-    "directory_depth": "how many directories of a path make a directory, for its cap and for the "
-    "directory filter (default 1)",
-    "identify": f"what tells the language of a page: {', '.join(page_methods())} "
-    f"(default {DEFAULT_METHOD})",
-    "seeds": "where to start: a file with one URL a line, or URLs with commas between them "
-    "(default seeds/LANG.txt, on the sample web its own)",
-    "pages": "stop after exactly this many pages (default: when nothing is queued)",
-    "web": "where pages come from: live, sample (embedded, no network) or archive (default live)",
-    "archive": "the WARC file that web=archive replays",
-}
-"""Spider arguments and what they mean."""
+
+def _language(tag: str, label: str) -> str:
+    if not tag:
+        raise SettingError(f"{label} is missing: give the target language ({label}=de)")
+    code = languages.canonical(tag)
+    if code is None:
+        raise SettingError(f"{label}={tag}: no such language; give a code (de) or a name (German)")
+    return code
+
+
+def _seeds(value: str, label: str) -> tuple[str, ...]:
+    """Return the seed URLs that a person gave, or that are in the file that a person named."""
+    if value.lower().startswith(("http://", "https://")):
+        return _urls(value.split(","), label)
+    try:
+        return _listed(Path(value))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingError(f"{label}={value}: cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
-    """What a person asked for. `strategy` None: the best that there is for the language."""
+    """The spider arguments of a crawl, each declared once.
 
-    lang: str
-    strategy: str | None = None
-    filter: str = "none"
-    tolerance: int = 10
-    host_cap: int = 10
-    directory_cap: int = 0
-    directory_depth: int = 1
-    identify: str = DEFAULT_METHOD
-    seeds: tuple[str, ...] = ()
-    pages: int | None = None
-    web: str = "live"
-    archive: Path | None = None
+    `strategy` None: the best that there is for the language. `pages` None: no limit. `seeds` ():
+    the seeds of the Web that is crawled.
+    """
+
+    lang: Annotated[
+        str,
+        Declared(
+            "target language: a code (de), a tag (de-AT) or a name (German); required",
+            read=_language,
+        ),
+    ]
+    strategy: Annotated[
+        str | None,
+        Declared(
+            "which queued URL is fetched next",
+            default_help="svm; cctld or soft for a language that the URL model does not know",
+            choices=ORDERINGS,
+        ),
+    ] = None
+    filter: Annotated[str, Declared("which links enter the queue", choices=FILTERS)] = "none"
+    tolerance: Annotated[
+        int,
+        Declared(
+            "T, the pages in other languages after which a server or directory without a relevant "
+            "page counts as irrelevant",
+            least=0,
+        ),
+    ] = TOLERANCE
+    host_cap: Annotated[
+        int,
+        Declared(
+            "URLs of one host that may enter the queue and be crawled, 0 for any number", least=0
+        ),
+    ] = 10
+    directory_cap: Annotated[
+        int,
+        Declared("URLs of one directory that may enter the queue, 0 for any number", least=0),
+    ] = 0
+    directory_depth: Annotated[
+        int,
+        Declared(
+            "path segments that make a directory, for its cap and for the directory filter",
+            least=1,
+        ),
+    ] = DIRECTORY_DEPTH
+    identify: Annotated[
+        str, Declared("method that identifies the language of a page", choices=page_methods())
+    ] = DEFAULT_METHOD
+    seeds: Annotated[
+        tuple[str, ...],
+        Declared(
+            "where to start: a file with one URL a line, or URLs with commas between them",
+            default_help="seeds/LANG.txt; the sample web has its own",
+            read=_seeds,
+        ),
+    ] = ()
+    pages: Annotated[
+        int | None,
+        Declared(
+            "stop after exactly this many pages",
+            default_help="stop when nothing is queued",
+            least=1,
+        ),
+    ] = None
+    web: Annotated[
+        str,
+        Declared("where pages come from (sample is embedded, without a network)", choices=KINDS),
+    ] = "live"
+    archive: Annotated[Path | None, Declared("the WARC file that web=archive replays")] = None
 
     @classmethod
     def read(cls, arguments: Mapping[str, str]) -> "CrawlOptions":
         """Return the options that spider arguments describe; raises `SettingError`."""
-        for name in arguments:
-            if name not in ARGUMENTS:
-                raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
-        web = _choice(arguments, "web", KINDS, "live")
-        archive = arguments.get("archive")
-        if (web == "archive") != (archive is not None):
+        values = _parsed({"lang": "", **arguments})
+        web = values.get("web", OPTIONS["web"].default)
+        if (web == "archive") != ("archive" in values):
             raise SettingError("-a web=archive and -a archive=FILE.warc.gz go together")
-        lang = _language(arguments.get("lang"))
-        return cls(
-            lang=lang,
-            strategy=_choice(arguments, "strategy", ORDERINGS, None),
-            filter=_choice(arguments, "filter", FILTERS, "none") or "none",
-            tolerance=_number(arguments, "tolerance", 10, least=0),
-            host_cap=_number(arguments, "host_cap", 10, least=0),
-            directory_cap=_number(arguments, "directory_cap", 0, least=0),
-            directory_depth=_number(arguments, "directory_depth", 1, least=1),
-            identify=_choice(arguments, "identify", page_methods(), None) or DEFAULT_METHOD,
-            seeds=_seeds(arguments.get("seeds"), lang, web or "live"),
-            pages=_number(arguments, "pages", 0, least=1) if "pages" in arguments else None,
-            web=web or "live",
-            archive=Path(archive) if archive else None,
-        )
+        if "seeds" not in values:
+            values["seeds"] = _default_seeds(values["lang"], web)
+        return cls(**values)
 
 
-def _language(tag: str | None) -> str:
-    if not tag:
-        raise SettingError("-a lang is missing: which language is looked for? (-a lang=de)")
-    code = languages.canonical(tag)
-    if code is None:
-        raise SettingError(f"-a lang={tag}: no such language; give a code (de) or a name (German)")
-    return code
+OPTIONS = declarations(CrawlOptions)
+"""The declaration of each spider argument."""
+
+ARGUMENTS = {name: option.manual for name, option in OPTIONS.items()}
+"""The help of each spider argument."""
 
 
-def _choice(
-    arguments: Mapping[str, str], name: str, choices: tuple[str, ...], default: str | None
-) -> str | None:
-    value = arguments.get(name, default)
-    if value is not None and value not in choices:
-        raise SettingError(f"-a {name}={value}: no such {name}; there are {', '.join(choices)}")
-    return value
+def _parsed(arguments: Mapping[str, str]) -> dict[str, Any]:
+    """Return the values of the arguments that were given."""
+    for name in arguments:
+        if name not in OPTIONS:
+            raise SettingError(f"-a {name}: no such argument; there are {', '.join(OPTIONS)}")
+    return {
+        name: option.parse(arguments[name], f"-a {name}")
+        for name, option in OPTIONS.items()
+        if name in arguments
+    }
 
 
-def _number(arguments: Mapping[str, str], name: str, default: int, *, least: int) -> int:
-    value = arguments.get(name, str(default))
-    try:
-        number = int(value)
-    except ValueError:
-        number = least - 1
-    if name in arguments and number < least:
-        raise SettingError(f"-a {name}={value}: a whole number of at least {least} is needed")
-    return number
-
-
-def _seeds(value: str | None, lang: str, web: str) -> tuple[str, ...]:
-    """Return the seed URLs; empty only where the web has seeds of its own."""
-    if value is None and web == "sample":
+def _default_seeds(lang: str, web: str) -> tuple[str, ...]:
+    """Return the language's own seed URLs; () where the Web has seeds of its own."""
+    if web == "sample":
         return ()
-    if value is None and web == "archive":
+    if web == "archive":
         raise SettingError("-a seeds is missing: a crawl of an archive needs a URL to start from")
-    if value is not None and value.lower().startswith(("http://", "https://")):
-        return _urls(value.split(","), "-a seeds")
-    path = Path(value) if value is not None else SEED_FOLDER / f"{lang}.txt"
+    path = SEED_FOLDER / f"{lang}.txt"
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        return _listed(path)
     except (OSError, UnicodeDecodeError) as error:
-        if value is None:
-            raise SettingError(
-                f"{languages.name(lang)} has no seed list ({path.name}); give -a seeds=FILE or URLs"
-            ) from error
-        raise SettingError(f"-a seeds={value}: cannot be read: {error}") from error
+        raise SettingError(
+            f"{languages.name(lang)} has no seed list ({path.name}); give -a seeds=FILE or URLs"
+        ) from error
+
+
+def _listed(path: Path) -> tuple[str, ...]:
+    lines = path.read_text(encoding="utf-8").splitlines()
     return _urls([line for line in lines if not line.lstrip().startswith("#")], str(path))
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import urljoin
 
+from crawler import settings
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
 from crawler.politeness.traps import is_trap
-from crawler.strategies.orderings import Ordering, Source
+from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import is_unwanted_file, normalise
 
 
@@ -63,11 +64,11 @@ class RetryRule:
     more than `max_redirects` redirects ends.
     """
 
-    retry_times: int = 2
-    delay_s: float = 10.0
+    retry_times: int = settings.RETRY_TIMES
+    delay_s: float = settings.LANGFOCUS_RETRY_DELAY
     statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
     max_hold_s: float = 3600.0
-    max_redirects: int = 20
+    max_redirects: int = settings.REDIRECT_MAX_TIMES
 
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -112,37 +113,52 @@ def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
     )
 
 
+def _no_country(address: str | None) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class VisitRules:
+    """How downloads are judged: the target language, and what reads pages and addresses.
+
+    `country_of` returns the country of an IP address, None if it is unknown.
+    """
+
+    language: str
+    read: Read
+    retry_rule: RetryRule = RetryRule()
+    country_of: Callable[[str | None], str | None] = _no_country
+
+
+OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
+"""Called with each lease that ends, its record, and the admission of each of its links."""
+
+
 class Visitor:
-    """Settles URLs; `on_settled` is called with each lease, its record and its links' fates."""
+    """Turns downloads into records and links, and settles their URLs in the frontier."""
 
     def __init__(
         self,
         frontier: Frontier,
         ordering: Ordering,
-        language: str,
-        read: Read,
+        rules: VisitRules,
         clock: Callable[[], float],
         *,
-        retry_rule: RetryRule | None = None,
-        country_of: Callable[[str | None], str | None] = lambda _: None,
-        on_settled: Callable[[Lease, Record, Sequence[Admission]], None] = lambda *_: None,
+        on_settled: OnSettled = lambda *_: None,
     ) -> None:
-        """Settle into `frontier` what `read` makes of pages."""
+        """Score links by `ordering` and judge downloads by `rules`; `clock` gives unix seconds."""
         self._frontier = frontier
         self._ordering = ordering
-        self._language = language
-        self._read = read
+        self._rules = rules
         self._clock = clock
-        self._retry_rule = retry_rule or RetryRule()
-        self._country_of = country_of
         self._on_settled = on_settled
 
-    def links(self, urls: Sequence[str], source: Source) -> list[Link]:
+    def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return URLs that a person vouches for as links, normalised and scored in one batch."""
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
         return self._score(list(dict.fromkeys(normal)), source)
 
-    def _score(self, urls: Sequence[str], source: Source) -> list[Link]:
+    def _score(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         scores = self._ordering.scores(urls, source) if urls else []
         return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
 
@@ -151,7 +167,7 @@ class Visitor:
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
-        is_passing = download.status in self._retry_rule.statuses
+        is_passing = download.status in self._rules.retry_rule.statuses
         if is_passing and self._retried(lease, download.retry_after_s or 0.0):
             return None
         if is_success and not is_text(download.content_type):
@@ -176,14 +192,14 @@ class Visitor:
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
     def _settle_page(self, lease: Lease, download: Download) -> Record:
-        reading = self._read(download, lease.inlinks)
+        reading = self._rules.read(download, lease.inlinks)
         sifted = sift(reading.links)
         record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
-        links = self._score(sifted.wanted, Source(record.is_relevant, lease.depth))
+        links = self._score(sifted.wanted, LinkSource(record.is_relevant, lease.depth))
         return self._settle(lease, record, links)
 
     def _redirected(self, lease: Lease, download: Download) -> Record:
-        if lease.redirects >= self._retry_rule.max_redirects:
+        if lease.redirects >= self._rules.retry_rule.max_redirects:
             return self._settle(lease, self._record("redirect_loop", download))
         try:
             target = [urljoin(download.url, download.location or "")]
@@ -191,13 +207,13 @@ class Visitor:
             target = []
         # The target stands where the URL stood: one step behind the page that linked to it.
         sifted = sift(target)
-        links = self._score(sifted.wanted, Source(is_relevant=True, depth=lease.depth - 1))
+        links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         record = _ignoring(self._record(REDIRECT, download), sifted, 1 - len(target))
         return self._settle(lease, record, links)
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
         """Put a URL back to be tried again, unless it was tried often enough."""
-        rule, now = self._retry_rule, self._clock()
+        rule, now = self._rules.retry_rule, self._clock()
         if lease.retries >= rule.retry_times:
             return False
         rest_s = max(min(hold_s, rule.max_hold_s), rule.delay_s * (lease.retries + 1))
@@ -210,12 +226,12 @@ class Visitor:
             self._clock(),
             status=download.status,
             is_download=reading is not None,
-            is_relevant=reading is not None and reading.language == self._language,
+            is_relevant=reading is not None and reading.language == self._rules.language,
             language=reading.language if reading else None,
             confidence=reading.confidence if reading else None,
             method=reading.method if reading else None,
             charset=reading.charset if reading else None,
-            country=self._country_of(download.ip),
+            country=self._rules.country_of(download.ip),
             bytes=len(download.body),
             is_reference=reading is not None and reading.is_reference,
             parser=reading.parser if reading else None,

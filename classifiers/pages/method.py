@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, Protocol
 
 from classifiers.pages.parse import ParsedPage
+from classifiers.pages.text.ranking import Ranking
 
 MIN_REFERENCE_LENGTH: Final = 150
 """Characters of text from which a page's language counts for its neighbours (Hayati 2004, 5.4)."""
@@ -69,12 +69,15 @@ class PageMethod(Protocol):
         """The language of a page; never raises."""
 
 
-class TrainablePageMethod(PageMethod, Protocol):
-    """A method that is learned from labelled texts or pages.
+def unknown(reason: str) -> PageLanguage:
+    """The answer without a language, for that reason."""
+    return PageLanguage(None, 0.0, "none", reason)
 
-    Its module also has `train(rows, ...) -> method` and `load(path=None) -> method`, the one that
-    ships where `path` is None.
-    """
 
-    def save(self, path: Path) -> None:
-        """Write the method's file; the same method gives the same bytes."""
+def by_ranking(ranking: Ranking) -> PageLanguage:
+    """The first language of a ranking by text; None if the ranking is empty."""
+    if not ranking:
+        return unknown("no text that says anything")
+    language, share = ranking[0][0], min(ranking[0][1], 1.0)
+    against = f" against {ranking[1][0]} {ranking[1][1]:.2f}" if len(ranking) > 1 else ""
+    return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")

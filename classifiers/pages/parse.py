@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.links import Link, LinkList, Resolver
+from classifiers.pages.html.links import Anchor, LinkList, Resolver
 from classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
@@ -70,7 +70,7 @@ class ParsedPage:
     parser: str
     canonical: str | None = None
     charset_declared: str | None = None
-    anchors: tuple[Link, ...] = ()
+    anchors: tuple[Anchor, ...] = ()
 
 
 def parse_page(
@@ -84,27 +84,17 @@ def parse_page(
 ) -> ParsedPage:
     """The text, links and declarations of a page.
 
-    `content_type` and `content_language` are the values of the HTTP headers, None where there
-    is none. Any bytes give a page; nothing raises. About 0.8 ms per 100 kB; `anchors` adds a
-    fifth, and a crawl has no use for them.
+    `content_type` and `content_language` are the values of the HTTP headers, None if there is
+    none. Any bytes give a page; nothing raises. About 0.8 ms per 100 kB; `anchors` adds a fifth.
     """
     decoded = decode(body[:MAX_BYTES], content_type)
     raw = read(decoded.utf8, max_characters, anchors=anchors)
-    metas = [attributes for name, attributes in raw.elements if name == "meta"]
-    heads = [attributes for name, attributes in raw.elements if name == "link"]
     base = _base(raw.elements, url)
     resolver = Resolver(base)
     links = LinkList(resolver)
     links.extend(filter(None, map(_target, raw.elements)))
-    canonical = _canonical(heads, resolver)
+    canonical = _canonical(_named("link", raw), resolver)
     own = {url.partition("#")[0], canonical}
-    declarations = (
-        *_spoken_by_elements(raw),
-        *_declaration("HTTP Content-Language", content_language),
-        *_spoken_by_metas(metas),
-        *_spoken_by_links(heads, resolver, own),
-        *_spoken_by_data(decoded.utf8),
-    )
     return ParsedPage(
         text=raw.text,
         title=raw.title,
@@ -112,14 +102,34 @@ def parse_page(
         dropped_links=links.dropped + raw.unread,
         charset=decoded.charset,
         charset_source=decoded.source,
-        declarations=declarations,
+        declarations=tuple(_declarations(raw, decoded.utf8, content_language, resolver, own)),
         base=base,
-        nofollow=any(map(_forbids_following, metas)),
+        nofollow=any(map(_forbids_following, _named("meta", raw))),
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
         anchors=_anchors(raw, links) if anchors else (),
     )
+
+
+def _named(tag: str, raw: RawPage) -> list[_Attributes]:
+    """The attributes of all elements of a name."""
+    return [attributes for name, attributes in raw.elements if name == tag]
+
+
+def _declarations(
+    raw: RawPage,
+    html: bytes,
+    content_language: str | None,
+    resolver: Resolver,
+    own: set[str | None],
+) -> Iterator[Declaration]:
+    """Yield the languages that a page declares, the most reliable first."""
+    yield from _spoken_by_elements(raw)
+    yield from _declaration("HTTP Content-Language", content_language)
+    yield from _spoken_by_metas(_named("meta", raw))
+    yield from _spoken_by_links(_named("link", raw), resolver, own)
+    yield from _spoken_by_data(html)
 
 
 def _base(elements: list[Element], url: str) -> str:
@@ -152,22 +162,22 @@ def _relations(attributes: _Attributes) -> list[str]:
     return (attributes.get("rel") or "").lower().split()
 
 
-def _anchors(raw: RawPage, links: LinkList) -> tuple[Link, ...]:
+def _anchors(raw: RawPage, links: LinkList) -> tuple[Anchor, ...]:
     """Each link kept with the attributes of the first element that leads there.
 
     The text is that of the first one that has any: many a link is a picture, then a line.
     """
-    found: dict[str, Link] = {}
-    for element, anchor in zip(raw.elements, raw.anchors, strict=True):
+    found: dict[str, Anchor] = {}
+    for element, text in zip(raw.elements, raw.anchors, strict=True):
         url = links.url_of(_target(element) or "")
         if url is None:
             continue
         known = found.get(url)
         if known is None:
             values = (element[1].get(name) or "" for name in ("hreflang", "lang", "rel"))
-            found[url] = Link(url, anchor, *values)
-        elif anchor and not known.anchor:
-            found[url] = known._replace(anchor=anchor)
+            found[url] = Anchor(url, text, *values)
+        elif text and not known.text:
+            found[url] = known._replace(text=text)
     return tuple(found.values())
 
 

@@ -23,16 +23,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.weights import (
-    Buckets,
-    Codes,
-    Floats,
-    Ints,
-    compiled,
-    filled,
-    inlined,
-    sum_rows,
-)
+from classifiers.compiled import compiled, inlined
+from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 MAX_BYTES: Final = 2048
 """Bytes of a URL that are looked at; what follows says little and may be garbage."""

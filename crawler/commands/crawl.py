@@ -48,8 +48,8 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
 
     def manual(self) -> str:
         """Return the rest of `--help`: arguments, settings, examples."""
+        from crawler.configuration import DESCRIPTIONS
         from crawler.options import ARGUMENTS
-        from crawler.settings import DESCRIPTIONS
 
         return "\n".join(
             [
@@ -86,7 +86,7 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
 def _opened(opts: argparse.Namespace, settings: Settings | None) -> Crawl:
     from crawler.crawl import open_crawl
     from crawler.options import CrawlOptions
-    from crawler.spiders.langfocus import crawl_settings
+    from crawler.spiders.scrapy_settings import crawl_settings
 
     options = CrawlOptions.read(opts.spargs)
     given = crawl_settings(settings or Settings(), has_servers=options.web == "live")

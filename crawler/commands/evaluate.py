@@ -195,20 +195,12 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_where(group: argparse._ArgumentGroup) -> None:
-    from classifiers.lab.study.workers import BACKENDS
-
     group.add_argument(
         "--jobs",
         metavar="N",
         type=positive,
         default=1,
         help="processes (default: 1); the figures do not depend on it",
-    )
-    group.add_argument(
-        "--backend",
-        choices=BACKENDS,
-        default="loky",
-        help="where the jobs run (default: loky, processes of this machine)",
     )
     group.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://10.0.0.1:8786"

@@ -150,11 +150,11 @@ def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
 
 
 def _generate(folder: Path, opts: argparse.Namespace) -> None:
-    from crawler.simulate.generate import Measures, generate
+    from crawler.simulate.generate import WebMeasures, generate
 
     if not 0 < opts.scale <= 1:
         raise SettingError(f"--scale {opts.scale}: a number above 0, at most 1, is needed")
     if (folder / "graph.json").exists():
         raise GraphError(f"{folder}: there is a graph already")
-    measures = Measures() if opts.scale == 1 else Measures().scaled(opts.scale)
+    measures = WebMeasures() if opts.scale == 1 else WebMeasures().scaled(opts.scale)
     generate(measures, random_state=opts.random_state).write(folder)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawler.report.watching import Watch
     from crawler.simulate.advice import Advice
     from crawler.simulate.figures import GraphFigures
-    from crawler.simulate.plan import Plan, Result
+    from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
     from crawler.simulate.webgraph import WebGraph
 
 _COVERAGE = 0.9
@@ -126,8 +126,8 @@ class _Found:
 
     name: str
     graph: WebGraph
-    plan: Plan
-    results: list[Result] = field(default_factory=list)
+    plan: SimulationPlan
+    results: list[SimulatedCrawl] = field(default_factory=list)
     advice: Advice | None = None
 
 
@@ -176,7 +176,7 @@ def _check_advice(opts: argparse.Namespace) -> None:
             raise SettingError(f"--{name} belongs to --advise")
 
 
-def _plan(graph: WebGraph, opts: argparse.Namespace) -> Plan:
+def _plan(graph: WebGraph, opts: argparse.Namespace) -> SimulationPlan:
     from crawler.simulate.plan import language_in, make_plan, possible_seeds
 
     given = pairs(opts.spargs)
@@ -194,7 +194,7 @@ def _plan(graph: WebGraph, opts: argparse.Namespace) -> Plan:
 def _simulate(found: _Found, opts: argparse.Namespace, watch: Watch) -> None:
     """Simulate all of the plan; each result is added as soon as it is there."""
 
-    def add(result: Result) -> None:
+    def add(result: SimulatedCrawl) -> None:
         found.results.append(result)
         watch.done(result)
 

@@ -6,7 +6,6 @@ import argparse
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
         LabelledUrl,
     )
     from classifiers.lab.training.urltraining import Options
-
-_METHODS: Final = {
-    "cavnar-trenkle": "classifiers.lab.page_methods.cavnar_trenkle",
-    "nfc": "classifiers.lab.page_methods.nfc",
-    "byte-ngrams": "classifiers.lab.page_methods.cai",
-    "top-level-domain": "classifiers.lab.page_methods.top_level_domain",
-    "text": "classifiers.lab.training.texttraining",
-}
-"""Ways to identify pages that are learned -> the module that has `train(rows)`."""
-
-_FROM_URLS: Final = frozenset({"top-level-domain"})
-"""Those that learn from addresses; the others learn from texts."""
 
 _URL_MODEL: Final = "url-model.npz"
 
@@ -146,9 +133,11 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_method(group: argparse._ArgumentGroup) -> None:
+    from classifiers.lab.page_methods.trainers import NAMES
+
     group.add_argument(
         "--method",
-        choices=list(_METHODS),
+        choices=list(NAMES),
         help="train this method for pages (default: train the URL model)",
     )
     group.add_argument(
@@ -206,15 +195,16 @@ def _options(opts: argparse.Namespace) -> Options:
 
 
 def _train_method(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
+    from classifiers.lab.page_methods.trainers import FROM_ADDRESSES, trainer
+
     start = time.monotonic()
-    module = import_module(_METHODS[opts.method])
-    learn = _addresses if opts.method in _FROM_URLS else _texts
+    learn = _addresses if opts.method in FROM_ADDRESSES else _texts
     source, rows = learn(data, opts)
     learned = list(rows)
     if not learned:
         raise DatasetError(f"{data}: no usable rows, {_left_out(source.reasons)}")
     print(f"{len(learned)} usable rows, {_left_out(source.reasons)}")
-    model = module.train(learned)
+    model = trainer(opts.method)(learned)
     output = opts.output or Path(f"{opts.method}.npz")
     model.save(output)
     size, languages = output.stat().st_size, sorted(model.languages)

@@ -81,7 +81,7 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
 def _workers(opts: argparse.Namespace) -> Any:
     from classifiers.lab.study.workers import Workers
 
-    return Workers(opts.jobs, opts.backend, opts.cluster)
+    return Workers(opts.jobs, opts.cluster)
 
 
 def _resolver(opts: argparse.Namespace) -> Any:
@@ -156,8 +156,8 @@ def _results(
 
 
 def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:
+    from classifiers.lab.datasets import distinct
     from classifiers.lab.study.beyond import model_figures
-    from classifiers.lab.study.samples import distinct
     from classifiers.urls.model import UrlModel
 
     start = time.monotonic()

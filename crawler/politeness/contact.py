@@ -1,6 +1,7 @@
-"""How the bot names itself: whoever looks into a server's log must find whom to ask."""
+"""How the bot names itself, so that the owner of a server can find out who runs it."""
 
 import re
+from dataclasses import dataclass
 
 from crawler.errors import SettingError
 
@@ -10,16 +11,31 @@ _CONTACT = re.compile(f"(?:{_EMAIL}|{_URL})", re.ASCII)
 _TOKENS = re.compile(r"compatible;\s*([A-Za-z_-]+)"), re.compile(r"([A-Za-z_-]+)")
 
 
+@dataclass(frozen=True, slots=True)
+class BotName:
+    """In whose name servers are asked.
+
+    `user_agent` is sent, `robots_name` is obeyed in robots.txt. An anonymous bot may only use a
+    proxy on this machine. `fault` says why the crawl may not begin, "" if it may.
+    """
+
+    user_agent: str = "langfocus"
+    robots_name: str = "langfocus"
+    is_anonymous: bool = False
+    fault: str = ""
+
+
 def is_contact(text: str) -> bool:
-    """Tell whether a text is an e-mail address or an http(s) URL."""
+    """Return True for an e-mail address or an http(s) URL."""
     return _CONTACT.fullmatch(text) is not None
 
 
 def user_agent(own: str, given: str, contact: str | None) -> str | None:
-    """Return the name to send, None where nobody could be asked about the crawl.
+    """Return the User-Agent to send, None if it would hold no contact.
 
-    `own` is the bot's name without a contact, `given` the USER_AGENT of the settings, which is
-    sent as it is if it is another. Raises `SettingError` for a contact that is none.
+    `own` is the bot's name without a contact. `given` is the USER_AGENT of the settings; if it
+    is not `own`, it is sent unchanged. Raises `SettingError` for a contact that is not an e-mail
+    address or an http(s) URL.
     """
     if contact and not is_contact(contact):
         raise SettingError(
@@ -30,10 +46,23 @@ def user_agent(own: str, given: str, contact: str | None) -> str | None:
     return given if _CONTACT.search(given) else None
 
 
-def product_token(name: str) -> str:
-    """Return the part of a User-Agent that robots.txt may call (RFC 9309, 2.2.1).
+def missing_contact(own: str, given: str) -> str:
+    """Return the message for a live crawl whose User-Agent holds no contact."""
+    if given != own:
+        return (
+            f"USER_AGENT={given}: it must hold an e-mail address or an http(s) URL, so that "
+            "servers see whom to ask about a live crawl"
+        )
+    return (
+        "LANGFOCUS_CONTACT is missing: servers must see whom to ask about a live crawl; give an "
+        "e-mail address or an http(s) URL (-s LANGFOCUS_CONTACT=you@example.org)"
+    )
 
-    The rest must not count: a contact's domain may be called by a rule for somebody else.
+
+def product_token(name: str) -> str:
+    """Return the part of a User-Agent that robots.txt may name (RFC 9309, 2.2.1).
+
+    The rest does not count: a rule for another bot may name the domain of a contact.
     """
     found = next(filter(None, (pattern.search(name) for pattern in _TOKENS)), None)
     return found[1] if found else name

@@ -13,7 +13,7 @@ from classifiers.errors import StudyError
 
 if TYPE_CHECKING:
     from classifiers.lab.datasets import LabelledPages, LabelledTexts
-    from classifiers.lab.study.page_runs import Cases, Progress, Run
+    from classifiers.lab.study.page_runs import Cases, MethodRun, Progress
 
 _OF_URLS: Final = (
     "format",
@@ -114,7 +114,7 @@ def evaluate(
     with progress() as told:
         cases = _cases(source, question, told)
     facts = _facts(source, cases, question, left_out)
-    runs: list[Run] = []
+    runs: list[MethodRun] = []
     try:
         with progress() as told:
             for method in methods:
@@ -165,7 +165,9 @@ def _facts(
     return facts
 
 
-def _report(facts: dict[str, Any], cases: Cases, runs: Sequence[Run], question: Question) -> None:
+def _report(
+    facts: dict[str, Any], cases: Cases, runs: Sequence[MethodRun], question: Question
+) -> None:
     from classifiers.lab.study.page_tables import results
     from crawler.report.page_study import show, write_json, write_page
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from classifiers.lab.study.page_measures import confusion
-from classifiers.lab.study.page_runs import Cases, Run
-from classifiers.lab.study.result import Result, Table
+from classifiers.lab.study.page_runs import Cases, MethodRun
+from classifiers.lab.study.result import MeasureTable, Result
 from crawler.report.files import write_whole
 from crawler.report.study import WidePrinter, cells, head, print_result, write_markdown
 
@@ -33,7 +33,7 @@ def show(facts: Facts, results: Iterable[Result]) -> None:
 
 
 def write_json(
-    path: Path, facts: Facts, cases: Cases, runs: Sequence[Run], results: Iterable[Result]
+    path: Path, facts: Facts, cases: Cases, runs: Sequence[MethodRun], results: Iterable[Result]
 ) -> Path:
     """A file with all tables and the whole confusion of each method."""
     content = {
@@ -57,7 +57,7 @@ def write_page(path: Path, facts: Facts, results: Iterable[Result]) -> Path:
     return write_markdown(path, "\n".join(lines) + "\n")
 
 
-def _plain(table: Table) -> dict[str, Any]:
+def _plain(table: MeasureTable) -> dict[str, Any]:
     """The table for programs: counts are numbers; without what only a study of URLs has."""
     content = table.as_json()
     for row in content["rows"]:
@@ -83,7 +83,7 @@ def _defined(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _markdown(table: Table) -> list[str]:
+def _markdown(table: MeasureTable) -> list[str]:
     columns = head(table)
     ruler = [":--" if place < len(table.heads) else "--:" for place in range(len(columns))]
     rows = [cells(table, row) for row in table.rows]

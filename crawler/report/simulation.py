@@ -6,9 +6,9 @@ from typing import Any
 
 from crawler.report.formatting import NOTHING, language_name, percent, size
 from crawler.report.sheets import Sheet
-from crawler.simulate.advice import FEW, Advice, Choice
+from crawler.simulate.advice import FEW, Advice, RatedStrategy
 from crawler.simulate.figures import MILESTONES, ROUND_NUMBERS, CourseFigures
-from crawler.simulate.plan import Case, Plan, Result
+from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 from crawler.simulate.repeated import Band, Estimate, band, estimate
 
 VERSION = 1
@@ -83,8 +83,8 @@ MISSES = Curve(
 class Group:
     """The simulations of one case: one for each random state that made a difference."""
 
-    case: Case
-    results: Sequence[Result]
+    case: StrategyCase
+    results: Sequence[SimulatedCrawl]
 
     @property
     def courses(self) -> list[CourseFigures]:
@@ -100,9 +100,9 @@ class Group:
         return estimate([value(course) for course in self.courses])
 
 
-def groups(plan: Plan, results: Iterable[Result]) -> list[Group]:
+def groups(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[Group]:
     """The results by case, in the order of the plan; cases without one are left out."""
-    found: dict[Case, list[Result]] = {}
+    found: dict[StrategyCase, list[SimulatedCrawl]] = {}
     for result in results:
         found.setdefault(result.case, []).append(result)
     place = {state: at for at, state in enumerate(plan.random_states)}
@@ -113,7 +113,7 @@ def groups(plan: Plan, results: Iterable[Result]) -> list[Group]:
     ]
 
 
-def what_varies(plan: Plan) -> str:
+def what_varies(plan: SimulationPlan) -> str:
     """A sentence about repeated simulations; empty where each is done once."""
     if len(plan.random_states) < 2:
         return ""
@@ -136,7 +136,7 @@ def what_varies(plan: Plan) -> str:
     )
 
 
-def simulation_sheets(plan: Plan, results: Iterable[Result]) -> list[Sheet]:
+def simulation_sheets(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[Sheet]:
     """The tables of simulations: an overview, Figures 4 to 8, costs, links."""
     found = groups(plan, results)
     note = what_varies(plan)
@@ -151,7 +151,7 @@ def simulation_sheets(plan: Plan, results: Iterable[Result]) -> list[Sheet]:
     ]
 
 
-def overview(plan: Plan, found: Sequence[Group], notes: Sequence[str] = ()) -> Sheet:
+def overview(plan: SimulationPlan, found: Sequence[Group], notes: Sequence[str] = ()) -> Sheet:
     """What came of each strategy when it had ended."""
     rows = []
     for group in found:
@@ -178,7 +178,7 @@ def overview(plan: Plan, found: Sequence[Group], notes: Sequence[str] = ()) -> S
     return Sheet(title, head, rows, notes=notes)
 
 
-def outcome(result: Result, *, is_repeated: bool = False) -> str:
+def outcome(result: SimulatedCrawl, *, is_repeated: bool = False) -> str:
     """One line about a simulation that was just done; its random state where there are several."""
     course = result.figures
     state = f" (random state {result.random_state})" if is_repeated else ""
@@ -271,7 +271,7 @@ def links_sheet(found: Sequence[Group]) -> Sheet:
     return Sheet("What became of links", head, rows)
 
 
-def arguments(plan: Plan, results: Iterable[Result]) -> list[tuple[str, str]]:
+def arguments(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[tuple[str, str]]:
     """The name of each case and the command that crawls as it was simulated."""
     return [
         (group.case.name, f"scrapy crawl langfocus -a lang={plan.lang} {group.case.arguments}")
@@ -380,7 +380,7 @@ def advice_sheet(advice: Advice) -> Sheet:
     return Sheet(f"To reach a coverage of {percent(advice.coverage)}", head, rows)
 
 
-def _choice_row(advice: Advice, choice: Choice) -> tuple[str, ...]:
+def _choice_row(advice: Advice, choice: RatedStrategy) -> tuple[str, ...]:
     costs = (choice.cost, choice.low, choice.middle, choice.high)
     shares = (choice.reached, choice.best, choice.close)
     return (
@@ -400,7 +400,7 @@ def cost_text(advice: Advice, cost: float | None) -> str:
 # JSON
 
 
-def simulation_json(plan: Plan, results: Iterable[Result]) -> dict[str, Any]:
+def simulation_json(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> dict[str, Any]:
     """All simulations as plain values, in the order of the plan."""
     return {
         "version": VERSION,
@@ -415,7 +415,7 @@ def simulation_json(plan: Plan, results: Iterable[Result]) -> dict[str, Any]:
     }
 
 
-def _result_json(result: Result) -> dict[str, Any]:
+def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
     course = result.figures
     return {
         "name": result.case.name,

@@ -23,7 +23,7 @@ from crawler.report.simulation import (
 )
 from crawler.simulate.advice import Advice
 from crawler.simulate.figures import GraphFigures
-from crawler.simulate.plan import Plan, Result
+from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
 
 _FIGURES = 1 + len(CURVES)
 """Tables of `simulation_sheets` behind the overview that stand below a plot."""
@@ -39,8 +39,8 @@ def simulation_page(
     name: str,
     provenance: Mapping[str, object],
     figures: GraphFigures,
-    plan: Plan,
-    results: Sequence[Result],
+    plan: SimulationPlan,
+    results: Sequence[SimulatedCrawl],
     advice: Advice | None = None,
 ) -> str:
     """Simulations on the graph of that name, with what is advised, as an HTML document."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, TextIO
 
-from classifiers.lab.study.result import Cell, Result, Row, Table
+from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, duration
 from crawler.report.tables import Printer
@@ -42,7 +42,7 @@ def print_result(result: Result, printer: Printer) -> None:
         printer.line()
 
 
-def head(table: Table) -> list[str]:
+def head(table: MeasureTable) -> list[str]:
     """The heads of a table's columns as they are shown."""
     columns = [*table.heads, *table.columns]
     if table.headline is not None:
@@ -50,7 +50,7 @@ def head(table: Table) -> list[str]:
     return columns
 
 
-def cells(table: Table, row: Row, *, with_all: bool = False) -> list[str]:
+def cells(table: MeasureTable, row: Row, *, with_all: bool = False) -> list[str]:
     """A row as it is shown; the paper's figures stand in brackets, or in a column of their own.
 
     `with_all` shows those in brackets too where there is such a column for one of the figures.
@@ -66,14 +66,14 @@ def cells(table: Table, row: Row, *, with_all: bool = False) -> list[str]:
     return shown
 
 
-def _compared(cell: Cell, row: Row, table: Table) -> list[str]:
+def _compared(cell: Cell, row: Row, table: MeasureTable) -> list[str]:
     star = "*" if row.is_best_in_paper else ""
     paper = NOTHING if cell.paper is None else _figure(cell.paper, table) + star
     difference = NOTHING if cell.difference is None else f"{cell.difference:+.{table.digits}f}"
     return [_figure(cell.spread, table), paper, difference]
 
 
-def _figure(value: float | None, table: Table) -> str:
+def _figure(value: float | None, table: MeasureTable) -> str:
     if value is None or math.isnan(value):
         return NOTHING
     # Counts stand among percentages; small shares would be rounded away.
@@ -83,7 +83,7 @@ def _figure(value: float | None, table: Table) -> str:
     return f"{value:.{digits}f}"
 
 
-def _heading(table: Table) -> str:
+def _heading(table: MeasureTable) -> str:
     return f"{table.title} ({table.source})" if table.source else table.title
 
 
@@ -127,7 +127,7 @@ def write_markdown(path: Path, text: str) -> Path:
     return write_whole(path, f"{before}{BEGIN}\n\n{text}\n{END}{after}")
 
 
-def _markdown_table(table: Table) -> list[str]:
+def _markdown_table(table: MeasureTable) -> list[str]:
     columns = head(table)
     ruler = [":--" if place < len(table.heads) else "--:" for place in range(len(columns))]
     rows = [cells(table, row, with_all=True) for row in table.rows]

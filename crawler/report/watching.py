@@ -2,23 +2,23 @@
 
 from crawler.report.progress import Display
 from crawler.report.simulation import outcome
-from crawler.simulate.plan import Case, Plan, Result
+from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 
 
 class Watch:
     """Shows the simulations of a plan on a display; any thread may call it."""
 
-    def __init__(self, plan: Plan, display: Display) -> None:
+    def __init__(self, plan: SimulationPlan, display: Display) -> None:
         self._display = display
         self._total = len(plan)
         self._is_repeated = len(plan.random_states) > 1
         self._done = 0
 
-    def pages(self, case: Case, random_state: int, pages: int) -> None:
+    def pages(self, case: StrategyCase, random_state: int, pages: int) -> None:
         """Show how many pages a simulation has."""
         self._display.update((case, random_state), lambda: f"{case.name}: {pages:,} pages")
 
-    def done(self, result: Result) -> None:
+    def done(self, result: SimulatedCrawl) -> None:
         """Print the figures of a simulation that ended."""
         self._done = done = self._done + 1
         self._display.remove((result.case, result.random_state))

@@ -18,7 +18,13 @@ import numpy.typing as npt
 from crawler.errors import SettingError
 from crawler.simulate.engine import Course
 from crawler.simulate.figures import Yardstick, sizes_of
-from crawler.simulate.plan import Case, Plan, Progress, Result, simulate_all
+from crawler.simulate.plan import (
+    Progress,
+    SimulatedCrawl,
+    SimulationPlan,
+    StrategyCase,
+    simulate_all,
+)
 from crawler.simulate.webgraph import WebGraph
 
 COSTS: Final = ("pages", "bytes", "servers")
@@ -34,7 +40,7 @@ Costs = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RatedStrategy:
     """How a strategy did: what it cost to reach the coverage, and how often it was best.
 
     `cost` is from the graph's own seeds on the graph as it is, None where the coverage was not
@@ -44,7 +50,7 @@ class Choice:
     that cost the same are best together.
     """
 
-    case: Case
+    case: StrategyCase
     cost: float | None
     low: float | None
     middle: float | None
@@ -68,7 +74,7 @@ class Advice:
     lang: str
     coverage: float
     least: str
-    choices: Sequence[Choice]
+    choices: Sequence[RatedStrategy]
     seed_sets: int
     resamples: int
     reached_by: float
@@ -78,12 +84,12 @@ class Advice:
     unfetched_urls: int
 
     @property
-    def best(self) -> Choice | None:
+    def best(self) -> RatedStrategy | None:
         """The cheapest strategy, None where none reached the coverage."""
         return self.choices[0] if self.choices and self.choices[0].cost is not None else None
 
     @property
-    def safest(self) -> Choice | None:
+    def safest(self) -> RatedStrategy | None:
         """The strategy that reached the coverage most often, the cheapest of several."""
         return max(self.choices, key=lambda choice: choice.reached, default=None)
 
@@ -94,7 +100,7 @@ class Advice:
         return self.coverage * self.reachable_pages / max(1, there_are)
 
     @property
-    def as_cheap(self) -> Sequence[Choice]:
+    def as_cheap(self) -> Sequence[RatedStrategy]:
         """The other strategies that cost as little as the cheapest."""
         best = self.best
         return [one for one in self.choices[1:] if best is not None and one.cost == best.cost]
@@ -102,14 +108,14 @@ class Advice:
 
 def advise(
     graph: WebGraph,
-    plan: Plan,
+    plan: SimulationPlan,
     *,
     coverage: float,
     least: str = "pages",
     resamples: int = 200,
     jobs: int = 1,
     on_progress: Progress | None = None,
-    on_result: Callable[[Result], None] | None = None,
+    on_result: Callable[[SimulatedCrawl], None] | None = None,
 ) -> Advice:
     """Return which case of a plan reaches `coverage` with the least `pages`, `bytes` or `servers`.
 
@@ -124,7 +130,7 @@ def advise(
     if least == "bytes" and graph.page_bytes is None:
         raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
     cases = tuple(case for case in plan.cases if case.arguments)
-    plan = Plan(plan.lang, cases, plan.random_states, plan.drawn_seeds, plan.limit)
+    plan = SimulationPlan(plan.lang, cases, plan.random_states, plan.drawn_seeds, plan.limit)
     measure = _Measure(graph, coverage, resamples)
     results = []
     for result in simulate_all(
@@ -212,7 +218,9 @@ def _has_page(graph: WebGraph) -> npt.NDArray[np.bool_]:
     return has_page
 
 
-def _choices(plan: Plan, results: Sequence[Result], row: int) -> list[Choice]:
+def _choices(
+    plan: SimulationPlan, results: Sequence[SimulatedCrawl], row: int
+) -> list[RatedStrategy]:
     costs = np.stack([_of_case(case, plan, results, row) for case in plan.cases])
     resampled = costs[:, :, 1:].reshape(len(plan.cases), -1)
     least = resampled.min(axis=0)
@@ -220,7 +228,7 @@ def _choices(plan: Plan, results: Sequence[Result], row: int) -> list[Choice]:
     best = (reached & (resampled == least)).mean(axis=1)
     is_close = (reached & (resampled <= CLOSE * least)).mean(axis=1)
     choices = [
-        Choice(
+        RatedStrategy(
             case=case,
             cost=_finite(costs[at, 0, 0]),
             **_percentiles(resampled[at]),
@@ -236,7 +244,9 @@ def _choices(plan: Plan, results: Sequence[Result], row: int) -> list[Choice]:
     )
 
 
-def _of_case(case: Case, plan: Plan, results: Sequence[Result], row: int) -> Costs:
+def _of_case(
+    case: StrategyCase, plan: SimulationPlan, results: Sequence[SimulatedCrawl], row: int
+) -> Costs:
     """The costs of a case (random states, resamples + 1)."""
     found = {r.random_state: r.measured[:, row] for r in results if r.case == case}
     # Where a random state makes no difference the first one's course is that of all.

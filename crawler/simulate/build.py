@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from classifiers.errors import ClassifierError
 from crawler.errors import CrawlError, GraphError, SettingError
-from crawler.simulate.sources import Row, Source, sources_of
+from crawler.simulate.sources import GraphRow, GraphSource, sources_of
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.url import directory_of, fingerprint, host_of, normalise
 
@@ -114,7 +114,7 @@ def _normal_seeds(seeds: Sequence[str]) -> list[str]:
 
 
 def _provenance(
-    sources: Sequence[Source], directory_depth: int, identify: str
+    sources: Sequence[GraphSource], directory_depth: int, identify: str
 ) -> Mapping[str, object]:
     return {
         "made_by": "build",
@@ -217,13 +217,13 @@ class _Assembly:
         self._n_links = 0
         self._has_scores = False
         self._urls: list[str] = []
-        self._rows: list[Row] = []
+        self._rows: list[GraphRow] = []
         self._url_file: BinaryIO = (spool / "urls").open("wb")
         self._link_file: BinaryIO = (spool / "links").open("wb")
 
     # Reading.
 
-    def read(self, source: Source, number: int) -> None:
+    def read(self, source: GraphSource, number: int) -> None:
         """Take in all that a source knows; `number` is above 0."""
         takes_scores = source.ordering in self._orderings
         self._has_scores = self._has_scores or takes_scores
@@ -236,7 +236,7 @@ class _Assembly:
         self._take_in(source, number, takes_scores=takes_scores)
         self._left_out.update(source.left_out)
 
-    def _take_in(self, source: Source, number: int, *, takes_scores: bool) -> None:
+    def _take_in(self, source: GraphSource, number: int, *, takes_scores: bool) -> None:
         vertices = self._vertices_of(self._urls)
         pairs: list[npt.NDArray[np.int32]] = []
         at = 0
@@ -253,7 +253,7 @@ class _Assembly:
             np.concatenate(pairs).tofile(self._link_file)
         self._rows, self._urls = [], []
 
-    def _settle(self, vertex: int, row: Row) -> bool:
+    def _settle(self, vertex: int, row: GraphRow) -> bool:
         """Note what a row says of a URL; False if more is known already."""
         known = self._vertices
         rank, before = _RANKS[row.status], _RANKS[int(known.status[vertex])]
@@ -278,7 +278,7 @@ class _Assembly:
                 known.size[vertex] = min(row.bytes, _MOST_BYTES)
         return True
 
-    def _fills(self, vertex: int, row: Row) -> bool:
+    def _fills(self, vertex: int, row: GraphRow) -> bool:
         """Tell whether a row knows of a page what was not known yet."""
         known = self._vertices
         return (
@@ -291,7 +291,7 @@ class _Assembly:
         self,
         vertex: int,
         targets: npt.NDArray[np.int32],
-        source: Source,
+        source: GraphSource,
         number: int,
         pairs: list[npt.NDArray[np.int32]],
     ) -> None:

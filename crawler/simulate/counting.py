@@ -10,7 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.weights import compiled, inlined, prefetch
+from classifiers.compiled import compiled, inlined
+from classifiers.instructions import prefetch
 from crawler.simulate.webgraph import PAGE, REDIRECT, UNKNOWN
 
 Bytes = npt.NDArray[np.uint8]

@@ -122,7 +122,7 @@ class _Crawl:
             host_cap,
             kind,
         )
-        self._web = kernel.Web(
+        self._web = kernel.WebArrays(
             _frozen(graph.page_server),
             _frozen(graph.page_directory),
             _frozen(graph.link_start),

@@ -57,7 +57,7 @@ _DOMAINS: Final = {"com": 0.563, "de": 0.079, "jp": 0.076, "org": 0.075, "net": 
 
 
 @dataclass(frozen=True)
-class Measures:
+class WebMeasures:
     """What is known of a Web; the defaults are those of Tamura 2007.
 
     Counts: `vertices` are URLs, `pages` those downloaded, from `servers`; `relevant_pages` of these
@@ -133,7 +133,7 @@ class Measures:
     detour_ratio: float = 0.3
     seeds: int = 3
 
-    def scaled(self, factor: float) -> "Measures":
+    def scaled(self, factor: float) -> "WebMeasures":
         """Return the measures of a Web of the same kind with `factor` times its pages."""
         counts = {
             f.name: max(round(getattr(self, f.name) * factor), 1)
@@ -180,14 +180,14 @@ def _times(counts: tuple[int, int, int, int], factor: float) -> tuple[int, int, 
     return a, b, c, d
 
 
-def generate(measures: Measures | None = None, *, random_state: int = 0) -> WebGraph:
+def generate(measures: WebMeasures | None = None, *, random_state: int = 0) -> WebGraph:
     """Return a Web with these measures, None: those of Tamura 2007.
 
     The same measures and `random_state` give the same Web. At full scale it takes a minute or two
     and three gigabytes, a third of which the graph keeps. Raises `SettingError` for measures that
     contradict each other.
     """
-    measures = measures or Measures()
+    measures = measures or WebMeasures()
     measures.check()
     return _Generator(measures, random_state).graph()
 
@@ -195,7 +195,7 @@ def generate(measures: Measures | None = None, *, random_state: int = 0) -> WebG
 class _Generator:
     """The steps from measures to a graph."""
 
-    def __init__(self, measures: Measures, random_state: int) -> None:
+    def __init__(self, measures: WebMeasures, random_state: int) -> None:
         from crawler.simulate import growth
 
         self._growth = growth
@@ -237,7 +237,7 @@ class _Generator:
         start = np.zeros((m.servers, 5), np.int32)
         start[:, 1:] = np.cumsum(sizes.reshape(-1)).reshape(-1, 4)
         start[1:, 0] = start[:-1, 4]
-        self._servers = growth.Servers(start, kind, warmth, chain, thickness)
+        self._servers = growth.GrownServers(start, kind, warmth, chain, thickness)
         self._home = np.repeat(np.arange(m.servers, dtype=np.int32), start[:, 4] - start[:, 0])
         self._is_in_domain = np.zeros(m.servers, np.bool_)
         self._is_in_domain[:n_near] = is_in_domain
@@ -573,7 +573,7 @@ class _Generator:
         return int(base[-1]), directory
 
 
-def link_plan(measures: Measures) -> Counts:
+def link_plan(measures: WebMeasures) -> Counts:
     """Return how many links there are from each class of pages to each kind, (3, N_CELLS).
 
     Rows are relevant pages, others of their servers, and those of other servers; columns are the
@@ -657,7 +657,7 @@ def _quantiles(
     return bounds
 
 
-def _plain(measures: Measures) -> dict[str, object]:
+def _plain(measures: WebMeasures) -> dict[str, object]:
     """The measures as they are written down with a graph."""
     return {
         f.name: dict(value) if isinstance(value := getattr(measures, f.name), Mapping) else value

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.weights import compiled, inlined
+from classifiers.compiled import compiled, inlined
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
@@ -48,7 +48,7 @@ _MOST_LINKS = 255
 _ROOM = np.float32(0.8)
 
 
-class Servers(NamedTuple):
+class GrownServers(NamedTuple):
     """S servers: `start` (S, 5) are the first pages of its segments and the page after the last.
 
     `kind` (S,), `warmth` (S,) normal: the lower, the nearer to the seeds; `chain` (S,) pages in
@@ -116,7 +116,7 @@ def _normal(chance: Words) -> float:
 
 
 @compiled
-def draw_places(servers: Servers, closeness: float, chance: Words, places: Floats) -> None:
+def draw_places(servers: GrownServers, closeness: float, chance: Words, places: Floats) -> None:
     """For each page a normal number; those of one server are correlated by `closeness`."""
     own = math.sqrt(closeness)
     rest = math.sqrt(1.0 - closeness)
@@ -146,7 +146,7 @@ def _sort(depth: Bytes, start: int, end: int, counts: Longs) -> None:
 
 
 @inlined
-def _make_island(servers: Servers, server: int, depth: Bytes) -> None:
+def _make_island(servers: GrownServers, server: int, depth: Bytes) -> None:
     """Put the relevant pages of an island behind its chain, and leave no gap between depths."""
     start = servers.start[server]
     home, end, chain = start[FRONT], start[4], servers.chain[server]
@@ -175,7 +175,7 @@ def _close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
 
 @compiled
 def settle_depths(
-    servers: Servers,
+    servers: GrownServers,
     places: Floats,
     relevant: Floats,
     near: Floats,
@@ -206,7 +206,9 @@ def settle_depths(
 
 
 @compiled
-def pool(servers: Servers, kinds: int, first: int, end: int, depth: Bytes, starts: Longs) -> Ints:
+def pool(
+    servers: GrownServers, kinds: int, first: int, end: int, depth: Bytes, starts: Longs
+) -> Ints:
     """Pages of the segments from `first` to before `end` of servers of some kinds, by depth.
 
     `kinds` has a bit for each kind; `starts` (MAX_DEPTH + 2,) is written.
@@ -299,7 +301,9 @@ def _parent(
 
 
 @compiled
-def find_parents(servers: Servers, depth: Bytes, pools: Pools, chance: Words, parent: Ints) -> None:
+def find_parents(
+    servers: GrownServers, depth: Bytes, pools: Pools, chance: Words, parent: Ints
+) -> None:
     """Choose the parent of each page; -1 for the seeds, which have depth 0."""
     for server in range(len(servers.kind)):
         start, kind = servers.start[server], int(servers.kind[server])
@@ -324,7 +328,7 @@ def source_class(is_relevant: bool, kind: int) -> int:
 
 
 @compiled
-def count_tree(servers: Servers, home: Ints, parent: Ints, counts: Longs) -> None:
+def count_tree(servers: GrownServers, home: Ints, parent: Ints, counts: Longs) -> None:
     """Count the links from parents, (3, N_CELLS), by source and target."""
     for page in range(len(parent)):
         source = parent[page]
@@ -343,7 +347,7 @@ def count_tree(servers: Servers, home: Ints, parent: Ints, counts: Longs) -> Non
 
 
 @compiled
-def classify(servers: Servers, row: Bytes) -> None:
+def classify(servers: GrownServers, row: Bytes) -> None:
     """Write the class of each page, see `source_class`."""
     for server in range(len(servers.kind)):
         start = servers.start[server]
@@ -379,7 +383,12 @@ def _eligible(depth: Bytes, start: int, end: int, value: int) -> int:
 
 @compiled
 def count_room(
-    servers: Servers, depth: Bytes, children: Longs, own: Longs, relevant: Floats, other: Floats
+    servers: GrownServers,
+    depth: Bytes,
+    children: Longs,
+    own: Longs,
+    relevant: Floats,
+    other: Floats,
 ) -> None:
     """How many more links to relevant and to other pages of its own server each page can have.
 
@@ -501,7 +510,7 @@ def _some_url(cell: int, row: int, number: int, touched: Ints, chance: Words) ->
 
 @compiled
 def link(  # noqa: PLR0912, PLR0915  # see `crawler.simulate.kernel.crawl`
-    servers: Servers,
+    servers: GrownServers,
     home: Ints,
     depth: Bytes,
     child_start: Longs,
@@ -588,7 +597,7 @@ def link(  # noqa: PLR0912, PLR0915  # see `crawler.simulate.kernel.crawl`
 
 @compiled
 def place_directories(
-    servers: Servers, urls: Unfetched, chance: Words, base: Ints, directory: Ints
+    servers: GrownServers, urls: Unfetched, chance: Words, base: Ints, directory: Ints
 ) -> None:
     """Put vertices into the directories of their servers, which begin at `base` (S + 1,).
 

@@ -6,7 +6,7 @@ A source names a URL as often as something links to it, so this is done a hundre
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.weights import compiled, inlined
+from classifiers.compiled import compiled, inlined
 
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]

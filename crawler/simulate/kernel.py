@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.weights import compiled, inlined, prefetch
+from classifiers.compiled import compiled, inlined
+from classifiers.instructions import prefetch
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 
 Bytes = npt.NDArray[np.uint8]
@@ -55,7 +56,7 @@ _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
-class Web(NamedTuple):
+class WebArrays(NamedTuple):
     """The columns of a graph that a crawl reads; `key` uint32 (V,) is least for the best score.
 
     `tier` uint8 (S,) is 1 for servers from whose URLs is drawn first.
@@ -359,7 +360,7 @@ def _take_drawn(drawing: Drawing) -> int:
 
 
 @inlined
-def _undraw(web: Web, rules: Rules, memory: Memory, server: int, unit: int) -> None:
+def _undraw(web: WebArrays, rules: Rules, memory: Memory, server: int, unit: int) -> None:
     """Take what is queued of a unit out of the draws."""
     drawing, n_servers = memory.drawing, len(web.tier)
     for at in range(drawing.admitted[server]):
@@ -383,7 +384,7 @@ def _draw_in(drawing: Drawing, server: int, tier: int) -> int:
 
 
 @compiled
-def crawl(web: Web, rules: Rules, memory: Memory, seeds: Ints, until: int) -> int:  # noqa: PLR0912, PLR0915  # see below
+def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int) -> int:  # noqa: PLR0912, PLR0915  # see below
     """Queue seeds, crawl until there are `until` pages (PAUSED) or nothing is left (ENDED).
 
     Also want of random `words` is a pause. No filter applies to seeds, the host cap does.

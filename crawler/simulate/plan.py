@@ -38,7 +38,7 @@ _MOST_DRAWS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class StrategyCase:
     """A strategy with its filter, as the arguments of a crawl name them.
 
     `tolerance` is None where the filter has none, `directory_depth` where directories do not
@@ -84,7 +84,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SimulationPlan:
     """Which simulations there are: every case, once for each random state.
 
     The first random state begins at the graph's seeds. So do the others, unless `drawn_seeds` is
@@ -93,12 +93,12 @@ class Plan:
     """
 
     lang: str
-    cases: tuple[Case, ...]
+    cases: tuple[StrategyCase, ...]
     random_states: tuple[int, ...] = (0,)
     drawn_seeds: int = 0
     limit: int | None = None
 
-    def rounds(self) -> Iterator[tuple[int, list[Case]]]:
+    def rounds(self) -> Iterator[tuple[int, list[StrategyCase]]]:
         """Each random state and the cases for which it makes a difference."""
         for place, state in enumerate(self.random_states):
             varies = place == 0 or self.drawn_seeds
@@ -110,13 +110,13 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Result:
+class SimulatedCrawl:
     """A simulation that was done: what its course shows, and how many seconds it took.
 
     `measured` is what `simulate_all` was asked to measure beside.
     """
 
-    case: Case
+    case: StrategyCase
     random_state: int
     seeds: tuple[int, ...]
     figures: CourseFigures
@@ -124,7 +124,7 @@ class Result:
     measured: Any = None
 
 
-Progress = Callable[[Case, int, int], None]
+Progress = Callable[[StrategyCase, int, int], None]
 """Is told the case, the random state and how many pages there are; called from threads."""
 
 Measure = Callable[[Course, Yardstick, int], Any]
@@ -142,7 +142,7 @@ def make_plan(
     random_states: Sequence[int] = (0,),
     drawn_seeds: int = 0,
     limit: int | None = None,
-) -> Plan:
+) -> SimulationPlan:
     """Return the simulations that arguments ask for.
 
     With neither strategies nor filters they are those of Tamura 2007, 5.1. Raises `SettingError`
@@ -173,24 +173,24 @@ def make_plan(
         ]
         pairs = [(s, "none" if s == "perfect" else f) for s, f in pairs]
     cases = dict.fromkeys(
-        Case(strategy, name, tolerance, host_cap[0], depth)
+        StrategyCase(strategy, name, tolerance, host_cap[0], depth)
         for strategy, name in pairs
         for tolerance in (tolerances if make_filter(name).uses_relevance else [None])
         for depth in (depths if name == "directory-conservative" else [None])
     )
     if len(set(random_states)) != len(random_states) or not random_states:
         raise SettingError("random states are different whole numbers, at least one")
-    return Plan(lang, tuple(cases), tuple(random_states), drawn_seeds, limit)
+    return SimulationPlan(lang, tuple(cases), tuple(random_states), drawn_seeds, limit)
 
 
 def simulate_all(
     graph: WebGraph,
-    plan: Plan,
+    plan: SimulationPlan,
     *,
     jobs: int = 1,
     on_progress: Progress | None = None,
     measure: Measure | None = None,
-) -> Iterator[Result]:
+) -> Iterator[SimulatedCrawl]:
     """Yield each simulation as soon as it is done, at most `jobs` at once, in threads.
 
     Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
@@ -199,7 +199,7 @@ def simulate_all(
     graphs = prepared(graph, plan)
     stop = Event()
 
-    def run(case: Case, state: int, yardstick: Yardstick) -> Result:
+    def run(case: StrategyCase, state: int, yardstick: Yardstick) -> SimulatedCrawl:
         def on_pages(pages: int) -> None:
             if stop.is_set():
                 raise _Stopped
@@ -221,7 +221,7 @@ def simulate_all(
         figures = course_figures(course, yardstick)
         measured = None if measure is None else measure(course, yardstick, state)
         seeds = tuple(yardstick.seeds.tolist())
-        return Result(case, state, seeds, figures, perf_counter() - begun, measured)
+        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun, measured)
 
     with ThreadPoolExecutor(jobs) as pool:
         try:
@@ -238,7 +238,7 @@ def simulate_all(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _drawn(graph: WebGraph, plan: Plan, random_state: int, least: float) -> Yardstick:
+def _drawn(graph: WebGraph, plan: SimulationPlan, random_state: int, least: float) -> Yardstick:
     """Drawn seeds that lead to `least` relevant pages, or to the most of some draws."""
     pages = possible_seeds(graph, plan.lang)
     number = plan.drawn_seeds
@@ -265,7 +265,7 @@ def possible_seeds(graph: WebGraph, lang: str) -> npt.NDArray[np.int64]:
     return np.flatnonzero(can_begin)
 
 
-def prepared(graph: WebGraph, plan: Plan) -> dict[int | None, WebGraph]:
+def prepared(graph: WebGraph, plan: SimulationPlan) -> dict[int | None, WebGraph]:
     """Return the graph with what a plan needs, by directory depth; None: the graph's own."""
     wants_svm = any(case.strategy == "svm" for case in plan.cases)
     if wants_svm and ("svm" not in graph.scores or plan.lang != graph.target):

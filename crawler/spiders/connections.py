@@ -116,7 +116,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         super().__init__(crawler)
         self._crawl = cast("LangfocusSpider", crawler.spider).crawl
         settings = self._crawl.settings
-        self._is_anonymous = settings.is_anonymous
+        self._is_anonymous = settings.bot.is_anonymous
         self._allows_private = settings.private_addresses
         self._shared = SharedAddresses(self._crawl.occupancy)
         self._delay_s = settings.delay_s

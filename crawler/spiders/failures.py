@@ -1,4 +1,4 @@
-"""Why nothing came from a URL, in one word."""
+"""The reason why a download failed, in one word."""
 
 from collections.abc import Iterator
 
@@ -9,9 +9,13 @@ from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 
 from crawler.politeness.network import NoContactError, PrivateAddressError
-from crawler.spiders.live_handler import HeadTooLarge
 from crawler.spiders.unpacking import BrokenEncoding
 from crawler.web.contract import NotArchived
+
+
+class HeadTooLarge(Exception):
+    """A server sent more headers than are read."""
+
 
 # (exceptions, reason, whether another try is useless)
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
@@ -27,7 +31,7 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((BrokenEncoding,), "encoding", True),
     ((HeadTooLarge,), "headers", True),
     ((SSL.Error,), "tls", True),
-    # What Twisted's parser raises for lengths and transfer encodings that are none.
+    # Twisted's parser raises these for invalid lengths and transfer encodings.
     ((ParseError, ValueError, KeyError), "protocol", True),
 )
 
@@ -42,7 +46,7 @@ def explain(failure: Failure) -> tuple[str, bool]:
 
 
 def _causes(value: BaseException | None) -> Iterator[BaseException]:
-    """Yield an exception and what led to it; Twisted keeps that in a list of failures."""
+    """Yield an exception and its causes; Twisted keeps those in a list of failures."""
     while value is not None:
         yield value
         for reason in getattr(value, "reasons", ()):

@@ -1,8 +1,8 @@
-"""The download handler of the live Web: Scrapy's own, with bounds on what precedes a body.
+"""The download handler of the live Web: Scrapy's own, with a limit for headers.
 
-Twisted keeps every header of an answer, however many come; a server on a fast line would fill
-the memory within the time limit of a download. Only here are private parts of Scrapy's handler
-touched, since neither it nor Twisted lets a parser be chosen.
+Twisted keeps every header of an answer, however many come. A server on a fast line could fill the
+memory within the time limit of a download. This module uses private parts of Scrapy's handler,
+since neither Scrapy nor Twisted has an option for the parser.
 """
 
 from typing import Final
@@ -20,31 +20,29 @@ from twisted.web._newclient import HTTP11ClientProtocol
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.iweb import IResponse
 
+from crawler.spiders.failures import HeadTooLarge
+
 MAX_HEAD_BYTES: Final = 256 * 1024
-"""Bytes of all that comes before a body, answers of status 1xx included; browsers read as much."""
+"""Bytes of all that comes before a body, with answers of status 1xx; browsers read as many."""
 
 MAX_LINE_BYTES: Final = 64 * 1024
 """Bytes of one header."""
 
 
-class HeadTooLarge(Exception):
-    """A server sent more headers than are read."""
-
-
 class LiveDownloadHandler(HTTP11DownloadHandler):
-    """Downloads over HTTP/1.1; a failure's cause is `HeadTooLarge` where headers do not end."""
+    """Downloads over HTTP/1.1; too many headers fail with `HeadTooLarge`."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Handle the requests of a crawl."""
+        """Let the connections of this handler limit the size of headers."""
         super().__init__(crawler)
-        self._pool._factory = _Factory
+        self._pool._factory = _BoundedFactory
 
 
-class _Parser(_LenientHTTPClientParser):
-    """A parser that gives up on endless headers and skips those whose name is no token."""
+class _BoundedParser(_LenientHTTPClientParser):
+    """A parser that refuses endless headers and skips headers with invalid names."""
 
     MAX_LENGTH = MAX_LINE_BYTES
-    # Not set by a constructor: the object was made as one of another class.
+    # A class attribute: objects change to this class after their construction.
     _head_bytes = 0
 
     def lineReceived(self, line: bytes) -> None:
@@ -63,13 +61,13 @@ class _Parser(_LenientHTTPClientParser):
             return
 
 
-class _Protocol(_LenientHTTP11ClientProtocol):
+class _BoundedProtocol(_LenientHTTP11ClientProtocol):
     def request(self, request: TxRequest) -> "Deferred[IResponse]":
         answer = super().request(request)
-        self._parser.__class__ = _Parser
+        self._parser.__class__ = _BoundedParser
         return answer
 
 
-class _Factory(_LenientHTTP11ClientFactory):
+class _BoundedFactory(_LenientHTTP11ClientFactory):
     def buildProtocol(self, addr: IAddress | None) -> HTTP11ClientProtocol:
-        return _Protocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
+        return _BoundedProtocol(self._quiescentCallback)  # type: ignore[no-untyped-call]

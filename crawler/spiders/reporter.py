@@ -1,4 +1,4 @@
-"""The live line while a crawl runs, its table and files when it ends."""
+"""The progress of a crawl while it runs, its table and files when it ends."""
 
 import sys
 import time
@@ -17,10 +17,11 @@ from crawler.report.live import LiveLine, Totals
 from crawler.report.progress import Display
 from crawler.report.tables import print_summary
 from crawler.spiders.langfocus import LangfocusSpider
+from crawler.spiders.scrapy_settings import setting
 
 
 class Reporter:
-    """A Scrapy extension that says at every moment what share of the downloads was worth it."""
+    """A Scrapy extension that shows the harvest rate while a crawl runs."""
 
     def __init__(self, stats: StatsCollector, *, is_quiet: bool) -> None:
         """Report into Scrapy's stats and to the terminal."""
@@ -30,13 +31,13 @@ class Reporter:
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
         """Return the extension, connected to the crawler's signals."""
-        reporter = cls(crawler.stats, is_quiet=crawler.settings.getbool("LANGFOCUS_QUIET"))
+        reporter = cls(crawler.stats, is_quiet=setting(crawler.settings, "LANGFOCUS_QUIET"))
         crawler.signals.connect(reporter.spider_opened, signals.spider_opened)
         crawler.signals.connect(reporter.spider_closed, signals.spider_closed)
         return reporter
 
     def spider_opened(self, spider: Spider) -> None:
-        """Begin the line with what earlier sessions counted."""
+        """Start the progress line with the counts of earlier sessions."""
         crawl = self._crawl = cast(LangfocusSpider, spider).crawl
         counts = crawl.counts()
         if crawl.worker is not None:
@@ -53,7 +54,7 @@ class Reporter:
         crawl.listeners.append(self.on_settled)
 
     def on_settled(self, lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
-        """Count what was settled and bring the line up to date."""
+        """Count a settled URL and update the progress line."""
         self._stats.inc_value(f"langfocus/outcome/{record.outcome}")
         if record.parser is not None:
             self._stats.inc_value(f"langfocus/parser/{record.parser}")
@@ -68,7 +69,7 @@ class Reporter:
         self._line.show(counts.queued, counts.hosts)
 
     def _tell_of_all(self) -> None:
-        """Let the line of a worker stand for the whole crawl."""
+        """Make the progress line of a worker show the whole crawl."""
         if self._crawl.worker is not None:
             counts = self._crawl.counts()
             self._line.stand(Totals(counts.pages, counts.labelled, counts.relevant))

@@ -1,4 +1,4 @@
-"""Bodies unpacked as their Content-Encoding says, within bounds, or refused for a reason."""
+"""Bodies are unpacked as their Content-Encoding says, within limits."""
 
 from typing import Final
 
@@ -11,17 +11,17 @@ MAX_LAYERS: Final = 3
 """How often a body may be packed; each layer may unpack to `DOWNLOAD_MAXSIZE` bytes."""
 
 UNLIMITED: Final = "download_maxsize"
-"""The key in `Request.meta`, with 0, of a download that is bounded otherwise than by its size."""
+"""The key in `Request.meta` for a limit of the download; 0: it has none, but the unpacked body."""
 
 
 class BrokenEncoding(Exception):
-    """A body is not packed as its Content-Encoding says."""
+    """A body cannot be unpacked as its Content-Encoding says."""
 
 
 class Unpacking(HttpCompressionMiddleware):
-    """Scrapy's middleware, whose failures say what the matter is.
+    """Scrapy's middleware with errors that tell two failures apart.
 
-    `DownloadCancelledError` for what is too large once unpacked, `BrokenEncoding` for all else.
+    `DownloadCancelledError`: the unpacked body is too large. `BrokenEncoding`: any other failure.
     """
 
     def process_response(
@@ -29,7 +29,7 @@ class Unpacking(HttpCompressionMiddleware):
     ) -> Request | Response:
         """Return the response with its body unpacked.
 
-        `DOWNLOAD_MAXSIZE` holds for that, whatever the request says of the download.
+        `DOWNLOAD_MAXSIZE` limits the unpacked body, even if the request has another limit.
         """
         encodings = b",".join(response.headers.getlist("Content-Encoding"))
         if encodings.count(b",") >= MAX_LAYERS:

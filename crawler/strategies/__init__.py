@@ -6,27 +6,29 @@ Pure: no Scrapy, no clock, no disk. The live crawl and the simulator call the sa
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from crawler.strategies.filters import FILTERS, Filter, make_filter
+from crawler.strategies.filters import DIRECTORY_DEPTH, FILTERS, TOLERANCE, Filter, make_filter
 from crawler.strategies.orderings import (
     SEED,
     BreadthFirst,
     Confidence,
     CountryDomain,
     Draw,
+    LinkSource,
     Ordering,
     Random,
     Soft,
-    Source,
 )
 
 __all__ = [
+    "DIRECTORY_DEPTH",
     "FILTERS",
     "ORDERINGS",
     "SEED",
+    "TOLERANCE",
     "Draw",
     "Filter",
+    "LinkSource",
     "Ordering",
-    "Source",
     "make_filter",
     "make_ordering",
 ]

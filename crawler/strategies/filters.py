@@ -2,9 +2,16 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from crawler.strategies.relevance import Relevance, Tally
 from crawler.url import directory_of, host_of
+
+TOLERANCE: Final = 10
+"""The default of T, the tolerance (Tamura 2007, 4.1), in pages."""
+
+DIRECTORY_DEPTH: Final = 1
+"""The default number of path segments that make a directory (Tamura 2007, 4.3)."""
 
 
 class Unit(Enum):
@@ -30,8 +37,8 @@ class Filter:
     follows_irrelevant_pages: bool = True
     uses_relevance: bool = False
     is_conservative: bool = False
-    tolerance: int = 10
-    directory_depth: int = 1
+    tolerance: int = TOLERANCE
+    directory_depth: int = DIRECTORY_DEPTH
 
     def unit_of(self, url: str) -> str:
         """Return the server or directory that a URL belongs to."""
@@ -80,7 +87,9 @@ FILTERS = tuple(_RULES)
 """The names of the filters: none, hard focused, and Tamura's three (2007, 5.1)."""
 
 
-def make_filter(name: str, *, tolerance: int = 10, directory_depth: int = 1) -> Filter:
+def make_filter(
+    name: str, *, tolerance: int = TOLERANCE, directory_depth: int = DIRECTORY_DEPTH
+) -> Filter:
     """Return the filter of that name; raises KeyError for a name not in `FILTERS`."""
     rule = _RULES[name]
     return Filter(name, tolerance=tolerance, directory_depth=directory_depth, **rule)  # type: ignore[arg-type]  # the rules above are fields of Filter

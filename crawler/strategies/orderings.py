@@ -19,14 +19,14 @@ class Draw(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LinkSource:
     """What an ordering may know of the page on which links were found."""
 
     is_relevant: bool = True
     depth: int = 0
 
 
-SEED = Source(depth=-1)
+SEED = LinkSource(depth=-1)
 """Seeds count as linked from a relevant page that is one step before them."""
 
 
@@ -49,7 +49,7 @@ class Ordering(Protocol):
     def lifts(self) -> bool:
         """Whether a queued URL takes a higher score when a later page links to it."""
 
-    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+    def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
         """Return one score a URL, higher is fetched earlier."""
 
 
@@ -66,7 +66,7 @@ class Random:
     doubts_up_to: float | None = None
     lifts: bool = False
 
-    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+    def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
         """Return 0 for every URL."""
         return [0.0] * len(urls)
 
@@ -80,7 +80,7 @@ class BreadthFirst:
     doubts_up_to: float | None = None
     lifts: bool = False
 
-    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+    def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
         """Return minus the distance from the seeds."""
         return [-float(source.depth + 1)] * len(urls)
 
@@ -94,7 +94,7 @@ class Soft:
     doubts_up_to: float | None = None
     lifts: bool = True
 
-    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+    def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
         """Return 1 for links of relevant pages, else 0."""
         return [float(source.is_relevant)] * len(urls)
 
@@ -112,7 +112,7 @@ class CountryDomain:
     doubts_up_to: float | None = 0.0
     lifts: bool = False
 
-    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+    def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
         """Return 1 for a matching top-level domain, else 0."""
         return self.score_urls(urls)
 
@@ -127,6 +127,6 @@ class Confidence:
     doubts_up_to: float | None = 0.0
     lifts: bool = False
 
-    def scores(self, urls: Sequence[str], source: Source) -> Sequence[float]:
+    def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
         """Return the decision value of the target language's binary classifier."""
         return self.score_urls(urls)

@@ -20,7 +20,7 @@ from fastwarc.warc import ArchiveIterator, HeaderMap
 
 from crawler.errors import ArchiveError
 from crawler.web.contract import NO_HEADERS, Answer, NotArchived
-from crawler.web.records import BLOCK_LIMIT, Record, read_block, scan
+from crawler.web.records import BLOCK_LIMIT, ArchiveRecord, read_block, scan
 
 DEFAULT_PORT = {"http": ":80", "https": ":443"}
 OTHER_SCHEME = {"http": "https", "https": "http"}
@@ -104,7 +104,7 @@ class ArchiveWeb:
         return _answer(record, block) if _canonical(record.url) == wanted else None
 
 
-def _answer(record: Record, block: bytes) -> Answer:
+def _answer(record: ArchiveRecord, block: bytes) -> Answer:
     http, body = _decoded(block)
     headers = [pair for pair in http.items() if pair[0].lower() not in FRAMING]
     headers.append(("Content-Length", str(len(body))))

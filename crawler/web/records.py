@@ -21,7 +21,7 @@ AGAIN = "fetch or write the file again"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ArchiveRecord:
     """Where a record begins in the file, its kind ("response"), and its URL ("" if it has none).
 
     `address` is that of the server as it is written, "" if it is not.
@@ -38,7 +38,7 @@ class Record:
         return self.kind == "response" and self.url.startswith(("http:", "https:"))
 
 
-def scan(path: Path) -> Iterator[Record]:
+def scan(path: Path) -> Iterator[ArchiveRecord]:
     """Every record of the file, compressed record by record or not at all.
 
     Raises `ArchiveError`, naming the offset, at the first one that is cut off, damaged, or shares
@@ -57,12 +57,12 @@ def scan(path: Path) -> Iterator[Record]:
         raise ArchiveError(f"{path}: {error.strerror or error}; give a WARC file") from error
 
 
-def read_block(path: Path, offset: int) -> tuple[Record, bytes]:
+def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
     """The record that `scan` found at the offset, with the first `BLOCK_LIMIT` bytes of its block.
 
     Raises `ArchiveError` where it is no longer there.
     """
-    reading = _Reading(path, offset, kept=BLOCK_LIMIT)
+    reading = _PartialRecord(path, offset, kept=BLOCK_LIMIT)
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -76,14 +76,14 @@ def read_block(path: Path, offset: int) -> tuple[Record, bytes]:
     return reading.finish(), bytes(reading.block)
 
 
-class _Reading:
+class _PartialRecord:
     """One record while its bytes come in; the first `kept` of its block stay."""
 
     def __init__(self, path: Path, offset: int, kept: int = STATUS_LINE_MAX) -> None:
         self._path, self._offset, self._kept = path, offset, kept
         self._head, self.block = bytearray(), bytearray()
         self._left: int | None = None
-        self._record = Record(offset, "", "")
+        self._record = ArchiveRecord(offset, "", "")
 
     @property
     def is_whole(self) -> bool:
@@ -100,7 +100,7 @@ class _Reading:
         self._left -= len(taken)
         return data[len(taken) :]
 
-    def finish(self) -> Record:
+    def finish(self) -> ArchiveRecord:
         """The record; an error if bytes are missing or an answer does not look like one."""
         if not self.is_whole:
             raise self.error("the file ends inside this record", AGAIN)
@@ -132,18 +132,18 @@ class _Reading:
             raise self.error("a record without a Content-Length or a WARC-Type", AGAIN)
         url = fields.get("warc-target-uri", "").strip("<>")
         address = fields.get("warc-ip-address", "")
-        self._left, self._record = int(length), Record(self._offset, kind, url, address)
+        self._left, self._record = int(length), ArchiveRecord(self._offset, kind, url, address)
 
 
-def _compressed(file: BinaryIO, path: Path) -> Iterator[Record]:
+def _compressed(file: BinaryIO, path: Path) -> Iterator[ArchiveRecord]:
     ahead = file.read(BLOCK)
     while ahead:
-        reading = _Reading(path, file.tell() - len(ahead))
+        reading = _PartialRecord(path, file.tell() - len(ahead))
         ahead = _feed_member(reading, file, ahead) or file.read(BLOCK)
         yield reading.finish()
 
 
-def _feed_member(reading: _Reading, file: BinaryIO, ahead: bytes) -> bytes:
+def _feed_member(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
     """Feeds one gzip member that begins with `ahead`; what was read behind it comes back."""
     unzip = zlib.decompressobj(wbits=31)
     while ahead and not unzip.eof:
@@ -162,17 +162,17 @@ def _feed_member(reading: _Reading, file: BinaryIO, ahead: bytes) -> bytes:
     return ahead
 
 
-def _feed_plain(reading: _Reading, file: BinaryIO, ahead: bytes) -> bytes:
+def _feed_plain(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
     """Feeds one record that begins with `ahead`; what was read behind it comes back."""
     while ahead and not reading.is_whole:
         ahead = reading.feed(ahead) or file.read(BLOCK)
     return ahead
 
 
-def _plain(file: BinaryIO, path: Path) -> Iterator[Record]:
+def _plain(file: BinaryIO, path: Path) -> Iterator[ArchiveRecord]:
     ahead = file.read(BLOCK)
     while ahead:
-        reading = _Reading(path, file.tell() - len(ahead))
+        reading = _PartialRecord(path, file.tell() - len(ahead))
         ahead = _feed_plain(reading, file, ahead)
         yield reading.finish()
         while ahead and not (ahead := ahead.lstrip(NEWLINES)):

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classifiers import languages
-from classifiers._called import CALLED
 from classifiers.errors import LanguageError
+from classifiers.tables.language_names import CALLED
 
 TRAIN = Path(__file__).parents[3] / "shared" / "data" / "urls" / "train.tsv.gz"
 CODES = sorted(languages.known())

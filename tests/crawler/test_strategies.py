@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.strategies import FILTERS, ORDERINGS, Draw, Source, make_filter, make_ordering
+from crawler.strategies import FILTERS, ORDERINGS, Draw, LinkSource, make_filter, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import NOTHING, Relevance, Tally
 
@@ -70,17 +70,17 @@ URLS = ["http://a.de/seite", "http://a.com/page", "http://b.at/"]
 
 
 def test_random_and_cctld_draw_uniformly_in_tiers() -> None:
-    assert list(make_ordering("random", "de").scores(URLS, Source())) == [0, 0, 0]
+    assert list(make_ordering("random", "de").scores(URLS, LinkSource())) == [0, 0, 0]
     cctld = make_ordering("cctld", "de")
-    assert list(cctld.scores(URLS, Source())) == [1, 0, 1]
+    assert list(cctld.scores(URLS, LinkSource())) == [1, 0, 1]
     assert cctld.draw is make_ordering("random", "de").draw is Draw.UNIFORM
 
 
 def test_soft_looks_at_the_page_and_bfs_at_the_distance() -> None:
     soft, bfs = make_ordering("soft", "de"), make_ordering("bfs", "de")
-    assert list(soft.scores(URLS, Source(is_relevant=False))) == [0, 0, 0]
-    assert list(soft.scores(URLS, Source(is_relevant=True))) == [1, 1, 1]
-    far, near = (bfs.scores(URLS, Source(depth=depth))[0] for depth in (1, 0))
+    assert list(soft.scores(URLS, LinkSource(is_relevant=False))) == [0, 0, 0]
+    assert list(soft.scores(URLS, LinkSource(is_relevant=True))) == [1, 1, 1]
+    far, near = (bfs.scores(URLS, LinkSource(depth=depth))[0] for depth in (1, 0))
     assert far < near
 
 
@@ -90,7 +90,7 @@ def test_svm_ranks_by_the_language_that_it_is_asked_for() -> None:
         "http://jardin-et-maison.com/les-plus-belles-fleurs",
     ]
     german, french = (
-        make_ordering("svm", language).scores(urls, Source()) for language in ("de", "fr")
+        make_ordering("svm", language).scores(urls, LinkSource()) for language in ("de", "fr")
     )
     assert german[0] > 0 > german[1]
     assert french[1] > 0 > french[0]
@@ -101,7 +101,7 @@ def test_every_ordering_gives_one_score_a_url(name: str) -> None:
     ordering = make_ordering(name, "de")
     assert ordering.name == name
     for urls in ([], URLS[:1], URLS):
-        assert len(ordering.scores(urls, Source())) == len(urls)
+        assert len(ordering.scores(urls, LinkSource())) == len(urls)
 
 
 @pytest.mark.parametrize(

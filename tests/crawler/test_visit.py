@@ -14,7 +14,7 @@ from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import SEED
-from crawler.visit import Download, RetryRule, Visitor
+from crawler.visit import Download, RetryRule, Visitor, VisitRules
 from tests.crawler.frontier.test_frontier_contract import META
 from tests.support.crawls import rows
 
@@ -44,11 +44,13 @@ class Visit:
         self.visitor = Visitor(
             self.frontier,
             make_ordering("bfs", "de"),
-            "de",
-            page_reader(page_method("composite")),
+            VisitRules(
+                "de",
+                page_reader(page_method("composite")),
+                RetryRule(2, 10.0, max_redirects=3),
+                lambda ip: "DE" if ip else None,
+            ),
             self.clock,
-            retry_rule=RetryRule(2, 10.0, max_redirects=3),
-            country_of=lambda ip: "DE" if ip else None,
             on_settled=lambda lease, record, _: self.settled.append((lease, record)),
         )
         self.frontier.seed(self.visitor.links([seed], SEED), self.clock.now)

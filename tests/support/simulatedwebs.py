@@ -16,7 +16,7 @@ from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph,
 from crawler.strategies import SEED, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import Confidence, Ordering
-from crawler.visit import Download, Reading, Visitor
+from crawler.visit import Download, Reading, Visitor, VisitRules
 
 LANGUAGES = ("th", "en")
 DOMAINS = ("th", "com", "org")
@@ -127,7 +127,7 @@ def crawl_live(
         links = [graph.url(target) for target in graph.links(vertex).tolist()]
         return Reading(links, language, 1.0, "text", "utf-8")
 
-    visitor = Visitor(frontier, rule, "th", read, lambda: 0.0)
+    visitor = Visitor(frontier, rule, VisitRules("th", read), lambda: 0.0)
     frontier.seed(visitor.links([graph.url(v) for v in graph.seeds.tolist()], SEED), 0.0)
     course = LiveCourse([], [], {})
     while (lease := frontier.next(0.0)) is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from classifiers.errors import AlgorithmError, LanguageError
 from classifiers.lab.algorithms.binary import BinaryClassifier
@@ -13,20 +13,12 @@ from classifiers.lab.algorithms.margin import SupportVectors
 from classifiers.lab.algorithms.probabilistic import GaussianBayes, MaximumEntropy, NaiveBayes
 from classifiers.lab.algorithms.similarity import Markov, RankOrder, RelativeEntropy
 from classifiers.lab.algorithms.trees import DecisionTree
-from classifiers.lab.algorithms.untrained import (
-    CcTld,
-    CcTldPlus,
-    Countries,
-    Ip,
-    ServerCountry,
-)
+from classifiers.lab.algorithms.untrained import CcTld, CcTldPlus, Ip
 from classifiers.lab.algorithms.urlclassifier import FeatureClassifier, UrlClassifier
+from classifiers.lab.features.hosting import CountryOfHost
 from classifiers.lab.features.vectors import NAMES as FEATURE_SETS
 from classifiers.lab.features.vectors import vectorizer
 from classifiers.languages import known
-
-if TYPE_CHECKING:
-    from classifiers.lab.features.hosting import Resolver
 
 NAMES: Final = ("svm", "nb", "me", "dt", "re", "ros", "markov")
 """The algorithms over feature matrices."""
@@ -86,19 +78,13 @@ def feature_sets(name: str) -> tuple[str, ...]:
 
 
 def classifier(
-    name: str,
-    language: str,
-    *,
-    resolver: Resolver | None = None,
-    countries: Countries | None = None,
-    random_state: int = 0,
+    name: str, language: str, *, countries: CountryOfHost | None = None, random_state: int = 0
 ) -> UrlClassifier:
     """Return the unfitted classifier of URLs in a language.
 
     Names are `cctld`, `cctld+`, `ip`, `ALGORITHM:FEATURES` and `ip+ALGORITHM:FEATURES`; the
-    last says No only if both say No. `resolver` (host -> addresses) and `countries` (address ->
-    ISO code) serve whatever looks at IP addresses: see `Ip`. Without `countries` the custom-made
-    features of the server's country are 0. Other names raise AlgorithmError.
+    last says No only if both parts say No. `countries` gives the country of a host's server:
+    `ip` needs it, and the custom-made features use it. AlgorithmError for any other name.
     """
     if language not in known():
         raise LanguageError(f"no language has the code {language!r}")
@@ -107,10 +93,10 @@ def classifier(
     if name == "cctld+":
         return CcTldPlus(language)
     if name == "ip":
-        return Ip(language, resolver, countries)
-    learned = _learned(name.removeprefix("ip+"), name, resolver, countries, random_state)
+        return Ip(language, countries)
+    learned = _learned(name.removeprefix("ip+"), name, countries, random_state)
     if name.startswith("ip+"):
-        return either(learned, Ip(language, resolver, countries))
+        return either(learned, Ip(language, countries))
     return learned
 
 
@@ -128,11 +114,7 @@ def best_per_language(
 
 
 def _learned(
-    name: str,
-    whole: str,
-    resolver: Resolver | None,
-    countries: Countries | None,
-    random_state: int,
+    name: str, whole: str, countries: CountryOfHost | None, random_state: int
 ) -> FeatureClassifier:
     kind, colon, features = name.partition(":")
     if not colon or kind not in NAMES:
@@ -141,8 +123,7 @@ def _learned(
             f" ALGORITHM:FEATURES and ip+ALGORITHM:FEATURES with one of {', '.join(NAMES)}"
         )
     chosen = algorithm(kind, features, random_state)
-    located = None if countries is None else ServerCountry(resolver, countries)
-    return FeatureClassifier(vectorizer(features, located), chosen)
+    return FeatureClassifier(vectorizer(features, countries), chosen)
 
 
 def _is_custom(features: str) -> bool:

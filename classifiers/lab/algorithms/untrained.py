@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
-from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
-from classifiers._cctld import TABLE_I
 from classifiers.errors import AlgorithmError, LanguageError
 from classifiers.lab.algorithms.binary import Floats
 from classifiers.lab.algorithms.urlclassifier import UrlClassifier, Urls, checked
+from classifiers.lab.features.hosting import CountryOfHost
 from classifiers.lab.features.words import parts
+from classifiers.tables.country_domains import TABLE_I
 from classifiers.urls.cctld import top_level_domain
-
-if TYPE_CHECKING:
-    from classifiers.lab.features.hosting import Resolver
-
-Countries = Callable[[str], str | None]
-"""From an address to the ISO 3166-1 code of its country, None where that is not known."""
 
 GENERIC_ENGLISH: Final = frozenset({"com", "org"})
 """Domains that ccTLD+ adds to English."""
@@ -79,63 +73,28 @@ class CcTldPlus(CcTld):
         return domains | GENERIC_ENGLISH if self.language == "en" else domains
 
 
-class ServerCountry:
-    """The country of a host's server: called with a host it gives an ISO code or None.
-
-    The first address whose country is known decides. A host that is an address is not resolved.
-    Nothing is kept from one call to the next: that is the resolver's to do.
-    """
-
-    def __init__(self, resolver: Resolver | None, countries: Countries) -> None:
-        self.resolver = resolver
-        self.countries = countries
-
-    def __call__(self, host: str) -> str | None:
-        """Return the country of a host's server, None where it cannot be told."""
-        found = (self.countries(address) for address in self._addresses(host))
-        return next((code for code in found if code), None)
-
-    def _addresses(self, host: str) -> Iterable[str]:
-        bare = host.strip("[]")
-        if not bare:
-            return []
-        if _is_address(bare):
-            return [bare]
-        try:
-            return _resolver(self.resolver)(host)
-        except OSError:
-            return []
-
-
 class Ip(Baseline):
     """Yes for URLs whose server stands in a country of the language (Table I of the paper).
 
-    A host whose country is not known is No. Each host is looked up once a call.
+    No for a host whose country is not known. Each host is looked up once per call.
 
     Parameters
     ----------
     language : {"en", "de", "fr", "es", "it"}
-    resolver : callable or None
-        From a host to its addresses, none or OSError where it has none; None asks the system.
     countries : callable
-        From an address to its country's ISO 3166-1 code in any case, or None: for instance
-        `hosting.Hosting.country_of_address`. Without it nothing can be scored.
+        Host -> ISO 3166-1 code of its server's country in any case, or None; for instance a
+        `hosting.ServerCountry`. Scoring without it raises AlgorithmError.
     """
 
-    def __init__(
-        self, language: str, resolver: Resolver | None = None, countries: Countries | None = None
-    ) -> None:
+    def __init__(self, language: str, countries: CountryOfHost | None = None) -> None:
         self.language = language
-        self.resolver = resolver
         self.countries = countries
 
     def _rule(self) -> Callable[[str], bool]:
         if self.countries is None:
-            raise AlgorithmError(
-                "the IP baseline needs `countries`, from an address to its country"
-            )
+            raise AlgorithmError("the IP baseline needs `countries`, from a host to its country")
         codes = table_i(self.language)
-        country_of = lru_cache(maxsize=None)(ServerCountry(self.resolver, self.countries))
+        country_of = lru_cache(maxsize=None)(self.countries)
         return lambda url: (country_of(_host(url)) or "").lower() in codes
 
 
@@ -148,19 +107,3 @@ def table_i(language: str) -> frozenset[str]:
 
 def _host(url: str) -> str:
     return parts(url)[0].rstrip(".").lower()
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
-
-
-def _resolver(given: Resolver | None) -> Resolver:
-    if given is not None:
-        return given
-    from classifiers.lab.features.hosting import resolve
-
-    return resolve

@@ -4,7 +4,7 @@ from classifiers.lab.datasets.commoncrawl import CdxUrls, ColumnarUrls
 from classifiers.lab.datasets.formats import FORMATS, open_dataset
 from classifiers.lab.datasets.odp import OdpUrls
 from classifiers.lab.datasets.rows import Dataset, LabelledUrl
-from classifiers.lab.datasets.splits import domain_reader, split, stable_share
+from classifiers.lab.datasets.splits import distinct, domain_reader, split, stable_share
 from classifiers.lab.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
 from classifiers.lab.datasets.tsv import COLUMNS, LabelledUrls
 
@@ -21,6 +21,7 @@ __all__ = [
     "LabelledUrl",
     "LabelledUrls",
     "OdpUrls",
+    "distinct",
     "domain_reader",
     "open_dataset",
     "split",

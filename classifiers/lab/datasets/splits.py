@@ -44,6 +44,16 @@ def _host(url: str) -> str:
     return authority.rpartition("@")[2].partition(":")[0].lower().rstrip(".")
 
 
+def distinct(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
+    """Each URL once, without those that are listed under two languages (Baykan 2013, 3.1)."""
+    first: dict[str, LabelledUrl] = {}
+    ambiguous: set[str] = set()
+    for row in rows:
+        if first.setdefault(row.url, row).language != row.language:
+            ambiguous.add(row.url)
+    return [row for url, row in first.items() if url not in ambiguous]
+
+
 def stable_share(text: str, seed: int, purpose: str = "split") -> float:
     """A number in [0, 1) that depends on nothing but the arguments."""
     key = f"{purpose}:{seed}:{text}".encode("utf-8", "surrogatepass")

@@ -16,13 +16,11 @@ from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from classifiers._cctld import TABLE_I
 from classifiers.lab.features.dictionaries import TrainedDictionaries, city_words, dictionary_words
-from classifiers.lab.features.hosting import language_of_country
+from classifiers.lab.features.hosting import CountryOfHost, language_of_country
 from classifiers.lab.features.words import as_list, parts, words
+from classifiers.tables.country_domains import TABLE_I
 
-CountryOfHost = Callable[[str], str | None]
-"""Host -> ISO 3166-1 country of its server, or None."""
 WordList = Callable[[str], Collection[str]]
 """Language -> words."""
 Matrix = npt.NDArray[np.float64]
@@ -73,6 +71,13 @@ FEATURES: Final = {60: (*_COMMON, *_OF_2013), 74: (*_COMMON, *_OF_2008)}
 """Number of features -> their names."""
 
 
+def load_dictionaries() -> None:
+    """Read the words and cities of all languages into memory; later calls do nothing."""
+    for language in LANGUAGES:
+        dictionary_words(language)
+        city_words(language)
+
+
 class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """Custom-made features of URLs (Baykan 2013, 2.1), dense, (n_urls, n_features).
 
@@ -102,8 +107,8 @@ class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
     n_features : {60, 74}
         Those of 2013, or those of 2008 without the server's country.
     countries : callable or None
-        Host -> country of its server, such as `hosting.Hosting`; without it the features of
-        the server's country are 0.
+        Host -> country of its server, such as a `hosting.ServerCountry`; without it the
+        features of the server's country are 0.
     dictionary, cities : callable
         Language -> words.
     folds : int

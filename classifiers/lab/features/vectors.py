@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from classifiers.lab.features.words import as_list, runs, words
 
 if TYPE_CHECKING:
-    from classifiers.lab.features.custom import CountryOfHost
+    from classifiers.lab.features.hosting import CountryOfHost
 
 Source = Literal["word", "url"]
 Names = npt.NDArray[np.object_]

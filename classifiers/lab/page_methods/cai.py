@@ -18,7 +18,7 @@ from classifiers.lab.datasets.texts import LabelledText
 from classifiers.lab.page_methods import cai_models
 from classifiers.lab.page_methods.cai_models import ByteModels, Distance
 from classifiers.lab.page_methods.cai_tables import encoded, filtered, language_of_encoding
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 
 Evidence = Literal["encoding", "declaration", "text"]
@@ -160,11 +160,6 @@ def confidence(distances: list[Distance], n_bytes: int) -> float:
     lead = distances[1].value / max(distances[0].value, 1e-9) - 1
     score = 8.06 + 1.41 * math.log(lead + 0.001) - 0.26 * math.log(max(1, n_bytes))
     return 1 / (1 + math.exp(-min(score, 30.0)))
-
-
-def unknown(reason: str) -> PageLanguage:
-    """No language, for that reason."""
-    return PageLanguage(None, 0.0, "none", reason)
 
 
 def train(rows: Iterable[LabelledText], *, manner: Manner = "serial") -> Cai:

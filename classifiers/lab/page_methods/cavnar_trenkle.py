@@ -17,9 +17,8 @@ from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.errors import ModelError
 from classifiers.lab.datasets.texts import LabelledText
 from classifiers.lab.page_methods import grams
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
-from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.ranking import Ranking
+from classifiers.lab.page_methods.ranked import RankingMethod
+from classifiers.pages.text.ranking import Ranking, softmax
 
 SHIPPED: Final = MODELS / "cavnar-trenkle.npz"
 LENGTH: Final = 399
@@ -31,7 +30,7 @@ _LONGEST: Final = 5
 _TEMPERATURE: Final = 400.0
 
 
-class CavnarTrenkle:
+class CavnarTrenkle(RankingMethod):
     """Ranked lists of the most common n-grams, compared by how far they are out of place.
 
     `lists` has the shape (languages, C) and holds n-grams by falling frequency, with empty ones
@@ -41,7 +40,7 @@ class CavnarTrenkle:
     name = "cavnar-trenkle"
 
     def __init__(self, languages: Iterable[str], lists: grams.Grams) -> None:
-        self._languages = tuple(languages)
+        super().__init__(languages)
         self._lists = lists
         self._length = lists.shape[1]
         keys = grams.keys_of(lists)
@@ -51,21 +50,12 @@ class CavnarTrenkle:
         self._ranks = np.full(shape, self._length + 1, dtype=np.int32)
         self._ranks[rows, owner] = place + 1
 
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages that have a list."""
-        return frozenset(self._languages)
-
-    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of the visible text; None where no n-gram of it is in any list."""
-        return grams.answer(self.rank(page.text))
-
     def rank(self, text: str) -> Ranking:
         """The languages by rising distance, with probabilities; empty where no list has a part."""
         distances = self.distances(text)
         if distances is None:
             return []
-        return grams.softmax(self._languages, -distances / _TEMPERATURE)
+        return softmax(self._languages, -distances / _TEMPERATURE)
 
     def distances(self, text: str) -> NDArray[np.int64] | None:
         """How far a text's list is out of place in each language's (0.1), shape (languages,).

@@ -10,9 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from classifiers.pages.method import PageLanguage
-from classifiers.pages.text.ranking import Ranking
-
 MAX_CHARACTERS: Final = 4_000
 """Characters of a text that are read when it is identified: putting thousands of loose accents into
 their order takes time that grows with the square of their number."""
@@ -109,23 +106,6 @@ def unpacked(key: Keys) -> Grams:
     points = [(key >> np.uint64(shift)) & mask for shift in (2 * _BITS, _BITS, 0)]
     columns = np.ascontiguousarray(np.stack(points, axis=-1).astype("<u4"))
     return columns.view("<U3").reshape(-1)
-
-
-def softmax(languages: tuple[str, ...], evidence: NDArray[np.float64]) -> Ranking:
-    """The languages with probabilities, best first, where `evidence` is in nats."""
-    weights = np.exp(evidence - evidence.max())
-    weights /= weights.sum()
-    order = np.argsort(-evidence, kind="stable")
-    return [(languages[i], float(weights[i])) for i in order]
-
-
-def answer(ranking: Ranking) -> PageLanguage:
-    """The first of a ranking; None where the text says nothing."""
-    if not ranking:
-        return PageLanguage(None, 0.0, "none", "no text that says anything")
-    language, share = ranking[0][0], min(ranking[0][1], 1.0)
-    against = f" against {ranking[1][0]} {ranking[1][1]:.2f}" if len(ranking) > 1 else ""
-    return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")
 
 
 def _apart(codes: Codes) -> Codes:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from classifiers.lab.page_methods.grams import letters
@@ -43,16 +43,9 @@ class Inlinks:
     min_length: int = MIN_LENGTH
     max_inlinks: int = MAX_INLINKS
     min_reference_length: int = MIN_REFERENCE_LENGTH
-
-    @property
-    def name(self) -> str:
-        """Its name among the methods."""
-        return "inlinks"
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """None are listed: neighbours may be in any language."""
-        return frozenset()
+    name: str = field(default="inlinks", init=False)
+    languages: frozenset[str] = field(default=frozenset(), init=False)
+    """Empty: neighbours may be in any language."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The text's answer on a long page, else the majority; of equals the page's own wins."""
@@ -76,16 +69,9 @@ class Outlinks:
 
     text: PageMethod
     min_length: int = MIN_LENGTH
-
-    @property
-    def name(self) -> str:
-        """Its name among the methods."""
-        return "outlinks"
-
-    @property
-    def languages(self) -> frozenset[str]:
-        """None are listed: neighbours may be in any language."""
-        return frozenset()
+    name: str = field(default="outlinks", init=False)
+    languages: frozenset[str] = field(default=frozenset(), init=False)
+    """Empty: neighbours may be in any language."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The text's answer on a long page or without outlinks, else the majority of these."""

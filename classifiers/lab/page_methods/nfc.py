@@ -17,9 +17,8 @@ from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.errors import ModelError
 from classifiers.lab.datasets.texts import LabelledText
 from classifiers.lab.page_methods import grams
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
-from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.ranking import Ranking
+from classifiers.lab.page_methods.ranked import RankingMethod
+from classifiers.pages.text.ranking import Ranking, softmax
 
 SHIPPED: Final = MODELS / "nfc.npz"
 FEATURES: Final = 1_000
@@ -35,7 +34,7 @@ _SHARPNESS: Final = 10.0
 Floats = NDArray[np.float64]
 
 
-class Nfc:
+class Nfc(RankingMethod):
     """Languages as directions in the space of the best 3-grams.
 
     `features` are those 3-grams, `counts` of the shape (features, languages) how often each
@@ -47,28 +46,19 @@ class Nfc:
     def __init__(
         self, languages: Iterable[str], features: grams.Grams, counts: NDArray[np.uint32]
     ) -> None:
-        self._languages = tuple(languages)
+        super().__init__(languages)
         self._features, self._counts = features, counts
         keys = grams.packed(features)
         order = np.argsort(keys)
         self._keys = keys[order]
         self._directions = _unit_columns(counts[order].astype(np.float64))
 
-    @property
-    def languages(self) -> frozenset[str]:
-        """The languages that have a direction."""
-        return frozenset(self._languages)
-
-    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of the visible text; None where it has none of the features."""
-        return grams.answer(self.rank(page.text))
-
     def rank(self, text: str) -> Ranking:
         """The languages by falling cosine, with probabilities; empty without any feature."""
         cosines, features = self.cosines(text)
         if not features:
             return []
-        return grams.softmax(self._languages, cosines * (_SHARPNESS * features**0.5))
+        return softmax(self._languages, cosines * (_SHARPNESS * features**0.5))
 
     def cosines(self, text: str) -> tuple[Floats, int]:
         """The cosine with each language (0.8), and how many 3-grams of the text are features."""

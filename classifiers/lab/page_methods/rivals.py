@@ -17,7 +17,7 @@ from typing import Any, Final
 from classifiers.errors import MissingPackageError, ModelError
 from classifiers.languages import canonical
 from classifiers.pages.methods.text_only import ByText
-from classifiers.pages.text.ranking import Ranking
+from classifiers.pages.text.ranking import Ranking, merged
 
 FASTTEXT_MODEL: Final = "LANGFOCUS_FASTTEXT_MODEL"
 """The environment variable with the path of fastText's model file, lid.176.ftz or another one."""
@@ -36,18 +36,14 @@ _LABEL = "__label__"
 
 
 class _Engine:
-    """What the engines share: the first of a ranking is the answer."""
+    """An engine of another package; a subclass has `_answers`."""
 
     name: str
     languages: frozenset[str]
 
     def rank(self, text: str) -> Ranking:
         """Languages with what the package gives each, in 0..1, best first; never raises."""
-        return _merged(self._answers(_UNSHOWN.sub(" ", text)))
-
-    def identify(self, text: str) -> tuple[str | None, float]:
-        """The first of `rank`."""
-        return next(iter(self.rank(text)), (None, 0.0))
+        return merged(self._answers(_UNSHOWN.sub(" ", text)))
 
     def _answers(self, text: str) -> Iterable[tuple[str, float]]:
         raise NotImplementedError
@@ -173,13 +169,3 @@ def _imported(module: str, package: str) -> Any:
 def _codes(tags: Iterable[str]) -> frozenset[str]:
     """The codes of a package's tags; pseudo-languages such as `xx-Latn` have none."""
     return frozenset(code for code in map(canonical, tags) if code)
-
-
-def _merged(answers: Iterable[tuple[str, float]]) -> Ranking:
-    """Answers in the codes of the project, varieties of one language added up, best first."""
-    total: dict[str, float] = {}
-    for tag, value in answers:
-        code = canonical(tag)
-        if code and value > 0:
-            total[code] = min(1.0, total.get(code, 0.0) + value)
-    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))

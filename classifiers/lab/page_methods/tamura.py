@@ -19,7 +19,7 @@ from classifiers.lab.page_methods.cai_tables import (
     encodings_of,
     language_of_encoding,
 )
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 
 NOISE: Final = "windows-1252"
@@ -55,7 +55,7 @@ class Tamura:
         """The language by n-grams; a text in UTF-8 is read again in its legacy encoding."""
         content, encoding = cai.own_bytes(page, self.texts.models)
         if len(content) < cai.FEWEST_BYTES:
-            return cai.unknown(f"{len(content)} bytes of text; {cai.FEWEST_BYTES} are needed")
+            return unknown(f"{len(content)} bytes of text; {cai.FEWEST_BYTES} are needed")
         distances = self.texts.models.distances(content)
         found = self.texts.judged(distances, len(content))
         if found.language is None or encoding != "utf-8":
@@ -85,10 +85,10 @@ def by_meta(page: ParsedPage) -> PageLanguage:
     """
     declared = page.charset_declared
     if declared is None or declared == NOISE:
-        return cai.unknown("no encoding in META")
+        return unknown("no encoding in META")
     language = language_of_encoding(declared)
     if language is None:
-        return cai.unknown(f"META's encoding {declared} is of no single language")
+        return unknown(f"META's encoding {declared} is of no single language")
     return PageLanguage(language, _META_CONFIDENCE, "encoding", f"META charset {declared}")
 
 

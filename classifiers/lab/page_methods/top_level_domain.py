@@ -13,7 +13,7 @@ import numpy as np
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.errors import ModelError
 from classifiers.lab.datasets.texts import LabelledPage
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 
 SHIPPED: Final = MODELS / "top-level-domain.npz"
@@ -45,7 +45,7 @@ class TopLevelDomain:
         """The language of the domain of `surroundings.url`; None without an address or pages."""
         domain = top_level_domain(surroundings.url)
         if domain not in self._best:
-            return PageLanguage(None, 0.0, "none", _unknown(surroundings.url, domain))
+            return unknown(_reason(surroundings.url, domain))
         language, count = self._best[domain]
         pages = self._pages[domain]
         reason = f".{domain}: {language} on {count:,} of {pages:,} known pages"
@@ -108,7 +108,7 @@ def top_level_domain(url: str) -> str:
     return "" if domain.isdigit() or not domain.replace("-", "").isalnum() else domain
 
 
-def _unknown(url: str, domain: str) -> str:
+def _reason(url: str, domain: str) -> str:
     if not url:
         return "no address"
     return f"no known page under .{domain}" if domain else "an address without a top-level domain"

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from classifiers._cctld import TABLE_I
 from classifiers.lab.algorithms import classifier
 from classifiers.lab.features.words import parts
 from classifiers.lab.study.servers import Servers
 from classifiers.languages import tlds_of
+from classifiers.tables.country_domains import TABLE_I
 from classifiers.urls import cctld
 
 Flags = npt.NDArray[np.bool_]
@@ -24,8 +24,7 @@ def ask(name: str, language: str, urls: Sequence[str], servers: Servers | None) 
     that are theirs, for `ip` too: a country is taken for its domain.
     """
     if language in TABLE_I:
-        # The table has countries of hosts: a host stands for its address.
-        asked = classifier(name, language, resolver=lambda host: [host], countries=servers)
+        asked = classifier(name, language, countries=servers)
         return np.asarray(asked.fit(urls, None).predict(urls), bool)
     if name == "ip" and servers is not None:
         domains = tlds_of(language)

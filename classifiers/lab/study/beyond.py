@@ -13,7 +13,7 @@ from classifiers.lab import evaluation
 from classifiers.lab.study import blocks, paper, subsets
 from classifiers.lab.study.blocks import F1, MEAN
 from classifiers.lab.study.names import label
-from classifiers.lab.study.result import MEASURES, Cell, Experiment, Result, Row, Table
+from classifiers.lab.study.result import MEASURES, Cell, Experiment, MeasureTable, Result, Row
 from classifiers.lab.study.validation import STANDARD, Setting, Study
 from classifiers.lab.training.assessment import assess
 from classifiers.languages import name as language_name
@@ -46,7 +46,7 @@ def domain_disjoint(study: Study) -> Result:
             ]
             key = {"classifier": name, "domains": text}
             rows.append(Row((label(name), text), (*cells, blocks.average(cells)), key=key))
-    table = Table(
+    table = MeasureTable(
         "domain-disjoint",
         "F1 on test URLs of any domain, and of domains not trained on",
         "",
@@ -79,7 +79,7 @@ def by_tld(study: Study) -> Result:
 
 def _by_group(
     study: Study, groups: Mapping[str, Mapping[str, Flags]], name: str, title: str, head: str
-) -> Table:
+) -> MeasureTable:
     """F1 of classifiers on groups of test URLs, of all folds together."""
     names = blocks.possible(study, COMPARED)
     study.run(names)
@@ -99,7 +99,7 @@ def _by_group(
         )
     note = "positives and negatives of one group; F1 of all folds together, as groups may be small"
     heads, columns = (head, "classifier"), (*study.languages, MEAN, "URLs")
-    return Table(name, title, "", heads, columns, tuple(rows), None, (note,))
+    return MeasureTable(name, title, "", heads, columns, tuple(rows), None, (note,))
 
 
 def _pooled(study: Study, name: str, language: str, among: Flags) -> Cell:
@@ -140,7 +140,7 @@ def best_combination(study: Study) -> Result:
         "the combination is the one chosen in most folds",
         "the figures of 2008 are means over three other test sets",
     )
-    table = Table(
+    table = MeasureTable(
         "best-combination",
         "The best combination for each language",
         "Baykan 2008, Table 9",
@@ -198,11 +198,12 @@ def model_figures(model: UrlModel, rows: Sequence[Any], title: str) -> Result:
         Row((name,), (Cell(float("nan") if value is None else value),))
         for name, value in summary.items()
     )
-    tables.append(Table("model-summary", f"{title}: in parts", "", ("",), ("%",), rows_of_summary))
+    parts = f"{title}: in parts"
+    tables.append(MeasureTable("model-summary", parts, "", ("",), ("%",), rows_of_summary))
     return Result("model", tuple(tables))
 
 
-def _assessed(found: Mapping[str, Any], name: str, title: str) -> Table:
+def _assessed(found: Mapping[str, Any], name: str, title: str) -> MeasureTable:
     rows = [
         Row(
             (language_name(code),),
@@ -217,7 +218,7 @@ def _assessed(found: Mapping[str, Any], name: str, title: str) -> Table:
         f"{found['urls']} URLs, at most 20 of a registered domain and language",
         "too high where the model was trained on these URLs",
     )
-    return Table(name, title, "", ("language",), MEASURES, tuple(rows), None, notes)
+    return MeasureTable(name, title, "", ("language",), MEASURES, tuple(rows), None, notes)
 
 
 def _number(value: float | None) -> float:

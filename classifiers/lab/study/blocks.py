@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from classifiers.lab import evaluation
 from classifiers.lab.features import dictionaries
 from classifiers.lab.study import paper
 from classifiers.lab.study.names import label, parse
-from classifiers.lab.study.result import MEASURES, Cell, Row, Table
+from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Row
 from classifiers.lab.study.significance import best
 from classifiers.lab.study.validation import STANDARD, Setting, Study
 from classifiers.languages import name as language_name
@@ -42,6 +43,21 @@ def notes(study: Study) -> tuple[str, ...]:
     missing = dictionaries.missing()
     without = f"custom-made features are left out: {missing}" if missing else ""
     return tuple(filter(None, (WITHOUT_SERVERS if study.servers is None else "", without)))
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The name of a table, and the paper's figures that stand beside ours in it."""
+
+    name: str = ""
+    title: str = ""
+    source: str = ""
+    """The paper's table; '' if no paper has one."""
+    published: paper.Rows = field(default_factory=dict)
+    """The paper's four measures: language -> classifier."""
+    best_in_paper: Mapping[str, str] = field(default_factory=dict)
+    """Language -> the classifier that the paper marks as significantly better."""
+    notes: tuple[str, ...] = ()
 
 
 def cells(
@@ -74,33 +90,10 @@ def best_of(
     return best({name: study.scores(name, language, setting, among)[:, F1] for name in names})
 
 
-def four_measures(
-    study: Study,
-    names: Sequence[str],
-    *,
-    name: str,
-    title: str,
-    source: str = "",
-    published: paper.Rows | None = None,
-    best_in_paper: Mapping[str, str] | None = None,
-    notes: Sequence[str] = (),
-) -> Table:
+def four_measures(study: Study, names: Sequence[str], heading: Heading) -> MeasureTable:
     """P, R, p(-|-) and F1 of each classifier, language by language, and the macro averages."""
     study.run(names)
-    rows: list[Row] = []
-    for language in study.languages:
-        first = best_of(study, names, language)
-        for classifier in names:
-            beside = (published or {}).get(language, {}).get(classifier)
-            rows.append(
-                Row(
-                    (language_name(language), label(classifier)),
-                    cells(study, classifier, language, beside),
-                    is_best=classifier == first,
-                    is_best_in_paper=(best_in_paper or {}).get(language) == classifier,
-                    key={"language": language, "classifier": classifier},
-                )
-            )
+    rows = [row for code in study.languages for row in _rows_of(study, names, code, heading)]
     rows += [
         Row(
             (MEAN, label(classifier)),
@@ -109,8 +102,30 @@ def four_measures(
         )
         for classifier in names
     ]
-    heads = ("language", "classifier")
-    return Table(name, title, source, heads, MEASURES, tuple(rows), F1, (STAR, *notes))
+    return MeasureTable(
+        heading.name,
+        heading.title,
+        heading.source,
+        ("language", "classifier"),
+        MEASURES,
+        tuple(rows),
+        F1,
+        (STAR, *heading.notes),
+    )
+
+
+def _rows_of(study: Study, names: Sequence[str], language: str, heading: Heading) -> Iterator[Row]:
+    """Yield a row of four measures for each classifier of a language."""
+    first = best_of(study, names, language)
+    published = heading.published.get(language, {})
+    for classifier in names:
+        yield Row(
+            (language_name(language), label(classifier)),
+            cells(study, classifier, language, published.get(classifier)),
+            is_best=classifier == first,
+            is_best_in_paper=heading.best_in_paper.get(language) == classifier,
+            key={"language": language, "classifier": classifier},
+        )
 
 
 def macro(of_languages: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
@@ -128,42 +143,7 @@ def average(column: Sequence[Cell]) -> Cell:
     )
 
 
-def f1_by_language(
-    study: Study,
-    names: Sequence[str],
-    *,
-    name: str,
-    title: str,
-    source: str = "",
-    published: Mapping[str, Mapping[str, float]] | None = None,
-    notes: Sequence[str] = (),
-) -> Table:
-    """F1 of each classifier, a column for each language and one for their mean."""
-    study.run(names)
-    first = {language: best_of(study, names, language) for language in study.languages}
-    rows = []
-    for classifier in names:
-        found = [cells(study, classifier, language)[F1] for language in study.languages]
-        beside = (published or {}).get(classifier, {})
-        row = [
-            Cell(cell.ours, cell.spread, beside.get(language))
-            for language, cell in zip(study.languages, found, strict=True)
-        ]
-        leads = [language for language, best_name in first.items() if best_name == classifier]
-        rows.append(
-            Row(
-                (label(classifier), " ".join(leads)),
-                (*row, average(row)),
-                is_best=len(leads) == len(study.languages),
-                key={"classifier": classifier},
-            )
-        )
-    heads = ("classifier", "* in")
-    columns = (*study.languages, MEAN)
-    return Table(name, title, source, heads, columns, tuple(rows), None, (STAR, *notes))
-
-
-def confusion(study: Study, classifier: str, *, name: str, title: str, source: str) -> Table:
+def confusion(study: Study, classifier: str, *, name: str, title: str, source: str) -> MeasureTable:
     """Share of each language's test URLs (rows) for which each classifier (columns) said Yes."""
     study.run([classifier])
     languages = study.languages
@@ -181,7 +161,7 @@ def confusion(study: Study, classifier: str, *, name: str, title: str, source: s
         for at, language in enumerate(languages)
     )
     note = "each URL was judged by classifiers that were not trained on it"
-    return Table(name, title, source, ("URLs in",), languages, rows, None, (note,), digits=0)
+    return MeasureTable(name, title, source, ("URLs in",), languages, rows, None, (note,), digits=0)
 
 
 def _column(study: Study, classifier: str, language: str) -> npt.NDArray[np.float64]:

@@ -8,7 +8,15 @@ from typing import Final
 from classifiers.lab.study import blocks, paper, paper_figures, subsets
 from classifiers.lab.study.blocks import F1
 from classifiers.lab.study.names import label
-from classifiers.lab.study.result import MEASURES, Cell, Experiment, Figure, Result, Row, Table
+from classifiers.lab.study.result import (
+    MEASURES,
+    Cell,
+    Experiment,
+    Figure,
+    MeasureTable,
+    Result,
+    Row,
+)
 from classifiers.lab.study.validation import Setting, Study
 from classifiers.languages import name as language_name
 
@@ -33,7 +41,7 @@ def feature_comparison(study: Study) -> Result:
     empties = {language: subsets.empty(study, language) for language in study.languages}
     definition = "empty: a test URL whose words are all trivial or in no training URL"
     tables = [
-        Table(
+        MeasureTable(
             name,
             title,
             "Baykan 2013, Table XIII",
@@ -106,15 +114,17 @@ def comparison(study: Study) -> Result:
     table = blocks.four_measures(
         study,
         names,
-        name="comparison",
-        title="Comparison of approaches",
-        source="Baykan 2013, Table XIV",
-        published=paper.COMPARISON,
-        best_in_paper=paper.BEST["comparison"],
-        notes=blocks.notes(study),
+        blocks.Heading(
+            name="comparison",
+            title="Comparison of approaches",
+            source="Baykan 2013, Table XIV",
+            published=paper.COMPARISON,
+            best_in_paper=paper.BEST["comparison"],
+            notes=blocks.notes(study),
+        ),
     )
     three = blocks.possible(study, ("svm:words", "svm:allgrams-from-word", "dt:custom"))
-    of_three = blocks.four_measures(study, three, name="", title="")
+    of_three = blocks.four_measures(study, three, blocks.Heading())
     drawn = (
         paper_figures.points(of_three, "figure-3", "F1 of three classifiers", three),
         paper_figures.bars(table, "figure-4", "Macro-averaged F1"),
@@ -150,7 +160,7 @@ def training_sizes(study: Study) -> Result:
         "URLs are those one classifier is trained on, half of them positive",
         *blocks.notes(study),
     )
-    table = Table(
+    table = MeasureTable(
         "training-sizes", title, source, ("classifier",), columns, tuple(rows), None, notes
     )
     lines = [
@@ -161,7 +171,7 @@ def training_sizes(study: Study) -> Result:
 
 
 def _training_urls(study: Study, setting: Setting) -> int:
-    return len(study.plan(study.languages[0], setting).part(0)[0])
+    return len(study.splits(study.languages[0], setting).part(0)[0])
 
 
 def _macro_f1(study: Study, name: str, setting: Setting) -> float:
@@ -189,10 +199,12 @@ def chosen(study: Study, names: Sequence[str]) -> Result:
     table = blocks.four_measures(
         study,
         names,
-        name="classifiers",
-        title="The classifiers chosen",
-        source="Baykan 2013, Tables V, VII, IX, XII, XIV",
-        published=published,
+        blocks.Heading(
+            name="classifiers",
+            title="The classifiers chosen",
+            source="Baykan 2013, Tables V, VII, IX, XII, XIV",
+            published=published,
+        ),
     )
     drawn = (
         paper_figures.points(table, "classifiers", "F1 of the classifiers chosen", names),

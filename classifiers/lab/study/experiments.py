@@ -9,7 +9,7 @@ from typing import Final
 from classifiers.lab.study import blocks, paper, paper_figures, subsets
 from classifiers.lab.study.blocks import F1
 from classifiers.lab.study.names import label
-from classifiers.lab.study.result import MEASURES, Cell, Experiment, Result, Row, Table
+from classifiers.lab.study.result import MEASURES, Cell, Experiment, MeasureTable, Result, Row
 from classifiers.lab.study.validation import Study
 from classifiers.languages import name as language_name
 
@@ -32,11 +32,13 @@ def baselines(study: Study) -> Result:
     measured = blocks.four_measures(
         study,
         names,
-        name="baselines",
-        title="Top-level domain and IP address",
-        source="Baykan 2013, Tables V and VII",
-        published=paper.BASELINES,
-        notes=blocks.notes(study),
+        blocks.Heading(
+            name="baselines",
+            title="Top-level domain and IP address",
+            source="Baykan 2013, Tables V and VII",
+            published=paper.BASELINES,
+            notes=blocks.notes(study),
+        ),
     )
     # The two differ in English only.
     shown = [row for row in measured.rows if _is_new(row)]
@@ -67,11 +69,13 @@ def words(study: Study) -> Result:
     table = blocks.four_measures(
         study,
         [f"{algorithm}:words" for algorithm in WORD_ALGORITHMS],
-        name="words",
-        title="Words as features",
-        source="Baykan 2013, Table IX",
-        published=paper.WORDS,
-        best_in_paper=paper.BEST["words"],
+        blocks.Heading(
+            name="words",
+            title="Words as features",
+            source="Baykan 2013, Table IX",
+            published=paper.WORDS,
+            best_in_paper=paper.BEST["words"],
+        ),
     )
     return Result("words", (table,))
 
@@ -87,7 +91,7 @@ def ngrams(study: Study) -> Result:
     }
     study.run([name for grid in grids.values() for name in grid])
     rows = [row for language in study.languages for row in _best_ngrams(study, language, grids)]
-    table = Table(
+    table = MeasureTable(
         "ngrams",
         "The best n-grams of each algorithm",
         "Baykan 2013, Table X",
@@ -124,19 +128,36 @@ def _best_ngrams(study: Study, language: str, grids: Mapping[str, Sequence[str]]
 
 def svm_features(study: Study) -> Result:
     """Table XI."""
-    published = {
-        f"svm:{features}": dict(zip(paper.LANGUAGES, row, strict=True))
-        for features, row in paper.SVM_FEATURES.items()
-    }
-    table = blocks.f1_by_language(
-        study,
-        list(published),
-        name="svm-features",
-        title="F1 of SVM with words and n-grams",
-        source="Baykan 2013, Table XI",
-        published=published,
+    names = [f"svm:{features}" for features in paper.SVM_FEATURES]
+    study.run(names)
+    first = {language: blocks.best_of(study, names, language) for language in study.languages}
+    table = MeasureTable(
+        "svm-features",
+        "F1 of SVM with words and n-grams",
+        "Baykan 2013, Table XI",
+        ("classifier", "* in"),
+        (*study.languages, blocks.MEAN),
+        tuple(_svm_row(study, features, first) for features in paper.SVM_FEATURES),
+        notes=(blocks.STAR,),
     )
     return Result("svm-features", (table,))
+
+
+def _svm_row(study: Study, features: str, first: Mapping[str, str | None]) -> Row:
+    """F1 by language, and the languages in which these features are significantly the best."""
+    name = f"svm:{features}"
+    published = dict(zip(paper.LANGUAGES, paper.SVM_FEATURES[features], strict=True))
+    found = []
+    for language in study.languages:
+        f1 = blocks.cells(study, name, language)[F1]
+        found.append(Cell(f1.ours, f1.spread, published.get(language)))
+    leads = [language for language, best_name in first.items() if best_name == name]
+    return Row(
+        (label(name), " ".join(leads)),
+        (*found, blocks.average(found)),
+        is_best=len(leads) == len(study.languages),
+        key={"classifier": name},
+    )
 
 
 def custom(study: Study) -> Result:
@@ -144,12 +165,14 @@ def custom(study: Study) -> Result:
     table = blocks.four_measures(
         study,
         [f"{algorithm}:custom" for algorithm in CUSTOM_ALGORITHMS],
-        name="custom",
-        title="Custom-made features",
-        source="Baykan 2013, Table XII",
-        published=paper.CUSTOM,
-        best_in_paper=paper.BEST["custom"],
-        notes=blocks.notes(study),
+        blocks.Heading(
+            name="custom",
+            title="Custom-made features",
+            source="Baykan 2013, Table XII",
+            published=paper.CUSTOM,
+            best_in_paper=paper.BEST["custom"],
+            notes=blocks.notes(study),
+        ),
     )
     return Result("custom", (table,))
 
@@ -170,7 +193,7 @@ def domains(study: Study) -> Result:
                 key={"language": language},
             )
         )
-    table = Table(
+    table = MeasureTable(
         "domains",
         "Test URLs whose domain is in the training set, %",
         "Baykan 2013, 4.3.1",

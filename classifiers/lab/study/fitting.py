@@ -1,14 +1,13 @@
-"""What a worker computes: decisions about URLs that a classifier was not trained on.
+"""Decisions about URLs that a classifier was not trained on, as a worker computes them.
 
-N-grams and words are counted once for all URLs of a feature set; a classifier sees only the
-columns that its training URLs have, just as if the counting had been fitted on them alone.
+N-grams and words are counted once for all URLs. A classifier gets only the columns that occur in
+its training URLs: the result is the same as if the counting had been fitted on these alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -28,12 +27,15 @@ _THINNING: Final = 103
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Who is trained on what: the labels, the folds and the share of the training URLs."""
+class Splits:
+    """The rows that a classifier is trained on and tested on, fold by fold."""
 
     y: Flags
+    """Whether each URL is in the language, (n_urls,)."""
     folds: Numbers
+    """The fold in which each URL is tested, (n_urls,)."""
     share: float
+    """Share of the training URLs that is used."""
     seed: int
 
     def parts(self) -> Iterator[tuple[Numbers, Numbers]]:
@@ -49,41 +51,35 @@ class Plan:
 
 
 def on_counts(
-    counts: csr_matrix, plan: Plan, name: str, features: str, names: Names | None = None
+    counts: csr_matrix,
+    splits: Splits,
+    name: str,
+    features: str,
+    names: Names | None = None,
 ) -> Flags:
     """Decisions of an algorithm on counts (n_urls, n_features), each URL in the fold it is in.
 
     `names` of the features are for the algorithms that look at them.
     """
-    said_yes = np.zeros(len(plan.y), bool)
-    for train, test in plan.parts():
+    said_yes = np.zeros(len(splits.y), bool)
+    for train, test in splits.parts():
         is_seen = seen(counts[train])
-        if not (is_seen.any() and can_fit(plan, train, test)):
+        if not (is_seen.any() and can_fit(splits, train, test)):
             continue  # nothing is learned, so nothing is a Yes
-        model = algorithm(name, features, plan.seed)
+        model = algorithm(name, features, splits.seed)
         if takes_names(model):
             model.set_params(names=None if names is None else names[is_seen])
-        model.fit(narrowed(counts[train], is_seen), plan.y[train])
+        model.fit(narrowed(counts[train], is_seen), splits.y[train])
         said_yes[test] = model.predict(narrowed(counts[test], is_seen))
     return said_yes
 
 
-def can_fit(plan: Plan, train: Numbers, test: Numbers) -> bool:
+def can_fit(splits: Splits, train: Numbers, test: Numbers) -> bool:
     """Whether there are both answers to learn from, and something to test.
 
     Where whole domains stay together, few of them may leave folds without.
     """
-    return len(test) > 0 and len(np.unique(plan.y[train])) == 2
-
-
-@lru_cache(maxsize=1)
-def load_dictionaries() -> None:
-    """Load what custom-made features look words up in; later calls do nothing.
-
-    A worker whose memory grows after its first call is taken for one that leaks, and replaced:
-    what it will need has to be there by then.
-    """
-    vectorizer("custom").fit(["http://a.de/", "http://a.it/"], [True, False]).transform([])
+    return len(test) > 0 and len(np.unique(splits.y[train])) == 2
 
 
 def takes_names(model: Any) -> bool:
@@ -93,7 +89,7 @@ def takes_names(model: Any) -> bool:
 
 def on_urls(
     urls: Sequence[str],
-    plan: Plan,
+    splits: Splits,
     fold: int,
     names: Sequence[str],
     features: str,
@@ -103,15 +99,15 @@ def on_urls(
 
     By name of the algorithm: the rows that were tested, and the decisions about them.
     """
-    train, test = plan.part(fold)
-    if not can_fit(plan, train, test):
+    train, test = splits.part(fold)
+    if not can_fit(splits, train, test):
         return {name: (test, np.zeros(len(test), bool)) for name in names}
     extractor = vectorizer(features, servers)
-    training = extractor.fit_transform([urls[at] for at in train], plan.y[train])
+    training = extractor.fit_transform([urls[at] for at in train], splits.y[train])
     testing = extractor.transform([urls[at] for at in test])
     found = {}
     for name in names:
-        fitted = algorithm(name, features, plan.seed).fit(training, plan.y[train])
+        fitted = algorithm(name, features, splits.seed).fit(training, splits.y[train])
         found[name] = (test, fitted.predict(testing))
     return found
 

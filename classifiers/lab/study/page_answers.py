@@ -9,8 +9,8 @@ from typing import Final
 from classifiers.errors import LanguageError
 from classifiers.lab.study import page_papers
 from classifiers.lab.study.page_measures import UNKNOWN, confusion, row, share_right
-from classifiers.lab.study.page_runs import Cases, Run
-from classifiers.lab.study.result import Cell, Result, Row, Table
+from classifiers.lab.study.page_runs import Cases, MethodRun
+from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from classifiers.languages import name as language_name
 
 _BINS: Final = 10
@@ -18,7 +18,7 @@ _CONFUSIONS: Final = 10
 _EVERY: Final = "all"
 
 
-def evidence(cases: Cases, runs: Sequence[Run]) -> Result:
+def evidence(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """How often each kind of evidence decided, and how often it was right then."""
     rows = []
     for run in runs:
@@ -28,7 +28,7 @@ def evidence(cases: Cases, runs: Sequence[Run]) -> Result:
         for decided, group in sorted(places.items(), key=lambda pair: (-len(pair[1]), pair[0])):
             rows.append(_evidence_row(cases, run, decided, group))
     heads, columns = ("method", "decided by", cases.sort), ("coverage", "precision")
-    table = Table(
+    table = MeasureTable(
         "evidence",
         "What decided: share of all, and how many of those answers are right",
         "Cai 2009, Table 4-4",
@@ -40,7 +40,7 @@ def evidence(cases: Cases, runs: Sequence[Run]) -> Result:
     return Result("evidence", (table, *page_papers.cai_tables(cases, runs)))
 
 
-def confusions(cases: Cases, runs: Sequence[Run]) -> Result:
+def confusions(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """The most frequent wrong answers of each method."""
     rows = []
     for run in runs:
@@ -59,11 +59,11 @@ def confusions(cases: Cases, runs: Sequence[Run]) -> Result:
             rows.append(row(heads, (share,), method=run.name, language=code, answer=answer))
     heads = ("method", "language", "answered", cases.sort)
     title = f"The {_CONFUSIONS} most frequent confusions of each method"
-    table = Table("confusions", title, "", heads, ("% of the language",), tuple(rows))
+    table = MeasureTable("confusions", title, "", heads, ("% of the language",), tuple(rows))
     return Result("confusions", (table,))
 
 
-def calibration(cases: Cases, runs: Sequence[Run]) -> Result:
+def calibration(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """Mean confidence beside accuracy, over the answers of each tenth of confidence."""
     rows: list[Row] = []
     for run in runs:
@@ -76,11 +76,11 @@ def calibration(cases: Cases, runs: Sequence[Run]) -> Result:
     heads = ("method", "confidence", "answers")
     columns = ("mean confidence", "right", "error")
     title = "Confidence and how often it comes true"
-    table = Table("calibration", title, "", heads, columns, tuple(rows), None, notes)
+    table = MeasureTable("calibration", title, "", heads, columns, tuple(rows), None, notes)
     return Result("calibration", (table,))
 
 
-def _calibration_rows(cases: Cases, run: Run, places: dict[int, list[int]]) -> Iterator[Row]:
+def _calibration_rows(cases: Cases, run: MethodRun, places: dict[int, list[int]]) -> Iterator[Row]:
     total, weighted = sum(map(len, places.values())), 0.0
     for number in sorted(places):
         mean, right = _calibrated(cases, run, places[number])
@@ -94,7 +94,7 @@ def _calibration_rows(cases: Cases, run: Run, places: dict[int, list[int]]) -> I
         yield row(heads, (mean, right, weighted / total), method=run.name)
 
 
-def _calibrated(cases: Cases, run: Run, places: Sequence[int]) -> tuple[float, float]:
+def _calibrated(cases: Cases, run: MethodRun, places: Sequence[int]) -> tuple[float, float]:
     mean = 100 * sum(run.confidences[place] for place in places) / len(places)
     return mean, share_right(cases, run, places)
 
@@ -103,7 +103,7 @@ def _bin(confidence: float) -> int:
     return min(_BINS - 1, max(0, int(confidence * _BINS)))
 
 
-def _evidence_row(cases: Cases, run: Run, decided: str, places: Sequence[int]) -> Row:
+def _evidence_row(cases: Cases, run: MethodRun, decided: str, places: Sequence[int]) -> Row:
     answered = [place for place in places if run.answers[place] is not None]
     coverage, precision = page_papers.evidence_of_cai(run.name, decided)
     cells = (

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from classifiers.lab.study.page_runs import Case, Cases, Run
+from classifiers.lab.study.page_runs import Case, Cases, MethodRun
 from classifiers.lab.study.result import Cell, Row
 
 MAIN_KINDS: Final = ("sentence", "udhr-paragraph")
@@ -30,19 +30,19 @@ def percent(flags: Iterable[bool]) -> float:
     return 100 * sum(every) / len(every) if every else _NAN
 
 
-def share_right(cases: Cases, run: Run, places: Iterable[int]) -> float:
+def share_right(cases: Cases, run: MethodRun, places: Iterable[int]) -> float:
     """The percentage of cases that a method answers right; nan without cases."""
     return percent(run.answers[place] == cases.cases[place].language for place in places)
 
 
-def macro_right(cases: Cases, run: Run, places: Iterable[int]) -> float:
+def macro_right(cases: Cases, run: MethodRun, places: Iterable[int]) -> float:
     """The mean of that over the languages of the cases."""
     by_language = grouped(cases, places, lambda case: case.language)
     shares = [share_right(cases, run, group) for group in by_language.values()]
     return sum(shares) / len(shares) if shares else _NAN
 
 
-def confusion(cases: Cases, run: Run) -> dict[str, dict[str, int]]:
+def confusion(cases: Cases, run: MethodRun) -> dict[str, dict[str, int]]:
     """Language -> answer or UNKNOWN -> cases."""
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for case, answer in zip(cases.cases, run.answers, strict=True):

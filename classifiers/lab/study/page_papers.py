@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from classifiers.lab.study.page_measures import percent
-from classifiers.lab.study.page_runs import Cases, Run
-from classifiers.lab.study.result import Cell, Result, Row, Table
+from classifiers.lab.study.page_runs import Cases, MethodRun
+from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from classifiers.languages import name as language_name
 
 HAYATI: Final = frozenset("da de en es fi fr it nl no pt sv".split())
@@ -79,7 +79,7 @@ CLAIMS: Final = (
 )
 
 
-def papers(cases: Cases, runs: Sequence[Run], places: Sequence[int]) -> Result:
+def papers(cases: Cases, runs: Sequence[MethodRun], places: Sequence[int]) -> Result:
     """The claims beside our figures on the cases at `places` in the languages of each paper."""
     by_name = {run.name: run for run in runs}
     rows = []
@@ -97,7 +97,7 @@ def papers(cases: Cases, runs: Sequence[Run], places: Sequence[int]) -> Result:
         "all three: the mean precision of answers in Cai's seven languages, as there. Evidence:"
         " the precision of the answers that it decided.",
     )
-    table = Table(
+    table = MeasureTable(
         "papers",
         "The papers' results and ours",
         "",
@@ -116,7 +116,7 @@ def evidence_of_cai(method: str, evidence: str) -> tuple[float | None, float | N
     return _CAI_EVIDENCE.get(evidence, (None, None))
 
 
-def cai_tables(cases: Cases, runs: Sequence[Run]) -> tuple[Table, ...]:
+def cai_tables(cases: Cases, runs: Sequence[MethodRun]) -> tuple[MeasureTable, ...]:
     """Counterparts of Tables 5-1 and 5-2; the second of the methods that go by encodings."""
     by_encoding = [run for run in runs if "encoding" in run.decided]
     title = "Right among the answers in each language"
@@ -131,7 +131,7 @@ def cai_tables(cases: Cases, runs: Sequence[Run]) -> tuple[Table, ...]:
 
 
 def _by_answer(
-    runs: Sequence[Run], column: int, counts: Callable[[Run, str, int], bool]
+    runs: Sequence[MethodRun], column: int, counts: Callable[[MethodRun, str, int], bool]
 ) -> Iterator[Row]:
     """For each language of CAI how many of the answers count; `column` is the paper's there."""
     counterpart = _counterpart(runs)
@@ -148,19 +148,20 @@ def _by_answer(
 
 
 def _cai_table(
-    name: str, title: str, source: str, runs: Sequence[Run], rows: Iterable[Row]
-) -> Table:
-    return Table(name, title, source, ("language",), tuple(run.name for run in runs), tuple(rows))
+    name: str, title: str, source: str, runs: Sequence[MethodRun], rows: Iterable[Row]
+) -> MeasureTable:
+    methods = tuple(run.name for run in runs)
+    return MeasureTable(name, title, source, ("language",), methods, tuple(rows))
 
 
-def _counterpart(runs: Sequence[Run]) -> str:
+def _counterpart(runs: Sequence[MethodRun]) -> str:
     """The method that stands for the paper's."""
     names = [run.name for run in runs]
     return next((name for name in (*_CAI_METHODS, _COMPOSITE) if name in names), "")
 
 
 def _row(
-    code: str, runs: Sequence[Run], figures: Sequence[float], paper: float, counterpart: str
+    code: str, runs: Sequence[MethodRun], figures: Sequence[float], paper: float, counterpart: str
 ) -> Row:
     cells = tuple(
         Cell(figure, paper=paper if run.name == counterpart else None)
@@ -176,7 +177,7 @@ def _matches(cases: Cases, place: int, claim: Claim) -> bool:
     return fits and case.language in claim.languages
 
 
-def _ours(cases: Cases, run: Run | None, claim: Claim, places: Sequence[int]) -> float:
+def _ours(cases: Cases, run: MethodRun | None, claim: Claim, places: Sequence[int]) -> float:
     if run is None or (claim.needs_pages and cases.sort != "pages"):
         return _NAN
     if claim.is_precision:
@@ -186,7 +187,7 @@ def _ours(cases: Cases, run: Run | None, claim: Claim, places: Sequence[int]) ->
     return percent(run.answers[place] == cases.cases[place].language for place in places)
 
 
-def _mean_precision(cases: Cases, run: Run, languages: frozenset[str]) -> float:
+def _mean_precision(cases: Cases, run: MethodRun, languages: frozenset[str]) -> float:
     found = []
     # A language without cases can only be answered wrongly, which says nothing about it.
     for code in sorted(languages & {case.language for case in cases.cases}):

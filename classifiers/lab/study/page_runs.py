@@ -67,7 +67,7 @@ class Case:
 
 
 @dataclass
-class Run:
+class MethodRun:
     """What one method answered about all cases, in their order."""
 
     name: str
@@ -204,11 +204,10 @@ def surroundings(row: LabelledText, languages: Sequence[str], seed: int = 0) -> 
 
 
 def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str, str]]:
-    """The methods of those names, and why others are left out.
+    """The methods of those names, and the reasons why others are left out.
 
-    Without names they are those of DEFAULT_METHODS that can be had. StudyError for an unknown
-    name or one whose module is missing, MissingPackageError or ModelError where the package or
-    the file of a named one is missing.
+    Without names: those of DEFAULT_METHODS that can be loaded. StudyError for an unknown name;
+    MissingPackageError or ModelError if the package or the file of a named one is missing.
     """
     for name in named:
         if name not in methods.names():
@@ -217,24 +216,17 @@ def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str
     found, left_out = [], {}
     for name in dict.fromkeys(named or DEFAULT_METHODS):
         try:
-            found.append(_loaded(name))
-        except (MissingPackageError, ModelError, StudyError) as error:
+            found.append(methods.method(name))
+        except (MissingPackageError, ModelError) as error:
             if named:
                 raise
             left_out[name] = str(error)
     return found, left_out
 
 
-def _loaded(name: str) -> PageMethod:
-    try:
-        return methods.method(name)
-    except ModuleNotFoundError as error:
-        if not (error.name or "").startswith("classifiers."):
-            raise
-        raise StudyError(f"method {name!r} is not there: no module {error.name}") from error
-
-
-def asked(method: PageMethod, cases: Sequence[Case], on_progress: Progress | None = None) -> Run:
+def asked(
+    method: PageMethod, cases: Sequence[Case], on_progress: Progress | None = None
+) -> MethodRun:
     """What a method answers about each case.
 
     One case of each language goes before and is not timed, so that the time of reading files is
@@ -242,7 +234,7 @@ def asked(method: PageMethod, cases: Sequence[Case], on_progress: Progress | Non
     """
     for case in {case.language: case for case in cases}.values():
         method.identify(case.page, case.surroundings)
-    run = Run(method.name, method.languages)
+    run = MethodRun(method.name, method.languages)
     ticks = _Ticks(method.name, len(cases), on_progress)
     for case in cases:
         before = time.process_time_ns()

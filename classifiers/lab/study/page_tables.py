@@ -19,8 +19,8 @@ from classifiers.lab.study.page_measures import (
     row,
     share_right,
 )
-from classifiers.lab.study.page_runs import Case, Cases, Run
-from classifiers.lab.study.result import Result, Row, Table
+from classifiers.lab.study.page_runs import Case, Cases, MethodRun
+from classifiers.lab.study.result import MeasureTable, Result, Row
 from classifiers.languages import name as language_name
 
 BUCKETS: Final = (
@@ -35,7 +35,7 @@ _NAN: Final = float("nan")
 _EVERY: Final = "all"
 
 
-def results(cases: Cases, runs: Sequence[Run]) -> tuple[Result, ...]:
+def results(cases: Cases, runs: Sequence[MethodRun]) -> tuple[Result, ...]:
     """All that can be said about the answers of some methods, at least one."""
     found = [
         accuracy(cases, runs),
@@ -52,7 +52,7 @@ def results(cases: Cases, runs: Sequence[Run]) -> tuple[Result, ...]:
     return tuple(result for result in found if any(table.rows for table in result.tables))
 
 
-def accuracy(cases: Cases, runs: Sequence[Run]) -> Result:
+def accuracy(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """Over all languages and over those that each method knows, and what it costs."""
     every = range(len(cases.cases))
     rows, costs = [], []
@@ -78,15 +78,15 @@ def accuracy(cases: Cases, runs: Sequence[Run]) -> Result:
         "known: in the languages that a method can answer. macro: the mean over languages. No"
         " answer is wrong; precision leaves it out.",
     )
-    right = Table(
+    right = MeasureTable(
         "accuracy", title, "", ("method", "languages"), columns, tuple(rows), None, notes, 2
     )
     title = f"CPU time in ms for one of the {cases.sort}"
-    cost = Table("cost", title, "", ("method",), ("ms",), tuple(costs), digits=3)
+    cost = MeasureTable("cost", title, "", ("method",), ("ms",), tuple(costs), digits=3)
     return Result("accuracy", (right, cost))
 
 
-def languages(cases: Cases, runs: Sequence[Run]) -> Result:
+def languages(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """Accuracy for each language, the one with the most cases first."""
     groups = _by_size(cases, lambda case: case.language)
     rows = []
@@ -97,7 +97,7 @@ def languages(cases: Cases, runs: Sequence[Run]) -> Result:
     return _result("languages", "Accuracy by language", ("language", cases.sort), runs, rows, notes)
 
 
-def lengths(cases: Cases, runs: Sequence[Run]) -> Result:
+def lengths(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """Accuracy by characters of visible text, in all languages and in those known."""
     main = main_places(cases)
     heads = ("characters", cases.sort)
@@ -112,7 +112,7 @@ def lengths(cases: Cases, runs: Sequence[Run]) -> Result:
     return Result("lengths", tables)
 
 
-def kinds(cases: Cases, runs: Sequence[Run]) -> Result:
+def kinds(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """Accuracy for each kind of text or page, and by length within it."""
     rows: list[Row] = []
     for kind, places in _by_size(cases, lambda case: case.kind):
@@ -122,7 +122,7 @@ def kinds(cases: Cases, runs: Sequence[Run]) -> Result:
     return _result("kinds", "Accuracy by kind and length", heads, runs, rows)
 
 
-def encodings(cases: Cases, runs: Sequence[Run]) -> Result:
+def encodings(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     """Accuracy by the encoding that a page was read in."""
     groups = _by_size(cases, lambda case: case.page.charset)
     rows = _group_rows(cases, runs, groups, "encoding")
@@ -131,7 +131,7 @@ def encodings(cases: Cases, runs: Sequence[Run]) -> Result:
 
 
 def _length_rows(
-    cases: Cases, runs: Sequence[Run], places: Sequence[int], *, only_known: bool = False
+    cases: Cases, runs: Sequence[MethodRun], places: Sequence[int], *, only_known: bool = False
 ) -> Iterator[Row]:
     """A row for each bucket that is not empty, and one for all if there are several."""
     groups = [(name, in_bucket(cases, places, name)) for name, _, _ in BUCKETS]
@@ -154,7 +154,7 @@ def in_bucket(cases: Cases, places: Iterable[int], name: str) -> list[int]:
 
 def _group_rows(
     cases: Cases,
-    runs: Sequence[Run],
+    runs: Sequence[MethodRun],
     groups: Iterable[tuple[str, list[int]]],
     what: str,
     *,
@@ -170,7 +170,7 @@ def _group_rows(
     return rows
 
 
-def _known(cases: Cases, run: Run, places: Iterable[int]) -> list[int]:
+def _known(cases: Cases, run: MethodRun, places: Iterable[int]) -> list[int]:
     return [place for place in places if run.can_answer(cases.cases[place].language)]
 
 
@@ -183,19 +183,19 @@ def _table(
     name: str,
     title: str,
     heads: tuple[str, ...],
-    runs: Sequence[Run],
+    runs: Sequence[MethodRun],
     rows: Iterable[Row],
     notes: tuple[str, ...] = (),
-) -> Table:
+) -> MeasureTable:
     columns = tuple(run.name for run in runs)
-    return Table(name, title, "", heads, columns, tuple(rows), None, notes)
+    return MeasureTable(name, title, "", heads, columns, tuple(rows), None, notes)
 
 
 def _result(
     name: str,
     title: str,
     heads: tuple[str, ...],
-    runs: Sequence[Run],
+    runs: Sequence[MethodRun],
     rows: Iterable[Row],
     notes: tuple[str, ...] = (),
 ) -> Result:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from classifiers.lab.study import paper
 from classifiers.lab.study.blocks import F1, MEAN
 from classifiers.lab.study.names import label
-from classifiers.lab.study.result import Figure, Table
+from classifiers.lab.study.result import Figure, MeasureTable
 from classifiers.languages import name as language_name
 
 
-def points(table: Table, name: str, title: str, classifiers: Sequence[str]) -> Figure:
+def points(table: MeasureTable, name: str, title: str, classifiers: Sequence[str]) -> Figure:
     """F1 and its deviation by language, for some classifiers of a table of four measures."""
     series = []
     for classifier in classifiers:
@@ -29,7 +29,7 @@ def points(table: Table, name: str, title: str, classifiers: Sequence[str]) -> F
     return Figure(name, title, "points", {"groups": groups, "series": series, "y_label": "F1"})
 
 
-def bars(table: Table, name: str, title: str) -> Figure:
+def bars(table: MeasureTable, name: str, title: str) -> Figure:
     means = [row for row in table.rows if row.key["language"] == MEAN]
     data = {
         "labels": [row.heads[1] for row in means],

@@ -57,7 +57,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class MeasureTable:
     """A table and what it is the counterpart of."""
 
     name: str
@@ -115,7 +115,7 @@ class Result:
     """All that one experiment found."""
 
     experiment: str
-    tables: tuple[Table, ...]
+    tables: tuple[MeasureTable, ...]
     figures: tuple[Figure, ...] = ()
     seconds: float = 0.0
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.errors import DatasetError
-from classifiers.lab.datasets import LabelledUrl, domain_reader
+from classifiers.lab.datasets import LabelledUrl, distinct, domain_reader
 from classifiers.lab.study import folds
 
 Places = npt.NDArray[np.int64]
@@ -61,16 +61,6 @@ class Sample:
     """Rows of the corpus, (n_urls,)."""
     y: Flags
     folds: Places
-
-
-def distinct(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
-    """Each URL once, without those that are listed under two languages (Baykan 2013, 3.1)."""
-    first: dict[str, LabelledUrl] = {}
-    ambiguous: set[str] = set()
-    for row in rows:
-        if first.setdefault(row.url, row).language != row.language:
-            ambiguous.add(row.url)
-    return [row for url, row in first.items() if url not in ambiguous]
 
 
 def draw(

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from classifiers.errors import StudyError
-from classifiers.lab.features.hosting import Hosting, Resolver
+from classifiers.geoip import country_lookup
+from classifiers.lab.features.hosting import Resolver, ServerCountry
 from classifiers.lab.features.words import parts
 
 _LOOKUPS: Final = 32
@@ -29,13 +30,14 @@ class Servers:
 
 
 def locate(urls: Iterable[str], mmdb: Path, resolver: Resolver) -> Servers:
-    """Where the servers of URLs stand, by a MaxMind database of countries.
+    """The countries of the servers of some URLs, by a MaxMind DB file.
 
-    A file that is none raises DatabaseError.
+    GeoIPError if the file cannot be read.
     """
     hosts = sorted({host for url in urls if (host := _spelled(parts(url)[0]))})
-    with Hosting(mmdb, resolver) as hosting, ThreadPoolExecutor(_LOOKUPS) as pool:
-        found = zip(hosts, pool.map(hosting, hosts), strict=True)
+    country_of = ServerCountry(country_lookup(mmdb), resolver)
+    with ThreadPoolExecutor(_LOOKUPS) as pool:
+        found = zip(hosts, pool.map(country_of, hosts), strict=True)
         return Servers({host: code for host, code in found if code})
 
 

@@ -9,13 +9,12 @@ import numpy.typing as npt
 
 from classifiers.lab.features.vectors import Words
 from classifiers.lab.study.validation import STANDARD, Setting, Study
-from classifiers.urls.cctld import top_level_domain
+from classifiers.urls.cctld import GENERIC, top_level_domain
 
 Flags = npt.NDArray[np.bool_]
 
 TRIVIAL: Final = frozenset({"com", "net", "www", "index", "html"})
 """Words that leave a URL empty (Baykan 2013, 4.6)."""
-GENERIC: Final = frozenset({"com", "org", "net", "info", "biz"})
 
 
 def empty(study: Study, language: str, setting: Setting = STANDARD) -> Flags:
@@ -24,7 +23,7 @@ def empty(study: Study, language: str, setting: Setting = STANDARD) -> Flags:
     counts = words.fit_transform(study.urls(language, setting))
     tells = ~np.isin(words.get_feature_names_out().astype(str), sorted(TRIVIAL))
     is_empty = np.ones(counts.shape[0], bool)
-    for train, test in study.plan(language, setting).parts():
+    for train, test in study.splits(language, setting).parts():
         is_known = np.zeros(counts.shape[1])
         is_known[counts[train].indices] = 1.0
         is_empty[test] = counts[test] @ (is_known * tells) == 0
@@ -40,7 +39,7 @@ def domain_seen(study: Study, language: str, setting: Setting = STANDARD) -> tup
     domains, columns = study.corpus.domains[places], study.corpus.columns[places]
     shape = (int(study.corpus.domains.max()) + 1, len(study.languages))
     is_seen, is_multilingual = np.zeros(len(places), bool), np.zeros(len(places), bool)
-    for train, test in study.plan(language, setting).parts():
+    for train, test in study.splits(language, setting).parts():
         in_training = np.zeros(shape, bool)
         in_training[domains[train], columns[train]] = True
         n_languages = in_training[domains[test]].sum(axis=1)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from classifiers.lab.algorithms import algorithm
 from classifiers.lab.features.vectors import vectorizer
-from classifiers.lab.study.result import Cell, Figure, Result, Row, Table
+from classifiers.lab.study.result import Cell, Figure, MeasureTable, Result, Row
 from classifiers.lab.study.validation import Study
 from classifiers.languages import name as language_name
 
@@ -36,7 +36,7 @@ def tree(study: Study) -> Result:
     )
     title = f"The top of the decision tree for {language_name(language)}"
     note = "f(+), f(-): share of the positive and negative test URLs that end up at the leaf, %"
-    table = Table(
+    table = MeasureTable(
         "tree",
         title,
         "Baykan 2013, Figure 2",
@@ -51,7 +51,7 @@ def tree(study: Study) -> Result:
 
 def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> dict[str, Any]:
     """The nodes down to a depth: test, answer, f(+) and f(-) in percent, and both children."""
-    train, test = study.plan(language).part(0)
+    train, test = study.splits(language).part(0)
     urls, y = study.urls(language), study.sample(language).y
     extractor = vectorizer("custom", study.servers)
     training = extractor.fit_transform([urls[at] for at in train], y[train])

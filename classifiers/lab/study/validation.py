@@ -15,6 +15,7 @@ from scipy.sparse import csr_matrix
 from classifiers.errors import StudyError
 from classifiers.lab import evaluation
 from classifiers.lab.algorithms import algorithm
+from classifiers.lab.features.custom import load_dictionaries
 from classifiers.lab.features.vectors import vectorizer
 from classifiers.lab.study import fitting, samples
 from classifiers.lab.study.baselines import ask
@@ -101,10 +102,10 @@ class Study:
             )
         return self._samples[key]
 
-    def plan(self, language: str, setting: Setting = STANDARD) -> fitting.Plan:
-        """Return who is trained on what."""
+    def splits(self, language: str, setting: Setting = STANDARD) -> fitting.Splits:
+        """Return the training and test rows of a language's classifiers."""
         sample = self.sample(language, setting)
-        return fitting.Plan(sample.y, sample.folds, setting.share, self.seed)
+        return fitting.Splits(sample.y, sample.folds, setting.share, self.seed)
 
     def urls(self, language: str, setting: Setting = STANDARD) -> list[str]:
         """Return the URLs of a sample, in its order."""
@@ -217,20 +218,23 @@ class Study:
     ) -> Iterator[Any]:
         counts, names = self.counts(features)
         for (setting, language), algorithms in _grouped(items):
-            own, plan = counts[self.sample(language, setting).places], self.plan(language, setting)
+            own, splits = (
+                counts[self.sample(language, setting).places],
+                self.splits(language, setting),
+            )
             for name in algorithms:
                 key = (setting, language, features)
                 named = names if fitting.takes_names(algorithm(name, features)) else None
-                yield delayed(_count_call)(own, plan, name, named, key, is_custom_too)
+                yield delayed(_count_call)(own, splits, name, named, key, is_custom_too)
 
     def _calls_on_urls(
         self, features: str, items: Sequence[tuple[Setting, str, str]]
     ) -> Iterator[Any]:
         for (setting, language), algorithms in _grouped(items):
-            urls, plan = self.urls(language, setting), self.plan(language, setting)
+            urls, splits = self.urls(language, setting), self.splits(language, setting)
             for fold in range(self.n_folds):
                 key = (setting, language, features)
-                yield delayed(_url_call)(urls, plan, fold, algorithms, self.servers, key)
+                yield delayed(_url_call)(urls, splits, fold, algorithms, self.servers, key)
 
 
 def _grouped(
@@ -248,24 +252,26 @@ Key = tuple[Setting, str, str]
 
 def _count_call(
     counts: csr_matrix,
-    plan: fitting.Plan,
+    splits: fitting.Splits,
     name: str,
     names: fitting.Names | None,
     key: Key,
     is_custom_too: bool,
 ) -> Any:
     if is_custom_too:
-        fitting.load_dictionaries()
-    said_yes = fitting.on_counts(counts, plan, name, key[2], names)
+        # A worker whose memory grows after its first call is taken for one that leaks and is
+        # replaced, so it reads the dictionaries before it computes anything.
+        load_dictionaries()
+    said_yes = fitting.on_counts(counts, splits, name, key[2], names)
     return key, {name: (np.arange(len(said_yes)), said_yes)}
 
 
 def _url_call(
     urls: Sequence[str],
-    plan: fitting.Plan,
+    splits: fitting.Splits,
     fold: int,
     algorithms: Sequence[str],
     servers: Servers | None,
     key: Key,
 ) -> Any:
-    return key, fitting.on_urls(urls, plan, fold, algorithms, key[2], servers)
+    return key, fitting.on_urls(urls, splits, fold, algorithms, key[2], servers)

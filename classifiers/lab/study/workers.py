@@ -1,4 +1,4 @@
-"""Where cross-validation is computed: in this process, in others, or on a cluster."""
+"""Computes cross-validation in this process, in processes of this machine or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, Final
+from typing import Any
 
 from joblib import Parallel, parallel_config
 
 from classifiers.errors import MissingPackageError, StudyError
-
-BACKENDS: Final = ("loky", "threading", "dask", "ray")
 
 
 @dataclass(frozen=True)
@@ -21,46 +19,33 @@ class Workers:
     """How many jobs run at a time, and where; results do not depend on it."""
 
     jobs: int = 1
-    backend: str = "loky"
-    """One of BACKENDS."""
+    """Processes; 1 computes in this process."""
     cluster: str | None = None
-    """Address of a Dask scheduler, `tcp://host:8786`; None starts local workers for `dask`."""
+    """Address of a Dask scheduler, `tcp://host:8786`; None computes on this machine."""
     timeout_s: float = 10.0
     """Seconds that the scheduler may take to answer."""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be run, before anything is computed."""
-        if self.backend not in BACKENDS:
-            raise StudyError(f"backend {self.backend!r} is none of {', '.join(BACKENDS)}")
-        if self.cluster and self.backend not in {"dask", "loky"}:
-            raise StudyError(f"a cluster's address is for Dask, not for backend {self.backend!r}")
-        if self.is_dask and not find_spec("distributed"):
+        """Raise MissingPackageError if the package for a cluster is missing."""
+        if self.cluster and not find_spec("distributed"):
             raise MissingPackageError("distributed", "cluster")
-        if self.backend == "ray" and not find_spec("ray"):
-            raise MissingPackageError("ray")
-
-    @property
-    def is_dask(self) -> bool:
-        """Return whether the jobs go to a Dask cluster."""
-        return self.backend == "dask" or self.cluster is not None
 
     @contextlib.contextmanager
     def open(self) -> Iterator[Callable[[Iterable[Any]], Iterator[Any]]]:
-        """A function that computes delayed calls and yields their results as they come.
+        """A function that computes delayed calls and yields each result when it is ready.
 
-        The calls are taken from their iterable only shortly before they are computed.
+        A call is taken from the iterable shortly before it is computed. StudyError if no scheduler
+        answers.
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
-            # Workers that loaded dictionaries may be replaced: nothing is lost by that.
+            # joblib may replace workers that read dictionaries; nothing is lost then.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
-            if self.is_dask:
-                stack.enter_context(_dask(self))
-            elif self.backend == "ray":
-                _register_ray()
-            name = "dask" if self.is_dask else self.backend
-            stack.enter_context(parallel_config(backend=name, n_jobs=self.jobs))
-            # Calls take tenths of a second and more: batches would only delay the last ones.
+            if self.cluster:
+                stack.enter_context(_dask_client(self.cluster, self.timeout_s))
+            backend = "dask" if self.cluster else "loky"
+            stack.enter_context(parallel_config(backend=backend, n_jobs=self.jobs))
+            # Calls take a tenth of a second or more, so batches would only delay the last ones.
             yield Parallel(
                 n_jobs=self.jobs,
                 return_as="generator_unordered",
@@ -70,28 +55,13 @@ class Workers:
 
 
 @contextlib.contextmanager
-def _dask(workers: Workers) -> Iterator[None]:
-    from distributed import Client, LocalCluster
+def _dask_client(cluster: str, timeout_s: float) -> Iterator[None]:
+    from distributed import Client
 
     with contextlib.ExitStack() as stack:
-        target: Any = workers.cluster
-        if target is None:
-            target = stack.enter_context(
-                # distributed is untyped here
-                LocalCluster(  # type: ignore[no-untyped-call]
-                    n_workers=workers.jobs, threads_per_worker=1, dashboard_address=None
-                )
-            )
         try:
             # distributed is untyped here
-            stack.enter_context(Client(target, timeout=workers.timeout_s))  # type: ignore[no-untyped-call]
+            stack.enter_context(Client(cluster, timeout=timeout_s))  # type: ignore[no-untyped-call]
         except (OSError, ValueError) as error:
-            raise StudyError(f"no Dask scheduler answers at {workers.cluster} ({error})") from error
+            raise StudyError(f"no Dask scheduler answers at {cluster} ({error})") from error
         yield
-
-
-def _register_ray() -> None:
-    # Ray is none of the project's packages.
-    from ray.util.joblib import register_ray  # type: ignore[import-not-found]
-
-    register_ray()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from classifiers.lab.training.examples import FIVE
 from classifiers.lab.training.urltraining import capped
 from classifiers.urls import cctld
 from classifiers.urls.model import UrlModel
-
-GENERIC: Final = frozenset({"com", "org", "net", "info", "biz"})
 
 _MAX_PER_DOMAIN = 20
 
@@ -49,7 +47,7 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
 
 
 def _of_five(decide: Decide, rows: Sequence[LabelledUrl], five: Sequence[str]) -> dict[str, Any]:
-    generic = [cctld.top_level_domain(row.url) in GENERIC for row in rows]
+    generic = [cctld.top_level_domain(row.url) in cctld.GENERIC for row in rows]
     return {
         "five": table(decide, rows, five),
         "by_kind": _by_kind(decide, rows, five),

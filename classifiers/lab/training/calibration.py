@@ -33,7 +33,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Points:
+class Thresholds:
     """What is added to decision values, and when."""
 
     shifts: Floats
@@ -52,7 +52,7 @@ def calibrate(
     urls: Sequence[str],
     languages: Sequence[str],
     masses: Floats,
-) -> Points:
+) -> Thresholds:
     """The points for decision values (n_urls, n_languages) of URLs not trained on.
 
     `columns` says which language each URL is in, `masses` what a language counts among the
@@ -75,7 +75,7 @@ def calibrate(
     shifts = _shrunk(shifts, counts)
     shifts[[domains.get(language) == ALONE for language in languages]] = 0.0
     offsets, temperature = _naming(scores + shifts, columns, counts)
-    return Points(shifts, offsets, temperature, domains)
+    return Thresholds(shifts, offsets, temperature, domains)
 
 
 def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:

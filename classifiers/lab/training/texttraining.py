@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -19,10 +20,8 @@ from classifiers.errors import DatasetError
 from classifiers.lab.datasets import LabelledText
 from classifiers.lab.training import solver, wordlists
 from classifiers.pages.text.textgrams import buckets
-from classifiers.pages.text.textmodel import TextModel, load
+from classifiers.pages.text.textmodel import TextModel
 from classifiers.weights import quantised, table_of
-
-__all__ = ["TextModel", "load", "train"]
 
 MIN_TEXTS: Final = 40
 """Texts from which a language is learned."""
@@ -39,6 +38,25 @@ PHRASE_WEIGHT: Final = 0.5
 """What a made-up phrase counts beside a text."""
 
 
+@dataclass(frozen=True)
+class _TextExamples:
+    """Labelled texts, then the made-up phrases."""
+
+    languages: tuple[str, ...]
+    rows: list[LabelledText]
+    """The labelled ones."""
+    texts: list[str]
+    columns: npt.NDArray[np.int64]
+    """The language of each text, (n_texts,)."""
+
+    @property
+    def weights(self) -> npt.NDArray[np.float64]:
+        """How much each text counts, (n_texts,)."""
+        weights = np.full(len(self.texts), PHRASE_WEIGHT)
+        weights[: len(self.rows)] = 1
+        return weights
+
+
 def train(
     rows: Iterable[LabelledText],
     *,
@@ -51,6 +69,22 @@ def train(
 
     DatasetError without two such languages. `n_phrases` above 0 needs wordfreq.
     """
+    examples = _collected(rows, n_phrases, seed)
+    learned, intercepts = solver.fit(
+        matrix(examples.texts, n_buckets),
+        examples.columns,
+        examples.weights,
+        len(examples.languages),
+        penalty,
+        seed,
+        rest_weights=examples.weights * _as_others(examples.columns)[examples.columns],
+    )
+    codes, scales = quantised(learned.T)
+    facts = {**_facts(examples), "buckets": n_buckets, "penalty": penalty, "seed": seed}
+    return TextModel(examples.languages, table_of(codes), scales, intercepts, facts)
+
+
+def _collected(rows: Iterable[LabelledText], n_phrases: int, seed: int) -> _TextExamples:
     rows = list(rows)
     counts = Counter(row.language for row in rows)
     languages = tuple(sorted(code for code, n in counts.items() if n >= MIN_TEXTS))
@@ -58,34 +92,23 @@ def train(
         raise DatasetError(f"no two languages with {MIN_TEXTS} texts each: nothing to tell apart")
     column = {code: at for at, code in enumerate(languages)}
     kept = [row for row in rows if row.language in column]
-    texts, classes = [row.text for row in kept], [column[row.language] for row in kept]
+    texts, columns = [row.text for row in kept], [column[row.language] for row in kept]
     for code in languages if n_phrases else ():
         phrases = wordlists.phrases(code, n_phrases, seed)
         texts += phrases
-        classes += len(phrases) * [column[code]]
-    weights = np.full(len(texts), PHRASE_WEIGHT)
-    weights[: len(kept)] = 1
-    columns = np.array(classes)
-    learned, intercepts = solver.fit(
-        matrix(texts, n_buckets),
-        columns,
-        weights,
-        len(languages),
-        penalty,
-        seed,
-        rest_weights=weights * _as_others(columns)[columns],
-    )
-    codes, scales = quantised(learned.T)
-    facts = {
-        "texts": len(kept),
-        "phrases": len(texts) - len(kept),
-        "languages": {code: counts[code] for code in languages},
-        "kinds": dict(sorted(Counter(row.kind for row in kept).items())),
-        "buckets": n_buckets,
-        "penalty": penalty,
-        "seed": seed,
+        columns += len(phrases) * [column[code]]
+    return _TextExamples(languages, kept, texts, np.array(columns))
+
+
+def _facts(examples: _TextExamples) -> dict[str, Any]:
+    """The training data in numbers."""
+    counts = Counter(row.language for row in examples.rows)
+    return {
+        "texts": len(examples.rows),
+        "phrases": len(examples.texts) - len(examples.rows),
+        "languages": {code: counts[code] for code in examples.languages},
+        "kinds": dict(sorted(Counter(row.kind for row in examples.rows).items())),
     }
-    return TextModel(languages, table_of(codes), scales, intercepts, facts)
 
 
 def _as_others(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.errors import DatasetError
-from classifiers.lab.datasets import LabelledUrl, domain_reader, stable_share
+from classifiers.lab.datasets import LabelledUrl, distinct, domain_reader, stable_share
 from classifiers.lab.training import calibration, solver, wordlists
 from classifiers.lab.training.examples import FIVE, Examples, collect
 from classifiers.languages import tlds_of
@@ -73,14 +73,7 @@ class Options:
 
 def usable(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
     """Each URL once, without excluded sources and URLs listed under two languages."""
-    first: dict[str, LabelledUrl] = {}
-    ambiguous: set[str] = set()
-    for row in rows:
-        if row.source in EXCLUDED_SOURCES:
-            continue
-        if first.setdefault(row.url, row).language != row.language:
-            ambiguous.add(row.url)
-    return [row for url, row in first.items() if url not in ambiguous]
+    return distinct(row for row in rows if row.source not in EXCLUDED_SOURCES)
 
 
 def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
@@ -113,31 +106,34 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     names = _name_machines(languages, bits, options) if options.word_lists else None
     features = _with_scores(matrix(examples.urls, bits), names)
     held_out, weights, intercepts = _fit_twice(features, examples, options)
-    unseen = np.flatnonzero(examples.is_held_out)
-    points = calibration.calibrate(
-        held_out,
-        examples.columns[unseen],
-        [chosen[at].url for at in unseen.tolist()],
-        languages,
-        examples.masses,
-    )
+    thresholds = _calibrated(held_out, examples, languages)
     weights = _folded(weights, names, 1 << bits)
-    _use_domains(weights, intercepts, languages, points)
+    _use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
-    counts = Counter(row.language for row in chosen)
+    facts = _facts(rows, chosen, languages, options)
     return Parameters(
         languages=languages,
         weights=codes,
         scales=scales,
-        intercepts=(intercepts + points.shifts).astype(np.float32),
-        offsets=points.offsets.astype(np.float32),
-        temperature=points.temperature,
+        intercepts=(intercepts + thresholds.shifts).astype(np.float32),
+        offsets=thresholds.offsets.astype(np.float32),
+        temperature=thresholds.temperature,
         facts={
-            **_facts(rows, chosen, {code: counts[code] for code in languages}, options),
+            **facts,
             "examples": len(examples.urls),
-            "top_level_domains": points.domains,
+            "top_level_domains": thresholds.domains,
         },
     )
+
+
+def _calibrated(
+    held_out: npt.NDArray[np.float64], examples: Examples, languages: Sequence[str]
+) -> calibration.Thresholds:
+    """The thresholds for the decision values of the held-out URLs."""
+    unseen = np.flatnonzero(examples.is_held_out)
+    urls = [examples.urls[at] for at in unseen.tolist()]
+    columns = examples.columns[unseen]
+    return calibration.calibrate(held_out, columns, urls, languages, examples.masses)
 
 
 def matrix(urls: Sequence[str], bits: int) -> Any:
@@ -250,12 +246,15 @@ def _fit_twice(
 
 
 def _use_domains(
-    weights: Floats, intercepts: Floats, languages: Sequence[str], points: calibration.Points
+    weights: Floats,
+    intercepts: Floats,
+    languages: Sequence[str],
+    thresholds: calibration.Thresholds,
 ) -> None:
     """Write into the weights of some languages what their top-level domains tell better."""
     bits = len(weights).bit_length() - 1
     for at, language in enumerate(languages):
-        rule = points.domains.get(language)
+        rule = thresholds.domains.get(language)
         if rule is None:
             continue
         marks = matrix([f"http://1234.{tld}/" for tld in sorted(tlds_of(language))], bits).indices
@@ -268,14 +267,15 @@ def _use_domains(
 def _facts(
     rows: Sequence[LabelledUrl],
     chosen: Sequence[LabelledUrl],
-    languages: dict[str, int],
+    languages: Sequence[str],
     options: Options,
 ) -> dict[str, Any]:
-    """What the model card says of the training data."""
+    """The training data and options, for the model card."""
+    counts = Counter(row.language for row in chosen)
     return {
         "rows": len(rows),
         "rows_used": len(chosen),
-        "languages": languages,
+        "languages": {code: counts[code] for code in languages},
         "sources": dict(sorted(Counter(row.source for row in chosen).items())),
         "label_kinds": dict(sorted(Counter(row.label_kind for row in chosen).items())),
         "excluded_sources": sorted(EXCLUDED_SOURCES),

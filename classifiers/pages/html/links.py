@@ -47,16 +47,15 @@ _ENDS = "".join(map(chr, range(0x21)))
 _UNPRINTABLE = re.compile(r"[\x00-\x20\x7f]")
 
 
-class Link(NamedTuple):
-    """A link and what the page says of it.
+class Anchor(NamedTuple):
+    """A link with its text and attributes.
 
-    `anchor` is its text with single spaces, at most `MAX_ANCHOR` characters, or the `alt` of its
-    image where it has no text; `hreflang`, `lang` and `rel` are the attributes as written. What
-    is missing is empty.
+    `text` has single spaces and at most `MAX_ANCHOR` characters. A link without text has the `alt`
+    of its image. `hreflang`, `lang` and `rel` are the attributes as written; '' if missing.
     """
 
     url: str
-    anchor: str
+    text: str
     hreflang: str
     lang: str
     rel: str

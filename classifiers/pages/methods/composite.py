@@ -23,13 +23,13 @@ import numpy as np
 
 from classifiers import languages
 from classifiers.pages.charset.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
-from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, Surroundings
+from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
 from classifiers.pages.text.textengine import (
     SHARPNESS,
     LangfocusEngine,
-    Reading,
+    TextReading,
     is_rare,
     shipped_engine,
 )
@@ -92,7 +92,7 @@ THIN: Final = 0.25
 class _Scales:
     """The odds of each language so far, in nats, and what was said for them."""
 
-    reading: Reading
+    reading: TextReading
     nats: dict[str, float] = field(default_factory=dict)
     pieces: list[tuple[str, str, float, str]] = field(default_factory=list)
     """What was added: (kind, language, nats, words)."""
@@ -148,11 +148,11 @@ class Composite:
         self, page: ParsedPage, scales: _Scales, ranking: list[tuple[str, float]]
     ) -> PageLanguage:
         if not ranking:
-            return PageLanguage(None, 0.0, "none", _nothing(page, scales.ballot))
+            return unknown(_nothing(page, scales.ballot))
         language, confidence = ranking[0]
         reason = _reason(scales, ranking)
         if confidence < THIN:
-            return PageLanguage(None, 0.0, "none", f"too little evidence: {reason}")
+            return unknown(f"too little evidence: {reason}")
         scores = scales.reading.scores
         shares = self.engine.shares(scores, language) if scores else ()
         decided = _decisive(scales, language)

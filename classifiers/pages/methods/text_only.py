@@ -1,18 +1,18 @@
-"""Methods that read the text alone, with one of the engines."""
+"""Methods that read the visible text alone, each with one engine."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from classifiers.languages import canonical
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking
 from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.engines import TextEngine, engine
+from classifiers.pages.text.engines import ArraysEngine, LangdetectEngine, TextEngine
+from classifiers.pages.text.textengine import shipped_engine
 
 
 @dataclass(frozen=True)
 class ByText:
-    """The language of a page's visible text, as an engine reads it."""
+    """The language that an engine reads from the visible text of a page."""
 
     engine: TextEngine
 
@@ -27,26 +27,20 @@ class ByText:
         return self.engine.languages
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The first of the engine's ranking; None where the text says nothing."""
-        ranking = self.engine.rank(page.text)
-        language = canonical(ranking[0][0]) if ranking else None
-        if language is None:
-            return PageLanguage(None, 0.0, "none", "no text that says anything")
-        share = min(ranking[0][1], 1.0)
-        against = f" against {ranking[1][0]} {ranking[1][1]:.2f}" if len(ranking) > 1 else ""
-        return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")
+        """The first language of the engine's ranking; None if the ranking is empty."""
+        return by_ranking(self.engine.rank(page.text))
 
 
 def text() -> ByText:
     """The text model and langdetect's profiles together."""
-    return ByText(engine("text"))
+    return ByText(shipped_engine())
 
 
 def arrays() -> ByText:
     """Langdetect's profiles in arrays."""
-    return ByText(engine("langdetect-arrays"))
+    return ByText(ArraysEngine())
 
 
 def langdetect() -> ByText:
     """The package langdetect with a fixed seed."""
-    return ByText(engine("langdetect"))
+    return ByText(LangdetectEngine())

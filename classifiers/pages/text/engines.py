@@ -1,48 +1,42 @@
-"""Engines that read the language of a text from the text alone.
+"""Engines that read the language of a text with langdetect's profiles.
 
-`langdetect-arrays` evaluates langdetect's profiles exactly and in array operations after a vote
-of the scripts; `langdetect` is the package itself with a fixed seed. Both give the same answer
-for the same text each time.
+Both engines of this module give the same answer for the same text each time.
 """
 
-from collections.abc import Callable
-from functools import cache
+from functools import cached_property
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from classifiers.errors import LanguageError
 from classifiers.languages import canonical
 from classifiers.pages.text import profiles
-from classifiers.pages.text.ranking import SINGLE_SCRIPTS, Ranking, without_addresses
+from classifiers.pages.text.ranking import (
+    SINGLE_SCRIPTS,
+    Ranking,
+    merged,
+    softmax,
+    without_addresses,
+)
 from classifiers.pages.text.scripts import utf16_units, vote
-
-DEFAULT_ENGINE = "text"
 
 
 class TextEngine(Protocol):
-    """What identification asks of an engine."""
+    """A reader of texts."""
 
     @property
     def name(self) -> str:
-        """The name by which `engine` finds it."""
+        """The name of the method for pages that uses the engine."""
 
     @property
     def languages(self) -> frozenset[str]:
         """All languages that it can answer."""
 
     def rank(self, text: str) -> Ranking:
-        """The languages that a text may be written in; never raises."""
-
-    def identify(self, text: str) -> tuple[str | None, float]:
-        """The most probable language and its probability; None and 0.0 without evidence."""
+        """The languages that a text may be written in; empty without evidence. Never raises."""
 
 
 class ArraysEngine:
-    """langdetect's profiles in arrays, after a vote of the scripts.
+    """Langdetect's profiles, evaluated exactly in array operations after a vote of the scripts.
 
-    About 0.1 ms for 2,000 characters; a script's profiles are read at its first text.
+    About 0.1 ms for 2,000 characters. The profiles of a script are read at its first text.
     """
 
     name = "langdetect-arrays"
@@ -52,7 +46,7 @@ class ArraysEngine:
         self.languages = frozenset(grouped) | frozenset(SINGLE_SCRIPTS.values())
 
     def rank(self, text: str) -> Ranking:
-        """Languages by probability; only those of the winning script."""
+        """The languages of the winning script by probability."""
         text = without_addresses(text)
         ballot = vote(utf16_units(text))
         if ballot.script is None:
@@ -62,11 +56,7 @@ class ArraysEngine:
             return [(single, ballot.share)]
         group = profiles.group(ballot.script)
         gains, _ = group.gains(text)
-        return _softmax(group.languages, gains) if gains.any() else []
-
-    def identify(self, text: str) -> tuple[str | None, float]:
-        """The first of `rank`."""
-        return _first(self.rank(text))
+        return softmax(group.languages, gains, profiles.OVERLAP) if gains.any() else []
 
 
 class LangdetectEngine:
@@ -74,87 +64,28 @@ class LangdetectEngine:
 
     name = "langdetect"
 
-    def __init__(self) -> None:
-        self._factory: Any = None
-
     @property
     def languages(self) -> frozenset[str]:
         """The languages of langdetect's profiles."""
-        return frozenset(_code(name) for name in self._loaded().get_lang_list())
+        return frozenset(filter(None, map(canonical, self._factory.get_lang_list())))
 
     def rank(self, text: str) -> Ranking:
-        """Languages that langdetect gives more than a tenth of the probability."""
+        """The languages to which langdetect gives more than a tenth of the probability."""
         from langdetect.lang_detect_exception import LangDetectException
 
-        detector = self._loaded().create()
+        detector = self._factory.create()
         detector.append(text)
         try:
             found = detector.get_probabilities()
         except LangDetectException:
             return []
-        return _merged((_code(x.lang), float(x.prob)) for x in found)
+        return merged((each.lang, float(each.prob)) for each in found)
 
-    def identify(self, text: str) -> tuple[str | None, float]:
-        """The first of `rank`."""
-        return _first(self.rank(text))
+    @cached_property
+    def _factory(self) -> Any:
+        from langdetect import PROFILES_DIRECTORY, DetectorFactory
 
-    def _loaded(self) -> Any:
-        if self._factory is None:
-            from langdetect import PROFILES_DIRECTORY, DetectorFactory
-
-            factory = DetectorFactory()
-            factory.load_profile(PROFILES_DIRECTORY)
-            factory.seed = 0
-            self._factory = factory
-        return self._factory
-
-
-def _langfocus() -> TextEngine:
-    from classifiers.pages.text.textengine import shipped_engine
-
-    return shipped_engine()
-
-
-_ENGINES: dict[str, Callable[[], TextEngine]] = {
-    "text": _langfocus,
-    ArraysEngine.name: ArraysEngine,
-    LangdetectEngine.name: LangdetectEngine,
-}
-
-
-def engine_names() -> tuple[str, ...]:
-    """The names that `engine` knows, the default first."""
-    return tuple(_ENGINES)
-
-
-@cache
-def engine(name: str = DEFAULT_ENGINE) -> TextEngine:
-    """The engine of that name; one object per process. LanguageError for an unknown name."""
-    if name not in _ENGINES:
-        known = ", ".join(_ENGINES)
-        message = f"no text engine is called {name!r}; choose one of: {known}"
-        raise LanguageError(message)
-    return _ENGINES[name]()
-
-
-def _first(ranking: Ranking) -> tuple[str | None, float]:
-    return ranking[0] if ranking else (None, 0.0)
-
-
-def _softmax(languages: tuple[str, ...], gains: NDArray[np.float64]) -> Ranking:
-    weights = np.exp((gains - gains.max()) / profiles.OVERLAP)
-    weights /= weights.sum()
-    order = np.argsort(-weights, kind="stable")
-    return [(languages[i], float(weights[i])) for i in order]
-
-
-def _merged(pairs: Any) -> Ranking:
-    """Pairs with the two Chinese profiles as one language, best first."""
-    total: dict[str, float] = {}
-    for code, probability in pairs:
-        total[code] = min(1.0, total.get(code, 0.0) + probability)
-    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _code(name: str) -> str:
-    return canonical(name) or name
+        factory = DetectorFactory()
+        factory.load_profile(PROFILES_DIRECTORY)
+        factory.seed = 0
+        return factory

@@ -1,6 +1,12 @@
-"""What every engine answers, and what none of them reads: addresses."""
+"""Rankings of languages, as every reader of texts gives them."""
 
 import re
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classifiers.languages import canonical
 
 SINGLE_SCRIPTS: dict[str, str] = {
     "Grek": "el",
@@ -29,7 +35,7 @@ SINGLE_SCRIPTS: dict[str, str] = {
     "Kore": "ko",
     "Hani": "zh",
 }
-"""Scripts that answer at once: the language that nearly all pages in them are written in."""
+"""Scripts that have one language: nearly all pages in the script are written in it."""
 
 _ADDRESS = re.compile(
     r"https?://[-_.?&~;+=/#0-9A-Za-z]{1,2076}|[-_.0-9A-Za-z]{1,64}@[-_.0-9A-Za-z]{1,255}"
@@ -40,5 +46,28 @@ Ranking = list[tuple[str, float]]
 
 
 def without_addresses(text: str) -> str:
-    """A text without its URLs and addresses of mail, which are in no language."""
+    """A text without its URLs and e-mail addresses, which are in no language."""
     return _ADDRESS.sub(" ", text) if "@" in text or "://" in text else text
+
+
+def softmax(
+    languages: tuple[str, ...], evidence: NDArray[np.float64], temperature: float = 1.0
+) -> Ranking:
+    """The languages by probability; `evidence` is in nats, (n_languages,)."""
+    weights = np.exp((evidence - evidence.max()) / temperature)
+    weights /= weights.sum()
+    order = np.argsort(-evidence, kind="stable")
+    return [(languages[at], float(weights[at])) for at in order]
+
+
+def merged(answers: Iterable[tuple[str, float]]) -> Ranking:
+    """A ranking of pairs of tag and probability; varieties of one language are added up.
+
+    Tags that are no language and probabilities of 0 are left out.
+    """
+    total: dict[str, float] = {}
+    for tag, value in answers:
+        code = canonical(tag)
+        if code and value > 0:
+            total[code] = min(1.0, total.get(code, 0.0) + value)
+    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))

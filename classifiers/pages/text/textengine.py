@@ -53,7 +53,7 @@ Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Reading:
+class TextReading:
     """What a text says: decision values of the candidates, best first."""
 
     ballot: ScriptVote
@@ -91,7 +91,7 @@ class LangfocusEngine:
         """Return the languages of the model and those of the scripts of one language."""
         return frozenset(self.model.languages) | frozenset(SINGLE_SCRIPTS.values())
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> TextReading:
         """What a text says; never raises."""
         text = without_addresses(text)
         ballot = vote(utf16_units(text))
@@ -99,7 +99,7 @@ class LangfocusEngine:
         is_chinese = ballot.script == "Hani" and ballot.letters >= _SURE_HAN
         if len(columns) < 2 or is_chinese:
             only = self._only(ballot.script, () if is_chinese else columns)
-            return Reading(ballot, (only,), np.zeros(1)) if only else Reading(ballot)
+            return TextReading(ballot, (only,), np.zeros(1)) if only else TextReading(ballot)
         scores = self.model.scores(text)
         values = scores.whole[list(columns)] + self._priors(ballot.script)
         if _lead(values) < SURE_LEAD:
@@ -107,16 +107,11 @@ class LangfocusEngine:
         self._add_serbian(ballot.script, columns, values)
         order = np.argsort(-values, kind="stable")
         codes = tuple(self.model.languages[columns[at]] for at in order)
-        return Reading(ballot, codes, values[order], scores)
+        return TextReading(ballot, codes, values[order], scores)
 
     def rank(self, text: str) -> Ranking:
         """The languages of the winning script by probability."""
         return self.read(text).ranking()
-
-    def identify(self, text: str) -> tuple[str | None, float]:
-        """The first of `rank`."""
-        ranking = self.rank(text)
-        return ranking[0] if ranking else (None, 0.0)
 
     def shares(self, scores: TextScores, main: str) -> tuple[tuple[str, float], ...]:
         """The parts of a text's letters in each language, the largest first; they sum to 1.

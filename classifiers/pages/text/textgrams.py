@@ -17,8 +17,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from classifiers.compiled import compiled, inlined
 from classifiers.pages.text.scripts import SCRIPTS, script_table
-from classifiers.weights import Buckets, Codes, Ints, compiled, filled, inlined, sum_rows
+from classifiers.weights import Buckets, Codes, Ints, filled, sum_rows
 
 MAX_WORD: Final = 32
 """Letters of a word that are looked at; what is longer is no word."""

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from crawler.errors import GraphError
-from crawler.simulate.sources.source import Row, Source
+from crawler.simulate.sources.source import GraphRow, GraphSource
 from crawler.url import normalise
 
-__all__ = ["Row", "Source", "sources_of"]
+__all__ = ["GraphRow", "GraphSource", "sources_of"]
 
 _WARC = (".warc", ".warc.gz")
 _WAT = (".wat", ".wat.gz")
@@ -44,12 +44,12 @@ class SeedList:
         """Return the URLs in their order."""
         return self._seeds
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[GraphRow]:
         """Yield nothing: a seed is no page yet."""
         return iter(())
 
 
-def sources_of(paths: Sequence[Path], *, identify: str) -> list[Source]:
+def sources_of(paths: Sequence[Path], *, identify: str) -> list[GraphSource]:
     """Return what stands at these paths, in their order; raises `CrawlError`.
 
     `identify` names the method that tells the languages of pages in WARC files.
@@ -57,7 +57,7 @@ def sources_of(paths: Sequence[Path], *, identify: str) -> list[Source]:
     return [source for path in paths for source in _opened(Path(path), identify)]
 
 
-def _opened(path: Path, identify: str) -> Iterator[Source]:
+def _opened(path: Path, identify: str) -> Iterator[GraphSource]:
     from crawler.simulate.sources.runs import RunSource
     from crawler.simulate.sources.table_files import ENDINGS, TableSource
 
@@ -77,7 +77,7 @@ def _opened(path: Path, identify: str) -> Iterator[Source]:
         raise GraphError(f"{path}: not a source of a graph; give {_KINDS}")
 
 
-def _archive(path: Path, identify: str) -> Source:
+def _archive(path: Path, identify: str) -> GraphSource:
     from crawler.identification import page_method, page_reader
     from crawler.simulate.sources.archives import WarcSource, WatSource
 
@@ -87,7 +87,7 @@ def _archive(path: Path, identify: str) -> Source:
     return WarcSource(path, page_reader(page_method(identify)))
 
 
-def _of_folder(folder: Path) -> Iterator[Source]:
+def _of_folder(folder: Path) -> Iterator[GraphSource]:
     from crawler.simulate.sources.table_files import ENDINGS, TableSource
 
     seeds = folder / "seeds.txt"

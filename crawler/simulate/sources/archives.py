@@ -9,11 +9,11 @@ from urllib.parse import urljoin
 
 from classifiers.pages.html.links import Resolver
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
-from crawler.simulate.sources.source import Row, count_ignored, queueable, status_of
+from crawler.simulate.sources.source import GraphRow, count_ignored, queueable, status_of
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.orderings import BreadthFirst
 from crawler.url import normalise
-from crawler.visit import Download, Read, RetryRule, Visitor, is_text
+from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules, is_text
 from crawler.web.contract import Answer
 from crawler.web.records import read_block, scan
 
@@ -50,14 +50,14 @@ class WarcSource:
         self._settled: list[tuple[Record, list[str]]] = []
         # Of a frontier a visitor that never retries wants no more than `admit`.
         frontier = cast(Frontier, self)
-        rule = RetryRule(retry_times=0)
-        self._visitor = Visitor(frontier, BreadthFirst(), "", read, lambda: 0.0, retry_rule=rule)
+        rules = VisitRules("", read, RetryRule(retry_times=0))
+        self._visitor = Visitor(frontier, BreadthFirst(), rules, lambda: 0.0)
 
     def seeds(self) -> list[str]:
         """Return none: an archive does not say where its crawl began."""
         return []
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[GraphRow]:
         """Read the answers in their order; of several to one URL the first counts."""
         for written in self._web.urls():
             url = normalise(written)
@@ -68,7 +68,7 @@ class WarcSource:
             else:
                 yield self._row(url, self._web.respond(written))
 
-    def _row(self, url: str, answer: Answer) -> Row:
+    def _row(self, url: str, answer: Answer) -> GraphRow:
         lease = Lease(0, url, "", 0.0, 1, 0, 0)
         try:
             self._visitor.answered(lease, _download(url, answer))
@@ -76,14 +76,14 @@ class WarcSource:
         except Exception:
             # As in a crawl: whatever is wrong with a page, the others are read.
             self.left_out[_UNREADABLE] += 1
-            return Row(url, FAILED)
+            return GraphRow(url, FAILED)
         count_ignored(
             self.left_out, record.ignored_files, record.ignored_urls, record.ignored_traps
         )
         status = status_of(record.outcome, is_download=record.is_download)
         if status == FAILED:
-            return Row(url, FAILED)
-        return Row(url, status, record.language, record.bytes, links)
+            return GraphRow(url, FAILED)
+        return GraphRow(url, status, record.language, record.bytes, links)
 
     def admit(
         self,
@@ -128,7 +128,7 @@ class WatSource:
         """Return none."""
         return []
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[GraphRow]:
         """Read the metadata of answers in their order."""
         for record in scan(self._path):
             if record.kind == "metadata":
@@ -136,7 +136,7 @@ class WatSource:
                 if row is not None:
                     yield row
 
-    def _row(self, block: bytes) -> Row | None:
+    def _row(self, block: bytes) -> GraphRow | None:
         try:
             envelope = json.loads(block)["Envelope"]
             header = envelope["WARC-Header-Metadata"]
@@ -157,13 +157,13 @@ class WatSource:
 
     def _row_of(
         self, url: str, code: int, headers: Mapping[str, str], html: Mapping[str, Any], size: int
-    ) -> Row:
+    ) -> GraphRow:
         if 300 <= code < 400 and "location" in headers:
             target = urljoin(url, headers["location"])
-            return Row(url, REDIRECT, links=queueable([target], self.left_out))
+            return GraphRow(url, REDIRECT, links=queueable([target], self.left_out))
         if not (200 <= code < 300 and is_text(headers.get("content-type"))):
-            return Row(url, FAILED)
-        return Row(url, PAGE, bytes=size, links=queueable(_links(url, html), self.left_out))
+            return GraphRow(url, FAILED)
+        return GraphRow(url, PAGE, bytes=size, links=queueable(_links(url, html), self.left_out))
 
 
 def _size(http: Mapping[str, Any]) -> int:

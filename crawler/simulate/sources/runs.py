@@ -10,7 +10,7 @@ from pathlib import Path
 from crawler.errors import GraphError
 from crawler.frontier import outlinks
 from crawler.run_reader import reading
-from crawler.simulate.sources.source import Row, status_of
+from crawler.simulate.sources.source import GraphRow, status_of
 from crawler.simulate.webgraph import FAILED
 from crawler.url import normalise
 
@@ -53,13 +53,13 @@ class RunSource:
         """Return the seeds of its last session."""
         return [url for url in map(normalise, self._seeds) if url]
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[GraphRow]:
         """Read the pages in the order in which they were settled, then the queue."""
         with reading(self._folder) as connection, closing(connection.cursor()) as cursor:
             for row in cursor.execute(_PAGES):
                 yield self._row(*row)
             for url, score in cursor.execute(_QUEUED):
-                yield Row(url, score=score)
+                yield GraphRow(url, score=score)
 
     def _row(
         self,
@@ -70,12 +70,12 @@ class RunSource:
         size: int,
         score: float,
         links: bytes | None,
-    ) -> Row:
+    ) -> GraphRow:
         status = status_of(outcome, is_download=code is not None and 200 <= code < 300)
         if status == FAILED:
-            return Row(url, status, score=score)
+            return GraphRow(url, status, score=score)
         try:
             targets = None if links is None else outlinks.read(links)
         except ValueError as error:
             raise GraphError(f"{self._folder}: damaged links of {url} ({error})") from error
-        return Row(url, status, language, size, targets, score)
+        return GraphRow(url, status, language, size, targets, score)

@@ -12,7 +12,7 @@ from crawler.visit import sift
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GraphRow:
     """A URL, normalised, and what is known of it.
 
     `status` is one of `crawler.simulate.webgraph`, UNKNOWN where the source does not say. `links`
@@ -28,7 +28,7 @@ class Row:
     score: float | None = None
 
 
-class Source(Protocol):
+class GraphSource(Protocol):
     """Something that knows pages and links."""
 
     @property
@@ -50,7 +50,7 @@ class Source(Protocol):
     def seeds(self) -> list[str]:
         """Return the normalised URLs where a crawl of it began; empty if it does not say."""
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[GraphRow]:
         """Read it from beginning to end; raises `CrawlError` where that cannot be."""
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from classifiers.errors import MissingPackageError
 from classifiers.lab.datasets.rows import opened
 from crawler.errors import GraphError
-from crawler.simulate.sources.source import Row, queueable
+from crawler.simulate.sources.source import GraphRow, queueable
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.url import normalise
 
@@ -60,7 +60,7 @@ class TableSource:
         """Return none."""
         return []
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[GraphRow]:
         """Read the table."""
         with ExitStack() as stack:
             columns, cells = self._opened(stack)
@@ -76,7 +76,7 @@ class TableSource:
                 raise self._fault(number, f"{len(row)} cells, not {width}")
             yield number, [row[at] if 0 <= at < len(row) else "" for at in places]
 
-    def _page_rows(self, cells: Iterator[Cells]) -> Iterator[Row]:
+    def _page_rows(self, cells: Iterator[Cells]) -> Iterator[GraphRow]:
         for number, (written, language, code, size) in cells:
             url = normalise(written)
             if url is None:
@@ -85,9 +85,9 @@ class TableSource:
             status = self._status(number, code)
             is_page = status == PAGE
             n_bytes = self._number(number, "bytes", size) if is_page else 0
-            yield Row(url, status, (language or None) if is_page else None, n_bytes)
+            yield GraphRow(url, status, (language or None) if is_page else None, n_bytes)
 
-    def _link_rows(self, cells: Iterator[Cells]) -> Iterator[Row]:
+    def _link_rows(self, cells: Iterator[Cells]) -> Iterator[GraphRow]:
         for written, rows in groupby(cells, key=lambda cell: cell[1][0]):
             url = normalise(written)
             targets = (target for _, (_, target) in rows)
@@ -95,7 +95,7 @@ class TableSource:
                 if url is None:
                     self.left_out[_NO_URL] += len(some)
                 else:
-                    yield Row(url, links=queueable(some, self.left_out))
+                    yield GraphRow(url, links=queueable(some, self.left_out))
 
     def _status(self, number: int, text: str) -> int:
         code = self._number(number, "status", text) if text else 200

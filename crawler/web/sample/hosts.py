@@ -31,7 +31,7 @@ NETWORKS = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
 
 
 @dataclass(frozen=True)
-class Host:
+class SampleHost:
     """One server; `languages` begins with the one of its home page."""
 
     name: str
@@ -75,7 +75,7 @@ class Population:
     def __init__(self, texts: dict[str, Text], seed: int, count: int, secure: float) -> None:
         self._texts, self._seed, self._secure = texts, seed, secure
         self._taken: set[str] = set()
-        self.of_language: dict[str, list[Host]] = {}
+        self.of_language: dict[str, list[SampleHost]] = {}
         total = sum(text.share for text in texts.values())
         for language, text in texts.items():
             quota = max(HUBS + 1, round(count * text.share / total))
@@ -86,7 +86,7 @@ class Population:
         self.by_alias = {host.alias: host for host in self.hosts}
         self._speaking = {language: self._speakers(language) for language in texts}
 
-    def named_by(self, host: Host) -> Iterator[Host]:
+    def named_by(self, host: SampleHost) -> Iterator[SampleHost]:
         """Hosts that this one's home page must link to, so that every language is connected.
 
         The hosts that have pages in a language form a tree in which host n is the parent of
@@ -107,13 +107,13 @@ class Population:
             for place, host in enumerate(hosts)
         }
 
-    def _speakers(self, language: str) -> list[Host]:
+    def _speakers(self, language: str) -> list[SampleHost]:
         guests = [
             host for host in self.hosts if language in host.languages and language != host.language
         ]
         return self.of_language[language] + guests
 
-    def _host(self, text: Text, rank: int, quota: int) -> Host:
+    def _host(self, text: Text, rank: int, quota: int) -> SampleHost:
         chance = dice(self._seed, "host", text.language, rank)
         size = _heavy_tailed(chance)
         if rank < HUBS:
@@ -123,7 +123,7 @@ class Population:
         robots = pick(chance, ROBOTS)
         if (robots == "closed" and not is_leaf) or (robots == "delay" and size > SMALL):
             robots = "absent"
-        return Host(
+        return SampleHost(
             name=self._name(chance, text),
             languages=(text.language, *self._guest_languages(chance, text.language, layout)),
             rank=rank,

@@ -7,8 +7,8 @@ from random import Random
 from urllib.parse import unquote
 
 from crawler.web.sample.chance import dice, pick
-from crawler.web.sample.hosts import Host
-from crawler.web.sample.linking import Link
+from crawler.web.sample.hosts import SampleHost
+from crawler.web.sample.linking import SampleLink
 from crawler.web.sample.sites import Entry, Site
 from crawler.web.sample.vocabulary import Text
 
@@ -47,7 +47,7 @@ class Document:
 
 
 def write_page(
-    site: Site, page: Entry, links: Sequence[Link], texts: dict[str, Text], seed: int
+    site: Site, page: Entry, links: Sequence[SampleLink], texts: dict[str, Text], seed: int
 ) -> Document:
     """The page as its server sends it; every link of `links` stands in it once."""
     chance = dice(seed, "page", site.host.name, page.path)
@@ -75,7 +75,7 @@ def write_page(
     return Document(content_type, "".join(parts).encode(encoding, "xmlcharrefreplace"))
 
 
-def write_calendar(host: Host, year: int, month: int, text: Text, seed: int) -> Document:
+def write_calendar(host: SampleHost, year: int, month: int, text: Text, seed: int) -> Document:
     """One month of a calendar that has no last month."""
     chance = dice(seed, "calendar", host.name, year, month)
     year_after, month_after = (year + 1, 1) if month == 12 else (year, month + 1)
@@ -117,7 +117,7 @@ def _head(chance: Random, site: Site, page: Entry, text: Text, based: bool) -> I
         yield '<meta name="robots" content="noindex, nofollow">\n'
 
 
-def _body(chance: Random, host: Host, page: Entry, text: Text) -> Iterator[str]:
+def _body(chance: Random, host: SampleHost, page: Entry, text: Text) -> Iterator[str]:
     if page.index and chance.random() < SHORT:
         yield f"<p>{escape(chance.choice(text.words))}</p>\n"
         return
@@ -132,7 +132,7 @@ def _paragraphs(chance: Random, text: Text, sentences: int) -> str:
     return "".join(f"<p>{escape(' '.join(part), quote=False)}</p>\n" for part in paragraphs)
 
 
-def _item(chance: Random, link: Link, href: str, texts: dict[str, Text]) -> str:
+def _item(chance: Random, link: SampleLink, href: str, texts: dict[str, Text]) -> str:
     text = texts[link.language]
     words = chance.sample(text.words, chance.randrange(1, 4))
     if chance.random() < 0.1:
@@ -140,7 +140,7 @@ def _item(chance: Random, link: Link, href: str, texts: dict[str, Text]) -> str:
     return f'<li><a href="{escape(href)}">{escape(" ".join(words))}</a></li>\n'
 
 
-def _href(chance: Random, link: Link, page: Entry, based: bool, raw: bool) -> str:
+def _href(chance: Random, link: SampleLink, page: Entry, based: bool, raw: bool) -> str:
     """One of the ways in which authors write the address of a link."""
     roll = chance.random()
     path = unquote(link.path) if raw and roll < 0.3 else link.path
@@ -152,7 +152,7 @@ def _href(chance: Random, link: Link, page: Entry, based: bool, raw: bool) -> st
     return path
 
 
-def _clutter(chance: Random, host: Host, text: Text) -> Iterator[str]:
+def _clutter(chance: Random, host: SampleHost, text: Text) -> Iterator[str]:
     for pattern in chance.sample(CLUTTER, chance.randrange(len(CLUTTER))):
         name = host.name.removeprefix("www.")
         yield pattern.format(name=name, word=chance.choice(text.names)) + "\n"

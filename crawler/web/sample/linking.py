@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from crawler.web.sample.chance import dice, pick
-from crawler.web.sample.hosts import Host, Population
+from crawler.web.sample.hosts import Population, SampleHost
 from crawler.web.sample.sites import Entry, Site
 
 SAME = 0.62  # of the links to other hosts, those in the language of the page
@@ -17,7 +17,7 @@ ALIAS = 0.04  # written with the name that only redirects
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class SampleLink:
     """A link to `path` at `root`; `language` is that of the words it is written with."""
 
     root: str
@@ -29,18 +29,20 @@ class Link:
 class Links:
     """The link graph; a page's links depend on nothing but the seed and the page."""
 
-    def __init__(self, population: Population, site: Callable[[Host], Site], seed: int) -> None:
+    def __init__(
+        self, population: Population, site: Callable[[SampleHost], Site], seed: int
+    ) -> None:
         self._population, self._site, self._seed = population, site, seed
         languages = population.of_language
         self._shares = {language: float(len(hosts)) for language, hosts in languages.items()}
 
-    def of(self, host: Host, page: Entry) -> list[Link]:
+    def of(self, host: SampleHost, page: Entry) -> list[SampleLink]:
         """The links of a page, the indispensable ones first, each once."""
         chance = dice(self._seed, "links", host.name, page.path)
         links = [*self._inside(host, page, chance), *self._outside(host, page, chance)]
         return list(dict.fromkeys(links))
 
-    def _inside(self, host: Host, page: Entry, chance: Random) -> Iterator[Link]:
+    def _inside(self, host: SampleHost, page: Entry, chance: Random) -> Iterator[SampleLink]:
         site = self._site(host)
         entries = [site.pages[0], *site.children(page.index)]
         entries += site.directory_homes().values()
@@ -48,27 +50,27 @@ class Links:
         if site.oddities and chance.random() < 0.6:
             entries.append(chance.choice(site.oddities))
         for entry in entries:
-            yield Link(host.root, entry.path, entry.language, is_internal=True)
+            yield SampleLink(host.root, entry.path, entry.language, is_internal=True)
         if host.calendar:
-            yield Link(host.root, "/calendar/2024/01", host.language, is_internal=True)
+            yield SampleLink(host.root, "/calendar/2024/01", host.language, is_internal=True)
 
-    def _outside(self, host: Host, page: Entry, chance: Random) -> Iterator[Link]:
+    def _outside(self, host: SampleHost, page: Entry, chance: Random) -> Iterator[SampleLink]:
         if page.index == 0:
             for named in self._population.named_by(host):
-                yield Link(named.root, "/", named.language, is_internal=False)
+                yield SampleLink(named.root, "/", named.language, is_internal=False)
         for _ in range(chance.randrange(0, 9)):
             yield self._to_any(page.language, chance)
         if chance.random() < 0.04:
             name = chance.choice(list(self._population.dead))
-            yield Link(f"http://{name}", "/", page.language, is_internal=False)
+            yield SampleLink(f"http://{name}", "/", page.language, is_internal=False)
 
-    def _to_any(self, language: str, chance: Random) -> Link:
+    def _to_any(self, language: str, chance: Random) -> SampleLink:
         hosts = self._population.of_language[self._other_end(language, chance)]
         host = hosts[int(len(hosts) * chance.random() ** POPULARITY)]
         is_home = chance.random() < HOME
         entry = self._site(host).pages[0] if is_home else chance.choice(self._site(host).pages)
         root = f"http://{host.alias}" if chance.random() < ALIAS else host.root
-        return Link(root, entry.path, entry.language, is_internal=False)
+        return SampleLink(root, entry.path, entry.language, is_internal=False)
 
     def _other_end(self, language: str, chance: Random) -> str:
         roll = chance.random()

@@ -1,6 +1,6 @@
 """The robots.txt files of the sample web."""
 
-from crawler.web.sample.hosts import Host
+from crawler.web.sample.hosts import SampleHost
 from crawler.web.sample.sites import PRIVATE
 
 BOM = b"\xef\xbb\xbf"
@@ -13,7 +13,7 @@ RULES = {
 }
 
 
-def robots_txt(host: Host) -> bytes | None:
+def robots_txt(host: SampleHost) -> bytes | None:
     """The file's bytes, or None where the host has none and answers 404."""
     if host.robots == "absent":
         return None

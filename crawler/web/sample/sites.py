@@ -6,7 +6,7 @@ from random import Random
 from urllib.parse import quote
 
 from crawler.web.sample.chance import dice, pick
-from crawler.web.sample.hosts import Host
+from crawler.web.sample.hosts import SampleHost
 from crawler.web.sample.vocabulary import Text
 
 FANOUT = 5  # pages that a page is the parent of
@@ -50,7 +50,7 @@ class Entry:
 class Site:
     """The pages and oddities of one host, by path; every path is already percent-encoded."""
 
-    def __init__(self, host: Host, texts: dict[str, Text], seed: int) -> None:
+    def __init__(self, host: SampleHost, texts: dict[str, Text], seed: int) -> None:
         self.host = host
         self._texts, self._chance = texts, dice(seed, "site", host.name)
         self.entries: dict[str, Entry] = {}

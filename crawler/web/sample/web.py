@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from crawler.errors import SettingError
 from crawler.web.contract import NO_HEADERS, Answer, Unreachable
 from crawler.web.sample.chance import dice
-from crawler.web.sample.hosts import HUBS, Host, Population
+from crawler.web.sample.hosts import HUBS, Population, SampleHost
 from crawler.web.sample.html_pages import Document, write_calendar, write_page
 from crawler.web.sample.linking import Links
 from crawler.web.sample.robots_files import robots_txt
@@ -54,7 +54,7 @@ class SampleWeb:
         return tuple(self._texts)
 
     @property
-    def hosts(self) -> tuple[Host, ...]:
+    def hosts(self) -> tuple[SampleHost, ...]:
         """All hosts that answer, grouped by the language of their home page."""
         return tuple(self._population.hosts)
 
@@ -109,7 +109,7 @@ class SampleWeb:
             return _redirect(host, 301, host.root + path)
         raise Unreachable(self._population.dead.get(name, "dns"), url)
 
-    def _on_host(self, host: Host, path: str) -> Answer:
+    def _on_host(self, host: SampleHost, path: str) -> Answer:
         if path == "/robots.txt":
             robots = robots_txt(host)
             return _error(host, 404) if robots is None else _answer(host, "text/plain", robots)
@@ -123,7 +123,7 @@ class SampleWeb:
             return _document(host, write_calendar(host, year, month, text, self.seed))
         return self._of_near_path(host, path)
 
-    def _of_entry(self, host: Host, entry: Entry) -> Answer:
+    def _of_entry(self, host: SampleHost, entry: Entry) -> Answer:
         if entry.kind in ERRORS:
             return _error(host, ERRORS[entry.kind])
         if entry.kind in MOVES:
@@ -134,7 +134,7 @@ class SampleWeb:
         document = write_page(self._site(host), entry, links, self._texts, self.seed)
         return _document(host, document)
 
-    def _of_near_path(self, host: Host, path: str) -> Answer:
+    def _of_near_path(self, host: SampleHost, path: str) -> Answer:
         """What a server makes of a slash too many or too few, or of a redirect's second step."""
         entries = self._site(host).entries
         for near in (f"{path}/", path.removesuffix("/")):
@@ -147,7 +147,7 @@ class SampleWeb:
             return _redirect(host, 302, self._page_for(host, entry).path)
         return _error(host, 404)
 
-    def _target(self, host: Host, entry: Entry) -> str:
+    def _target(self, host: SampleHost, entry: Entry) -> str:
         if entry.kind in ("chain", "loop"):
             return entry.path + STEP
         if entry.kind == "away":
@@ -156,17 +156,17 @@ class SampleWeb:
         path = self._page_for(host, entry).path
         return path if entry.index % 2 else host.root + path
 
-    def _page_for(self, host: Host, entry: Entry) -> Entry:
+    def _page_for(self, host: SampleHost, entry: Entry) -> Entry:
         return dice(self.seed, "to", host.name, entry.path).choice(self._site(host).pages)
 
-    def _without_text(self, host: Host, entry: Entry) -> Answer:
+    def _without_text(self, host: SampleHost, entry: Entry) -> Answer:
         if entry.kind == "pdf":
             return _answer(host, *FILES["pdf"])
         chance = dice(self.seed, "bytes", host.name, entry.path)
         body = chance.randbytes(2000) if entry.kind == "binary" else b""
         return _answer(host, "text/html", body)
 
-    def _site(self, host: Host) -> Site:
+    def _site(self, host: SampleHost) -> Site:
         site = self._sites.get(host.name)
         if site is None:
             site = self._sites[host.name] = Site(host, self._texts, self.seed)
@@ -184,7 +184,7 @@ def _split(url: str) -> tuple[str, str, str]:
 
 
 def _answer(
-    host: Host, content_type: str, body: bytes, status: int = 200, location: str | None = None
+    host: SampleHost, content_type: str, body: bytes, status: int = 200, location: str | None = None
 ) -> Answer:
     headers = [("Server", "nginx"), ("Content-Type", content_type)]
     if location is not None:
@@ -193,15 +193,15 @@ def _answer(
     return Answer(status, tuple(headers), body, host.ip)
 
 
-def _document(host: Host, document: Document) -> Answer:
+def _document(host: SampleHost, document: Document) -> Answer:
     return _answer(host, document.content_type, document.body)
 
 
-def _error(host: Host, status: int) -> Answer:
+def _error(host: SampleHost, status: int) -> Answer:
     body = f"<html><head><title>{status}</title></head><body><h1>{status}</h1></body></html>\n"
     return _answer(host, "text/html", body.encode(), status)
 
 
-def _redirect(host: Host, status: int, location: str) -> Answer:
+def _redirect(host: SampleHost, status: int, location: str) -> Answer:
     body = f"<html><head><title>{status}</title></head><body>{status}</body></html>\n"
     return _answer(host, "text/html", body.encode(), status, location)

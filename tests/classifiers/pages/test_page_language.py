@@ -11,11 +11,11 @@ from classifiers.errors import LanguageError, MissingPackageError, ModelError
 from classifiers.lab.study.page_runs import text_page
 from classifiers.languages import known
 from classifiers.pages import methods
-from classifiers.pages.language import identify
 from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, PageMethod, Surroundings
+from classifiers.pages.methods.text_only import arrays, langdetect
 from classifiers.pages.parse import parse_page
-from classifiers.pages.text.engines import DEFAULT_ENGINE, engine, engine_names
 from classifiers.pages.text.scripts import utf16_units, vote
+from classifiers.pages.text.textengine import shipped_engine
 
 SENTENCES = {
     "af": "Ons het gisteraand lank langs die rivier gestap en oor die volgende reis gepraat.",
@@ -65,7 +65,7 @@ def page_of(
 ) -> PageLanguage:
     kind = f"text/html; charset={charset}"
     page = parse_page(html.encode(charset), content_type=kind, url="http://example.org/", **headers)  # type: ignore[arg-type]  # by name
-    return identify(page, surroundings)
+    return methods.method().identify(page, surroundings)
 
 
 @pytest.mark.parametrize("language", SENTENCES)
@@ -240,29 +240,21 @@ def test_the_same_page_gets_the_same_answer_in_any_order() -> None:
 
 
 def test_a_hundred_languages_and_more_are_told_from_text() -> None:
-    assert len(engine("text").languages) >= 110
+    assert len(shipped_engine().languages) >= 110
 
 
 def test_the_arrays_agree_with_langdetect() -> None:
-    package, arrays = engine("langdetect"), engine("langdetect-arrays")
+    package, ours = langdetect().engine, arrays().engine
     texts = [text for code, text in SENTENCES.items() if code != "zh"]
-    same = sum(package.identify(text)[0] == arrays.identify(text)[0] for text in texts)
+    same = sum(package.rank(text)[0][0] == ours.rank(text)[0][0] for text in texts)
     assert same / len(texts) > 0.97
 
 
 def test_langdetect_itself_can_be_chosen_and_repeats_itself() -> None:
     page = parse_page(SENTENCES["nl"].encode(), content_type=None, url="")
-    assert identify(page, by="langdetect").language == "nl"
-    assert identify(page, by="langdetect") == identify(page, by="langdetect")
-
-
-def test_engines_are_found_by_name() -> None:
-    assert engine_names()[0] == DEFAULT_ENGINE
-    for name in engine_names():
-        assert engine(name).name == name
-        assert {"de", "zh", "ru"} <= engine(name).languages
-    with pytest.raises(LanguageError, match="langdetect-arrays"):
-        engine("tea leaves")
+    method = methods.method("langdetect")
+    assert method.identify(page).language == "nl"
+    assert method.identify(page) == method.identify(page)
 
 
 def test_methods_are_found_by_name() -> None:
@@ -293,16 +285,10 @@ def test_every_method_has_an_answer_to_any_page(name: str) -> None:
         assert found.language is None or found.language in known()
 
 
-@pytest.mark.parametrize("name", engine_names())
-@pytest.mark.parametrize("text", AWKWARD)
-def test_no_text_makes_an_engine_raise(name: str, text: str) -> None:
-    assert len(engine(name).identify(text)) == 2
-
-
 @settings(deadline=None)
 @given(st.text(max_size=200))
 def test_probabilities_are_probabilities(text: str) -> None:
-    ranking = engine().rank(text)
+    ranking = shipped_engine().rank(text)
     shares = [share for _, share in ranking]
     assert shares == sorted(shares, reverse=True)
     assert all(0 <= share <= 1 for share in shares)

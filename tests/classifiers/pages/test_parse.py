@@ -9,7 +9,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from classifiers.pages.html import tree
 from classifiers.pages.html.hazards import is_hazardous
-from classifiers.pages.html.links import MAX_ANCHOR, MAX_LINKS, Link
+from classifiers.pages.html.links import MAX_ANCHOR, MAX_LINKS, Anchor
 from classifiers.pages.parse import MAX_BYTES, MAX_CHARACTERS, Declaration, ParsedPage, parse_page
 
 URL = "http://example.org/a/b.html"
@@ -149,12 +149,12 @@ def test_links_have_anchors_and_attributes_where_they_are_asked_for() -> None:
     )
     page = parse_page(html.encode(), content_type=None, url=URL, anchors=True)
     assert page.anchors[:4] == (
-        Link("http://example.org/de", "Zur deutschen Seite", "de", "de-AT", "nofollow me"),
-        Link("http://example.org/p", "A picture", "", "", ""),
-        Link("http://example.org/both", "Head line", "", "", ""),
-        Link("http://example.org/code", "f()", "", "", ""),
+        Anchor("http://example.org/de", "Zur deutschen Seite", "de", "de-AT", "nofollow me"),
+        Anchor("http://example.org/p", "A picture", "", "", ""),
+        Anchor("http://example.org/both", "Head line", "", "", ""),
+        Anchor("http://example.org/code", "f()", "", "", ""),
     )
-    assert len(page.anchors[4].anchor) == MAX_ANCHOR
+    assert len(page.anchors[4].text) == MAX_ANCHOR
     assert [link.url for link in page.anchors] == page.links
     assert parse(html).anchors == ()
 

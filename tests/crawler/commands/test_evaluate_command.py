@@ -141,7 +141,6 @@ def test_a_model_is_measured_without_cross_validation(
         ["--json", "no/such/folder/f.json"],
         ["words", "--folds", "1"],
         ["words", "--urls", "9"],
-        ["words", "--backend", "threading", "--cluster", "127.0.0.1:1"],
     ],
 )
 def test_what_cannot_be_asked_is_one_line_and_exit_code_2(

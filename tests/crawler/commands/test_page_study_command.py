@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from classifiers.lab.page_methods.trainers import NAMES
 from classifiers.lab.study.page_runs import text_page
 from classifiers.pages.method import Surroundings
 from classifiers.pages.methods import names
@@ -312,7 +313,7 @@ execute(["scrapy", "evaluate", {str(data)!r}, *{options!r}])
 def load(method: str, path: Path) -> object:
     from importlib import import_module
 
-    return import_module(train._METHODS[method]).load(path)
+    return import_module(NAMES[method]).load(path)
 
 
 @pytest.mark.parametrize("method", ["cavnar-trenkle", "nfc"])
@@ -430,4 +431,4 @@ def test_the_help_tells_of_texts_and_pages() -> None:
     for text in (evaluate._MANUAL, train._MANUAL):
         for expected in ("pages.tsv", "html.tar", "text, lang", "texts.tsv.gz --method"):
             assert expected in text
-    assert set(train._METHODS) - {"byte-ngrams", "text"} <= set(names())
+    assert set(NAMES) - {"byte-ngrams", "text"} <= set(names())

@@ -13,7 +13,7 @@ import pytest
 from crawler.report.progress import Display
 from crawler.report.watching import Watch
 from crawler.simulate import tamura_figures
-from crawler.simulate.plan import ARGUMENTS, Result, make_plan, simulate_all
+from crawler.simulate.plan import ARGUMENTS, SimulatedCrawl, make_plan, simulate_all
 from crawler.simulate.webgraph import WebGraph
 from tests.support.commandline import call
 from tests.support.simulatedwebs import random_graph
@@ -263,9 +263,9 @@ def test_an_interruption_keeps_what_was_done(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen: list[Result] = []
+    seen: list[SimulatedCrawl] = []
 
-    def interrupt(watch: Watch, result: Result) -> None:
+    def interrupt(watch: Watch, result: SimulatedCrawl) -> None:
         seen.append(result)
         if len(seen) == 2:
             raise KeyboardInterrupt

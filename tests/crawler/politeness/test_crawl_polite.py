@@ -14,10 +14,11 @@ import pytest
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from crawler.crawl import CrawlSettings
+from crawler.configuration import CrawlSettings
 from crawler.errors import SettingError
 from crawler.settings import USER_AGENT
-from crawler.spiders.langfocus import crawl_settings, download_of
+from crawler.spiders.responses import download_of
+from crawler.spiders.scrapy_settings import crawl_settings
 from crawler.web.contract import NO_HEADERS, Answer
 from tests.support.crawls import CONTACT, crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
@@ -122,7 +123,7 @@ def test_a_crawl_that_names_nobody_may_not_begin(
     given: dict[str, Any], proxy: str, told: str, no_proxies: pytest.MonkeyPatch
 ) -> None:
     no_proxies.setenv("http_proxy", proxy)
-    assert told in settings_of(**given).contact_fault
+    assert told in settings_of(**given).bot.fault
 
 
 @pytest.mark.parametrize(
@@ -133,12 +134,12 @@ def test_a_proxy_on_this_machine_needs_no_contact(
 ) -> None:
     no_proxies.setenv("http_proxy", proxy)
     settings = settings_of()
-    assert settings.is_anonymous
-    assert not settings.contact_fault
+    assert settings.bot.is_anonymous
+    assert not settings.bot.fault
 
 
 def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) -> None:
-    assert settings_of(has_servers=False).user_agent == USER_AGENT
+    assert settings_of(has_servers=False).bot.user_agent == USER_AGENT
 
 
 @pytest.mark.parametrize(
@@ -167,8 +168,8 @@ def test_the_contact_is_sent_and_the_product_obeys(
     given: dict[str, Any], sent: str, obeyed: str, no_proxies: pytest.MonkeyPatch
 ) -> None:
     settings = settings_of(**given)
-    assert (settings.user_agent, settings.robots_name) == (sent, obeyed)
-    assert not settings.is_anonymous
+    assert (settings.bot.user_agent, settings.bot.robots_name) == (sent, obeyed)
+    assert not settings.bot.is_anonymous
 
 
 def test_servers_see_whom_to_ask(tmp_path: Path) -> None:

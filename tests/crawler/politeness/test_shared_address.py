@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.politeness.occupancy import OwnOccupancy
-from crawler.politeness.shared_address import STEP_S, SharedAddresses
+from crawler.politeness.shared_address import SharedAddresses
+from crawler.politeness.waiting_room import STEP_S
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.stored import StoredCrawl, connect
 from tests.support.redisserver import RedisServer

@@ -13,11 +13,11 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.simulate.engine import Course, simulate
-from crawler.simulate.generate import Measures, generate, link_plan
+from crawler.simulate.generate import WebMeasures, generate, link_plan
 from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.filters import make_filter
 
-MEASURES = Measures().scaled(0.02)
+MEASURES = WebMeasures().scaled(0.02)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_counts_are_exact_and_links_nearly(web: WebGraph) -> None:
 
 
 def test_links_are_those_of_pages_each_once_and_none_to_itself() -> None:
-    web = generate(Measures().scaled(0.002))
+    web = generate(WebMeasures().scaled(0.002))
     sources = np.repeat(np.arange(web.n_vertices), np.diff(web.link_start))
     assert (web.page_status[sources] == PAGE).all()
     assert (web.link_target != sources).all()
@@ -190,14 +190,14 @@ def test_a_crawl_by_domain_takes_what_is_in_the_domain_first(web: WebGraph) -> N
 
 
 def test_other_targets_have_domains_of_their_own() -> None:
-    measures = replace(Measures().scaled(0.001), target="de", domain="de")
+    measures = replace(WebMeasures().scaled(0.001), target="de", domain="de")
     graph = generate(measures)
     assert graph.domains.count("de") == 1
     assert graph.languages[0] == graph.target == "de"
 
 
 def test_the_same_measures_and_state_give_the_same_web() -> None:
-    small = Measures().scaled(0.001)
+    small = WebMeasures().scaled(0.001)
     one, two, other = (generate(small, random_state=state) for state in (3, 3, 4))
     assert (one.link_target == two.link_target).all()
     assert (one.page_language == two.page_language).all()
@@ -207,7 +207,7 @@ def test_the_same_measures_and_state_give_the_same_web() -> None:
 
 def test_any_small_web_is_whole() -> None:
     for factor in (0.0002, 0.0005, 0.002):
-        graph = generate(Measures().scaled(factor), random_state=1)
+        graph = generate(WebMeasures().scaled(factor), random_state=1)
         graph.check_shapes()
         graph.check()
         course = simulate(graph, filter=make_filter("none"), ordering="bfs")
@@ -215,7 +215,7 @@ def test_any_small_web_is_whole() -> None:
 
 
 def test_the_plan_of_links_sums_up_to_the_tables() -> None:
-    measures, plan = Measures(), link_plan(Measures())
+    measures, plan = WebMeasures(), link_plan(WebMeasures())
     assert plan.sum() == pytest.approx(measures.links, abs=30)
     for row, name in enumerate(("relevant", "near", "far")):
         relevant, _, between, _ = measures.page_links[name]
@@ -239,4 +239,4 @@ def test_measures_that_contradict_each_other_are_refused(
     changes: dict[str, object], message: str
 ) -> None:
     with pytest.raises(SettingError, match=message):
-        generate(replace(Measures(), **changes))  # type: ignore[arg-type]  # that is the point
+        generate(replace(WebMeasures(), **changes))  # type: ignore[arg-type]  # that is the point

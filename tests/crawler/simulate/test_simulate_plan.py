@@ -12,7 +12,7 @@ from crawler.errors import CrawlError
 from crawler.options import CrawlOptions
 from crawler.simulate.engine import simulate
 from crawler.simulate.figures import Yardstick, course_figures
-from crawler.simulate.plan import Case, Plan, make_plan, prepared, simulate_all
+from crawler.simulate.plan import SimulationPlan, StrategyCase, make_plan, prepared, simulate_all
 from crawler.simulate.repeated import band, estimate
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import make_filter
@@ -169,7 +169,7 @@ def test_an_interrupted_simulation_leaves_no_thread_behind(graph: WebGraph) -> N
 
 
 def test_errors_of_a_simulation_reach_the_caller(graph: WebGraph) -> None:
-    plan = Plan("th", (Case("unheard-of"),))
+    plan = SimulationPlan("th", (StrategyCase("unheard-of"),))
     with pytest.raises(CrawlError, match="no ordering 'unheard-of'"):
         list(simulate_all(graph, plan, jobs=2))
 

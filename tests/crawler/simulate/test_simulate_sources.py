@@ -12,7 +12,8 @@ from random import Random
 
 import pytest
 
-from crawler.crawl import CrawlSettings, open_crawl
+from crawler.configuration import CrawlSettings
+from crawler.crawl import open_crawl
 from crawler.errors import ArchiveError, GraphError, SettingError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from classifiers.lab.page_methods.rivals import FASTTEXT_MODEL
-from crawler.crawl import Crawl, CrawlSettings, open_crawl
+from crawler.configuration import CrawlSettings
+from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.options import CrawlOptions
 from crawler.visit import Download

@@ -6,7 +6,8 @@ import pytest
 
 from classifiers import languages
 from classifiers.urls.model import UrlModel
-from crawler.crawl import CrawlSettings, open_crawl
+from crawler.configuration import CrawlSettings
+from crawler.crawl import open_crawl
 from crawler.errors import SettingError
 from crawler.options import SEED_FOLDER, CrawlOptions
 

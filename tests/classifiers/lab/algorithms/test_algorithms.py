@@ -43,7 +43,6 @@ IS_YES = (COUNTS[:, 0] + COUNTS[:, 1] > COUNTS[:, 2] + 0.5).astype(bool)
 MATRICES = hnp.arrays(
     np.int64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.integers(0, 4)
 )
-COUNTRIES = {"192.0.2.1": "IT"}
 
 
 class Fixed(CcTld):
@@ -253,10 +252,7 @@ def test_either_is_no_only_if_all_say_no_and_both_is_yes_only_if_all_say_yes() -
 def test_the_ip_baseline_raises_the_recall_of_what_it_is_joined_with() -> None:
     urls = ["http://notizie.it/", "http://a.com/", "http://news.com/", "http://b.org/x"]
     is_italian = [True, True, False, False]
-    addresses = {"a.com": ["192.0.2.1"]}
-    joined = classifier(
-        "ip+nb:words", "it", resolver=lambda host: addresses.get(host, []), countries=COUNTRIES.get
-    )
+    joined = classifier("ip+nb:words", "it", countries={"a.com": "IT"}.get)
     assert joined.fit(urls, is_italian).predict(["http://a.com/news"]).tolist() == [True]
     learned, by_address = joined.get_params()["classifiers"]
     assert learned.algorithm.smoothing == 1.0
@@ -361,8 +357,6 @@ def test_baselines_are_built_by_name(name: str) -> None:
 
 
 def test_custom_made_features_are_told_where_servers_stand() -> None:
-    located = classifier(
-        "dt:custom", "it", resolver=lambda host: ["192.0.2.1"], countries=COUNTRIES.get
-    )
+    located = classifier("dt:custom", "it", countries={"a.com": "IT"}.get)
     assert located.get_params()["vectorizer"].countries("a.com") == "IT"
     assert classifier("dt:custom", "it").get_params()["vectorizer"].countries is None

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers._cctld import TABLE_I
 from classifiers.errors import ClassifierError, LanguageError
 from classifiers.lab.algorithms import CcTld, CcTldPlus, Ip
-from classifiers.lab.algorithms.untrained import ServerCountry
+from classifiers.lab.features.hosting import Resolver, ServerCountry
+from classifiers.tables.country_domains import TABLE_I
 
 ADDRESSES = {
     "tagesschau.de": ["192.0.2.1"],
@@ -23,8 +23,12 @@ def resolver(host: str) -> list[str]:
     return ADDRESSES.get(host, [])
 
 
-def ip(language: str) -> Ip:
-    return Ip(language, resolver, COUNTRIES.get)
+def country_of(address: str | None) -> str | None:
+    return COUNTRIES.get(address or "")
+
+
+def ip(language: str, resolve: Resolver = resolver) -> Ip:
+    return Ip(language, ServerCountry(country_of, resolve))
 
 
 def test_a_country_code_of_the_paper_is_the_language_it_lists_first() -> None:
@@ -64,7 +68,7 @@ def test_at_most_one_language_has_a_top_level_domain(url: str) -> None:
 
 def test_baselines_need_no_training_and_score_one_or_minus_one() -> None:
     urls = ["http://a.de/", "http://a.com/"]
-    for each in (CcTld("de"), CcTldPlus("de"), Ip("de", lambda host: [], COUNTRIES.get)):
+    for each in (CcTld("de"), CcTldPlus("de"), ip("de", lambda host: [])):
         before = each.decision_function(urls)
         assert set(before.tolist()) <= {1.0, -1.0}
         assert each.fit(urls, ["x", "y"]) is each
@@ -87,8 +91,8 @@ def test_a_host_that_is_an_address_is_not_resolved() -> None:
         raise AssertionError(host)
 
     urls = ["http://192.0.2.3/a", "http://[2001:db8::1]:80/"]
-    assert Ip("de", refused, COUNTRIES.get).predict(urls).tolist() == [True, False]
-    assert Ip("en", refused, COUNTRIES.get).predict(urls).tolist() == [False, True]
+    assert ip("de", refused).predict(urls).tolist() == [True, False]
+    assert ip("en", refused).predict(urls).tolist() == [False, True]
 
 
 def test_a_host_is_resolved_once_for_all_its_urls() -> None:
@@ -99,12 +103,8 @@ def test_a_host_is_resolved_once_for_all_its_urls() -> None:
         return resolver(host)
 
     urls = ["http://tagesschau.de/a", "http://TAGESSCHAU.de/b", "http://example.com/"]
-    Ip("de", counting, COUNTRIES.get).predict(urls)
+    ip("de", counting).predict(urls)
     assert asked == ["tagesschau.de", "example.com"]
-
-
-def test_the_first_address_with_a_country_decides() -> None:
-    assert ServerCountry(resolver, COUNTRIES.get)("www.lemonde.fr") == "fr"
 
 
 def test_the_ip_baseline_says_what_it_lacks() -> None:

@@ -20,7 +20,6 @@ from classifiers.pages.method import (
     PageLanguage,
     PageMethod,
     Surroundings,
-    TrainablePageMethod,
 )
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
@@ -63,7 +62,8 @@ trained = pytest.mark.parametrize(
 )
 Ranked = cavnar_trenkle.CavnarTrenkle | nfc.Nfc
 Train = Callable[[list[LabelledText]], Ranked]
-Load = Callable[[Path], TrainablePageMethod]
+Trained = Ranked | top_level_domain.TopLevelDomain
+Load = Callable[[Path], Trained]
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def test_nothing_to_learn_from_is_no_error(train: Train) -> None:
 
 @trained
 def test_a_saved_method_is_read_back_and_written_the_same(
-    load: Load, one: TrainablePageMethod, tmp_path: Path
+    load: Load, one: Trained, tmp_path: Path
 ) -> None:
     first, second = tmp_path / "first.npz", tmp_path / "second.npz"
     one.save(first)
@@ -249,7 +249,7 @@ def test_the_same_texts_in_another_order_give_the_same_file(train: Train, tmp_pa
 
 @trained
 def test_a_damaged_or_missing_file_is_a_model_error(
-    load: Load, one: TrainablePageMethod, tmp_path: Path
+    load: Load, one: Trained, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.npz"
     (cavnar_trenkle if one.name != "cavnar-trenkle" else nfc).train(TEXTS).save(other)

@@ -14,7 +14,7 @@ from classifiers.lab.study.page_runs import (
     DEFAULT_METHODS,
     Case,
     Cases,
-    Run,
+    MethodRun,
     asked,
     cases_of_pages,
     cases_of_texts,
@@ -55,7 +55,9 @@ def case(language: str, text: str, kind: str = "sentence") -> Case:
     return Case(language, kind, text_page(text))
 
 
-def study(*pairs: tuple[str, str], sort: str = "texts", length: int = 20) -> tuple[Cases, Run]:
+def study(
+    *pairs: tuple[str, str], sort: str = "texts", length: int = 20
+) -> tuple[Cases, MethodRun]:
     """Cases with these languages, and the run of a method that gives these answers."""
     cases = Cases(sort, tuple(case(right, answer + " " + "x" * length) for right, answer in pairs))
     return cases, asked(FirstWord(), cases.cases)
@@ -176,7 +178,7 @@ def test_an_answer_without_a_name_stands_under_its_code() -> None:
 
 def test_confidence_is_compared_with_what_came_true() -> None:
     cases = Cases("texts", tuple(case("de", "de a") for _ in range(4)))
-    run = Run("made", frozenset(), ["de", "en", "de", None])
+    run = MethodRun("made", frozenset(), ["de", "en", "de", None])
     run.confidences.extend([0.75, 0.75, 1.0, 0.0])
     run.decided.extend(["text"] * 3 + ["none"])
     found = table(calibration(cases, [run]), 3)
@@ -309,23 +311,6 @@ def test_methods_that_cannot_be_had_are_left_out_with_a_reason_unless_named() ->
     assert all(left_out.values())
     with pytest.raises(StudyError, match="no method is called 'poems'; choose one of: composite"):
         found_methods(["langdetect-arrays", "poems"])
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_a_method_whose_module_is_missing_is_an_error_only_if_it_was_named(
-    named: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    builders = {**methods._BUILDERS, "composite": "classifiers.lab.page_methods.nowhere:shipped"}
-    monkeypatch.setattr(methods, "_BUILDERS", builders)
-    methods.method.cache_clear()
-    try:
-        if named:
-            with pytest.raises(StudyError, match="'composite' is not there"):
-                found_methods(["composite"])
-        else:
-            assert "not there" in found_methods()[1]["composite"]
-    finally:
-        methods.method.cache_clear()
 
 
 def test_measures_of_nothing_are_undefined() -> None:

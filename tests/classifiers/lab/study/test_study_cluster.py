@@ -1,7 +1,5 @@
 """Cross-validation on a Dask cluster of processes."""
 
-import importlib.util
-
 import pytest
 
 from classifiers.errors import MissingPackageError, StudyError
@@ -49,12 +47,4 @@ def test_a_scheduler_that_does_not_answer_is_named() -> None:
 def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match=r"'langfocus\[cluster\]'"):
-        Workers(backend="dask")
-    with pytest.raises(MissingPackageError, match="ray is not installed"):
-        Workers(backend="ray")
-
-
-@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
-def test_ray_is_refused_where_it_is_not_installed() -> None:
-    with pytest.raises(MissingPackageError, match="pip install ray"):
-        Workers(backend="ray")
+        Workers(cluster="127.0.0.1:1")

@@ -10,7 +10,7 @@ import pytest
 from classifiers.lab.features import custom
 from classifiers.lab.study import blocks, comparisons, experiments, paper
 from classifiers.lab.study.beyond import best_combination, by_kind, by_tld, domain_disjoint
-from classifiers.lab.study.result import MEASURES, Cell, Result, Table
+from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Result
 from classifiers.lab.study.samples import draw
 from classifiers.lab.study.servers import Servers
 from classifiers.lab.study.tree_top import tree
@@ -40,7 +40,7 @@ def study() -> Study:
     return Study(draw(rows, FIVE), n_folds=2, servers=Servers(hosts))
 
 
-def cells(table: Table) -> Iterator[Cell]:
+def cells(table: MeasureTable) -> Iterator[Cell]:
     for row in table.rows:
         yield from row.cells
 

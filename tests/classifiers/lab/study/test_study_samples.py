@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers.errors import DatasetError
-from classifiers.lab.datasets import LabelledUrl
+from classifiers.lab.datasets import LabelledUrl, distinct
 from classifiers.lab.study import folds
-from classifiers.lab.study.samples import Corpus, distinct, draw, sample
+from classifiers.lab.study.samples import Corpus, draw, sample
 from tests.support.studyurls import FIVE, labelled
 
 CODES = ("en", "de", "fr", "es", "it", "nl", "pt")

@@ -5,7 +5,7 @@ from scipy.sparse import csr_matrix
 from classifiers.errors import StudyError
 from classifiers.lab.algorithms import classifier
 from classifiers.lab.study import subsets
-from classifiers.lab.study.fitting import Plan, narrowed, seen
+from classifiers.lab.study.fitting import Splits, narrowed, seen
 from classifiers.lab.study.names import label, parse
 from classifiers.lab.study.samples import draw
 from classifiers.lab.study.servers import Servers
@@ -20,9 +20,9 @@ def study() -> Study:
 
 
 def test_each_url_is_tested_exactly_once_and_never_trained_on(study: Study) -> None:
-    plan = study.plan("fr", Setting(share=0.5))
-    tested = np.zeros(len(plan.y), int)
-    for train, test in plan.parts():
+    splits = study.splits("fr", Setting(share=0.5))
+    tested = np.zeros(len(splits.y), int)
+    for train, test in splits.parts():
         tested[test] += 1
         assert not set(train.tolist()) & set(test.tolist())
     assert (tested == 1).all()
@@ -36,10 +36,10 @@ def test_each_url_is_tested_exactly_once_and_never_trained_on(study: Study) -> N
 def test_decisions_are_those_of_a_classifier_fitted_anew_in_each_fold(
     study: Study, name: str
 ) -> None:
-    urls, plan = np.array(study.urls("de"), object), study.plan("de")
+    urls, splits = np.array(study.urls("de"), object), study.splits("de")
     expected = np.zeros(len(urls), bool)
-    for train, test in plan.parts():
-        fitted = classifier(name, "de").fit(urls[train].tolist(), plan.y[train])
+    for train, test in splits.parts():
+        fitted = classifier(name, "de").fit(urls[train].tolist(), splits.y[train])
         expected[test] = fitted.predict(urls[test].tolist())
     assert (study.decisions(name, "de") == expected).all()
 
@@ -76,9 +76,9 @@ def test_progress_is_told_call_by_call() -> None:
     assert told == [(done, 4) for done in (1, 2, 3, 4)]
 
 
-def test_results_of_two_threads_are_those_of_one(study: Study) -> None:
+def test_two_processes_find_what_one_process_finds(study: Study) -> None:
     names = ["svm:words", "nb:3-grams-from-word"]
-    other = Study(study.corpus, n_folds=4, workers=Workers(2, "threading"))
+    other = Study(study.corpus, n_folds=4, workers=Workers(2))
     other.run(names)
     for name in names:
         for language in FIVE:
@@ -153,12 +153,12 @@ def test_one_fold_is_no_cross_validation(study: Study) -> None:
         Study(study.corpus, n_folds=61)
 
 
-def test_a_plan_is_the_same_however_often_it_is_asked() -> None:
-    plan = Plan(np.arange(40) < 20, np.arange(40) % 4, 0.2, 7)
-    train, _ = plan.part(2)
-    assert (train == plan.part(2)[0]).all()
+def test_the_training_rows_of_a_fold_are_the_same_each_time() -> None:
+    splits = Splits(np.arange(40) < 20, np.arange(40) % 4, 0.2, 7)
+    train, _ = splits.part(2)
+    assert (train == splits.part(2)[0]).all()
     # A fifth of the 15 positives and 15 negatives outside the fold.
-    assert plan.y[train].tolist() == [True] * 3 + [False] * 3
+    assert splits.y[train].tolist() == [True] * 3 + [False] * 3
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,3 @@ def test_labels_are_those_of_the_paper() -> None:
     assert label("cctld+") == "ccTLD+"
     assert label("ip+svm:allgrams-from-word") == "SVM allgrams + IP"
     assert label("markov:5-grams-from-url") == "Markov 5-grams-from-url"
-
-
-def test_what_cannot_run_jobs_is_refused_at_once() -> None:
-    with pytest.raises(StudyError, match="backend"):
-        Workers(backend="mpi")
-    with pytest.raises(StudyError, match="Dask"):
-        Workers(backend="threading", cluster="tcp://127.0.0.1:1")

@@ -1,0 +1,171 @@
+"""Functions compiled by numba, and a cache on disk that follows all that they are made of.
+
+numba keeps a compiled function on disk until the file of that function changes. It does not notice
+a change in another file, of a function that is called or of a constant that is read. Here the key
+of each cache entry holds a digest of these too, so compiled code can stand in several files.
+
+Where no folder for the cache can be written, every process compiles anew. This is the only module
+that touches private parts of numba: `FunctionCache._index_key`, `Dispatcher._cache` and the import
+of `numba.np.arraymath`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from pickle import UnpicklingError
+from sys import stdlib_module_names
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, TypeVar, cast
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_FOREIGN = stdlib_module_names | {"numba", "numpy", "llvmlite"}
+"""Packages whose functions are not read: numba's own key has its version."""
+_DAMAGED = (OSError, EOFError, UnpicklingError)
+"""Errors of a cache that is damaged, or on a disk that is full."""
+_PLAIN = (type(None), bool, int, float, str, bytes, np.generic)
+
+
+def _leave_out_scipy() -> None:
+    """Load numba's functions of arrays without scipy, which nothing here needs.
+
+    numba imports scipy.linalg to look for a library of linear algebra. Without this import a
+    process needs 0.9 s of CPU time to its first scores of URLs instead of 1.15 s (numba 0.68, warm
+    cache). Other code in the process finds the library as before.
+    """
+    linalg: Any = import_module("numba.np.linalg")
+    look = getattr(linalg, "ensure_blas", None)
+    if look is None:  # a later version of numba
+        return
+
+    def find_none() -> None:
+        raise ImportError
+
+    linalg.ensure_blas = find_none
+    try:
+        arraymath: Any = import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = look
+    if arraymath.ensure_blas is find_none:  # this was the first import
+        arraymath.ensure_blas, arraymath._HAVE_BLAS = look, True
+
+
+_leave_out_scipy()
+
+
+def inlined(function: Function) -> Function:
+    """The function compiled as a part of the functions that call it."""
+    return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
+
+
+def compiled(function: Function) -> Function:
+    """The function compiled, or read from the cache on disk."""
+    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    cached: Any = _DigestCache
+    with suppress(RuntimeError):  # no folder for the cache can be written
+        dispatcher._cache = cached(function)
+    return cast(Function, dispatcher)
+
+
+class _DigestCache(FunctionCache):
+    """numba's cache of one function, keyed by `source_digest` too; what is damaged is ignored."""
+
+    def _index_key(self, sig: Any, codegen: Any) -> tuple[object, ...]:
+        parent: Any = super()
+        key = parent._index_key(sig, codegen)
+        return (*key, _fields(sig), source_digest(self._py_func))
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        parent: Any = super()
+        try:
+            return parent.load_overload(sig, target_context)
+        except _DAMAGED:
+            with suppress(OSError):
+                parent.flush()
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        parent: Any = super()
+        with suppress(*_DAMAGED):
+            parent.save_overload(sig, data)
+
+
+def _fields(kinds: Any) -> tuple[object, ...]:
+    """The names of the fields of named tuples: numba compares their types alone."""
+    return tuple(
+        (getattr(kind, "fields", ()), _fields(getattr(kind, "types", ()))) for kind in kinds
+    )
+
+
+@cache
+def source_digest(function: Callable[..., Any]) -> str:
+    """A digest of the bytecode of a function and of all functions and constants that it uses.
+
+    Raises `TypeError` for a global whose value has no digest.
+    """
+    found = hashlib.sha256()
+    waiting, seen = [function], {function}
+    while waiting:
+        for part in _parts(waiting.pop()):
+            if isinstance(part, str):
+                found.update(part.encode("utf-8", "surrogatepass") + b"\0")
+            elif part not in seen:
+                seen.add(part)
+                waiting.append(part)
+    return found.hexdigest()
+
+
+def _parts(function: Callable[..., Any]) -> Iterator[str | Callable[..., Any]]:
+    """What a function is made of: text that stands for it, and the functions that it names."""
+    own = cast(FunctionType, function)
+    cells = zip(own.__code__.co_freevars, own.__closure__ or (), strict=True)
+    known = own.__globals__ | {name: cell.cell_contents for name, cell in cells}
+    for code in _codes(own.__code__):
+        constants = [value for value in code.co_consts if not isinstance(value, CodeType)]
+        yield f"{code.co_code.hex()} {code.co_varnames} {code.co_names}"
+        yield from _value(constants)
+        for name in (*code.co_names, *code.co_freevars):
+            if name in known:
+                yield name
+                yield from _value(known[name])
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code and the code of functions and comprehensions in it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+def _value(value: Any) -> Iterator[str | Callable[..., Any]]:
+    """Text that stands for a value, or the function that it is."""
+    value = getattr(value, "py_func", getattr(value, "__wrapped__", value))
+    package = str(getattr(value, "__module__", "")).partition(".")[0]
+    if isinstance(value, _PLAIN):
+        yield f"{type(value).__name__} {value!r}"
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    elif isinstance(value, tuple | list):
+        yield str(len(value))
+        for item in value:
+            yield from _value(item)
+    elif isinstance(value, frozenset):
+        yield from _value(sorted(map(repr, value)))
+    elif isinstance(value, ModuleType):
+        yield value.__name__
+    elif isinstance(value, type) or package in _FOREIGN:
+        fields = getattr(value, "_fields", ())
+        yield f"{package} {getattr(value, '__qualname__', type(value).__name__)} {fields}"
+    elif isinstance(value, FunctionType):
+        yield value
+    else:
+        raise TypeError(f"compiled code uses {value!r}, for which there is no digest")

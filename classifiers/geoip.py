@@ -1,0 +1,61 @@
+"""The country of an IP address, from a MaxMind DB file such as GeoLite2-Country."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+
+from geoip2.database import Reader
+from geoip2.errors import AddressNotFoundError
+from maxminddb import InvalidDatabaseError
+
+from classifiers.errors import GeoIPError
+
+CountryLookup = Callable[[str | None], str | None]
+"""IP address -> the ISO 3166-1 code of its country; None if it is not known."""
+
+
+def country_lookup(path: Path) -> CountryLookup:
+    """A function from an IP address to the ISO 3166-1 code of its country, in upper case.
+
+    The function gives None for None, for text that is no address and for an address that the file
+    does not list. Threads can share it. GeoIPError if the file cannot be read or has no countries.
+    """
+    reader = _opened(path)
+    is_city_file = "City" in reader.metadata().database_type
+    record_of = reader.city if is_city_file else reader.country
+
+    def country_of(address: str | None) -> str | None:
+        parsed = parsed_address(address or "")
+        try:
+            return record_of(parsed).country.iso_code if parsed else None
+        # ValueError: an IPv6 address in a file of IPv4; InvalidDatabaseError: a damaged record.
+        except (AddressNotFoundError, ValueError, InvalidDatabaseError):
+            return None
+
+    return country_of
+
+
+def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
+    """The IP address that a text spells, without its zone; None if the text is no address.
+
+    An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`) becomes IPv4.
+    """
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def _opened(path: Path) -> Reader:
+    try:
+        reader = Reader(path)
+    except (OSError, InvalidDatabaseError, ValueError) as error:
+        raise GeoIPError(f"{path}: cannot be read as a MaxMind DB file ({error})") from error
+    kind = reader.metadata().database_type
+    if "Country" in kind or "City" in kind:
+        return reader
+    reader.close()
+    raise GeoIPError(f"{path}: has no countries ({kind}); use GeoLite2-Country or GeoLite2-City")

@@ -1,0 +1,36 @@
+"""The methods for pages that learn from labelled data, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final, Protocol, cast
+
+NAMES: Final = {
+    "cavnar-trenkle": "classifiers.lab.page_methods.cavnar_trenkle",
+    "nfc": "classifiers.lab.page_methods.nfc",
+    "byte-ngrams": "classifiers.lab.page_methods.cai",
+    "top-level-domain": "classifiers.lab.page_methods.top_level_domain",
+    "text": "classifiers.lab.training.texttraining",
+}
+"""Name -> the module whose function `train` learns the method."""
+
+FROM_ADDRESSES: Final = frozenset({"top-level-domain"})
+"""Methods that learn from pairs of URL and language; the others learn from labelled texts."""
+
+
+class Trained(Protocol):
+    """A method that was learned, or the model of one."""
+
+    @property
+    def languages(self) -> Collection[str]:
+        """All languages that it can answer; empty if it can answer any."""
+
+    def save(self, path: Path) -> None:
+        """Write the file of what was learned; the same model gives the same bytes."""
+
+
+def trainer(name: str) -> Callable[[Iterable[Any]], Trained]:
+    """The function that learns the method of that name (one of NAMES) from labelled rows."""
+    return cast(Callable[[Iterable[Any]], Trained], import_module(NAMES[name]).train)

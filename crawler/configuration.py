@@ -1,0 +1,52 @@
+"""The settings of a crawl as plain values, and the declarations that they come from."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crawler import settings
+from crawler.declaration import declarations
+from crawler.politeness.contact import BotName
+from crawler.visit import RetryRule
+
+SETTINGS = declarations(settings)
+"""The declaration of each setting that langfocus reads, Scrapy's own among them."""
+
+DESCRIPTIONS = {name: setting.manual for name, setting in SETTINGS.items()}
+"""The help of each setting."""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlSettings:
+    """The settings that a crawl needs. All delays are seconds.
+
+    `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `geoip` None:
+    countries are not recorded. `bot` says in whose name servers are asked. `private_addresses`
+    allows hosts of the crawl's own network. At most `per_address` hosts with one address are
+    contacted at once, 0: any number. With `keeps_links` the run holds the links of its pages.
+
+    `frontier` is the address of a Redis server whose frontier this process shares with others;
+    None: a frontier of its own. `crawl_name` is the name of the shared crawl there; None: language
+    and strategy. A worker renews its leases four times in `lease_s` seconds; those of a worker that
+    died end `lease_s` seconds after the last time.
+    """
+
+    run_folder: Path | None = None
+    runs: Path = Path(settings.LANGFOCUS_RUNS)
+    delay_s: float = settings.DOWNLOAD_DELAY
+    retry_rule: RetryRule = field(default_factory=RetryRule)
+    bot: BotName = field(default_factory=BotName)
+    private_addresses: bool = settings.LANGFOCUS_PRIVATE_ADDRESSES
+    per_address: int = settings.LANGFOCUS_PER_ADDRESS
+    max_crawl_delay_s: float = settings.LANGFOCUS_MAX_CRAWL_DELAY
+    patience_s: float = settings.LANGFOCUS_PATIENCE
+    live_interval_s: float = settings.LANGFOCUS_LIVE_INTERVAL
+    random_state: int = settings.LANGFOCUS_RANDOM_STATE
+    keeps_links: bool = settings.LANGFOCUS_LINKS
+    url_model: Path | None = None
+    geoip: Path | None = None
+    sample_seed: int = settings.LANGFOCUS_SAMPLE_SEED
+    sample_hosts: int = settings.LANGFOCUS_SAMPLE_HOSTS
+    version: str = ""
+    frontier: str | None = settings.LANGFOCUS_FRONTIER
+    crawl_name: str | None = settings.LANGFOCUS_CRAWL
+    lease_s: float = settings.LANGFOCUS_LEASE

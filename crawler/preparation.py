@@ -1,0 +1,101 @@
+"""A crawl before it is opened: options completed, models and pages' Web loaded, nothing written."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from classifiers import languages
+from classifiers.errors import ClassifierError, LanguageError
+from crawler.configuration import CrawlSettings
+from crawler.errors import SettingError
+from crawler.identification import page_method, page_reader
+from crawler.options import CrawlOptions
+from crawler.strategies import Ordering, make_ordering
+from crawler.visit import VisitRules
+from crawler.web.contract import Web
+from crawler.web.opening import open_web
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """The parts of a crawl that need no run folder. `web` is None for the live Web."""
+
+    options: CrawlOptions
+    settings: CrawlSettings
+    ordering: Ordering
+    web: Web | None
+    rules: VisitRules
+
+
+def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
+    """Return what a crawl needs before it is opened; raises `CrawlError`.
+
+    A strategy that was not asked for is the best that the language allows: `svm` if the URL
+    model knows the language, `cctld` if a top-level domain belongs to it, else `soft`.
+    """
+    ordering = _ordering(options, settings)
+    web = open_web(
+        options.web,
+        archive=options.archive,
+        seed=settings.sample_seed,
+        hosts=settings.sample_hosts,
+    )
+    rules = VisitRules(
+        options.lang,
+        page_reader(page_method(options.identify)),
+        settings.retry_rule,
+        _country_lookup(settings.geoip),
+    )
+    _check(settings)
+    return Preparation(_with_seeds(options, web), settings, ordering, web, rules)
+
+
+def _check(settings: CrawlSettings) -> None:
+    if settings.keeps_links and settings.frontier is not None:
+        raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
+    if settings.bot.fault:
+        raise SettingError(settings.bot.fault)
+
+
+def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
+    make = partial(make_ordering, language=options.lang, model=settings.url_model)
+    try:
+        if options.strategy is not None:
+            return make(options.strategy)
+        try:
+            return make("svm")
+        except LanguageError:
+            return make("cctld" if languages.tlds_of(options.lang) else "soft")
+    except ClassifierError as error:
+        raise SettingError(str(error)) from error
+
+
+def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
+    """Return options with the sample web's own seeds if none were given."""
+    from crawler.web.sample import SampleWeb
+
+    if options.seeds or not isinstance(web, SampleWeb):
+        return options
+    return replace(options, seeds=tuple(web.seeds(options.lang)))
+
+
+def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
+    if path is None:
+        return lambda _: None
+    import geoip2.database
+    from geoip2.errors import AddressNotFoundError
+    from maxminddb import InvalidDatabaseError
+
+    try:
+        reader = geoip2.database.Reader(path)
+    except (OSError, InvalidDatabaseError, ValueError) as error:
+        raise SettingError(f"LANGFOCUS_GEOIP={path}: cannot be read: {error}") from error
+
+    def country_of(ip: str | None) -> str | None:
+        try:
+            return reader.country(ip).country.iso_code if ip else None
+        except (AddressNotFoundError, ValueError):
+            return None
+
+    return country_of

@@ -1,0 +1,71 @@
+"""Scrapy's responses read into the plain values that the rest of the crawl knows."""
+
+from email.utils import parsedate_to_datetime
+from urllib.parse import quote_from_bytes, urljoin
+
+from scrapy.http import Response
+from scrapy.http.headers import Headers
+
+from crawler.url import normalise
+from crawler.visit import Download
+
+
+def download_of(response: Response, now: float) -> Download:
+    """Return the download that a response holds; it came at `now`, in unix seconds."""
+    headers = response.headers
+    return Download(
+        response.url,
+        response.status,
+        response.body,
+        content_type_of(headers),
+        _text(headers.get(b"Content-Language")),
+        _location(response),
+        retry_after_s(response, now),
+        str(response.ip_address) if response.ip_address else None,
+        is_cut="dataloss" in response.flags,
+    )
+
+
+def redirect_target(response: Response) -> str | None:
+    """Return the normalised URL to which a response redirects, None if there is none."""
+    location = _location(response)
+    if location is None or not 300 <= response.status < 400:
+        return None
+    try:
+        return normalise(urljoin(response.url, location))
+    except ValueError:
+        return None
+
+
+def content_type_of(headers: Headers) -> str | None:
+    """Return the Content-Type, None if there is none."""
+    return _text(headers.get(b"Content-Type"))
+
+
+def retry_after_s(response: Response, now: float) -> float | None:
+    """Return a Retry-After in seconds from `now`, None if there is none that can be read.
+
+    The header holds a number or a date (RFC 9110, 10.2.3).
+    """
+    text = _text(response.headers.get(b"Retry-After"))
+    if not text:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _location(response: Response) -> str | None:
+    """Return a Location; bytes that are not UTF-8 are escaped, as browsers do."""
+    value = response.headers.get(b"Location")
+    try:
+        return None if value is None else value.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        return quote_from_bytes(error.object, safe=bytes(range(0x80))).strip()
+
+
+def _text(value: bytes | None) -> str | None:
+    return None if value is None else value.decode("utf-8", "replace").strip()

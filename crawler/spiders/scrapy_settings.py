@@ -1,0 +1,137 @@
+"""Scrapy's settings on their way in and out: what a crawl takes from them and sets in them."""
+
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.request import getproxies
+
+from scrapy.settings import BaseSettings
+
+from classifiers import languages
+from crawler.configuration import SETTINGS, CrawlSettings
+from crawler.crawl import Crawl
+from crawler.politeness.contact import BotName, missing_contact, product_token, user_agent
+from crawler.politeness.network import host_of_proxy, is_loopback_host
+from crawler.settings import USER_AGENT
+from crawler.spiders.request_meta import SLOT
+from crawler.visit import RetryRule
+
+_DIRECT = {
+    "per_address": "LANGFOCUS_PER_ADDRESS",
+    "private_addresses": "LANGFOCUS_PRIVATE_ADDRESSES",
+    "max_crawl_delay_s": "LANGFOCUS_MAX_CRAWL_DELAY",
+    "patience_s": "LANGFOCUS_PATIENCE",
+    "live_interval_s": "LANGFOCUS_LIVE_INTERVAL",
+    "random_state": "LANGFOCUS_RANDOM_STATE",
+    "keeps_links": "LANGFOCUS_LINKS",
+    "sample_seed": "LANGFOCUS_SAMPLE_SEED",
+    "sample_hosts": "LANGFOCUS_SAMPLE_HOSTS",
+    "frontier": "LANGFOCUS_FRONTIER",
+    "crawl_name": "LANGFOCUS_CRAWL",
+    "lease_s": "LANGFOCUS_LEASE",
+}
+"""Fields of `CrawlSettings` that take the value of a setting unchanged."""
+
+_COMMAND_LINE_PRIORITY = 40
+_MOST_PER_DOMAIN = 1000
+_WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
+_LIVE_HANDLER = "crawler.spiders.connections.GuardedDownloadHandler"
+
+
+_SWITCHED = (
+    (
+        "COOKIES_ENABLED",
+        "DOWNLOADER_MIDDLEWARES_BASE",
+        "downloadermiddlewares.cookies.CookiesMiddleware",
+    ),
+    ("TELNETCONSOLE_ENABLED", "EXTENSIONS_BASE", "extensions.telnet.TelnetConsole"),
+    ("REMOTE_CONTROL_ENABLED", "EXTENSIONS_BASE", "extensions.remote_control.RemoteControl"),
+)
+"""Parts of Scrapy with their switches; Scrapy imports them even if they are switched off."""
+
+
+def setting(settings: BaseSettings, name: str) -> Any:
+    """Return a declared setting, checked, None if it is not set; raises `SettingError`."""
+    declaration, value = SETTINGS[name], settings.get(name)
+    is_unset = value is None or (value == "" and declaration.default is None)
+    return None if is_unset else declaration.parse(value, name)
+
+
+def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSettings:
+    """Return the settings of a crawl; raises `SettingError`.
+
+    A Web without servers (the sample web, an archive) needs no politeness: there only a delay
+    given with `-s` counts.
+    """
+    given = {name: setting(settings, name) for name in SETTINGS}
+    is_delayed = has_servers or _is_asked_for(settings, "DOWNLOAD_DELAY")
+    return CrawlSettings(
+        run_folder=_path(settings.get("JOBDIR")),
+        runs=Path(given["LANGFOCUS_RUNS"]),
+        delay_s=given["DOWNLOAD_DELAY"] if is_delayed else 0.0,
+        retry_rule=RetryRule(
+            given["RETRY_TIMES"],
+            given["LANGFOCUS_RETRY_DELAY"] if has_servers else 0.0,
+            frozenset(int(status) for status in settings.getlist("RETRY_HTTP_CODES")),
+            max_redirects=given["REDIRECT_MAX_TIMES"],
+        ),
+        bot=_bot_name(settings, given["LANGFOCUS_CONTACT"], has_servers=has_servers),
+        url_model=_path(given["LANGFOCUS_URL_MODEL"]),
+        geoip=_path(given["LANGFOCUS_GEOIP"]),
+        version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
+        **{field: given[name] for field, name in _DIRECT.items()},
+    )
+
+
+def _is_asked_for(settings: BaseSettings, name: str) -> bool:
+    return (settings.getpriority(name) or 0) >= _COMMAND_LINE_PRIORITY
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text else None
+
+
+def _bot_name(settings: BaseSettings, contact: str | None, *, has_servers: bool) -> BotName:
+    given: str = settings.get("USER_AGENT")
+    named = user_agent(USER_AGENT, given, contact)
+    sent = named or given
+    is_anonymous = has_servers and named is None
+    may_begin = not is_anonymous or _has_proxy_on_this_machine(settings)
+    return BotName(
+        user_agent=sent,
+        robots_name=settings.get("ROBOTSTXT_USER_AGENT") or product_token(sent),
+        is_anonymous=is_anonymous,
+        fault="" if may_begin else missing_contact(USER_AGENT, given),
+    )
+
+
+def _has_proxy_on_this_machine(settings: BaseSettings) -> bool:
+    """Return True if pages come through a proxy on this machine: a mirror or a test's Web."""
+    proxy = getproxies().get("http", "") if settings.getbool("HTTPPROXY_ENABLED") else ""
+    return is_loopback_host(host_of_proxy(proxy))
+
+
+def adapt(settings: BaseSettings, crawl: Crawl) -> None:
+    """Set the settings of Scrapy that follow from a crawl; those given with `-s` stay."""
+    # Scrapy takes 0 for any number.
+    concurrency = settings.getint("CONCURRENT_REQUESTS") or sys.maxsize
+    headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
+    headers["Accept-Language"] = languages.accept_language(crawl.options.lang)
+    handler = _LIVE_HANDLER if crawl.web is None else _WEB_HANDLER
+    # A redirect of a robots.txt may lead anywhere; only http and https are read.
+    others = dict.fromkeys(("file", "ftp", "s3", "data"))
+    adapted: dict[str, Any] = {
+        "DEFAULT_REQUEST_HEADERS": headers,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": min(concurrency, _MOST_PER_DOMAIN),
+        "DOWNLOAD_SLOTS": {SLOT: {"concurrency": concurrency, "delay": 0, "jitter": 0}},
+        "DOWNLOAD_HANDLERS": {"http": handler, "https": handler, **others},
+        "JOBDIR": str(crawl.run.folder),
+        "USER_AGENT": crawl.settings.bot.user_agent,
+    }
+    for name, value in adapted.items():
+        settings.set(name, value, priority="spider")
+    for switch, parts, part in _SWITCHED:
+        if not settings.getbool(switch):
+            kept = settings.getdict(parts)
+            kept.pop(f"scrapy.{part}", None)
+            settings.set(parts, kept, priority="spider")

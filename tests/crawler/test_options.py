@@ -1,0 +1,82 @@
+"""Spider arguments: their declaration decides parser, check, message and manual."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from crawler.declaration import Option
+from crawler.errors import SettingError
+from crawler.options import ARGUMENTS, OPTIONS, CrawlOptions
+
+GIVEN = {"lang": "de", "web": "sample"}
+
+
+def out_of_bounds(option: Option) -> str | None:
+    """A value that the declaration forbids, None where any text is allowed."""
+    if option.declared.least is not None:
+        return str(option.declared.least - 1)
+    return "xx" if option.declared.choices or option.declared.read else None
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+def test_every_option_has_help_and_a_default_that_it_accepts(option: Option) -> None:
+    assert option.declared.help
+    assert ARGUMENTS[option.name].startswith(option.declared.help)
+    default = getattr(CrawlOptions("de"), option.name)
+    if default not in (None, ()):
+        assert option.parse(str(default), f"-a {option.name}") == default
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) -> None:
+    value = out_of_bounds(option)
+    if value is None:
+        assert option.name == "archive"
+        return
+    with pytest.raises(SettingError, match=f"^-a {option.name}={value}: .+") as refused:
+        CrawlOptions.read({**GIVEN, option.name: value})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "-a lang is missing"),
+        ({"lang": ""}, "-a lang is missing"),
+        ({"lang": "xx"}, "-a lang=xx: no such language"),
+        ({"lang": "de", "strategy": "best"}, "-a strategy=best: no such strategy"),
+        ({"lang": "de", "filter": "soft"}, "-a filter=soft: no such filter"),
+        ({"lang": "de", "tolerance": "-1"}, "-a tolerance=-1: a whole number of at least 0"),
+        ({"lang": "de", "pages": "0"}, "-a pages=0: a whole number of at least 1"),
+        ({"lang": "de", "pages": "ten"}, "-a pages=ten: a whole number of at least 1"),
+        ({"lang": "de", "page": "10"}, "-a page: no such argument"),
+        ({"lang": "de", "web": "moon"}, "-a web=moon: no such web"),
+        ({"lang": "de", "seeds": "no-such-file.txt"}, "-a seeds=no-such-file.txt: cannot be read"),
+        ({"lang": "de", "seeds": "pyproject.toml"}, "URL 1 is not an http(s) URL"),
+        ({"lang": "de", "web": "archive"}, "go together"),
+        ({"lang": "de", "archive": "x.warc.gz"}, "go together"),
+        ({"lang": "de", "web": "archive", "archive": "x.warc.gz"}, "-a seeds is missing"),
+    ],
+)
+def test_a_bad_argument_is_refused_in_one_line(arguments: Mapping[str, str], told: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        CrawlOptions.read(arguments)
+    assert told in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_an_option_that_is_not_given_has_its_default() -> None:
+    assert CrawlOptions.read(GIVEN) == CrawlOptions("de", web="sample")
+
+
+def test_a_number_of_0_is_not_an_unset_number() -> None:
+    assert CrawlOptions.read({**GIVEN, "host_cap": "0", "tolerance": "0"}) == CrawlOptions(
+        "de", web="sample", host_cap=0, tolerance=0
+    )
+
+
+def test_the_manual_tells_choices_and_defaults() -> None:
+    assert ARGUMENTS["tolerance"].endswith("(default: 10)")
+    assert ARGUMENTS["directory_cap"].endswith("(default: 0)")
+    assert ARGUMENTS["web"].endswith(": live, sample, archive (default: live)")
+    assert "default" not in ARGUMENTS["archive"]
