@@ -9,7 +9,7 @@ from scrapy.commands import crawl as scrapy_crawl
 from scrapy.settings import Settings
 
 from crawler.command import ExitCode, LangfocusCommand, meanings
-from crawler.errors import CrawlError
+from crawler.errors import CrawlError, SettingError
 from crawler.report.files import write_whole
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Open the crawl, let Scrapy run it, and judge how it ended."""
         if args not in ([], [_SPIDER]):
-            scrapy_crawl.Command.run(self, args, opts)
+            self._run_other(args, opts)
             return
         crawl = _opened(opts, self.settings)
         opts.spargs = {**opts.spargs, "crawl": crawl}
@@ -71,6 +71,13 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         if opts.json is not None:
             summary = crawl.run.folder / "summary.json"
             write_whole(opts.json, summary.read_text(encoding="utf-8"))
+
+    def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run a spider of the project in which the command was called."""
+        loader = self.crawler_process.spider_loader if self.crawler_process else None
+        if loader is None or len(args) > 1 or args[0] not in loader.list():
+            raise SettingError(f"there is no spider {' '.join(args)!r}")
+        scrapy_crawl.Command.run(self, args, opts)
 
     def _judge(self, crawl: Crawl) -> None:
         """Fail if the crawl did not do what was asked."""

@@ -103,6 +103,7 @@ class EvaluateCommand(LangfocusCommand):
         super().add_options(parser)
         _add_output(parser)
         _add_what(parser.add_argument_group("What is measured"))
+        _add_sample(parser.add_argument_group("Samples and folds"))
         of_pages = parser.add_argument_group("What is measured on pages and texts")
         page_evaluation.add_options(of_pages, positive)
         _add_where(parser.add_argument_group("Where it is computed"))
@@ -168,6 +169,14 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
         help="compare these classifiers, with or without an experiment",
     )
     group.add_argument(
+        "--model",
+        metavar="FILE",
+        help="model file of the experiment `model` (default: the one that ships)",
+    )
+
+
+def _add_sample(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "--urls",
         metavar="N",
         type=positive,
@@ -186,11 +195,6 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
         type=natural,
         default=0,
         help="whole number from which samples and folds follow (default: 0)",
-    )
-    group.add_argument(
-        "--model",
-        metavar="FILE",
-        help="model file of the experiment `model` (default: the one that ships)",
     )
 
 

@@ -55,7 +55,8 @@ class GraphCommand(LangfocusCommand):
         parser.add_argument(
             "--target", metavar="LANG", help="target language (default: that of the graph)"
         )
-        _add_making(parser.add_argument_group("Making a graph"))
+        _add_making(parser.add_argument_group("Making a graph from sources"))
+        _add_generating(parser.add_argument_group("Generating a graph"))
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the graph if this was asked for, then print and write its figures."""
@@ -93,7 +94,6 @@ def _add_making(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--from", action="store_true", dest="is_built", help="make it from the sources named"
     )
-    group.add_argument("--generate", action="store_true", help="generate it")
     group.add_argument(
         "--directory-depth",
         metavar="N",
@@ -116,6 +116,10 @@ def _add_making(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--seeds", metavar="URL,URL", default="", help="seeds of crawls (default: of the sources)"
     )
+
+
+def _add_generating(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--generate", action="store_true", help="generate it")
     group.add_argument(
         "--scale",
         metavar="X",

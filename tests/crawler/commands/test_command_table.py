@@ -97,6 +97,11 @@ def test_a_file_in_a_folder_that_does_not_exist_is_refused_before_anything_is_do
     )
 
 
+def test_a_spider_that_does_not_exist_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("crawl", "other", "-a", "lang=de") == 2
+    assert capsys.readouterr().err == "langfocus: there is no spider 'other'\n"
+
+
 def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("report", "--help") == 0
     assert "RUN_FOLDER" in capsys.readouterr().out
