@@ -2,14 +2,16 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
 .PHONY: demo test lint clean
 
 demo: $(VENV)/.installed
-	$(BIN)/scrapy crawl langfocus -a lang=de -a web=sample -a pages=500
+	@echo "langfocus: crawling 500 pages of the sample web (the first crawl also compiles its kernels)"
+	$(BIN)/langfocus crawl -a lang=de -a web=sample -a pages=500
 
 test: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -17,17 +19,21 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/mypy
 
 $(VENV)/.installed: pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --editable .
-	touch $@
+	@echo "langfocus: making an environment in $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "langfocus: downloading and installing 25 packages, about 250 MB; this takes a minute or two"
+	@$(INSTALL) .
+	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --editable '.[test]'
-	touch $@
+	@echo "langfocus: installing what the tests need"
+	@$(INSTALL) '.[test]'
+	@touch $@
 
 $(VENV)/.installed-lint: $(VENV)/.installed-test
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
-	touch $@
+	@echo "langfocus: installing the linters"
+	@$(INSTALL) '.[test,lint]'
+	@touch $@
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

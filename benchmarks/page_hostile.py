@@ -21,7 +21,7 @@ from itertools import count
 
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.hazards import disarmed, is_hazardous
-from classifiers.pages.language import identify
+from classifiers.pages.methods import identify
 from classifiers.pages.parse import MAX_BYTES, parse_page
 
 URL = "http://example.org/a/b.html"

@@ -26,7 +26,7 @@ from statistics import mean, median
 
 from benchmarks.proxyweb import ROOT, SHARED
 from classifiers.lab.datasets.texts import LabelledPages
-from classifiers.pages.language import identify
+from classifiers.pages.methods import identify
 from classifiers.pages.parse import ParsedPage, parse_page
 
 PAGES = SHARED / "data" / "pages"

@@ -171,4 +171,4 @@ def _imported(module: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise SystemExit(f"{error}; pip install 'langfocus[rivals]'") from error
+        raise SystemExit(f"{error}; pip install 'langfocus[engines]'") from error

@@ -1,4 +1,4 @@
-"""Learned arrays in one .npz file, read without unpickling."""
+"""Reads and writes learned arrays in one .npz file, without unpickling."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.errors import ModelError
+from classifiers.shipped import shipped_folder
 
-MODELS: Final = Path(__file__).resolve().parent / "models"
+MODELS: Final = shipped_folder("models", "classifiers/models")
 """The folder of the models that ship."""
 
 DAMAGE: Final = (
@@ -26,7 +27,7 @@ DAMAGE: Final = (
     zlib.error,
     struct.error,
 )
-"""What reading a damaged .npz raises."""
+"""Errors that reading a damaged .npz file raises."""
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -38,7 +39,7 @@ def write_arrays(path: Path, **arrays: Any) -> None:
 
 
 def read_arrays(path: Path, *names: str) -> Arrays:
-    """The arrays of those names; ModelError where the file is missing, damaged or lacks one."""
+    """The arrays of those names; ModelError if the file is missing or damaged or lacks one."""
     try:
         with Path(path).open("rb") as file:
             loaded = np.load(file, allow_pickle=False)

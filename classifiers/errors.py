@@ -1,9 +1,9 @@
-"""Errors of language identification.
+"""Errors of language identification, and the base of all errors of the project.
 
 ClassifierError
-├── LanguageError (ValueError)         a language that is not known here
-├── AlgorithmError (ValueError)        an algorithm or classifier that cannot be built as named
-├── StudyError (ValueError)            a study that cannot be made as it was asked for
+├── LanguageError (ValueError)         a language that is not known
+├── AlgorithmError (ValueError)        an algorithm or classifier that is not known
+├── StudyError (ValueError)            a study that cannot be carried out as requested
 ├── DatasetError (ValueError)          labelled data that cannot be read
 ├── ModelError (OSError)               a model file that is missing, damaged or of another version
 ├── GeoIPError (OSError)               a file of countries that is missing or of another kind
@@ -11,20 +11,24 @@ ClassifierError
 """
 
 
-class ClassifierError(Exception):
-    """Anything that identification cannot do; its message is one line."""
+class LangfocusError(Exception):
+    """The base of all errors of langfocus; the message is one line."""
+
+
+class ClassifierError(LangfocusError):
+    """The base of all errors of identification; the message is one line."""
 
 
 class LanguageError(ClassifierError, ValueError):
-    """A language that is not known here."""
+    """A language that is not known."""
 
 
 class AlgorithmError(ClassifierError, ValueError):
-    """An algorithm or classifier that is not known here, or not with these features."""
+    """An algorithm or classifier that is not known, or not for these features."""
 
 
 class StudyError(ClassifierError, ValueError):
-    """A study that cannot be made as it was asked for."""
+    """A study that cannot be carried out as requested."""
 
 
 class DatasetError(ClassifierError, ValueError):
@@ -40,9 +44,9 @@ class GeoIPError(ClassifierError, OSError):
 
 
 class MissingPackageError(ClassifierError, ImportError):
-    """An optional package that is not installed; the message says what to install.
+    """An optional package that is not installed; the message says how to install it.
 
-    `extra` is the one of langfocus that brings the package, None where none does.
+    `extra` is the extra of langfocus with the package; None if there is none.
     """
 
     def __init__(self, package: str, extra: str | None = None) -> None:

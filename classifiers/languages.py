@@ -1,9 +1,9 @@
-"""Languages: one code for each, whatever it was called, and what hangs on it.
+"""Languages: one code for each, with its names, top-level domains and scripts.
 
-A code of this project is the ISO 639-1 code of a language, or its ISO 639-3 code where it has no
-shorter one. Varieties that share a Web share a code: `no` takes in Bokmål, `zh` all written
-Chinese, `tl` Filipino, `sr` what was tagged Serbo-Croatian. Names, official languages and
-scripts are CLDR's, read from Babel when they are first asked for.
+A code of this project is the ISO 639-1 code of a language, or its ISO 639-3 code if it has no
+shorter one. Varieties that share a Web share a code: `no` includes Bokmål, `zh` all written
+Chinese, `tl` Filipino, `sr` text that is tagged Serbo-Croatian. Names, official languages and
+scripts come from CLDR, which Babel reads on first use.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ _LONGEST_TAG: Final = 80
 
 @lru_cache(maxsize=8192)
 def canonical(tag: str) -> str | None:
-    """Return the code of this project for a language however written, or None if unknown.
+    """Return the code of this project for a language tag or name; None if it is unknown.
 
-    Understood, in any case: ISO 639-1, -2 (both spellings) and -3; BCP 47 tags with region,
+    Understood in any case: ISO 639-1, -2 (both spellings) and -3; BCP 47 tags with region,
     script or `_`; POSIX locales (`de_DE.UTF-8`); English names and a language's own
-    (`German`, `Deutsch`), with a remark in brackets (`Chinese (Simplified)`). Only a whole tag
-    counts: lists (`de, en`) and countries (`cz`, `jp`) are None.
+    (`German`, `Deutsch`), also with a remark in brackets (`Chinese (Simplified)`). Lists
+    (`de, en`) and countries (`cz`, `jp`) give None.
     """
     if len(tag) > _LONGEST_TAG:
         return None
@@ -74,20 +74,20 @@ def name(code: str) -> str:
 
 
 def language_of_tld(tld: str) -> str | None:
-    """Return the language a top-level domain speaks for, or None where that is open.
+    """Return the language of a top-level domain; None if it has no single one.
 
-    Baykan 2013, 2.1, Table I goes first; then domains of languages, cities and other alphabets;
-    then CLDR: the official language that most people of the country use (`be` is Dutch, `kz`
-    Russian, `in` Hindi). Unlike the paper this knows country codes that are sold to the whole
-    world and speak for no one (`tv`, `io`).
-    Case and an outer dot do not matter; both spellings of an internationalised TLD are read.
+    Three sources, in this order: Baykan 2013, 2.1, Table I; domains of languages, cities and other
+    alphabets; CLDR's official language that most people of the country use (`be` is Dutch, `kz`
+    Russian, `in` Hindi). Unlike the paper, country codes that are sold worldwide (`tv`, `io`) have
+    no language. Case and outer dots are ignored; an internationalised domain is read in both
+    spellings.
     """
     label = tld.strip(".").lower()
     return _tlds().get(label if label.isascii() else _a_label(label))
 
 
 def tlds_of(code: str) -> frozenset[str]:
-    """Return all TLDs whose language is `code`, as hosts spell them: lower case, `xn--`.
+    """Return all top-level domains of a language, as hosts spell them: lower case, `xn--`.
 
     Raises LanguageError for a code that is not known.
     """
@@ -95,7 +95,7 @@ def tlds_of(code: str) -> frozenset[str]:
 
 
 def accept_language(code: str) -> str:
-    """Return the header value that asks for `code` first and takes anything else.
+    """Return the Accept-Language value that prefers `code` and accepts any other language.
 
     Raises LanguageError for a code that is not known.
     """
@@ -105,10 +105,10 @@ def accept_language(code: str) -> str:
 
 @lru_cache(maxsize=512)
 def scripts(code: str) -> frozenset[str]:
-    """Return the ISO 15924 codes of the letters `code` is written in, the usual ones and others.
+    """Return the ISO 15924 codes of all scripts in which a language is written.
 
     They are scripts of characters: `zh` is {'Hani'}, `ja` {'Hani', 'Hira', 'Kana'}, never
-    'Hans' or 'Jpan'. Romanised Hindi or Chinese is not counted. Raises LanguageError for a code
+    'Hans' or 'Jpan'. Romanised Hindi and Chinese do not count. Raises LanguageError for a code
     that is not known.
     """
     spelling = CLDR.get(_checked(code), code)
@@ -128,7 +128,7 @@ def _checked(code: str) -> str:
 
 
 def _of_subtag(subtag: str) -> str | None:
-    """The code for a tag's first part; CLDR's aliases may lead to a tag with region or script."""
+    """The code of a tag's first part, also by CLDR's aliases."""
     if subtag in OWN:
         return OWN[subtag]
     if subtag in KNOWN:
@@ -144,7 +144,7 @@ def _english() -> dict[str, str]:
 
 @lru_cache(maxsize=1)
 def _names() -> dict[str, str]:
-    """Name -> code; an earlier source wins: ours, CLDR's, those without accents."""
+    """Name -> code. Our names win over CLDR's, and these over names without accents."""
     names = {_spelled(text): code for text, code in NAMES.items()}
     for line in CALLED.strip().splitlines():
         code, _, called = line.partition(": ")
@@ -158,7 +158,7 @@ def _names() -> dict[str, str]:
 
 
 def _spelled(text: str) -> str:
-    """A name without case, brackets, and what stands between its words."""
+    """A name in lower case, without brackets, with single spaces."""
     text = re.sub(r"\([^()]*\)", " ", unicodedata.normalize("NFC", text))
     return " ".join(re.sub(r"[\s_-]+", " ", text).casefold().split())
 
@@ -170,7 +170,7 @@ def _without_accents(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def _tlds() -> dict[str, str]:
-    """TLD as hosts spell it -> language; an earlier table wins."""
+    """Top-level domain as hosts spell it -> language; earlier tables win."""
     tlds: dict[str, str] = {}
     for table in (TABLE_I, WRITTEN, OTHER):
         for code, row in table.items():

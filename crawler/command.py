@@ -7,7 +7,6 @@ The class is not in `crawler.commands`, because Scrapy takes each class there fo
 """
 
 import argparse
-import json
 import sys
 import textwrap
 from abc import abstractmethod
@@ -22,7 +21,7 @@ from scrapy.utils.conf import arglist_to_dict
 from classifiers import languages
 from classifiers.errors import ClassifierError, StudyError
 from crawler.errors import CrawlError, SettingError
-from crawler.report.files import write_whole
+from crawler.report.files import check_places, json_text, write_whole
 
 _WIDTH = 95
 
@@ -120,21 +119,13 @@ class LangfocusCommand(ScrapyCommand):
     def write_json(self, opts: argparse.Namespace, content: Mapping[str, Any]) -> None:
         """Write the figures to the file of `--json`, if there is one."""
         if opts.json is not None:
-            text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-            write_whole(opts.json, text + "\n")
+            write_whole(opts.json, json_text(content))
 
     def _check(self, args: Iterable[str], opts: argparse.Namespace) -> None:
         for arg in args:
             if arg.startswith("-") and arg != "-":
                 raise SettingError(f"{arg}: no such option; --help lists them")
-        for name in self.files:
-            check_place(getattr(opts, name))
-
-
-def check_place(path: Path | str | None) -> None:
-    """Raise SettingError for a file to write in a folder that does not exist."""
-    if path is not None and not Path(path).absolute().parent.is_dir():
-        raise SettingError(f"{path}: there is no such folder to write it to")
+        check_places(*(getattr(opts, name) for name in self.files))
 
 
 def pairs(given: Iterable[str], option: str = "-a") -> dict[str, str]:

@@ -8,8 +8,10 @@ CrawlError
 └── StorageError (OSError)         a run that can no longer be written: a full disk, most often
 """
 
+from classifiers.errors import LangfocusError
 
-class CrawlError(Exception):
+
+class CrawlError(LangfocusError):
     """Anything that stops a crawl; its message is one line that a person can act on."""
 
 

@@ -8,13 +8,14 @@ from typing import Annotated, Any
 from classifiers import languages
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.methods import names as page_methods
+from classifiers.shipped import shipped_folder
 from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 from crawler.url import normalise
 from crawler.web.opening import KINDS
 
-SEED_FOLDER = Path(__file__).resolve().parent.parent / "seeds"
+SEED_FOLDER = shipped_folder("seeds", "seeds")
 
 
 def _language(tag: str, label: str) -> str:

@@ -1,3 +1,36 @@
+"""What all tests share: servers, the names of cases, and how Hypothesis searches.
+
+`pytest --hypothesis-profile=search` looks for new failures in examples that differ each time.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from hypothesis import settings
+
 from tests.support.redisserver import own_server, redis_server
 
 __all__ = ["own_server", "redis_server"]
+
+LONGEST_NAME = 60
+MEMORY = Path("/dev/shm")
+ROOM_BYTES = 2 * 1024**3
+
+settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
+settings.register_profile("search", deadline=None, print_blob=True)
+settings.load_profile("suite")
+
+# Thousands of databases are written: on a disk the tests would wait for it half of their time.
+if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
+    os.environ["TMPDIR"] = str(MEMORY)
+
+
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name a case by its argument where its value is bytes or a long text.
+
+    Such values fill memory and the terminal as names, and gzip writes the time into them: the
+    processes of one run would not agree on the names of their tests.
+    """
+    is_long = isinstance(val, str) and len(val) > LONGEST_NAME
+    return argname if is_long or isinstance(val, bytes) else None

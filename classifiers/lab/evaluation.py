@@ -1,7 +1,7 @@
 """Measures of binary classifiers, one for each language (Baykan 2013, 3.3).
 
-Decisions are boolean arrays (n_urls, n_languages): column j is what the classifier of language j
-said. Languages of URLs are integer arrays (n_urls,) of columns; -1 is a language without one.
+Decisions are boolean arrays (n_urls, n_languages): column j has the answers of the classifier of
+language j. Languages of URLs are integer arrays (n_urls,) of columns; -1 is any other language.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Measures:
-    """How one binary classifier did; all are shares between 0 and 1, nan where undefined."""
+    """The measures of one binary classifier: shares between 0 and 1, nan if undefined."""
 
     recall: float
     """p(+|+): Yes among the URLs of the language."""
@@ -47,7 +47,7 @@ def balanced_precision(recall: float, negative_success: float) -> float:
 
 
 def harmonic_mean(precision: float, recall: float) -> float:
-    """F1; 0 where both are 0."""
+    """F1; 0 if both are 0."""
     if precision + recall == 0:
         return 0.0
     return 2 * precision * recall / (precision + recall)
@@ -56,7 +56,7 @@ def harmonic_mean(precision: float, recall: float) -> float:
 def confusion(decisions: Decisions, columns: Columns) -> Matrix:
     """Share of the URLs of language i for which classifier j said Yes, (n_languages, same).
 
-    Rows need not add up to 1: the classifiers answer for themselves. The diagonal is the recall.
+    Rows need not add up to 1, since the classifiers are independent. The diagonal is the recall.
     A language without URLs has a row of nan.
     """
     n_languages = decisions.shape[1]
@@ -100,7 +100,7 @@ def of_binary(said_yes: Flags, y: Flags) -> Measures:
 def by_fold(said_yes: Flags, y: Flags, folds: Columns) -> Matrix:
     """P, R, p(-|-) and F1 in each fold, (n_folds, 4).
 
-    `folds` tells in which fold a URL was tested, -1 for none.
+    `folds` has the fold in which each URL was tested; -1 for none.
     """
     found = []
     for fold in range(int(folds.max()) + 1):
@@ -112,7 +112,7 @@ def by_fold(said_yes: Flags, y: Flags, folds: Columns) -> Matrix:
 def mean_and_spread(of_folds: Matrix) -> tuple[Matrix, Matrix]:
     """Mean and standard deviation of each column over the folds where it is defined.
 
-    nan where it is defined in none; the deviation is 0 where it is defined in one.
+    nan if it is defined in no fold; the deviation is 0 if it is defined in one fold only.
     """
     means = np.full(of_folds.shape[1], np.nan)
     spreads = np.full(of_folds.shape[1], np.nan)

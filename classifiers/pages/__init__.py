@@ -1,1 +1,1 @@
-"""The language of a page."""
+"""Pages: parsing, and identification of their language."""

@@ -1,4 +1,4 @@
-"""What identifies a page, and what it answers: the contract of all methods."""
+"""The contract of all methods that identify the language of a page."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MIN_REFERENCE_LENGTH: Final = 150
 class PageLanguage:
     """The language of a page.
 
-    `language` is a code of `classifiers.languages`, None where the page does not say;
-    `confidence` is 0..1; `method` names the evidence that decided (`none` where language is
-    None); `reason` is a short sentence about it. `shares` are the parts of the page's text in
-    each language, the largest first, empty where a method does not tell.
+    `language` is a code of `classifiers.languages`; None if it is unknown. `confidence` is 0..1.
+    `method` names the evidence that decided (`none` if the language is unknown), and `reason` is a
+    short text about it. `shares` are the parts of the page's text in each language, the largest
+    first; empty if the method does not measure them.
     """
 
     language: str | None
@@ -34,17 +34,17 @@ class Neighbour:
     """A page that links to another one or is linked from it."""
 
     language: str | None
-    """What it was identified as; None where that is not known."""
+    """The language it was identified as; None if it is unknown."""
     characters: int
     """Length of its visible text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What is known of a page beside its bytes."""
+    """Facts about a page other than its bytes."""
 
     url: str = ""
-    """Its address; empty where it has none."""
+    """Its address; empty if it has none."""
     inlinks: tuple[Neighbour, ...] = ()
     """Pages that link to it."""
     outlinks: tuple[Neighbour, ...] = ()
@@ -55,7 +55,7 @@ NOTHING = Surroundings()
 
 
 class PageMethod(Protocol):
-    """A way to tell the language of a page; the same answer for the same page each time."""
+    """A way to identify the language of a page; the same page always gets the same answer."""
 
     @property
     def name(self) -> str:
@@ -63,7 +63,7 @@ class PageMethod(Protocol):
 
     @property
     def languages(self) -> frozenset[str]:
-        """All languages that it can answer; empty where it can answer any."""
+        """All languages that it can answer; empty if it can answer any."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of a page; never raises."""

@@ -1,4 +1,4 @@
-"""A page parsed once: its text, its links and what it says of its language.
+"""Parses a page once: its text, its links and the languages that it declares.
 
 page = parse_page(body, content_type="text/html; charset=utf-8", url="http://example.org/")
 page.text, page.links, page.declarations
@@ -13,13 +13,12 @@ from classifiers.pages.html.links import Anchor, LinkList, Resolver
 from classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
-"""Characters of visible text that are kept: the first ones, or, where letters of another script
-than theirs stand further down, pieces from all of it. Characters of text, never bytes of the
-page: the first 64 kB of a page often hold nothing but its head and scripts."""
+"""Characters of visible text that are kept: the first ones, or pieces from all of the text if
+letters of another script stand further down. Bytes of the page are no measure: its first 64 kB
+often hold only head and scripts."""
 
 MAX_BYTES = 2_000_000
-"""Bytes of a page that are parsed; the rest is ignored. Whatever stands in them, a page costs less
-than 0.15 s."""
+"""Bytes of a page that are parsed; the rest is ignored. Any page takes less than 0.15 s."""
 
 _LINK_RELATIONS = frozenset({"alternate", "next", "prev", "previous"})
 _DECLARING_META = {
@@ -36,7 +35,7 @@ _Attributes = dict[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A language that a page claims: where it stands and the tag as it is written."""
+    """A language that a page declares: the place of the declaration and the tag as written."""
 
     source: str
     tag: str
@@ -44,18 +43,18 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True)
 class ParsedPage:
-    """What is kept of a page.
+    """The parts of a page that identification and the crawl use.
 
     `text` is the visible text in reading order with single spaces, menus included, without
     scripts, code and form controls. `links` are absolute http(s) URLs without fragments, each
     once, in document order; `dropped_links` counts those that were too long, broken or too many.
-    `anchors` are the same links with their texts and attributes if they were asked for, else
-    empty. `declarations` go from the most to the least reliable. `charset_source` is where
-    `charset` came from (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `nofollow` is what
-    META robots says. `charset_declared` is the encoding that META claims, believed or not, by its
-    WHATWG name, None if none. `canonical` is the URL that the page gives as its own, None if none.
-    `parser` is `lexbor`; `lexbor-disarmed` where tags that nest without end were taken out first;
-    `beautifulsoup` where that did not help or lexbor gave up, and only the beginning was read.
+    `anchors` are the same links with their texts and attributes; empty unless
+    requested. `declarations` go from the most to the least reliable. `charset_source` is the
+    evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `nofollow` is true
+    if META robots forbids to follow links. `charset_declared` is the WHATWG name of the encoding in
+    META, whether it was believed or not; None if there is none. `canonical` is the URL that the
+    page gives as its own; None if there is none. `parser` is `lexbor`; `lexbor-disarmed` if
+    dangerous markup was removed first; `beautifulsoup` if only the beginning could be read.
     """
 
     text: str
@@ -133,7 +132,7 @@ def _declarations(
 
 
 def _base(elements: list[Element], url: str) -> str:
-    """What links are relative to: the first `base` that is a usable URL, else the page."""
+    """The base URL of the links: the first `base` if it is a usable URL, else the page."""
     for name, attributes in elements:
         if name == "base":
             return Resolver(url).resolve(attributes.get("href") or "") or url
@@ -141,7 +140,7 @@ def _base(elements: list[Element], url: str) -> str:
 
 
 def _target(element: Element) -> str | None:
-    """What an element links to, as it is written; None if it is no link to a page."""
+    """The link of an element as it is written; None if it is no link to a page."""
     name, attributes = element
     if name in {"a", "area"}:
         return attributes.get("href")
@@ -153,7 +152,7 @@ def _target(element: Element) -> str | None:
 
 
 def _is_page_link(attributes: _Attributes) -> bool:
-    """Whether a `link` leads to another page: a translation or a neighbour, not a feed."""
+    """Whether a `link` element leads to a translation or a neighbour page, not to a feed."""
     kind = (attributes.get("type") or "text/html").lower()
     return not _LINK_RELATIONS.isdisjoint(_relations(attributes)) and "html" in kind
 
@@ -163,9 +162,9 @@ def _relations(attributes: _Attributes) -> list[str]:
 
 
 def _anchors(raw: RawPage, links: LinkList) -> tuple[Anchor, ...]:
-    """Each link kept with the attributes of the first element that leads there.
+    """Each kept link with the attributes of the first element that leads there.
 
-    The text is that of the first one that has any: many a link is a picture, then a line.
+    The text is that of the first such element with a text, since the first may be a picture.
     """
     found: dict[str, Anchor] = {}
     for element, text in zip(raw.elements, raw.anchors, strict=True):
@@ -205,7 +204,7 @@ def _spoken_by_metas(metas: list[_Attributes]) -> Iterator[Declaration]:
 def _spoken_by_links(
     heads: list[_Attributes], resolver: Resolver, own: set[str | None]
 ) -> Iterator[Declaration]:
-    """What the page calls its own language among its translations."""
+    """The language of the page itself in its list of translations."""
     for attributes in heads:
         tag = attributes.get("hreflang")
         if not tag or tag.lower() == "x-default" or "alternate" not in _relations(attributes):

@@ -1,7 +1,6 @@
-"""Which language a top-level domain speaks for, as far as it has to be written down.
+"""The languages of top-level domains that CLDR does not tell.
 
-What CLDR knows about the countries is not repeated here: :mod:`classifiers.languages` asks it
-for every country code that these tables leave open.
+:mod:`classifiers.languages` asks CLDR for every country code that is not in these tables.
 """
 
 # ruff: noqa: RUF001 -- letters of other alphabets that look like Latin ones are meant.
@@ -17,10 +16,10 @@ TABLE_I: Final[dict[str, str]] = {
     "es": "ar bo cl co cu ec es gt mx pe pr ve",
     "it": "it va",
 }
-"""Language -> its TLDs (Baykan 2013, 2.1, Table I); these go before everything else."""
+"""Language -> its country codes (Baykan 2013, 2.1, Table I); these win over all other sources."""
 
 WRITTEN: Final[dict[str, str]] = {"es": "py", "en": "vu zw", "fr": "bi"}
-"""Language -> countries that write it while they speak another of their official languages more.
+"""Language -> countries that write it, but mostly speak another of their official languages.
 
 CLDR counts speakers. Table I reads such countries by what they write (`bo`, `mg`, `zm`), and so
 do the labelled URLs: all 73 of `py` are Spanish, none is Guaraní.
@@ -30,11 +29,11 @@ GENERIC: Final = (
     "ac ag ai as bz cc cf cx fm ga gg gq gs hm im io me ms nu pn pw sc sh st sx tc tk tl to tv vc"
     " vg ws"
 )
-"""Country codes that are sold to the whole world.
+"""Country codes that are sold worldwide.
 
-They speak for no language, also where one leads among their sites: English in `io`, Russian in
-`ag` and `tk`, Swedish in `nu`. Unlike them, `is`, `la`, `ly` and `so` are sold abroad too but are
-where the sites in their country's language are, and stay with it.
+They have no language here, although one may lead among their sites (English in `io`, Russian in
+`ag` and `tk`, Swedish in `nu`). `is`, `la`, `ly` and `so` are sold abroad, too, but keep the
+language of their country, whose sites are there.
 """
 
 WITHOUT_A_DOMAIN: Final = "bl bq cp cq dg ea eh ic mf qo ta un xk xx zz"
@@ -103,4 +102,4 @@ OTHER: Final[dict[str, str]] = {
     " 中文网 移动 组织机构 机构 政务 政府 集团 商标 商城 商店 慈善 招聘 新闻 时尚 游戏 娱乐 购物"
     " 信息 企业 健康 世界 八卦 我爱你 餐厅 手机 点看 微博 天主教",
 }
-"""Language -> TLDs that are no ISO 3166 code, or none any more, as people write them."""
+"""Language -> top-level domains that are no current ISO 3166 codes, as people write them."""

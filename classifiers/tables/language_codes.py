@@ -1,4 +1,4 @@
-"""What the project says about languages itself: its codes, and where it differs from CLDR."""
+"""The codes of the project, and its differences from CLDR."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KNOWN: Final = frozenset(f"{ISO_639_1} {ISO_639_3}".split())
 CHINESE: Final = "cdo cjy cmn cpx czh czo gan hak hsn lzh mnp nan wuu yue"
 ARABIC: Final = "acm acq acx aeb afb ajp apc arq ars shu"
 
-# Where CLDR would answer differently or not at all: what a code of another standard means here.
+# Codes of other standards for which CLDR has another answer or none.
 OWN: Final[dict[str, str]] = {
     "nb": "no", "nob": "no", "nor": "no", "nno": "nn",
     "sh": "sr", "hbs": "sr", "cnr": "sr", "scc": "sr", "scr": "hr",
@@ -36,7 +36,7 @@ OWN: Final[dict[str, str]] = {
     **dict.fromkeys(ARABIC.split(), "ar"),
 }  # fmt: skip
 
-# The spelling under which CLDR keeps what it knows of a code.
+# Code -> CLDR's code of the same language.
 CLDR: Final[dict[str, str]] = {"tl": "fil", "tw": "ak"}
 
 NAMES: Final[dict[str, str]] = {
@@ -61,16 +61,17 @@ COMPOSITE: Final[dict[str, tuple[str, ...]]] = {
     "Jpan": ("Hani", "Hira", "Kana"),
     "Kore": ("Hang", "Hani"),
 }
-"""Scripts of CLDR that no character has (UAX 24), and those that their characters have."""
+"""Script of CLDR that no character has (UAX 24) -> the scripts of its characters."""
 
 ROMANISED: Final = frozenset({"hi", "kok", "zh"})
-"""Languages whose Latin spelling, though CLDR has it, is no letters of theirs."""
+"""Languages that CLDR also has in Latin letters, which do not count as their script."""
 
 CONSTRUCTED: Final = frozenset({"Dsrt", "Shaw"})
-"""Scripts that were invented for English and are written by nobody."""
+"""Scripts that were invented for English and are not in use."""
 
 MORE_SCRIPTS: Final[dict[str, str]] = {"crh": "Latn", "kk": "Latn", "lad": "Latn"}
 """Official or common spellings that Babel's part of CLDR leaves out."""
 
 ALSO_ACCEPTED: Final[dict[str, str]] = {"no": "nb", "tl": "fil"}
-"""What servers call the same language; without it a `nb` site answers `no` in English."""
+"""Code -> another code of the same language on servers: a site may know only `nb` and answer a
+request for `no` in English."""

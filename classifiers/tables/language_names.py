@@ -1,7 +1,7 @@
-"""What languages are called in English and by their own speakers: CLDR, as Babel has it.
+"""Names of languages in English and in the language itself, from CLDR.
 
-A copy, since Babel reads a file for each language and keeps them all, a hundred megabytes; a test
-holds it against Babel. Names are without case and brackets, an earlier one wins.
+This is a copy: Babel would read a file for each language and keep a hundred megabytes in memory.
+A test compares it with Babel. Names are in lower case and without brackets; earlier ones win.
 """
 # ruff: noqa: E501, RUF001 - a line is a language, the names are in their alphabets
 

@@ -1,4 +1,4 @@
-"""The baseline that looks at nothing but the top-level domain (Baykan 2013, 2.2 and 4.1)."""
+"""The baseline: the language of the top-level domain alone (Baykan 2013, 2.2 and 4.1)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GENERIC = frozenset({"com", "org", "net", "info", "biz"})
 
 
 def top_level_domain(url: str) -> str:
-    """The last label of a URL's host in lower case, '' where there is none."""
+    """The last label of a URL's host in lower case; '' if there is none."""
     rest = url[:2048].partition("://")
     authority = rest[2] if rest[1] else rest[0]
     for delimiter in "/?#":
@@ -25,13 +25,13 @@ def top_level_domain(url: str) -> str:
 
 
 def identify(url: str) -> str | None:
-    """The language that a URL's top-level domain stands for, None for `com` and its like."""
+    """The language of a URL's top-level domain; None for `com` and other generic domains."""
     domain = top_level_domain(url)
     return language_of_tld(domain) if domain else None
 
 
 def score(urls: Sequence[str], language: str) -> npt.NDArray[np.float32]:
-    """1.0 for each URL under a top-level domain of the language, else 0.0, (n_urls,)."""
+    """1.0 for each URL under a top-level domain of the language, 0.0 for the others, (n_urls,)."""
     if language not in known():
         raise LanguageError(f"no language has the code {language!r}")
     domains = tlds_of(language)

@@ -1,7 +1,7 @@
-"""Why the URL model says what it says: the features of a URL, named, and what each adds.
+"""Explains a decision value of the URL model: the features of a URL by name, with their weights.
 
-The features are made a second time here, one by one and from text, since compiled code keeps no
-names. Both must agree in every bucket and value; a test holds them together.
+Compiled code keeps no names, so this module computes the features a second time from text. A test
+checks that both give the same buckets and values.
 """
 
 from __future__ import annotations
@@ -13,19 +13,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
 
-from classifiers.urls import ngrams
+from classifiers.urls import buckets, ngrams
 from classifiers.urls.batch import encode
+from classifiers.urls.codepoints import SYMBOL_BITS
 
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
 
 _WORD_MASK: Final = (1 << 64) - 1
-_WINDOW_MASK: Final = (1 << ngrams.SYMBOL_BITS * ngrams.MAX_GRAM) - 1
+_WINDOW_MASK: Final = (1 << SYMBOL_BITS * buckets.MAX_GRAM) - 1
 _SCHEME: Final = re.compile(rb"[\x00-\x09\x0b-\x20]*(?:[/\\]{2}|.{0,11}?:[/\\]{2})?", re.DOTALL)
 _HOST_END: Final = re.compile(rb"[/\\?#\n]|$")
 _LOWERED: Final = ((0x41, 0x5A), (0xC0, 0xDE), (0x391, 0x3A9), (0x400, 0x42F), (0x100, 0x17E))
 _UNUSUAL: Final = {0x130: 0x131, 0x3A2: 0x3C2, 0x138: 0x138, 0x149: 0x149, 0x178: 0x178}
-"""Where the compiled code, which knows ranges only, differs from Unicode."""
+"""Lower case of characters for which the compiled code differs from Unicode."""
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,14 @@ class Feature:
     kind: str
     """gram, word, letter, block, domain or short."""
     text: str
-    """As a person reads it: `_wet`, `.de`, `/de/`, `п`, or `U+0400` for the block of a letter."""
+    """For people: `_wet`, `.de`, `/de/`, `п`, or `U+0400` for the block of a letter."""
     bucket: int
     value: float
 
 
 @dataclass(frozen=True)
 class Contribution:
-    """What a feature adds to the decision value of a language."""
+    """The part of a language's decision value that one feature adds."""
 
     text: str
     kind: str
@@ -77,11 +78,11 @@ def features_of(url: str, bits: int) -> list[Feature]:
 def explain(
     model: UrlModel, url: str, language: str | None = None, top: int | None = 10
 ) -> list[Contribution]:
-    """What adds most to, or takes most from, the decision value of a language; all with None.
+    """The features that change the decision value of a language most; all if `top` is None.
 
-    Without a language it is that of the highest score. The contributions of all features and the
-    intercept make up the score. n-grams that occur several times are one; of features that share
-    a bucket none can be told from the other, and each counts.
+    Without a language, the one with the highest score. All contributions and the intercept add up
+    to the score. An n-gram that occurs several times is listed once. Features that share a bucket
+    have the same weight, and each is listed.
     """
     if language is None:
         language = model.languages[int(model.scores([url])[0].argmax())]
@@ -119,12 +120,12 @@ def _domain(host: bytes) -> tuple[list[Found], bytes]:
         return [], host
     key = _chain(0, _points(top))
     text = "." + _text(_points(top))
-    found = [("domain", text, _key_of(ngrams.DOMAIN, key))]
+    found = [("domain", text, _key_of(buckets.DOMAIN, key))]
     _, dot, second = head.rpartition(b".")
     label = _points(second)
     if dot and 1 <= len(label) <= ngrams.MAX_SHORT:
         key = _chain(key, label)
-        found.append(("domain", f".{_text(label)}{text}", _key_of(ngrams.DOMAIN, key)))
+        found.append(("domain", f".{_text(label)}{text}", _key_of(buckets.DOMAIN, key)))
     return found, head
 
 
@@ -135,37 +136,37 @@ def _words(data: bytes, place: int) -> Iterator[_Word]:
         if _is_letter(point):
             points.append(point)
             continue
-        if len(points) >= 2 and _text(points) not in ngrams.STOP_WORDS:
+        if len(points) >= 2 and _text(points) not in buckets.STOP_WORDS:
             yield _Word(points[: ngrams.MAX_WORD], place, before, point)
         points, before = [], point
 
 
 def _grams(word: _Word) -> Iterator[Found]:
-    """The n-grams of a word and what counts as one."""
-    marked = [ngrams.EDGE, *word.points, ngrams.EDGE]
-    for size, factor in enumerate(ngrams.GRAM_FACTORS, ngrams.MIN_GRAM):
+    """Yield the n-grams of a word, the whole word, and its letters beyond ASCII."""
+    marked = [buckets.EDGE, *word.points, buckets.EDGE]
+    for size, factor in enumerate(buckets.GRAM_FACTORS, buckets.MIN_GRAM):
         for start in range(len(marked) - size + 1):
             points = marked[start : start + size]
-            window = _window(points) << 64 - ngrams.SYMBOL_BITS * size
+            window = _window(points) << 64 - SYMBOL_BITS * size
             yield "gram", _text(points), window * factor & _WORD_MASK
-    if len(marked) > ngrams.MAX_GRAM:
+    if len(marked) > buckets.MAX_GRAM:
         symbols = [_symbol(point) for point in word.points]
-        yield "word", _text(word.points), _key_of(ngrams.WORD, _chain(ngrams.EDGE, symbols))
+        yield "word", _text(word.points), _key_of(buckets.WORD, _chain(buckets.EDGE, symbols))
     for point in word.points:
         if point >= 0x80:
-            yield "letter", _text([point]), _key_of(ngrams.LETTER, point << 32)
+            yield "letter", _text([point]), _key_of(buckets.LETTER, point << 32)
             block = f"U+{point >> 7 << 7:04X}"
-            yield "block", block, _key_of(ngrams.BLOCK, point >> 7 << 32)
+            yield "block", block, _key_of(buckets.BLOCK, point >> 7 << 32)
 
 
 def _short(word: _Word) -> Found:
-    """A short word between its delimiters; in a host it is told from one in a path by `.`."""
-    key = _window([ngrams.EDGE, *word.points, ngrams.EDGE]) | word.place << 45
+    """A short word between its delimiters; words in a host and in a path differ."""
+    key = _window([buckets.EDGE, *word.points, buckets.EDGE]) | word.place << 45
     key |= _symbol(word.before) << 46 | _symbol(word.after) << 55
     text = _text([word.before, *word.points, word.after])
     if word.place == ngrams.HOST:
         text = f"{text} in host"
-    return "short", text, _key_of(ngrams.SHORT, key)
+    return "short", text, _key_of(buckets.SHORT, key)
 
 
 def _points(data: bytes) -> list[int]:
@@ -201,16 +202,16 @@ def _symbol(point: int) -> int:
 def _window(points: list[int]) -> int:
     window = 0
     for point in points:
-        window = window << ngrams.SYMBOL_BITS | _symbol(point)
+        window = window << SYMBOL_BITS | _symbol(point)
     return window & _WINDOW_MASK
 
 
 def _chain(key: int, points: list[int]) -> int:
     for point in points:
-        key = (key ^ point) * ngrams.FACTOR & _WORD_MASK
+        key = (key ^ point) * buckets.FACTOR & _WORD_MASK
     return key
 
 
 def _key_of(kind: int, key: int) -> int:
-    key = (key + kind) * ngrams.KIND_FACTOR & _WORD_MASK
-    return (key ^ key >> 32) * ngrams.FACTOR & _WORD_MASK
+    key = (key + kind) * buckets.KIND_FACTOR & _WORD_MASK
+    return (key ^ key >> 32) * buckets.FACTOR & _WORD_MASK

@@ -1,6 +1,6 @@
-"""The URL model: how strongly each binary classifier takes a URL for its language.
+"""The URL model: one binary classifier for each language.
 
-Loading reads arrays; the first scores wait for numba to compile or to read its cache.
+Loading reads arrays. At the first scores numba compiles its code or reads it from its cache.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from classifiers.urls.batch import encode
 Scores = npt.NDArray[np.float32]
 
 _MAX_TABLES = 4
-"""Choices of languages whose weights are kept in the order that scoring reads."""
+"""Selections of languages whose weight tables are kept."""
 _ALL: tuple[int, ...] = (-1,)
 _Table = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
 class UrlLanguage:
-    """What a URL says of the language behind it."""
+    """The language that a URL suggests for its page."""
 
     language: str | None
-    """None where no classifier says Yes."""
+    """None if no classifier says Yes."""
     confidence: float
-    """Share of the language in the softmax of all decision values, 0 where language is None."""
+    """Share of the language in the softmax of all decision values; 0 if `language` is None."""
     scores: dict[str, float]
-    """Decision value of every language's classifier; positive is Yes. Empty for no URL."""
+    """Decision value of every language's classifier; positive means Yes. Empty for an empty URL."""
 
 
 class UrlModel:
@@ -46,7 +46,7 @@ class UrlModel:
 
     @classmethod
     def load(cls, path: Path | None = None) -> UrlModel:
-        """The model in a file, or the one that ships; ModelError where it cannot be read."""
+        """The model in a file, or the one that ships; ModelError if it cannot be read."""
         return cls(modelfile.read(modelfile.SHIPPED if path is None else Path(path)))
 
     def save(self, path: Path) -> None:
@@ -60,21 +60,21 @@ class UrlModel:
 
     @cached_property
     def version(self) -> str:
-        """Return the format and a digest of what was learned."""
+        """Return the format and a digest of the weights."""
         return self.parameters.version
 
     @cached_property
     def _tables(self) -> dict[tuple[int, ...], _Table]:
-        """The tables of some choices of languages, the latest asked for last."""
+        """The weight tables of some selections of languages, the most recently used last."""
         return {}
 
     def scores(self, urls: Sequence[str], languages: Sequence[str] | None = None) -> Scores:
-        """Decision values, (n_urls, n_languages); positive = Yes. Never fails on a URL.
+        """Decision values, (n_urls, n_languages); positive means Yes. Any text is a URL.
 
-        With `languages`, the columns are these, in their order; a few cost less than all.
-        LanguageError if one is not in the model.
+        With `languages`, only their columns, in their order; a few columns cost less than all.
+        LanguageError if a language is not in the model.
         """
-        from classifiers.urls import ngrams  # numba takes half a second
+        from classifiers.urls import scoring  # numba takes half a second
 
         batch, model = encode(urls), self.parameters
         if isinstance(languages, str):
@@ -84,19 +84,19 @@ class UrlModel:
         else:
             columns = tuple(map(self._column, languages))
             scales, intercepts = model.scales[list(columns)], model.intercepts[list(columns)]
-        result: Scores = ngrams.score_many(
+        result: Scores = scoring.score_many(
             batch.buffer, len(batch), model.bits, self._table(columns), scales, intercepts
         )
         return result
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
         """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
-        from classifiers.urls import ngrams
+        from classifiers.urls import scoring
 
         at = self._column(language)
         batch, model = encode(urls), self.parameters
         scale, intercept = float(model.scales[at]), float(model.intercepts[at])
-        result: Scores = ngrams.score_one(
+        result: Scores = scoring.score_one(
             batch.buffer, len(batch), model.bits, model.weights[at], scale, intercept
         )
         return result
@@ -116,7 +116,7 @@ class UrlModel:
         return at
 
     def _table(self, columns: tuple[int, ...]) -> _Table:
-        """The weights of some languages in the order in which scoring reads them."""
+        """The weights of some columns in the order in which scoring reads them."""
         from classifiers.weights import table_of
 
         found = self._tables.pop(columns, None)
@@ -129,11 +129,11 @@ class UrlModel:
         return found
 
     def identify(self, url: str) -> UrlLanguage:
-        """The language of one URL; `identify_many` is far cheaper for each of many."""
+        """The language of one URL; for many URLs `identify_many` is far cheaper."""
         return next(self.identify_many([url]))
 
     def shares(self, urls: Sequence[str]) -> Scores:
-        """How probable each language is, (n_urls, n_languages); rows sum to 1."""
+        """The probability of each language, (n_urls, n_languages); rows sum to 1."""
         return self._shares(self.scores(urls) + self.parameters.offsets)
 
     def _shares(self, likely: Scores) -> Scores:

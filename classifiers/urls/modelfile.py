@@ -2,9 +2,8 @@
 
 Arrays: `format` (int), `languages` (codes), `weights` (int8, n_languages x n_buckets), `scales`,
 `intercepts` and `offsets` (float32, n_languages), `temperature` (float32) and `facts` (JSON text
-about the training). A weight is code * |code| * scale, its code being an int8: a few weights,
-those of top-level domains, are many times the others, and even steps would round the others to
-nothing.
+about the training). A weight is code * |code| * scale with an int8 as code. The weights of
+top-level domains are many times the others; with even steps the others would be rounded to 0.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from classifiers import arrayfile
 from classifiers.errors import ModelError
 
 FORMAT: Final = 2
-"""Raised whenever the features change: weights of other features would be noise."""
+"""Increased when the features change: weights of other features are meaningless."""
 SHIPPED: Final = arrayfile.MODELS / "url-v2.npz"
 
 _NAMES = "format languages weights scales intercepts offsets temperature facts".split()
@@ -31,7 +30,7 @@ _MIN_BITS, _MAX_BITS = 4, 24
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a model has learned, as it stands in its file."""
+    """The arrays and numbers of a model file."""
 
     languages: tuple[str, ...]
     weights: npt.NDArray[np.int8]
@@ -39,11 +38,11 @@ class Parameters:
     scales: npt.NDArray[np.float32]
     intercepts: npt.NDArray[np.float32]
     offsets: npt.NDArray[np.float32]
-    """Added to the decision values where one language has to be named: rare ones lose."""
+    """Added to the decision values when one language is named; lower for rare languages."""
     temperature: float = 1.0
-    """Of the softmax that turns decision values into a confidence."""
+    """Temperature of the softmax that turns decision values into a confidence."""
     facts: dict[str, Any] = field(default_factory=dict)
-    """About the training: rows, sources, figures."""
+    """Rows, sources and figures of the training."""
 
     @property
     def bits(self) -> int:
@@ -52,7 +51,7 @@ class Parameters:
 
     @property
     def version(self) -> str:
-        """Return the format and a digest of what was learned."""
+        """Return the format and a digest of the weights."""
         digest = hashlib.blake2b(self.weights.tobytes(), digest_size=4)
         for numbers in (self.scales, self.intercepts, self.offsets):
             digest.update(numbers.tobytes())
@@ -75,7 +74,7 @@ def write(parameters: Parameters, path: Path) -> None:
 
 
 def read(path: Path) -> Parameters:
-    """The parameters in a file; ModelError where it is missing, damaged or of another format."""
+    """The parameters in a file; ModelError if it is missing, damaged or of another format."""
     arrays = arrayfile.read_arrays(path, *_NAMES)
     try:
         return _parameters(arrays, path)
@@ -94,7 +93,7 @@ def _parameters(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Parameters:
     _check_shapes(len(languages), weights, numbers)
     temperature = float(arrays["temperature"])
     if not (all(np.isfinite(each).all() for each in numbers) and 0 < temperature < 1e6):
-        raise ValueError("numbers that are not finite")
+        raise ValueError("some numbers are not finite")
     facts = json.loads(str(arrays["facts"]))
     scales, intercepts, offsets = numbers
     return Parameters(languages, weights, scales, intercepts, offsets, temperature, facts)
@@ -105,7 +104,7 @@ def _check_shapes(
 ) -> None:
     shape = weights.shape
     if weights.dtype != np.int8 or any(each.dtype != np.float32 for each in numbers):
-        raise ValueError("arrays of other types than a model has")
+        raise ValueError("its arrays have unexpected types")
     if not n_languages or len(shape) != 2 or shape[0] != n_languages:
         raise ValueError(f"{n_languages} languages, but weights of shape {shape}")
     if any(each.shape != (n_languages,) for each in numbers):

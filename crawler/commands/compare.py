@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -93,19 +92,18 @@ class CompareCommand(LangfocusCommand):
     def _publish(
         self, comparison: Comparison, runs: Runs, opts: argparse.Namespace, *, is_complete: bool
     ) -> None:
-        from crawler.report.comparison import as_json
-        from crawler.report.comparison_html import comparison_page, print_comparison
-        from crawler.report.files import write_whole
-        from crawler.report.tables import Printer
+        from crawler.report.comparison_page import comparison_page, print_comparison
+        from crawler.report.comparison_tables import comparison_json
+        from crawler.report.files import json_text, write_whole
+        from crawler.report.printer import Printer
 
         folders = {
             (lang, strategy): os.fspath(folder)
             for lang, strategy, folder in comparison.crawls()
             if strategy in runs.get(lang, {})
         }
-        content: dict[str, Any] = {"is_complete": is_complete, **as_json(runs, folders)}
-        text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-        write_whole(comparison.folder / "compare.json", text)
+        content: dict[str, Any] = {"is_complete": is_complete, **comparison_json(runs, folders)}
+        write_whole(comparison.folder / "compare.json", json_text(content))
         self.write_json(opts, content)
         page = write_whole(comparison.folder / "compare.html", comparison_page(runs))
         printer = Printer()

@@ -55,7 +55,8 @@ class Comparison:
             "LANGFOCUS_QUIET=True",
         ]
         return [
-            *(sys.executable, "-m", "scrapy", "crawl", "langfocus"),
+            # -P: a folder in which somebody stands may hold a crawler of its own.
+            *(sys.executable, "-P", "-m", "langfocus", "crawl"),
             *(part for name, value in spider.items() for part in ("-a", f"{name}={value}")),
             *(part for setting in settings for part in ("-s", setting)),
         ]

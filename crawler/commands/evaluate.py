@@ -13,7 +13,7 @@ from crawler.command import LangfocusCommand, language_codes, natural, parts, po
 from crawler.errors import SettingError
 
 if TYPE_CHECKING:
-    from crawler.report.page_evaluation import Question
+    from crawler.commands.page_evaluation import Question
 
 _MANUAL = """\
 data:
@@ -33,6 +33,7 @@ experiments (default: comparison):
   training-sizes      100, 10, 1 and 0.1 % of the training URLs: Figure 5
   domains             test URLs whose domain was trained on: 4.3.1
   tree                the top of the decision tree of the first language: Figure 2
+  few-features        15 of 74 custom-made features, chosen greedily: slides of 2008
   domain-disjoint     folds that share no registered domain
   by-kind             by how the labels arose
   by-tld              generic top-level domains and others
@@ -66,6 +67,7 @@ extras:
   the extra cluster. Without dictionaries, the comparison leaves these features out and says so.
 
 examples:
+  langfocus evaluate sample               (a small table that ships, for first steps)
   langfocus evaluate urls.tsv.gz --urls 2000 --jobs 2
   langfocus evaluate urls.tsv.gz words ngrams --urls 5000 --json figures.json
   langfocus evaluate urls.tsv.gz --classifiers svm:words nb:3-grams-from-word --languages nl da sv
@@ -92,20 +94,20 @@ class EvaluateCommand(LangfocusCommand):
 
     def manual(self) -> str:
         """Return the rest of `--help`."""
-        from crawler.report.study import BEGIN, END
+        from crawler.report.markdown import BEGIN, END
 
         return _MANUAL.replace("BEGIN", BEGIN).replace("END", END)
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of the command."""
-        from crawler.report import page_evaluation
+        from crawler.commands import page_evaluation
 
         super().add_options(parser)
         _add_output(parser)
         _add_what(parser.add_argument_group("What is measured"))
         _add_sample(parser.add_argument_group("Samples and folds"))
         of_pages = parser.add_argument_group("What is measured on pages and texts")
-        page_evaluation.add_options(of_pages, positive)
+        page_evaluation.add_options(of_pages)
         _add_where(parser.add_argument_group("Where it is computed"))
         _add_servers(parser.add_argument_group("Where servers stand (for IP)"))
 
@@ -114,8 +116,7 @@ class EvaluateCommand(LangfocusCommand):
         if not args:
             raise SettingError("expected labelled URLs, pages or texts")
         from classifiers.lab.datasets.texts import recognised
-        from crawler.commands import url_evaluation
-        from crawler.report import page_evaluation
+        from crawler.commands import page_evaluation, url_evaluation
 
         data = Path(args[0])
         source = recognised(data)
@@ -137,7 +138,7 @@ def _counting() -> Iterator[Callable[[str, int, int | None], None]]:
 
 
 def _question(opts: argparse.Namespace) -> Question:
-    from crawler.report.page_evaluation import Question
+    from crawler.commands.page_evaluation import Question
 
     return Question(
         methods=parts(opts.methods),

@@ -73,15 +73,19 @@ class GraphCommand(LangfocusCommand):
 
     def _show(self, folder: Path, opts: argparse.Namespace) -> None:
         from crawler.report.files import write_whole
-        from crawler.report.graph_report import graph_json, graph_page, graph_sheets
-        from crawler.report.sheets import WidePrinter, print_sheets
+        from crawler.report.graph_json import graph_json
+        from crawler.report.graph_page import graph_page
+        from crawler.report.graph_tables import graph_tables
+        from crawler.report.printer import WIDE, Printer
         from crawler.simulate.figures import graph_figures
         from crawler.simulate.plan import language_in
         from crawler.simulate.webgraph import WebGraph
 
         graph = WebGraph.open(folder)
         figures = graph_figures(graph, language_in(graph, opts.target, "--target"))
-        print_sheets(graph_sheets(figures, graph.provenance), WidePrinter())
+        printer = Printer(width=WIDE)
+        for table in graph_tables(figures, graph.provenance):
+            printer.table(table)
         self.write_json(opts, graph_json(figures, graph.provenance))
         if opts.html:
             page = graph_page(figures, graph.provenance, folder.resolve().name)

@@ -71,8 +71,8 @@ class MergeCommand(LangfocusCommand):
         stored: StoredCrawl | None,
         opts: argparse.Namespace,
     ) -> None:
-        from crawler.report.html import write_report
-        from crawler.report.tables import print_summary
+        from crawler.report.crawl_page import write_report
+        from crawler.report.crawl_tables import print_summary
         from crawler.shared.merging import merge
 
         merged = merge(folder, shares, stored)

@@ -32,8 +32,8 @@ class ReportCommand(LangfocusCommand):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Report on the one folder that is named."""
-        from crawler.report.html import write_report
-        from crawler.report.tables import print_summary
+        from crawler.report.crawl_page import write_report
+        from crawler.report.crawl_tables import print_summary
 
         if len(args) != 1:
             raise SettingError("name one folder of a crawl: langfocus report RUN_FOLDER")

@@ -12,7 +12,7 @@ from crawler.command import LangfocusCommand, meanings, natural, naturals, pairs
 from crawler.errors import SettingError
 
 if TYPE_CHECKING:
-    from crawler.report.sheets import WidePrinter
+    from crawler.report.printer import Printer
     from crawler.report.watching import Watch
     from crawler.simulate.advice import Advice
     from crawler.simulate.figures import GraphFigures
@@ -99,15 +99,15 @@ class SimulateCommand(LangfocusCommand):
 
     def _publish(self, found: _Found, opts: argparse.Namespace) -> None:
         from crawler.report.files import write_whole
-        from crawler.report.graph_report import graph_json
-        from crawler.report.sheets import WidePrinter
-        from crawler.report.simulation import advice_json, simulation_json
-        from crawler.report.simulation_html import simulation_page
+        from crawler.report.graph_json import graph_json
+        from crawler.report.printer import WIDE, Printer
+        from crawler.report.simulation_json import advice_json, simulation_json
+        from crawler.report.simulation_page import SimulatedGraph, simulation_page
         from crawler.simulate.figures import graph_figures
 
         graph, plan, results, advice = found.graph, found.plan, found.results, found.advice
         figures = graph_figures(graph, plan.lang)
-        printer = WidePrinter()
+        printer = Printer(width=WIDE)
         _print(found, figures, printer)
         content = {
             "graph": graph_json(figures, graph.provenance),
@@ -116,7 +116,10 @@ class SimulateCommand(LangfocusCommand):
         }
         self.write_json(opts, content)
         if opts.html:
-            page = simulation_page(found.name, graph.provenance, figures, plan, results, advice)
+            simulated = SimulatedGraph(
+                name=found.name, provenance=graph.provenance, figures=figures
+            )
+            page = simulation_page(simulated, plan, results, advice)
             printer.line(str(write_whole(opts.html, page)))
 
 
@@ -220,18 +223,21 @@ def _simulate(found: _Found, opts: argparse.Namespace, watch: Watch) -> None:
             add(result)
 
 
-def _print(found: _Found, figures: GraphFigures, printer: WidePrinter) -> None:
-    from crawler.report.graph_report import figure_1, figure_2
-    from crawler.report.sheets import print_sheets
-    from crawler.report.simulation import advice_lines, advice_sheet, arguments, simulation_sheets
+def _print(found: _Found, figures: GraphFigures, printer: Printer) -> None:
+    from crawler.report.advice_text import advice_lines, advice_table
+    from crawler.report.graph_tables import figure_1, figure_2
+    from crawler.report.simulation_groups import groups_of
+    from crawler.report.simulation_tables import commands_table, simulation_tables
 
-    print_sheets(simulation_sheets(found.plan, found.results), printer)
-    print_sheets([figure_1(figures), figure_2(figures)], printer)
-    printer.line("To crawl the same:")
-    for _, command in arguments(found.plan, found.results):
+    tables = simulation_tables(found.plan, found.results)
+    for table in (*tables, figure_1(figures), figure_2(figures)):
+        printer.table(table)
+    commands = commands_table(found.plan, groups_of(found.plan, found.results))
+    printer.line(f"{commands.title}:")
+    for _, command in commands.rows:
         printer.line(f"  {command}")
     printer.line()
     if found.advice is not None:
-        print_sheets([advice_sheet(found.advice)], printer)
+        printer.table(advice_table(found.advice))
         for line in advice_lines(found.advice):
             printer.line(line)

@@ -44,6 +44,7 @@ output:
   measured; use `langfocus evaluate`.
 
 examples:
+  langfocus train sample                  (a small table that ships, for first steps)
   langfocus train urls.tsv.gz
   langfocus train urls.tsv.gz --output de-en.npz --languages de en --no-evaluate
   langfocus train urls.tsv.gz --json figures.json
@@ -181,15 +182,15 @@ def _options(opts: argparse.Namespace) -> Options:
     from classifiers.lab.training import wordlists
     from classifiers.lab.training.urltraining import Options
 
-    missing = wordlists.missing() if opts.word_lists is None else None
-    if missing is not None:
-        print(f"word lists and names of towns are left out: {missing}")
+    uses_word_lists = opts.word_lists
+    if uses_word_lists is None and not (uses_word_lists := wordlists.are_installed()):
+        print("word lists are left out: pip install 'langfocus[training]' adds them")
     return Options(
         buckets=opts.buckets,
         seed=opts.seed,
         min_urls=opts.min_urls,
         languages=opts.languages,
-        word_lists=missing is None if opts.word_lists is None else opts.word_lists,
+        word_lists=uses_word_lists,
         jobs=opts.jobs,
     )
 

@@ -31,8 +31,9 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
     for what cannot be asked, before anything is read.
     """
     from classifiers.lab.datasets import open_dataset
+    from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
-    from crawler.report.study import WidePrinter, print_result
+    from crawler.report.study_files import print_result
 
     wanted = _wanted(named, opts)
     languages = language_codes(opts.languages) or FIVE
@@ -40,7 +41,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
     source = open_dataset(data, opts.format)
     rows = list(source)
     facts: dict[str, Any] = {"data": data.name, "rows": len(rows), "rows skipped": source.skipped}
-    printer = WidePrinter()
+    printer = Printer(width=WIDE)
     results: list[Result] = []
     with _writing(facts, results, wanted, opts), Display(sys.stderr) as display:
 
@@ -186,14 +187,15 @@ def _writing(
 
 def _write(facts: dict[str, Any], results: Sequence[Result], opts: argparse.Namespace) -> None:
     from crawler.report.files import write_whole
-    from crawler.report.study import as_json, as_markdown, write_markdown
+    from crawler.report.markdown import write_markdown
+    from crawler.report.study_files import study_json, study_markdown
     from crawler.report.study_plots import draw
 
     if opts.json:
-        write_whole(Path(opts.json), as_json(facts, results))
+        write_whole(Path(opts.json), study_json(facts, results))
     if opts.plots:
         draw([figure for result in results for figure in result.figures], Path(opts.plots))
     if opts.markdown:
         path = Path(opts.markdown)
         pictures = os.path.relpath(opts.plots, path.parent) if opts.plots else ""
-        write_markdown(path, as_markdown(facts, results, pictures))
+        write_markdown(path, study_markdown(facts, results, pictures))

@@ -1,1 +1,1 @@
-"""What a crawl has to show: figures, tables, plots."""
+"""Figures, tables and pages about crawls, simulations and studies; no crawl is started here."""

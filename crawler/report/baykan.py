@@ -1,4 +1,4 @@
-"""The crawls of Baykan et al. 2013 (5.2): figures to stand beside ours, never mixed with them.
+"""The figures of the crawls of Baykan et al. 2013 (5.2), which are shown beside ours.
 
 Three crawls of 1,000 pages for each of five languages, at most 10 URLs of a host, on the Web of
 that time.
@@ -52,7 +52,7 @@ IN_LANGUAGE: Mapping[str, Row] = {
 
 
 def figure(table: Mapping[str, Row], lang: str, strategy: str) -> float | None:
-    """What a table says of a language and a strategy; `None` where it says nothing."""
+    """The figure of a table for a language and a strategy; `None` if the table has none."""
     if lang not in table or strategy not in STRATEGIES:
         return None
     return table[lang][STRATEGIES.index(strategy)]

@@ -1,6 +1,6 @@
-"""The course of a run: its harvest rate, queue and hosts by the number of pages.
+"""The course of a run: its harvest rate, queue and hosts by number of pages.
 
-SQLite numbers and groups the pages, so nothing is kept in memory per page.
+SQLite numbers and groups the pages, so nothing is kept in memory for each page.
 """
 
 import sqlite3
@@ -17,7 +17,7 @@ PORTION = 200
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """A stretch of consecutive pages of a run."""
+    """The counts of some consecutive pages of a run."""
 
     pages: int
     labelled: int
@@ -25,7 +25,7 @@ class Portion:
 
     @property
     def harvest_rate(self) -> float | None:
-        """Relevant pages per page with a label, 0 to 1; `None` where no page has one."""
+        """Relevant pages per page with a label, 0 to 1; `None` if no page has a label."""
         return self.relevant / self.labelled if self.labelled else None
 
     def as_json(self) -> dict[str, int | float | None]:
@@ -35,7 +35,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """The state of a run right after its page number `pages`; all counts are totals."""
+    """The counts of a run from its start to its page number `pages`."""
 
     pages: int
     labelled: int
@@ -43,7 +43,7 @@ class CurvePoint:
     hosts: int
     """Distinct hosts with a page so far."""
     queued: int
-    """URLs waiting at that moment."""
+    """Queued URLs at that moment."""
 
     @property
     def harvest_rate(self) -> float | None:
@@ -52,7 +52,7 @@ class CurvePoint:
 
 
 def curve(run: sqlite3.Connection | Path | str, *, points: int = 500) -> list[CurvePoint]:
-    """The course of a run at evenly spaced pages, at most `points` of them; the last is its end."""
+    """The counts of a run at evenly spaced pages, at most `points`; the last point is its end."""
     with reading(run) as connection:
         lang = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
         pages = connection.execute("SELECT count(*) FROM pages WHERE outcome = 'page'").fetchone()
@@ -73,9 +73,10 @@ def last_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION)
 
 
 def merged(portions: list[Portion], at_most: int, *, longest: int | None = None) -> list[Portion]:
-    """The same pages in at most `at_most` portions, each made of equally many of the given.
+    """The same pages in at most `at_most` portions, each made of equally many of the given ones.
 
-    `longest` is the number of portions of the longest of several runs: they stay comparable.
+    `longest` is the number of portions of the longest of several runs, so that the portions of all
+    runs have the same length.
     """
     width = max(1, -(-(longest or len(portions)) // at_most))
     groups = (portions[start : start + width] for start in range(0, len(portions), width))
@@ -90,12 +91,12 @@ def merged(portions: list[Portion], at_most: int, *, longest: int | None = None)
 
 
 def ends_of(portions: list[Portion]) -> list[int]:
-    """How many pages there are at the end of each portion."""
+    """The number of pages at the end of each portion."""
     return list(accumulate(portion.pages for portion in portions))
 
 
 def middles_of(portions: list[Portion]) -> list[float]:
-    """Where each portion stands in a plot: at half of its pages."""
+    """The place of each portion in a plot: the middle of its pages."""
     return [end - part.pages / 2 for end, part in zip(ends_of(portions), portions, strict=True)]
 
 
@@ -125,7 +126,7 @@ def by_portion(connection: sqlite3.Connection, lang: str) -> list[Portion]:
 
 
 def _new_hosts(connection: sqlite3.Connection, step: int) -> dict[int, int]:
-    """How many hosts got their first page in each stretch of `step` pages."""
+    """The number of hosts with their first page among each `step` pages."""
     return dict(
         connection.execute(
             f"""SELECT first / ?, count(*)

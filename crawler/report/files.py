@@ -1,11 +1,17 @@
 """Files that are whole or not there."""
 
+import json
+import math
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+from crawler.errors import SettingError
 
 
 def write_whole(path: Path, text: str) -> Path:
-    """`path`, which holds `text` from now on; nobody ever reads half of it."""
+    """`path`, which now has the text; nobody ever reads half of it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_text(text, encoding="utf-8")
@@ -14,3 +20,23 @@ def write_whole(path: Path, text: str) -> Path:
         temporary.unlink(missing_ok=True)
         raise
     return path
+
+
+def json_text(content: Mapping[str, Any]) -> str:
+    """The text of a JSON file; figures that are not a number are null."""
+    return json.dumps(_defined(content), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def check_places(*paths: Path | None) -> None:
+    """Raise SettingError for a file that is to be written into a folder that does not exist."""
+    for path in paths:
+        if path is not None and not path.absolute().parent.is_dir():
+            raise SettingError(f"{path}: there is no such folder to write it to")
+
+
+def _defined(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _defined(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_defined(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,4 +1,4 @@
-"""How figures and names are written, the same in a terminal, a live line and a report."""
+"""Figures and names as texts: the same in a terminal, in a live line and in a report."""
 
 import unicodedata
 
@@ -6,7 +6,12 @@ from classifiers.errors import LanguageError
 from classifiers.languages import name
 
 NOTHING = "-"
-"""Stands where there is no figure."""
+"""Shown where there is no figure."""
+
+
+def share_of(part: int, whole: int) -> float | None:
+    """The fraction; None if the whole is 0."""
+    return part / whole if whole else None
 
 
 def percent(fraction: float | None) -> str:
@@ -40,7 +45,7 @@ def size(count: int) -> str:
 
 
 def language_name(code: str) -> str:
-    """The English name of a language; the code itself where it has none."""
+    """The English name of a language, or its code if it has no name."""
     try:
         return name(code)
     except LanguageError:
@@ -48,11 +53,17 @@ def language_name(code: str) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` without what a terminal could take for a command; it may come from the Web."""
+    """`text` with `?` for letters that a terminal could take for a command, or that are invisible.
+
+    Texts from the Web can have such letters.
+    """
+    if text.isprintable():
+        return text
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def in_ascii(text: str) -> str:
-    """`text` in ASCII: accents are dropped, other letters become `?`."""
+    """`text` in ASCII: accents are dropped, `±` becomes `+-`, other letters become `?`."""
+    text = text.replace("±", "+-")
     plain = "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
     return plain.encode("ascii", "replace").decode("ascii")

@@ -1,8 +1,7 @@
-"""What a run has brought in, computed from its `run.db` and from nothing else.
+"""The figures of a run, computed from its `run.db` alone.
 
-Every figure that a table, a report or a comparison shows comes from here. Nothing is kept in memory
-per page: SQLite aggregates the rows or they are streamed, so that a run of ten million pages can be
-summarised.
+Every table, report and comparison takes its figures from here. Nothing is kept in memory for each
+page: SQLite counts the rows, or they are streamed. So a run can have ten million pages.
 """
 
 import json
@@ -15,7 +14,7 @@ from typing import Any
 
 from crawler.errors import RunFolderError
 from crawler.report.course import Portion, by_portion, last_portion
-from crawler.report.files import write_whole
+from crawler.report.files import json_text, write_whole
 from crawler.run_reader import reading, sessions_of
 
 
@@ -23,9 +22,9 @@ from crawler.run_reader import reading, sessions_of
 class Summary:
     """The figures of one run. Rates are fractions from 0 to 1, `None` where nothing can be divided.
 
-    A page counts when it was downloaded with a final status (outcome `page`); redirects, refusals
-    by robots.txt and failures stand in `outcomes` only. Pages without a label are left out of every
-    rate (Baykan 2013, Tables XVIII and XIX). All counters are in falling order of their counts.
+    A page is a URL that was downloaded with a final status (outcome `page`). Redirects, URLs that
+    robots.txt forbids and failures are counted in `outcomes` only. No rate includes pages without a
+    label (Baykan 2013, Tables XVIII and XIX). All counters are in falling order of their counts.
     """
 
     lang: str
@@ -42,7 +41,7 @@ class Summary:
     hosts: int
     max_pages_per_host: int
     seconds: float
-    """Time at work over all sessions; one that was killed ends with the last page it settled."""
+    """Sum over all sessions; a session that was killed ends with its last page."""
     pages_per_second: float | None
     sessions: int
     finish_reason: str | None
@@ -61,7 +60,7 @@ class Summary:
     counts: dict[str, int]
     """The frontier's own counters (stored, seen, host_full, ...)."""
     coverage: float | None
-    """Relevant pages crawled / relevant pages there are (Tamura 2007, 5.2), if those are known."""
+    """Relevant pages crawled / all relevant pages (Tamura 2007, 5.2); `None` if unknown."""
     seeds: list[str]
     settings: dict[str, str]
 
@@ -88,18 +87,17 @@ def summarise(
 ) -> Summary:
     """The figures of a run at this moment.
 
-    `truth` holds the URLs of all relevant pages there are, known for a recorded or generated web
-    only; with it the coverage is computed. Raises RunFolderError for what is no run. Cost: some
-    scans of the table of pages.
+    `truth` has the URLs of all relevant pages, which are known for a recorded or generated web
+    only; the coverage is computed from it. Raises RunFolderError for a folder without a run. Cost:
+    some scans of the table of pages.
     """
     with reading(run) as connection:
         return _summary(connection, truth)
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:
-    """The path of `summary.json` in `folder`, which is replaced in one step or not at all."""
-    text = json.dumps(summary.as_json(), indent=2, ensure_ascii=False) + "\n"
-    return write_whole(folder / "summary.json", text)
+    """The path of `summary.json` in `folder`, after replacing it in one step."""
+    return write_whole(folder / "summary.json", json_text(summary.as_json()))
 
 
 def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> Summary:
@@ -150,7 +148,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
 
 
 def _tallies(connection: sqlite3.Connection) -> _Tallies:
-    """All counters from one scan: distinct combinations are few even where pages are many."""
+    """All counters from one scan: there are few different combinations, even of many pages."""
     tallies = _Tallies()
     for outcome, language, status, method, charset, country, rows, size in connection.execute(
         """SELECT outcome, language, status, method, charset, country, count(*), sum(bytes)

@@ -1,7 +1,7 @@
-"""Plots as SVG that stands inside a page: its text is text, its colours are the page's.
+"""Plots as SVG elements of a page, in the colours of the page.
 
-The colours of the page are CSS variables, which matplotlib cannot write; it draws with stand-ins
-that are replaced afterwards, so that one drawing serves a light page and a dark one.
+These colours are CSS variables, so that one plot is right on a light page and on a dark one.
+matplotlib cannot write variables: it draws with stand-in colours, which are replaced afterwards.
 """
 
 import re
@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
+
+from crawler.report.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,9 +27,9 @@ _PAGE_COLOURS = {
 _STEPS = [1, 2, 2.5, 5, 10]
 _MARKERS = "os^Dv*"
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
-"""Styles of lines, another whenever the colours begin anew."""
+"""Styles of lines: each colour is used with the first style, then each with the second."""
 _MOST_INSIDE = 6
-"""Lines whose names still fit into the plot."""
+"""A plot with more lines has its legend beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,55 +44,57 @@ class Series:
     marks_end: bool = False
     """Whether the last point gets a mark."""
     band: tuple[Sequence[float], Sequence[float]] | None = None
-    """The least and the greatest value at each point, drawn as a shade."""
+    """The least and the greatest value at each point, drawn as a shaded area."""
 
 
-def line_plot(
-    name: str,
-    title: str,
-    series: Sequence[Series],
-    *,
-    x_label: str = "pages",
-    y_label: str,
-    is_share: bool = False,
-    is_logarithmic: bool = False,
-    top: float | None = None,
-    width: float = 7.4,
-    height: float = 3.0,
-) -> str:
-    """An `<svg>` element with the lines of `series`.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlotAxes:
+    """What the axes of a plot show, and its size in inches of 72 units."""
+
+    x_label: str = "pages"
+    y_label: str
+    is_share: bool = False
+    """Whether the y axis goes from 0 to 100 %, or to `top`."""
+    is_logarithmic: bool = False
+    """Whether the y axis is logarithmic."""
+    top: float | None = None
+    width: float = 7.4
+    height: float = 3.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plot:
+    """A figure of a page: an `<svg>` element, the caption below it, the same figures as a table."""
+
+    title: str
+    svg: str
+    caption: str
+    table: Table | None = None
+
+
+def line_plot(name: str, title: str, series: Sequence[Series], axes: PlotAxes) -> str:
+    """An `<svg>` element with the lines of `series`; the same input gives the same text.
 
     `name` must differ between the plots of one page: the ids inside are made from it. `title` is
-    what a reader hears who does not see the plot. `is_share` makes the y axis 0 to 100 %, or to
-    `top`; `is_logarithmic` a logarithmic one. The same input gives the same text. `width` and
-    `height` are in inches of 72 units.
+    for readers who hear the page.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9.0}):
-        figure = Figure(figsize=(width, height), layout="constrained")
+        figure = Figure(figsize=(axes.width, axes.height), layout="constrained")
         FigureCanvasSVG(figure)
-        axes = figure.add_subplot()
-        _draw(axes, series)
-        if is_logarithmic:
-            axes.set_yscale("log")
-        _dress(axes, x_label, y_label, is_share=is_share, top=top)
-        if len(series) > _MOST_INSIDE:
-            figure.legend(
-                frameon=False,
-                labelcolor=_INK,
-                loc="outside right upper",
-                fontsize=8,
-                handlelength=3.2,
-            )
-        elif len(series) > 1:
-            axes.legend(frameon=False, labelcolor=_INK, loc="best")
+        drawn = figure.add_subplot()
+        _draw(drawn, series)
+        _dress(drawn, axes)
+        _add_legend(figure, drawn, len(series))
         return _as_element(figure, title)
 
 
 def _draw(axes: "Axes", series: Sequence[Series]) -> None:
+    # Many shaded areas lie over each other: they must not hide the lines.
+    alpha = 0.18 if len(series) <= _MOST_INSIDE else 0.07
     for number, one in enumerate(series):
         colour = _SERIES[number % len(_SERIES)]
         axes.plot(
@@ -105,37 +109,56 @@ def _draw(axes: "Axes", series: Sequence[Series]) -> None:
             markersize=4,
         )
         if one.band is not None:
-            axes.fill_between(list(one.x), *one.band, color=colour, alpha=0.18, linewidth=0)
+            axes.fill_between(list(one.x), *one.band, color=colour, alpha=alpha, linewidth=0)
 
 
-def _dress(axes: "Axes", x_label: str, y_label: str, *, is_share: bool, top: float | None) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
-    axes.set_xlabel(x_label, color=_INK)
-    axes.set_ylabel(y_label, color=_INK)
-    axes.set_xlim(left=0)
-    is_linear = axes.get_yscale() == "linear"
-    if is_linear:
-        axes.set_ylim(bottom=0, top=1.02 if is_share and top is None else top)
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=_STEPS, integer=True))
-    if is_share:
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g} %"))
-        if top is None:
-            axes.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
-        else:
-            axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS))
-    else:
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-        if is_linear:
-            axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS, integer=True))
-    axes.grid(visible=True, axis="y", color=_RULE, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(colors=_INK, color=_RULE, length=3)
-    axes.patch.set_visible(False)
-    for side, spine in axes.spines.items():
+def _dress(drawn: "Axes", axes: PlotAxes) -> None:
+    if axes.is_logarithmic:
+        drawn.set_yscale("log")
+    drawn.set_xlabel(axes.x_label, color=_INK)
+    drawn.set_ylabel(axes.y_label, color=_INK)
+    drawn.set_xlim(left=0)
+    if not axes.is_logarithmic:
+        drawn.set_ylim(bottom=0, top=1.02 if axes.is_share and axes.top is None else axes.top)
+    _set_ticks(drawn, axes)
+    drawn.grid(visible=True, axis="y", color=_RULE, linewidth=0.8)
+    drawn.set_axisbelow(True)
+    drawn.tick_params(colors=_INK, color=_RULE, length=3)
+    drawn.patch.set_visible(False)
+    for side, spine in drawn.spines.items():
         spine.set_visible(side in {"left", "bottom"})
         spine.set_color(_RULE)
+
+
+def _set_ticks(drawn: "Axes", axes: PlotAxes) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    whole = FuncFormatter(lambda value, _: f"{value:,.0f}")
+    drawn.xaxis.set_major_formatter(whole)
+    drawn.xaxis.set_major_locator(MaxNLocator(nbins=8, steps=_STEPS, integer=True))
+    if not axes.is_share:
+        drawn.yaxis.set_major_formatter(whole)
+        if not axes.is_logarithmic:
+            drawn.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS, integer=True))
+        return
+    drawn.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.3g} %"))
+    if axes.top is None:
+        drawn.set_yticks([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
+    else:
+        drawn.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS))
+
+
+def _add_legend(figure: "Figure", drawn: "Axes", lines: int) -> None:
+    if lines > _MOST_INSIDE:
+        figure.legend(
+            frameon=False,
+            labelcolor=_INK,
+            loc="outside right upper",
+            fontsize=8,
+            handlelength=3.2,
+        )
+    elif lines > 1:
+        drawn.legend(frameon=False, labelcolor=_INK, loc="best")
 
 
 def _as_element(figure: "Figure", title: str) -> str:
@@ -144,7 +167,7 @@ def _as_element(figure: "Figure", title: str) -> str:
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    # What only a file of its own needs, and ids that nothing refers to and other plots have too.
+    # Comments, and ids to which nothing refers and which other plots have too.
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg).replace("xlink:href", "href")
     box = re.search(r'viewBox="[^"]*"', svg)

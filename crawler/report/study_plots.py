@@ -20,7 +20,7 @@ _PAPER: Final = "#8a9299"
 
 
 def draw(figures: Iterable[Figure], folder: Path) -> list[Path]:
-    """The files that now show the figures, NAME.png and NAME.svg for each."""
+    """The files of the figures, NAME.png and NAME.svg for each, after writing them."""
     folder.mkdir(parents=True, exist_ok=True)
     return [path for figure in figures for path in _draw(figure, folder)]
 
@@ -67,7 +67,7 @@ def _points(axes: Axes, data: Mapping[str, Any]) -> None:
 
 
 def _bars(axes: Axes, data: Mapping[str, Any]) -> None:
-    """A bar for each classifier, and a line where the paper's mean is."""
+    """A bar for each classifier, and a line at the paper's mean."""
     places = range(len(data["labels"]))
     axes.bar(places, data["y"], width=0.6, color=_COLOURS[0], label="ours")
     known = [(at, value) for at, value in enumerate(data["paper"]) if value is not None]
@@ -143,7 +143,7 @@ def _depth(node: Mapping[str, Any]) -> int:
 
 
 def _legend(axes: Axes) -> None:
-    """What the colours mean, beside the plot where it hides nothing."""
+    """Add the legend beside the plot, where it hides nothing."""
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
@@ -156,7 +156,7 @@ def _dress(axes: Axes, y_label: str) -> None:
 
 
 def _plain(text: str) -> str:
-    """A text in which matplotlib finds no formula."""
+    """The text with its dollar signs escaped, since matplotlib reads them as a formula."""
     return text.replace("$", r"\$")
 
 

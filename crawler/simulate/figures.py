@@ -9,7 +9,7 @@ redirect adds nothing to them, and a link to one is a link to what it leads to.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -150,6 +150,14 @@ class Yardstick:
         return sum(relevant for _, relevant in self.by_distance)
 
 
+class Cost(NamedTuple):
+    """The pages, servers and bytes (None: sizes are not known) that a coverage took."""
+
+    pages: int
+    servers: int
+    bytes: int | None
+
+
 @dataclass(frozen=True)
 class CourseFigures:
     """How a crawl went, as Tamura 2007, Figures 4 to 8, draw it.
@@ -157,7 +165,7 @@ class CourseFigures:
     `points` are numbers of pages; `relevant`, `servers`, `queue` and `bytes` (None: sizes are not
     known) what there was after so many. Row d of `missed` is how many of the relevant pages within
     d links from the seeds were not crawled, and how many there are. `milestones` maps a coverage
-    to the pages, servers and bytes that it took, and lacks those that were not reached.
+    to its cost, and lacks those that were not reached.
     """
 
     points: Sequence[int]
@@ -167,7 +175,7 @@ class CourseFigures:
     bytes: Sequence[int] | None
     relevant_there_are: int
     missed: Sequence[tuple[int, int]]
-    milestones: Mapping[float, tuple[int, int, int | None]]
+    milestones: Mapping[float, Cost]
     stored: int
     seen: int
     rejected: int
@@ -236,7 +244,7 @@ def course_figures(
         relevant_there_are=yardstick.n_relevant,
         missed=_missed(order, yardstick),
         milestones={
-            coverage: (
+            coverage: Cost(
                 int(row[counting.PAGES]),
                 int(row[counting.SERVERS]),
                 int(row[counting.BYTES]) if has_sizes else None,

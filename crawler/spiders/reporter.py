@@ -12,10 +12,10 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler.errors import RunFolderError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
-from crawler.report.html import write_report
+from crawler.report.crawl_page import write_report
+from crawler.report.crawl_tables import print_summary
 from crawler.report.live import LiveLine, Totals
 from crawler.report.progress import Display
-from crawler.report.tables import print_summary
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.scrapy_settings import setting
 

@@ -114,8 +114,8 @@ def test_every_ordering_gives_one_score_a_url(name: str) -> None:
         ("crawler.visit", "scrapy"),
         ("classifiers.languages", "crawler"),
         ("classifiers.urls.model", "crawler"),
-        ("classifiers.pages.language", "crawler"),
-        ("classifiers.pages.language", "scrapy"),
+        ("classifiers.pages.methods", "crawler"),
+        ("classifiers.pages.methods", "scrapy"),
         ("classifiers.urls.model", "sklearn"),
     ],
 )

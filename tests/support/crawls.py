@@ -3,14 +3,19 @@
 import json
 import os
 import sqlite3
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.support import processes
+from tests.support.loopback import Proxy
+from tests.support.processes import Done, Forked
+
+ROOT = processes.ROOT
 CONTACT = "crawls@example.org"
 
 
@@ -35,36 +40,18 @@ def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
 
 def crawl(
     *arguments: str, proxy: str | None = None, no_proxy: object = "", **settings: object
-) -> subprocess.CompletedProcess[str]:
+) -> Done:
     """Run a crawl to its end; `no_proxy` are the hosts that it contacts itself."""
-    return subprocess.run(
-        command(*arguments, **settings),
-        cwd=ROOT,
-        env=environment(proxy, no_proxy),
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    line = command(*arguments, **settings)
+    return processes.run(*line[2:], environment=environment(proxy, no_proxy))
 
 
-@contextmanager
 def started(
     *arguments: str, proxy: str | None = None, **settings: object
-) -> Iterator[subprocess.Popen[str]]:
-    """Start a crawl and let the context decide how it ends; it is killed at the latest then."""
-    with subprocess.Popen(
-        command(*arguments, **settings),
-        cwd=ROOT,
-        env=environment(proxy),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
+) -> AbstractContextManager[Forked]:
+    """Start a crawl; the block decides how it ends, and at the end of the block it is killed."""
+    line = command(*arguments, **settings)
+    return processes.started(*line[2:], environment=environment(proxy), has_one_output=True)
 
 
 def summary(folder: Path) -> dict[str, Any]:
@@ -78,3 +65,16 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
     finally:
         connection.close()
+
+
+def wait_for(proxy: Proxy, requests: int, *running: Forked) -> None:
+    """Return when the proxy has had so many requests; all crawls run until then."""
+    processes.wait_until(lambda: len(proxy.log) >= requests, *running)
+
+
+def smallest_gap(proxy: Proxy) -> float:
+    """The least seconds between two requests to one host."""
+    times = defaultdict(list)
+    for access in proxy.log:
+        times[access.url.split("/")[2]].append(access.time)
+    return min(b - a for of_host in times.values() for a, b in pairwise(of_host))

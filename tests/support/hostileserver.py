@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from tests.support.processes import HANG_S
 from tests.support.smallweb import SENTENCES
 
 HEAD_END = b"\r\n\r\n"
@@ -90,12 +91,12 @@ def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     try:
-        if not ready.wait(10):
-            raise RuntimeError("the hostile web did not start within 10 s")
+        if not ready.wait(HANG_S):
+            raise RuntimeError(f"the hostile web did not start within {HANG_S} s")
         yield proxy
     finally:
         loops[0].call_soon_threadsafe(ended.set)
-        thread.join(10)
+        thread.join(HANG_S)
 
 
 async def _connection(

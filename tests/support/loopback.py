@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from crawler.web import Answer, Unreachable, Web
+from tests.support.processes import HANG_S
 
 HEAD_END = b"\r\n\r\n"
+POLL_S = 0.01
 FAILURES = {"timeout": HTTPStatus.GATEWAY_TIMEOUT}
 
 
@@ -35,9 +37,14 @@ class Access:
 
 @dataclass
 class Proxy:
-    """A running proxy; `log` grows while it serves, in the order of the answers' beginnings."""
+    """A running proxy; `log` has the requests in the order in which they came.
+
+    `answers` is the number of requests that it answers: later ones are in the log and wait, so
+    that a crawl cannot end before the test has done to it what it wants. None: all.
+    """
 
     port: int = 0
+    answers: int | None = None
     log: list[Access] = field(default_factory=list)
 
     @property
@@ -46,19 +53,19 @@ class Proxy:
 
 
 @contextmanager
-def loopback(web: Web, latency_s: float = 0.0) -> Iterator[Proxy]:
+def loopback(web: Web, latency_s: float = 0.0, answers: int | None = None) -> Iterator[Proxy]:
     """A proxy to `web` for the time of the block; each answer waits `latency_s`."""
-    proxy, ready = Proxy(), threading.Event()
+    proxy, ready = Proxy(answers=answers), threading.Event()
     server = _Server(web, proxy, latency_s)
     thread = threading.Thread(target=lambda: asyncio.run(server.serve(ready)), daemon=True)
     thread.start()
     try:
-        if not ready.wait(10):
-            raise RuntimeError("the loopback proxy did not start within 10 s")
+        if not ready.wait(HANG_S):
+            raise RuntimeError(f"the loopback proxy did not start within {HANG_S} s")
         yield proxy
     finally:
         server.stop()
-        thread.join(10)
+        thread.join(HANG_S)
 
 
 class _Server:
@@ -106,7 +113,9 @@ class _Server:
         pairs = (line.partition(":") for line in lines)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         url = f"http://{headers.get('host', '')}{url}" if url.startswith("/") else url
-        answer = self._answer(method, url, headers)
+        answer, number = self._answer(method, url, headers), len(self._proxy.log)
+        while self._proxy.answers is not None and number > self._proxy.answers:
+            await asyncio.sleep(POLL_S)
         if self._latency_s:
             await asyncio.sleep(self._latency_s)
         is_open = headers.get("connection", "").lower() != "close"

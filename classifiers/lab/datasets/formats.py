@@ -12,6 +12,7 @@ from classifiers.lab.datasets.commoncrawl import CdxUrls, ColumnarUrls, files_ca
 from classifiers.lab.datasets.odp import OdpUrls
 from classifiers.lab.datasets.rows import Dataset, LabelledUrl
 from classifiers.lab.datasets.tsv import LabelledUrls
+from classifiers.shipped import shipped_folder
 
 FORMATS: Final[dict[str, Callable[[Path], Dataset[LabelledUrl]]]] = {
     "tsv": LabelledUrls,
@@ -27,16 +28,23 @@ _NAMES: Final = {
     "parquet": re.compile(r".*\.parquet"),
     "cdxj": re.compile(r"cdx-\d+(\.gz)?|.*\.cdxj?(\.gz)?"),
 }
+SAMPLE: Final = "sample"
+"""The name of the small table that ships."""
+_SAMPLE_TABLE: Final = shipped_folder("data", "langfocus/data") / "sample-urls.tsv"
+
 _EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .gz but Parquet"
 
 
 def open_dataset(path: str | Path, format: str | None = None) -> Dataset[LabelledUrl]:
     """The labelled URLs of a file or folder, its format told by its name or by `format`.
 
-    `format` is a key of FORMATS. Nothing is read yet. DatasetError says what can be done where
-    there is no such file, or the name tells nothing.
+    `format` is a key of FORMATS. The path `sample` is the table that ships, unless there is such
+    a file. Nothing is read yet. DatasetError says what can be done where there is no such file,
+    or the name tells nothing.
     """
     path = Path(path)
+    if path == Path(SAMPLE) and not path.exists():
+        path = _SAMPLE_TABLE
     if format is not None and format not in FORMATS:
         raise DatasetError(f"no format is called {format!r}; there are {', '.join(FORMATS)}")
     if not path.exists():

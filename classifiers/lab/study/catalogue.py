@@ -10,6 +10,7 @@ from typing import Final
 from classifiers.lab.study.beyond import BEYOND
 from classifiers.lab.study.comparisons import COMPARISONS
 from classifiers.lab.study.experiments import TABLES
+from classifiers.lab.study.few_features import few_features
 from classifiers.lab.study.result import Experiment, Result
 from classifiers.lab.study.tree_top import tree
 from classifiers.lab.study.validation import Study
@@ -18,6 +19,7 @@ EVERY: Final[Mapping[str, Experiment]] = {
     **TABLES,
     **COMPARISONS,
     "tree": tree,
+    "few-features": few_features,
     **BEYOND,
 }
 

@@ -1,4 +1,4 @@
-"""How a URL model does on labelled URLs, next to the top-level domain alone."""
+"""The measures of a URL model on labelled URLs, beside those of the top-level domain alone."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def _cctld(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decision
 
 
 def _answers(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
-    """How often the one language named is right, and how often none is named."""
+    """The share of URLs that get a language, and the share of right ones among these."""
     named = [answer.language for answer in model.identify_many([row.url for row in rows])]
     answered = [(code, row.language) for code, row in zip(named, rows, strict=True) if code]
     right = sum(code == language for code, language in answered)

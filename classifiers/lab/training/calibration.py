@@ -1,7 +1,7 @@
-"""Where the classifiers of the URL model say Yes, and which of them is believed.
+"""Calibration of the decision thresholds of the URL model, and of the choice of one language.
 
-All is set on URLs of registered domains that the classifiers have not seen: on what they were
-trained on they look surer than they are.
+Everything is set on URLs of registered domains that the classifiers have not seen, because
+decision values on training data are too high.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from classifiers.languages import tlds_of
 from classifiers.urls.cctld import top_level_domain
 
 RAISED, ALONE = "raised", "alone"
-"""How the top-level domain helps: it adds 1 to the decision value, or is all there is."""
+"""Use of the top-level domain: it adds 1 to the decision value, or decides alone."""
 
 _SHIFTS: Final = np.arange(-1.0, 1.001, 0.02)
 _ENOUGH: Final = 100
-"""URLs from which a language's own shift is trusted without looking at the others'."""
+"""URLs from which a language's own threshold is used, whatever those of the others are."""
 _FEW: Final = 10
-"""URLs that it takes to say that the top-level domain does better."""
+"""URLs that are needed to find the top-level domain better than the classifier."""
 _PRIORS: Final = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
 
 Floats = npt.NDArray[np.float64]
@@ -34,16 +34,16 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What is added to decision values, and when."""
+    """The numbers that turn decision values into decisions."""
 
     shifts: Floats
-    """To the intercepts, (n_languages,)."""
+    """Added to the intercepts, so that the decision threshold is 0, (n_languages,)."""
     offsets: Floats
-    """To the decision values where one language has to be named, (n_languages,)."""
+    """Added to the decision values when one language has to be named, (n_languages,)."""
     temperature: float
-    """Of the softmax over those."""
+    """Temperature of the softmax over these sums."""
     domains: dict[str, str]
-    """RAISED or ALONE for each language that its top-level domains tell better."""
+    """RAISED or ALONE for each language for which the top-level domain is better."""
 
 
 def calibrate(
@@ -53,10 +53,10 @@ def calibrate(
     languages: Sequence[str],
     masses: Floats,
 ) -> Thresholds:
-    """The points for decision values (n_urls, n_languages) of URLs not trained on.
+    """The thresholds for decision values (n_urls, n_languages) of held-out URLs.
 
-    `columns` says which language each URL is in, `masses` what a language counts among the
-    negatives of another.
+    `columns` (n_urls,) are the languages of the URLs. `masses` (n_languages,) are the weights of
+    the languages among the negatives of another one.
     """
     counts = np.bincount(columns, minlength=len(languages))
     weights = (masses / np.maximum(counts, 1))[columns]
@@ -79,14 +79,14 @@ def calibrate(
 
 
 def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:
-    """Decision values with what the top-level domain adds."""
+    """Decision values, corrected by the top-level domain."""
     if rule == ALONE:
         return np.where(is_domain, 0.5, -0.5)
     return scores + is_domain
 
 
 def _rule(scores: Floats, is_positive: Flags, is_domain: Flags, weights: Floats) -> str | None:
-    """What to do where the top-level domain alone has the higher F1; None where it has not."""
+    """RAISED or ALONE if the top-level domain alone has the higher F1, else None."""
     if is_positive.sum() < _FEW or not is_domain.any():
         return None
     alone = _f1(is_domain, is_positive, weights)
@@ -104,7 +104,7 @@ def _f1(says_yes: Flags, is_positive: Flags, weights: Floats) -> float:
 
 
 def _best_shift(scores: Floats, is_positive: Flags, weights: Floats) -> tuple[float, float]:
-    """What to add to the scores for the highest F1 in the balanced limit, and that F1."""
+    """The addend to the scores with the highest F1 in the balanced limit, and that F1."""
     if not is_positive.any() or is_positive.all():
         return 0.0, 0.0
     positive = np.sort(scores[is_positive])
@@ -119,7 +119,7 @@ def _best_shift(scores: Floats, is_positive: Flags, weights: Floats) -> tuple[fl
 
 
 def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
-    """Shifts of languages with few URLs, drawn towards the middle of all."""
+    """Shifts; those of languages with few URLs are moved towards the median."""
     reliable = shifts[counts >= _ENOUGH]
     middle = float(np.median(reliable)) if len(reliable) else 0.0
     result: Floats = (shifts * counts + middle * _ENOUGH / 2) / (counts + _ENOUGH / 2)
@@ -129,10 +129,10 @@ def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
 def _naming(
     scores: Floats, columns: Columns, counts: npt.NDArray[np.int64]
 ) -> tuple[Floats, float]:
-    """Offsets and temperature under which the languages of the URLs are the most likely.
+    """Offsets and temperature that make the languages of the URLs most probable.
 
-    Classifiers are balanced, as if all languages were as frequent; the offsets are a share of
-    the logarithm of how frequent they are.
+    The classifiers are balanced, as if all languages were equally frequent. The offsets are a share
+    of the logarithm of each language's frequency.
     """
     if not len(columns):
         return np.zeros(scores.shape[1]), 1.0

@@ -1,4 +1,4 @@
-"""What the classifiers of the URL model learn from: labelled URLs, and URLs made of them."""
+"""The training examples of the URL model: labelled URLs, their paths, and made-up paths."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of Baykan 2013."""
 
 _FULL_SIZE: Final = 10_000
-"""URLs of a language from which it counts in full; below, as much as it has."""
+"""URLs from which a language counts in full; with fewer it counts in proportion."""
 _OTHERS: Final = 0.03
-"""What another language than the five counts beside them."""
+"""Weight of a language other than the five beside one of them."""
 _COPIED: Final = 1_000
-"""URLs a language needs for its paths to be learned without their hosts."""
+"""URLs of a language from which its paths are also learned without their hosts."""
 _MADE_UP: Final = 2_000
 """Made-up paths of each language that is not written in Latin letters."""
 _MADE_UP_SHARE: Final = 0.3
-"""What all of these count beside the URLs of the language."""
+"""Weight of all made-up paths beside the URLs of the language."""
 _MADE_UP_MASS: Final = 0.02
-"""What all of these count as negatives, however few URLs the language has: letters that no
-other language has must not be taken for those of a larger one."""
+"""Weight of all made-up paths as negatives, even if the language has few URLs: letters of this
+language alone must not count for a larger language."""
 _WORDY: Final = re.compile(r"(?:[A-Za-z]{3,}[^A-Za-z]+){2}[A-Za-z]{3,}")
 """Three words or more."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """URLs, the first of which are labelled ones."""
+    """Training examples; the labelled URLs come first."""
 
     urls: list[str]
     columns: npt.NDArray[np.int64]
-    """Which language each is in, (n_urls,)."""
+    """The language of each example, (n_urls,)."""
     weights: npt.NDArray[np.float64]
-    """What each counts, (n_urls,); those of a language add up to its mass and a little more."""
+    """Weight of each example, (n_urls,); those of a language add up to a little over its mass."""
     rest_weights: npt.NDArray[np.float64]
-    """What each counts as a negative of other languages, (n_urls,)."""
+    """Weight of each example as a negative of other languages, (n_urls,)."""
     is_held_out: npt.NDArray[np.bool_]
-    """Of each labelled URL, whether the points of Yes are set on its domain."""
+    """Whether a labelled URL is held out for the calibration of the decision thresholds."""
     is_left_out: npt.NDArray[np.bool_]
-    """The same for all URLs: what is made of a URL is left out with it."""
+    """Whether an example is held out; a path is held out with its URL, (n_urls,)."""
     masses: npt.NDArray[np.float64]
-    """What each language counts as negative of another, (n_languages,)."""
+    """Weight of each language among the negatives of another, (n_languages,)."""
 
 
 def collect(
@@ -99,6 +99,6 @@ def _mass(language: str, count: int) -> float:
 
 
 def _path(url: str) -> str:
-    """A URL from the first `/` after its host, '' where there is none."""
+    """The part of a URL from the first `/` after its host; '' if there is none."""
     rest = url.partition("://")[2] or url
     return rest[len(rest.partition("/")[0]) :]

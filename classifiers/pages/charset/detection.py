@@ -1,8 +1,8 @@
-"""Which legacy encoding some bytes are written in, when nothing trustworthy says so.
+"""Detects the legacy encoding of bytes that have no trustworthy declaration.
 
-Detection is deterministic and needs no package. Multi-byte encodings are told by their structure
-and by the share of signs that are common in their language; single-byte encodings by how probable
-the letters under each reading are beside their neighbours (`letters`).
+Detection is deterministic and needs no package. A multi-byte encoding is recognised by its
+structure and by the share of signs that are common in its language. Single-byte encodings are
+compared by the probability of their letters beside their neighbours (`letters`).
 """
 
 import re
@@ -14,7 +14,7 @@ from classifiers.pages.charset.charsets import codec
 from classifiers.pages.charset.letters import letter_model
 
 LIMIT_BYTES = 10_000_000
-"""As much of a body is looked at for bytes beyond ASCII."""
+"""Bytes of a body in which bytes beyond ASCII are looked for."""
 
 # Longer bodies are read in stretches that are spread evenly over their bytes beyond ASCII.
 _WHOLE_BYTES = 65_536
@@ -64,9 +64,9 @@ _KOREAN = "이다는에의을하고가로지한은기도를사리인어자으나
 def detect(text: bytes, declared: str | None = None) -> str:
     """The WHATWG name of the encoding of a `sample` that is neither ASCII nor valid UTF-8.
 
-    windows-1252 where nothing speaks for another one; `johab`, that the standard lacks, for its
-    own. `declared` is an encoding that is preferred where the bytes leave it open. About 1 ms,
-    0.3 s the first time.
+    windows-1252 if there is no evidence for another one. Unlike in the standard, `johab` is known.
+    `declared` is an encoding that is preferred if the bytes fit several. About 1 ms, the first
+    time 0.3 s.
     """
     if is_mostly_utf8(text):
         return "utf-8"
@@ -79,10 +79,10 @@ def detect(text: bytes, declared: str | None = None) -> str:
 
 
 def sample(body: bytes) -> bytes:
-    """What a reader sees of at most 64 kB of a body; with its markup if that is hardly anything.
+    """The visible bytes of at most 64 kB of a body; with markup if hardly any are beyond ASCII.
 
-    Longer bodies are cut between words, so that no character is cut; the stretches are spread
-    over what is beyond ASCII in the first 10 MB (`LIMIT_BYTES`).
+    From a longer body, stretches are cut between words, so that no character is cut. They are
+    spread evenly over the bytes beyond ASCII in its first 10 MB (`LIMIT_BYTES`).
     """
     if len(body) > _WHOLE_BYTES:
         body = _stretches(body)
@@ -97,8 +97,8 @@ def _count_high(text: bytes) -> int:
 def is_mostly_utf8(text: bytes) -> bool:
     """Whether a text that is not valid UTF-8 is UTF-8 with some damage.
 
-    Sequences that are valid hardly occur in other encodings, so they need only be the most.
-    Surrogates (CESU-8) and overlong forms are damage that UTF-8 alone has.
+    Valid sequences hardly occur in other encodings, so it is enough that most are valid.
+    Surrogates (CESU-8) and overlong forms occur in damaged UTF-8 only.
     """
     units = np.frombuffer(text, dtype=np.uint8)
     is_first = (units[:-1] >= 0xC0) & (units[1:] >= 0x80) & (units[1:] < 0xC0)
@@ -158,7 +158,7 @@ def _multibyte(text: bytes) -> str | None:
 
 
 def _probe(text: bytes) -> bytes:
-    """Three pieces of a text: most encodings it is not in fail on them."""
+    """Three pieces of a text, which rule out most wrong encodings."""
     if len(text) <= 3 * _PROBE_BYTES:
         return text
     starts = (0, len(text) // 2, len(text) - _PROBE_BYTES)
@@ -221,7 +221,7 @@ def _single_byte(text: bytes, costs: NDArray[np.float64], declared: str | None) 
 
 
 def _written_in_references(text: bytes) -> frozenset[str]:
-    """Languages whose letters a page writes as references: its encoding lacks those letters."""
+    """Languages whose letters a page writes as references, since its encoding lacks them."""
     found = [int(h, 16) if h else int(d) for h, d in _REFERENCE.findall(text)]
     if not found:
         return frozenset()

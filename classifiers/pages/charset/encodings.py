@@ -1,16 +1,16 @@
-"""Which character encoding a page is written in, and its text.
+"""The character encoding of a page, and its text.
 
-Order of evidence: a byte order mark, then valid UTF-8 with characters beyond ASCII, then the
-charset of HTTP or else the last valid one of META, unless the bytes contradict it, then the
-bytes themselves (`detection.detect`).
+Order of evidence: a byte order mark; valid UTF-8 with characters beyond ASCII; the charset of
+HTTP, else the last valid one in META, unless the bytes contradict it; the bytes themselves
+(`detection.detect`).
 
 A declaration of ISO-8859-1 is weak: many tools write it without being asked (Tamura 2007, 2.2).
-Labels mean what the WHATWG Encoding Standard says they mean: `latin1` is windows-1252, `gb2312`
-is gb18030, `shift_jis` is its Windows superset. UTF-7 and x-user-defined are never believed.
-Unlike the standard, ibm855, Johab, ISO-2022-KR and UTF-32 are read: such pages exist.
+Labels have the meaning of the WHATWG Encoding Standard: `latin1` is windows-1252, `gb2312` is
+gb18030, `shift_jis` is its Windows superset. UTF-7 and x-user-defined are never believed.
+Unlike in the standard, ibm855, Johab, ISO-2022-KR and UTF-32 are read, since such pages exist.
 
-META counts in the first 16 kB, not only in the first 1,024 bytes; in comments, scripts and
-styles it does not count, for no reader's browser has shown it to its author as a META.
+META is read in the first 16 kB, not only in the first 1,024 bytes. It does not count in comments,
+scripts and styles, because browsers ignore it there.
 """
 
 import codecs
@@ -68,18 +68,17 @@ STRONG_LANGUAGES: dict[str, str] = {
 """Encodings that are used for one language only (Cai 2009; Tamura 2007, 2.2)."""
 
 WEAK_LANGUAGES: dict[str, str] = {"windows-1254": "tr", "koi8-u": "uk"}
-"""Encodings that are mostly used for one language, and by mistake for others."""
+"""Encodings that are mostly used for one language, but by mistake for others, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """The text of a page, kept in UTF-8 as parsers want it.
 
-    `charset` is the WHATWG name of the encoding that the page was in, `source` where it came
-    from: `bom`, `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`. `declared`
-    is what the last valid META, else XML's declaration, claims, whether believed or not (WHATWG
-    name; None where there is none), `raw_declared` its label as written. Neither is read where a
-    byte order mark decides.
+    `charset` is the WHATWG name of the page's encoding. `source` is the evidence for it: `bom`,
+    `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`. `declared` is the WHATWG
+    name in the last valid META, else in the XML declaration, whether it was believed or not; None
+    if there is none. `raw_declared` is its label as written. Both are None after a byte order mark.
     """
 
     utf8: bytes
@@ -101,11 +100,10 @@ class _Claim(NamedTuple):
 
 
 def decode(body: bytes, content_type: str | None = None) -> Decoded:
-    """The text of a page of any bytes; damaged sequences become U+FFFD, nothing raises.
+    """The text of a page from any bytes; damaged sequences become U+FFFD. Never raises.
 
-    UTF-8 costs its validation, 0.5 ms per MB. An encoding that has to be found costs 1 ms more
-    and, like a declared one, is decoded in time linear in the page, 2 to 75 ms
-    per MB: the caller cuts what is too long (`parse.MAX_BYTES`).
+    UTF-8 costs 0.5 ms per MB. Other encodings cost 2 to 75 ms per MB, and 1 ms more if they have
+    to be detected. The caller cuts long pages (`parse.MAX_BYTES`).
     """
     for mark, charset in _BOMS:
         if body.startswith(mark):
@@ -127,7 +125,7 @@ def charset_of(content_type: str | None) -> str | None:
 
 
 def _claims_inside(body: bytes) -> list[_Claim]:
-    """What the page declares, the last one first."""
+    """The encodings that the page declares, the last one first."""
     head = body[:_HEAD_BYTES]
     end = max((found.end() for found in _metas(head)), default=0)
     labels = [found[1] for found in _metas(_NO_MARKUP.sub(b" ", head[:end]))]
@@ -137,7 +135,7 @@ def _claims_inside(body: bytes) -> list[_Claim]:
 
 
 def _metas(head: bytes) -> Iterator[re.Match[bytes]]:
-    """The metas that name a charset; only they are read, and each once."""
+    """Yield each meta element that names a charset, in time linear in the head."""
     lower = head.lower()
     end = 0
     place = lower.find(b"charset")
@@ -207,7 +205,7 @@ def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
 
 
 def _by_claim(sample: bytes, claims: list[_Claim]) -> tuple[str, str] | None:
-    """The first declared encoding that the bytes fit; windows-1252 is left to detection."""
+    """The first declared encoding that fits the bytes; windows-1252 is left to detection."""
     for charset, source, _ in claims:
         if charset != "windows-1252" and _fits(sample, charset):
             return charset, source
@@ -220,7 +218,7 @@ def _by_bytes(sample: bytes, claims: list[_Claim]) -> tuple[str, str]:
 
 
 def _fits(sample: bytes, charset: str) -> bool:
-    """Whether hardly any character is damaged or a control character of a wrong encoding."""
+    """Whether hardly any character is damaged or a C1 control character."""
     text = sample.decode(charsets.codec(charset), "replace")
     bad = text.count("\ufffd") + charsets.count_controls(text)
     if not bad:

@@ -1,10 +1,10 @@
-"""Pages that would cost a browser's tree builder seconds or gigabytes, found and disarmed.
+"""Finds pages that would take an HTML parser seconds or gigabytes, and disarms them.
 
 HTML's rules for building a tree are quadratic in places: a block element looks through all open
 elements, unclosed formatting elements are made again inside each block that follows, and each
 attribute of a tag is compared with those before it. A page that nests this deeply or has such
-tags is malformed or hostile. `is_hazardous` finds it from the bytes, `disarmed` takes away what
-makes it one, so that the same parser reads its text and links.
+tags is malformed or hostile. `is_hazardous` finds it from the bytes; `disarmed` removes the
+dangerous markup, so that the same parser can read its text and links.
 """
 
 import re
@@ -18,8 +18,8 @@ MAX_HAZARDOUS_BYTES = 500_000
 """Bytes that are read of a hazardous page."""
 
 MAX_TAGS = 80_000
-"""Signs "<" beyond which a page is hazardous, and that are read of it; four times as many as in
-any of 1,546 real pages."""
+"""Number of "<" beyond which a page is hazardous and the rest of it is ignored; four times as many
+as in any of 1,546 real pages."""
 
 # A page with fewer tags costs 0.1 s at most, whatever they are.
 _HARMLESS_TAGS = 1_500
@@ -100,11 +100,11 @@ def is_hazardous(body: bytes) -> bool:
 
 
 def disarmed(body: bytes) -> bytes:
-    """The page without what makes it hazardous: its text, links and metadata; linear.
+    """The page without dangerous markup, but with its text, links and metadata; in linear time.
 
-    Of what is hazardous the first `MAX_HAZARDOUS_BYTES` and `MAX_TAGS` are kept. Long tags lose
-    the attributes beyond their first 1,024 bytes. Tags that may nest become comments, with a
-    space before those that separate words.
+    The first `MAX_HAZARDOUS_BYTES` and `MAX_TAGS` are kept. Long tags lose the attributes beyond
+    their first 1,024 bytes. Tags that may nest become comments, with a space before those that
+    separate words.
     """
     body = body[:MAX_HAZARDOUS_BYTES]
     opening, closing = _signs(body)
@@ -123,7 +123,7 @@ def disarmed(body: bytes) -> bytes:
 
 
 def _signs(body: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where "<" and ">" stand."""
+    """The places of all "<" and of all ">"."""
     data = np.frombuffer(body, dtype=np.uint8)
     # The two differ in one bit.
     places = np.flatnonzero(data | np.uint8(2) == _CLOSE)
@@ -137,7 +137,7 @@ def _flatten(
     names: NDArray[np.uint64],
     closing: NDArray[np.bool_],
 ) -> None:
-    """Make comments of all tags but those that are kept, in place."""
+    """Turn all tags into comments except those in _KEPT, in place."""
     kept = _is_any(names, _KEPT)
     kept[np.flatnonzero(_is_any(names, _JOINED) & ~closing)[:2]] = True
     inline = ~kept & (_is_any(names, _FORMATTING) | _is_short(names) & ~closing)
@@ -158,7 +158,7 @@ def _has_endless_tags(body: bytes, closing: NDArray[np.int64]) -> bool:
 
 
 def _endless_tags(body: bytes) -> list[tuple[int, int]]:
-    """Where attributes beyond the first of a tag stand, if there are too many together."""
+    """Start and end of the excess attributes of tags; empty if all tags together have few."""
     found = []
     pairs = 0
     for match in _TAG.finditer(body):
@@ -172,7 +172,7 @@ def _endless_tags(body: bytes) -> list[tuple[int, int]]:
 
 
 def _kept_until(body: bytes, start: int, end: int) -> int:
-    """Where the first attribute begins that is too far from the beginning of its tag."""
+    """The start of the first attribute that is too far from the beginning of its tag."""
     for attribute in _ATTRIBUTES.finditer(body, start, end):
         if attribute.start() >= start + _KEPT_BYTES:
             return attribute.start()
@@ -180,17 +180,17 @@ def _kept_until(body: bytes, start: int, end: int) -> int:
 
 
 def _attributes(body: bytes, start: int, end: int) -> int:
-    """How many attributes a tag has; fewer than 250 are taken for none."""
+    """The number of attributes of a tag; 0 for fewer than 250."""
     if not _SOME_SEPARATORS.match(body, start, end):
         return 0
     return len(_ATTRIBUTES.findall(body, start, end))
 
 
 def _may_hold_endless_tags(body: bytes, closing: NDArray[np.int64]) -> bool:
-    """Whether a page has to be read tag by tag, from a hundredth of an ordinary one.
+    """Whether a page has to be read tag by tag; looks at a hundredth of an ordinary page.
 
-    A tag of many attributes is long. Either it has a stretch without ">", or values with markup
-    in them follow each other so closely that a window shows one.
+    A tag of many attributes is long. Either it has a stretch without ">", or its values with
+    markup follow each other so closely that every window shows one.
     """
     stretches = _stretches(closing, len(body))
     if _most_pairs(stretches) > _MAX_PAIRS and _are_endless(body, stretches):
@@ -219,7 +219,7 @@ def _most_pairs(stretches: list[tuple[int, int]]) -> int:
 
 
 def _are_endless(body: bytes, stretches: list[tuple[int, int]]) -> bool:
-    """Whether the tags in stretches may have too many attributes, looked at longest first."""
+    """Whether the tags in stretches may have too many attributes; the longest are read first."""
     tags = sorted(_tags_within(body, stretches), key=lambda tag: tag[0] - tag[1])
     pairs = _most_pairs(tags)
     for tag in tags:
@@ -230,7 +230,7 @@ def _are_endless(body: bytes, stretches: list[tuple[int, int]]) -> bool:
 
 
 def _tags_within(body: bytes, stretches: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """What may be a long tag in each of the stretches."""
+    """Yield start and end of a possible long tag in each of the stretches."""
     for start, end in stretches:
         tag = _OPENING.search(body, start, max(start, end - _STRETCH_BYTES))
         if tag:
@@ -238,7 +238,7 @@ def _tags_within(body: bytes, stretches: list[tuple[int, int]]) -> Iterator[tupl
 
 
 def _separators(body: bytes, start: int, end: int) -> int:
-    """How many attributes a tag may have; none if it is one without many."""
+    """The greatest number of attributes that a tag may have; 0 if it clearly has few."""
     if _SKIPPED.match(body, start, end):
         return 0
     data = np.frombuffer(body, dtype=np.uint8, count=end - start, offset=start)
@@ -272,7 +272,7 @@ def _is_deep(body: bytes, opening: NDArray[np.int64]) -> bool:
 def _tags(
     body: bytes, opening: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.bool_]]:
-    """Per tag where its name or "/" begins, its name, and whether it closes.
+    """For each tag the start of its name or "/", its name, and whether it is a closing tag.
 
     A name is its first 8 bytes in lower case, as a number.
     """
@@ -305,7 +305,7 @@ def _exceeds(names: NDArray[np.uint64], closing: NDArray[np.bool_], limit: int) 
 
 
 def _most_open(names: NDArray[np.uint64], closing: NDArray[np.bool_]) -> int:
-    """How many elements may be open at once: the sum over names of each one's most."""
+    """The greatest number of elements open at once, summed over names."""
     order = np.argsort(names, kind="stable")
     names = names[order]
     steps: NDArray[np.int64] = np.where(closing[order], -1, 1)
@@ -320,7 +320,7 @@ def _most_open(names: NDArray[np.uint64], closing: NDArray[np.bool_]) -> int:
 
 
 def _is_any(names: NDArray[np.uint64], wanted: str) -> NDArray[np.bool_]:
-    """Which of the names are among some, by a table without collisions among these."""
+    """Whether each name is among the wanted ones; (n_names,)."""
     table, factor = _table(wanted)
     found: NDArray[np.bool_] = table[_slots(names, factor)] == names
     return found
@@ -345,5 +345,5 @@ def _table(wanted: str) -> tuple[NDArray[np.uint64], np.uint64]:
 
 
 def _is_short(names: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which names have one letter: too short for what stands in a longer one's place."""
+    """Whether each name has one letter, so that there is no room for a space; (n_names,)."""
     return names < np.uint64(0x100)

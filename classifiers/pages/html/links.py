@@ -1,8 +1,8 @@
-"""Links of a page, made absolute as browsers make them.
+"""The links of a page as absolute URLs, made in the same way as in browsers.
 
-`Resolver.resolve` gives what `urllib.parse.urljoin` and `urldefrag` give, at a tenth of the
-cost for absolute, root-relative and plain relative links, which are nearly all. Making URLs that
-mean the same equal (host in lower case, default port, escapes) is not done here.
+`Resolver.resolve` gives the same URLs as `urllib.parse.urljoin` and `urldefrag`, at a tenth of the
+cost for absolute, root-relative and plain relative links, which are nearly all. URLs are not
+normalised here (host in lower case, default port, escapes).
 """
 
 import re
@@ -14,7 +14,7 @@ MAX_LINKS = 10_000
 """Links that are kept of one page; the rest are counted as dropped."""
 
 MAX_JOINS = 3_000
-"""Links of one page that are so odd that urljoin has to see them, 20 us each; None beyond."""
+"""Odd links of one page that are given to urljoin, 20 us each; further ones are dropped."""
 
 MAX_URL_LENGTH = 2_048
 """Characters of the longest URL that is kept."""
@@ -62,7 +62,7 @@ class Anchor(NamedTuple):
 
 
 class Resolver:
-    """Links of one page against its base.
+    """Makes the links of one page absolute.
 
     >>> Resolver("http://example.org/a/b.html").resolve(" ../c#top ")
     'http://example.org/c'
@@ -73,9 +73,9 @@ class Resolver:
         self._scheme, self._origin, self._folder = _parts(base)
 
     def resolve(self, link: str) -> str | None:
-        """The absolute URL without its fragment; None if it is none of http or https.
+        """The absolute URL without its fragment; None if it is not http or https.
 
-        None too for what no URL can be made of (no host, a bad port, a bad IPv6 address).
+        None also for a link that makes no URL (no host, a bad port, a bad IPv6 address).
         """
         return self.resolve_all([link])[0]
 
@@ -94,7 +94,7 @@ class Resolver:
         return found
 
     def _plainly(self, links: Sequence[str]) -> list[str | None]:
-        """The URLs of links that need no thought; the others are empty or None."""
+        """The URLs of plain links; '' or None for the others."""
         if not links:
             return []
         text = "\n".join(links)
@@ -132,7 +132,7 @@ class LinkList:
     def extend(self, links: Iterable[str]) -> None:
         """Keep links; those that are too long, broken or too many are counted in `dropped`.
 
-        What begins with "#" or is empty leads to the page itself and is neither.
+        Links to the page itself (empty, or beginning with "#") are ignored.
         """
         known = self._resolved
         new = [
@@ -157,13 +157,13 @@ class LinkList:
         return list(self._kept)
 
     def url_of(self, link: str) -> str | None:
-        """The URL of a link as the page writes it; None if it was not kept."""
+        """The URL that was kept for a link as the page writes it; None if it was not kept."""
         url = self._resolved.get(link)
         return url if url in self._kept else None
 
 
 def _cleaned(link: str) -> str:
-    """A link without the white space that browsers ignore, the rest of it escaped."""
+    """A link without the white space that browsers ignore; other white space is escaped."""
     link = link.strip(_ENDS).translate(_REMOVED)
     return _UNPRINTABLE.sub(lambda match: f"%{ord(match[0]):02X}", link)
 
@@ -174,7 +174,7 @@ def _is_other_scheme(link: str) -> bool:
 
 
 def _parts(base: str) -> tuple[str | None, str | None, str | None]:
-    """What links may begin with: scheme, origin and folder of a base; None if it is unusable."""
+    """Scheme, origin and folder of a base, with which links begin; None if it is unusable."""
     plain = _PLAIN_BASE.fullmatch(base)
     if plain:
         scheme, host, folder = plain.groups()

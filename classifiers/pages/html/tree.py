@@ -1,8 +1,8 @@
 """The parts of a page that identification and the crawl need, from one tree.
 
-lexbor reads a page as browsers do, at 250 MB/s. A page whose tree would cost it too much
-(`hazards`) is disarmed first. BeautifulSoup with lxml stands in, for the beginning of the page,
-in two cases only: the page is still hazardous when disarmed, or lexbor raises.
+lexbor reads a page in the same way as browsers, at 250 MB/s. A page that would take it too long
+(`hazards`) is disarmed first. BeautifulSoup with lxml reads the beginning of the page in two cases
+only: the page is still hazardous after that, or lexbor raises.
 """
 
 import re
@@ -20,10 +20,10 @@ from classifiers.pages.html.hazards import disarmed, is_hazardous
 from classifiers.pages.html.links import MAX_ANCHOR
 
 MAX_SOUP_BYTES = 50_000
-"""Bytes that BeautifulSoup reads of a page: 0.05 s, 0.2 s if each closing tag is a wrong one."""
+"""Bytes of a page that BeautifulSoup reads: 0.05 s, or 0.2 s if every closing tag is wrong."""
 
 MAX_ELEMENTS = 12_000
-"""Elements with links or metadata that are read; those beyond are counted as dropped links."""
+"""Elements with links or metadata that are read; further ones are counted as dropped links."""
 
 # The parser of the standard library is quadratic in unclosed tags.
 _MAX_SLOW_BYTES = 20_000
@@ -131,9 +131,9 @@ def _anchor(node: LexborNode) -> str:
 
 
 def _representative(root: LexborNode, html: bytes, limit: int) -> str:
-    """The beginning of the visible text; pieces from all of it where that says more.
+    """The beginning of the visible text, or pieces from all of it if they say more.
 
-    Feeds and plain texts may begin with a page of English before they come to their own language.
+    Feeds and plain texts may begin with a page of English before their own language.
     """
     text = _visible(root, limit)
     if len(text) < limit or not (_FEED.search(html, 0, 1_000) or _turns_foreign(text, html)):
@@ -153,7 +153,7 @@ def _turns_foreign(text: str, html: bytes) -> bool:
 
 
 def _foreign(text: bytes) -> int:
-    """How many letters of other scripts than Latin there are in UTF-8, by their first bytes."""
+    """The number of letters in UTF-8 that are not Latin, by their first bytes."""
     high = int(np.count_nonzero(np.frombuffer(text, np.uint8) >= 0xCE))
     return high - text.count(b"\xe2") - text.count(b"\xef")  # signs, and forms of Latin letters
 
@@ -161,8 +161,7 @@ def _foreign(text: bytes) -> int:
 def _visible(root: LexborNode, limit: int) -> str:
     """Visible text under a node, with a space at each edge that separates words.
 
-    A loop, not a recursion: pages nest as deeply as they like. lexbor walks the tree, and each
-    node that Python looks at costs 0.2 us.
+    A loop, not a recursion, since pages may nest deeply. Each node that is looked at costs 0.2 us.
     """
     hidden, inside_words, text = _kinds()
     parts: list[str] = []
@@ -216,7 +215,7 @@ def _following(node: LexborNode, root: LexborNode) -> LexborNode | None:
 
 @cache
 def _kinds() -> tuple[frozenset[int], frozenset[int], int]:
-    """The numbers that lexbor gives to what is hidden, to what does not separate words, to text."""
+    """Lexbor's numbers of hidden tags, of tags that do not separate words, and of text."""
     tree = LexborHTMLParser("text<!-- -->")
     nodes = tree.css("body")[0].traverse(include_text=True)
     number = {node.tag: node.tag_id for node in nodes}

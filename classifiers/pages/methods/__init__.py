@@ -1,4 +1,4 @@
-"""The ways to tell the language of a page, by name."""
+"""The methods that identify the language of a page, by name."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from importlib import import_module
 from typing import Final, cast
 
 from classifiers.errors import LanguageError
-from classifiers.pages.method import PageMethod
+from classifiers.pages.method import NOTHING, PageLanguage, PageMethod, Surroundings
+from classifiers.pages.parse import ParsedPage
 
 DEFAULT_METHOD: Final = "composite"
 
@@ -41,10 +42,24 @@ def names() -> tuple[str, ...]:
 def method(name: str = DEFAULT_METHOD) -> PageMethod:
     """The method of that name; one object per process.
 
-    LanguageError for an unknown name, MissingPackageError where its extra is not installed,
-    ModelError where its file cannot be read.
+    LanguageError for an unknown name; MissingPackageError if its extra is not installed;
+    ModelError if its file cannot be read.
     """
     if name not in _BUILDERS:
         raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(_BUILDERS)}")
     module, _, builder = _BUILDERS[name].partition(":")
     return cast(PageMethod, getattr(import_module(module), builder)())
+
+
+def identify(
+    page: ParsedPage,
+    surroundings: Surroundings = NOTHING,
+    *,
+    by: PageMethod | str = DEFAULT_METHOD,
+) -> PageLanguage:
+    """The language that a page is written in; the same page always gets the same answer.
+
+    `by` is a method or its name; the errors are those of `method`.
+    """
+    chosen = method(by) if isinstance(by, str) else by
+    return chosen.identify(page, surroundings)

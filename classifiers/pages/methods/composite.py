@@ -1,13 +1,12 @@
-"""All that a page and its surroundings say of its language, weighed into one answer.
+"""The default method: all evidence of a page and its surroundings in one sum.
 
-Every piece of evidence adds to the logarithm of the odds of the languages that it speaks for:
-the letters and n-grams of the text, declarations, an encoding of one language, then, where the
-page alone leaves a doubt, its URL and the pages that link to it (Hayati 2004, 5.4). What the text
-can say is bounded, so that a page whose beginning is in English, but which says twice that it is
-Danish and stands in Denmark, is Danish. The weights were set on real pages; the confidence is the
-probability that they give.
+Every piece of evidence adds to the logarithm of the odds of a language: the letters and n-grams of
+the text, declarations, and encodings of one language. If the page alone leaves a doubt, its URL and
+the pages that link to it are added (Hayati 2004, 5.4). The evidence of the text is bounded: a page
+that begins in English, but declares Danish twice and is in the domain of Denmark, is Danish. The
+weights were set on real pages. The confidence is the probability that they give.
 
-Unlike Cai 2009, 3.2.3, no method is asked first: each counts as much as it was seen to be right.
+Unlike in Cai 2009, 3.2.3, no evidence goes first: each counts by how often it was right.
 """
 
 from __future__ import annotations
@@ -40,43 +39,43 @@ if TYPE_CHECKING:
 NAME: Final = "composite"
 
 MAX_TEXT: Final = 7.0
-"""Nats that the text speaks against a language at most."""
+"""Nats of the text against a language at most."""
 MIN_LETTERS: Final = 3
-"""Letters of a text that says anything; a sign of Chinese, Japanese or Korean counts as three."""
+"""Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
 LETTERS_PER_NAT: Final = 12
-"""A text of fewer letters speaks against languages of other scripts with less than MAX_TEXT."""
+"""Letters of a text for each nat against languages of other scripts, up to MAX_TEXT."""
 CANDIDATES: Final = 12
-"""Languages that the text makes candidates; the others need a declaration or the like."""
+"""Candidates by the text; other languages need other evidence, such as a declaration."""
 DECLARED: Final = 5.5
 """Nats for a language other than English that is declared; those are right on 99.8 % of pages."""
 DECLARED_AGAIN: Final = 1.0
 """Nats for another place that declares the same language."""
 DECLARED_AMONG_OTHERS: Final = 2.0
-"""The same for a page that lists its translations and itself as the one in that language."""
+"""Nats for a page that lists its translations and itself as the one in that language."""
 DECLARED_RARE: Final = 10.5
-"""The same for a language without a profile: no tool writes it unasked, and its text may be hard
-to tell from that of a neighbour with a larger Web (Galician, Bosnian, Serbian in Latin letters)."""
+"""Nats for a declared language without a profile. No tool writes it unasked, and its text may be
+hard to tell from that of a neighbour with a larger Web (Galician, Bosnian, Latin Serbian)."""
 DISPUTED: Final = 2.0
-"""The same where two such languages are declared, or where the text contradicts the one."""
+"""Nats for a declared language if two are declared, or if the text contradicts a rare one."""
 CONTRADICTED: Final = 0.45
-"""Nats of the text against a declared language, for the square root of its letters, with which
-they grow: Galician stays below it beside Spanish, Breton on an English page does not."""
+"""Nats of the text against a declared rare language, per square root of its letters, from which the
+text contradicts it. Galician beside Spanish stays below it, Breton on an English page does not."""
 DECLARED_ENGLISH: Final = 1.0
-"""Nats for English where nothing else is declared; tools write it unasked."""
+"""Nats for English if nothing else is declared; tools write it unasked."""
 STRONG_ENCODING: Final = 6.0
 """Nats for the language of an encoding that is used for it alone, if the letters fit."""
 EMPTY_ENCODING: Final = 2.5
-"""The same where the text is in ASCII: English pages in Thai encodings exist."""
+"""Nats for such an encoding if the text is in ASCII: English pages in Thai encodings exist."""
 WEAK_ENCODING: Final = 2.0
 DOUBT: Final = 0.95
-"""The confidence below which URL and neighbours are asked."""
+"""Confidence below which the URL and the neighbours count."""
 URL_TRUST: Final = 3
-"""The power of the URL model's largest probability that its nats are multiplied by: a URL that
-says nothing still has a most probable language."""
+"""Power of the URL model's largest probability, by which its nats are multiplied: a URL without
+evidence has a most probable language, too."""
 URL_WORST: Final = 7.0
-"""Nats that the URL speaks against a language at most."""
+"""Nats of the URL against a language at most."""
 URL_LIKELY: Final = 0.2
-"""Probability from which the URL makes a language a candidate of its own."""
+"""Probability from which the URL adds a candidate."""
 INLINK_NATS: Final = 3.0
 OUTLINK_NATS: Final = 0.7
 MAX_NEIGHBOURS: Final = 10
@@ -85,19 +84,19 @@ MIN_NEIGHBOUR: Final = 150
 """Characters of text from which a neighbour is counted (Hayati 2004, 5.4)."""
 MAX_NEIGHBOUR_NATS: Final = 9.0
 THIN: Final = 0.25
-"""The confidence below which the language is unknown."""
+"""Confidence below which the language is unknown."""
 
 
 @dataclass
 class _Scales:
-    """The odds of each language so far, in nats, and what was said for them."""
+    """The odds of each language so far, in nats, with the evidence for them."""
 
     reading: TextReading
     nats: dict[str, float] = field(default_factory=dict)
     pieces: list[tuple[str, str, float, str]] = field(default_factory=list)
-    """What was added: (kind, language, nats, words)."""
+    """The evidence that was added: (kind, language, nats, words)."""
     floor: float = 0.0
-    """Nats of a language that nothing has spoken of."""
+    """Nats of a language without any evidence."""
 
     @property
     def ballot(self) -> ScriptVote:
@@ -166,7 +165,7 @@ def shipped() -> Composite:
 
 
 def _weigh_text(scales: _Scales) -> None:
-    """What letters and n-grams say, at most MAX_TEXT against any language."""
+    """Add the evidence of letters and n-grams, at most MAX_TEXT against any language."""
     reading = scales.reading
     if reading.ballot.letters < MIN_LETTERS or not reading.codes:
         return
@@ -181,7 +180,7 @@ def _weigh_text(scales: _Scales) -> None:
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
-    """Declarations of one language together; the second and third place add a little."""
+    """Add the declarations of each language together; further places count little."""
     found: dict[str, list[str]] = {}
     for declaration in page.declarations:
         code = _meant(declaration.tag, scales)
@@ -203,7 +202,7 @@ def _again(places: list[str]) -> float:
 
 
 def _meant(tag: str, scales: _Scales) -> str | None:
-    """The language of a tag; of a country's code on a page in its language, that language.
+    """The language of a tag, or of a country code that is written in place of a tag.
 
     `se` is Northern Sami, but on a page that reads as Swedish it is Sweden.
     """
@@ -255,7 +254,7 @@ def _counted(neighbours: Iterable[Neighbour]) -> Iterator[Neighbour]:
 
 
 def _weigh_url(scales: _Scales, url: str) -> None:
-    """What the URL model says of the languages that are candidates already, or of likely ones."""
+    """Add the evidence of the URL for candidates and for likely languages."""
     if not url:
         return
     model = _url_model()
@@ -275,12 +274,12 @@ def _url_model() -> UrlModel:
 
 
 def _may_be(language: str, ballot: ScriptVote) -> bool:
-    """Whether a language may be that of letters of this script; any may where there are few."""
+    """Whether a language may have letters of this script; with few letters any may."""
     return ballot.letters < LETTERS_PER_NAT or fits(language, ballot)
 
 
 def _decisive(scales: _Scales, language: str) -> str:
-    """The kind of evidence that said most for a language."""
+    """The kind of evidence with the most nats for a language."""
     found: dict[str, float] = {}
     for kind, code, nats, _ in scales.pieces:
         if code == language:
@@ -289,7 +288,7 @@ def _decisive(scales: _Scales, language: str) -> str:
 
 
 def _reason(scales: _Scales, ranking: list[tuple[str, float]]) -> str:
-    """The evidence for the first language, and what came second."""
+    """The evidence for the first language, and the second language."""
     language, confidence = ranking[0]
     said = [
         f"{words}: +{nats:.1f}"

@@ -1,11 +1,11 @@
 """The n-gram profiles that langdetect ships, as arrays.
 
 langdetect draws n-grams of a text at random until one language is nearly certain. Here every
-n-gram of the text is used once, in array operations, with the same profiles, the same
-normalisation of characters and the same smoothing: the answer is the one that langdetect's
-sampling tends to, it costs a tenth, and it is the same each time.
+n-gram of the text is used once, with the same profiles, the same normalisation of characters and
+the same smoothing. The answer is the limit of langdetect's sampling; it costs a tenth, and it is
+the same each time.
 
-Unlike langdetect, only languages of one script are held against each other.
+Unlike in langdetect, only languages of one script are compared with each other.
 """
 
 import json
@@ -30,11 +30,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Hebr": ("he",),
     "Thai": ("th",),
 }
-"""Profiles by script; a script whose only language is known needs one for encodings alone."""
+"""Script -> the languages whose profiles are read for it."""
 
 OVERLAP = 6.0
-"""The n-grams of a text overlap, so their log-likelihoods count one piece of evidence several
-times; dividing by this makes the confidence come true on short texts."""
+"""Divisor of log-likelihoods. The n-grams of a text overlap, so they count the same evidence
+several times; with this divisor the confidence is right on short texts."""
 
 _SMOOTHING = 0.5 / 10_000  # langdetect's ALPHA_DEFAULT / BASE_FREQ
 _VIETNAMESE_MARKS = (0x300, 0x323)
@@ -102,9 +102,9 @@ class ProfileGroup:
         return key
 
     def _character_table(self, characters: list[str], only: str | None) -> NDArray[np.int64]:
-        """Code unit -> number of the character that langdetect takes it for.
+        """Code unit -> number of its character after langdetect's normalisation.
 
-        With `only`, letters of every other script count as spaces, as langdetect drops the
+        With `only`, letters of every other script count as spaces: langdetect, too, drops the
         Latin parts of a text in another script.
         """
         normal = _normal_units()

@@ -1,8 +1,8 @@
-"""Which scripts the letters of a text belong to.
+"""The scripts of the letters of a text.
 
 A script often says more than any n-gram: kana is Japanese, Hangul is Korean, Thai letters
 are Thai. This module counts letters per script in one pass over the UTF-16 code units of a
-text; names are ISO 15924, so that they can be held against `classifiers.languages.scripts`.
+text. Names are those of ISO 15924, as in `classifiers.languages.scripts`.
 """
 
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ _RANGES: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = (
 )
 
 SCRIPTS: tuple[str, ...] = ("Zyyy", *dict.fromkeys(name for name, _ in _RANGES))
-"""Names by number; number 0 is everything that is not a letter of a script listed here."""
+"""Names by number; number 0 is every character that is no letter of these scripts."""
 
 # One sign of these says about as much as three letters of an alphabet.
 _DENSE = frozenset({"Hang", "Kana", "Hani"})
@@ -77,7 +77,7 @@ PARTS: dict[str, frozenset[str]] = {
     "Jpan": frozenset({"Hira", "Kana"}),
     "Kore": frozenset({"Hang"}),
 }
-"""Scripts of characters by which `classifiers.languages` knows the winner of a vote."""
+"""Winner of a vote -> the scripts of its characters in `classifiers.languages`."""
 
 _NAMES = {
     "Arab": "Arabic",
@@ -96,9 +96,9 @@ _NAMES = {
 class ScriptVote:
     """The script that won among the letters of a text.
 
-    `script` is an ISO 15924 name (`Jpan`, `Kore` and `Hani` for the signs of East Asia) or None
-    where there is no letter; `share` its part of the letters, 0..1; `letters` how many letters
-    there are, one East Asian sign counting as three.
+    `script` is an ISO 15924 name (`Jpan`, `Kore` and `Hani` for the signs of East Asia); None if
+    there is no letter. `share` is its part of the letters, 0..1. `letters` is the number of all
+    letters; an East Asian sign counts as three.
     """
 
     script: str | None
@@ -107,7 +107,7 @@ class ScriptVote:
 
 
 def utf16_units(text: str) -> NDArray[np.uint16]:
-    """The UTF-16 code units of a text; those above U+FFFF become two that are no letters."""
+    """The UTF-16 code units of a text; a character above U+FFFF becomes two that are no letters."""
     return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), dtype="<u2")
 
 
@@ -135,7 +135,7 @@ def vote(units: NDArray[np.uint16]) -> ScriptVote:
 
 
 def _east_asia(found: dict[str, int]) -> dict[str, int]:
-    """Counts with kana, Han and Hangul joined into the writing systems that use them."""
+    """The counts, with kana, Han and Hangul joined into the writing systems that use them."""
     dense = {name: found.pop(name, 0) * _DENSE_WEIGHT for name in sorted(_DENSE)}
     if dense["Hang"] > dense["Kana"]:
         winner = "Kore" if dense["Hang"] * 2 > dense["Hani"] else "Hani"

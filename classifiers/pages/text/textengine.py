@@ -1,8 +1,7 @@
-"""The default reader of texts: n-grams learned from texts, and langdetect's profiles, together.
+"""The default reader of texts: the text model together with langdetect's profiles.
 
-The script of the letters says which languages are candidates. Between them the text model and
-the profiles of langdetect decide: the one was learned from sentences, words and word lists of
-many languages, the other from encyclopedias in 55, and each knows what the other does not.
+The script of the letters selects the candidates. The text model was learned from sentences, words
+and word lists of many languages, the profiles from encyclopedias in 55; both decide together.
 """
 
 from __future__ import annotations
@@ -24,45 +23,45 @@ from classifiers.pages.text.textmodel import TextModel, TextScores
 NAME: Final = "text"
 
 PROFILE_WEIGHT: Final = 0.06
-"""What one nat of langdetect's profiles counts beside the text model's decision values."""
+"""Weight of one nat of langdetect's profiles beside the text model's decision values."""
 _WORST: Final = 30.0
-"""Nats behind the best profile from which a language is no worse."""
+"""Nats behind the best profile that count at most."""
 _RARE: Final = 0.36
-"""What a language without a profile must be ahead of one with: its Web is smaller."""
+"""Lead that a language without a profile needs over one with a profile: its Web is smaller."""
 TWINS: Final[dict[str, float]] = {"bs": 0.3, "nn": 0.3}
-"""Languages whose texts are often not to be told from those of a neighbour with a larger Web
-(Croatian, Bokmål), and what they must be ahead beside _RARE."""
+"""Languages that are hard to tell from a neighbour with a larger Web (Croatian, Bokmål) -> the lead
+that they need, on top of _RARE."""
 SHARPNESS: Final = 3.0
 """Factor of the decision values in the softmax that makes them probabilities."""
 _SERBIAN: Final = 0.5
-"""What Serbian in Latin letters is behind Croatian."""
+"""Distance of Serbian in Latin letters behind Croatian."""
 _PIECE_LEAD: Final = 0.4
-"""What a piece must speak for another language before it is counted as that."""
+"""Lead of another language from which a piece of text counts as that language."""
 
 SURE_LEAD: Final = 1.2
-"""Decision value ahead of the second from which the profiles are not asked: they cost as much as
-all the rest."""
+"""Lead of the first language from which the profiles are not used; they cost as much as all the
+rest."""
 MAX_PROFILED: Final = 1_000
-"""Characters that are held against the profiles."""
+"""Characters of a text that are compared with the profiles."""
 _SURE_HAN: Final = 60
-"""Letters (three for a sign) from which a text in Han signs without kana is not Japanese."""
+"""Letters (three per sign) from which a text in Han signs without kana is not Japanese."""
 _NEVER_ALONE: Final = frozenset({("Hani", "ko")})
-"""Scripts that a language uses beside its own, but not without it."""
+"""Scripts that a language uses only together with its own."""
 
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class TextReading:
-    """What a text says: decision values of the candidates, best first."""
+    """The decision values of the languages that a text may be in, best first."""
 
     ballot: ScriptVote
     codes: tuple[str, ...] = ()
-    """The candidates; none where nothing can be said."""
+    """The candidates; empty without evidence."""
     values: Values = field(default_factory=lambda: np.zeros(0))
     """Their decision values, (n_candidates,)."""
     scores: TextScores | None = None
-    """None where the script alone decided."""
+    """None if the script alone decided."""
 
     def ranking(self, sharpness: float = SHARPNESS) -> Ranking:
         """The candidates with their probabilities, best first."""
@@ -72,7 +71,7 @@ class TextReading:
         return list(zip(self.codes, (chances / chances.sum()).tolist(), strict=True))
 
     def behind(self, code: str) -> float:
-        """Nats by which a language is behind the first one; 0 where the text does not say."""
+        """Nats by which a language is behind the first one; 0 if it is no candidate."""
         if code not in self.codes:
             return 0.0
         return SHARPNESS * float(self.values[0] - self.values[self.codes.index(code)])
@@ -92,7 +91,7 @@ class LangfocusEngine:
         return frozenset(self.model.languages) | frozenset(SINGLE_SCRIPTS.values())
 
     def read(self, text: str) -> TextReading:
-        """What a text says; never raises."""
+        """The candidates of a text with their decision values; never raises."""
         text = without_addresses(text)
         ballot = vote(utf16_units(text))
         columns = self._candidates(ballot.script) if ballot.script else ()
@@ -153,7 +152,7 @@ class LangfocusEngine:
         return self._by_script[script]
 
     def _add_serbian(self, script: str | None, columns: tuple[int, ...], values: Values) -> None:
-        """Serbian in Latin letters reads as Croatian does: nobody has texts to tell them apart."""
+        """Give Serbian in Latin letters the value of Croatian, less _SERBIAN."""
         codes = [self.model.languages[at] for at in columns]
         if script == "Latn" and {"sr", "hr"} <= set(codes):
             values[codes.index("sr")] = values[codes.index("hr")] - _SERBIAN

@@ -1,7 +1,6 @@
-"""The text model: how strongly the n-grams of a text speak for each language.
+"""The text model: a linear classifier for each language against all others, over hashed n-grams.
 
-Linear machines, one for each language against all others, over hashed n-grams; weights of one
-byte, as in the URL model. What learns them is `classifiers.lab.training.texttraining`.
+Weights have one byte, as in the URL model. `classifiers.lab.training.texttraining` trains it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from classifiers import arrayfile
 from classifiers.errors import ModelError
 
 FORMAT: Final = 1
-"""Raised whenever the features change."""
+"""Increased when the features change."""
 SHIPPED: Final = arrayfile.MODELS / "text-v1.npz"
 
 Codes = npt.NDArray[np.int8]
@@ -29,19 +28,19 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class TextScores:
-    """What a text model says of one text."""
+    """The decision values of one text."""
 
     whole: Floats
-    """Decision values, (n_languages,); positive speaks for a language. Zeros without a letter."""
+    """Of the whole text, (n_languages,); positive means Yes. Zeros without a letter."""
     pieces: Floats
-    """The same of each piece of the text in order, (n_pieces, n_languages)."""
+    """Of each piece of the text in order, (n_pieces, n_languages)."""
     letters: npt.NDArray[np.int64]
     """Letters of each piece, (n_pieces,)."""
 
 
 @dataclass(frozen=True)
 class TextModel:
-    """What was learned: a table of `classifiers.weights`, scales and intercepts (n_languages,)."""
+    """A table of `classifiers.weights`, with scales and intercepts (n_languages,)."""
 
     languages: tuple[str, ...]
     table: Codes
@@ -79,7 +78,7 @@ class TextModel:
 
     @cached_property
     def version(self) -> str:
-        """Return the format and a digest of what was learned."""
+        """Return the format and a digest of the weights."""
         digest = hashlib.blake2b(self.codes.tobytes(), digest_size=4)
         digest.update(self.scales.tobytes() + self.intercepts.tobytes())
         return f"{FORMAT}-{digest.hexdigest()}"
@@ -98,7 +97,7 @@ class TextModel:
 
 
 def load(path: Path | None = None) -> TextModel:
-    """The model in a file, or the one that ships; ModelError where it cannot be read."""
+    """The model in a file, or the one that ships; ModelError if it cannot be read."""
     from classifiers.weights import table_of  # numba takes half a second
 
     path = SHIPPED if path is None else Path(path)

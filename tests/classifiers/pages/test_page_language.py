@@ -65,7 +65,7 @@ def page_of(
 ) -> PageLanguage:
     kind = f"text/html; charset={charset}"
     page = parse_page(html.encode(charset), content_type=kind, url="http://example.org/", **headers)  # type: ignore[arg-type]  # by name
-    return methods.method().identify(page, surroundings)
+    return methods.identify(page, surroundings)
 
 
 @pytest.mark.parametrize("language", SENTENCES)
@@ -252,9 +252,8 @@ def test_the_arrays_agree_with_langdetect() -> None:
 
 def test_langdetect_itself_can_be_chosen_and_repeats_itself() -> None:
     page = parse_page(SENTENCES["nl"].encode(), content_type=None, url="")
-    method = methods.method("langdetect")
-    assert method.identify(page).language == "nl"
-    assert method.identify(page) == method.identify(page)
+    assert methods.identify(page, by="langdetect").language == "nl"
+    assert methods.identify(page, by="langdetect") == methods.identify(page, by="langdetect")
 
 
 def test_methods_are_found_by_name() -> None:

@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from crawler.commands.comparing import Comparison, make_comparison
 from crawler.errors import SettingError
 from crawler.report import baykan
-from crawler.report.comparison import (
-    as_json,
-    grids,
+from crawler.report.comparison_page import comparison_page, print_comparison
+from crawler.report.comparison_tables import (
+    comparison_json,
+    comparison_tables,
     in_language,
     over_time,
     portions,
@@ -28,10 +29,9 @@ from crawler.report.comparison import (
     visited_hosts,
     without_label,
 )
-from crawler.report.comparison_html import comparison_page, print_comparison
 from crawler.report.course import Portion
 from crawler.report.harvest import Summary, summarise
-from crawler.report.tables import Printer
+from crawler.report.printer import Printer
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
 
@@ -89,8 +89,8 @@ def test_a_language_outside_the_paper_has_no_row_from_it(
     runs: dict[str, dict[str, Summary]],
 ) -> None:
     thai = {"th": runs["de"]}
-    assert all(grid.paper == () or not grid.paper for grid in grids(thai))
-    assert grids(thai)[0].rows[0][0] == "Thai"
+    assert all(grid.paper == () or not grid.paper for grid in comparison_tables(thai))
+    assert comparison_tables(thai)[0].rows[0][0] == "Thai"
 
 
 def test_a_run_without_pages_can_be_compared() -> None:
@@ -129,7 +129,7 @@ def test_the_page_has_a_plot_per_language_and_fetches_nothing(
 
 
 def test_the_json_has_the_tables_and_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
-    figures = json.loads(json.dumps(as_json(runs, {("de", "svm"): "x/de-svm"})))
+    figures = json.loads(json.dumps(comparison_json(runs, {("de", "svm"): "x/de-svm"})))
     assert figures["in_language"]["de"]["svm"] == 280 / 295
     assert figures["visited_hosts"]["de"] == {"random": 50, "svm": 20}
     assert [run["folder"] for run in figures["runs"]] == [None, "x/de-svm"]
@@ -150,7 +150,7 @@ def test_a_comparison_has_every_language_with_every_strategy() -> None:
     ]
     assert made.arguments == {"web": "sample", "pages": "1000", "filter": "hard"}
     command = made.command("de", "bfs", Path("runs/x/de-bfs"))
-    assert command[1:5] == ["-m", "scrapy", "crawl", "langfocus"]
+    assert command[1:5] == ["-P", "-m", "langfocus", "crawl"]
     assert {"pages=1000", "strategy=bfs", "JOBDIR=runs/x/de-bfs"} <= set(command)
 
 

@@ -17,7 +17,7 @@ from classifiers.lab.study.page_runs import text_page
 from classifiers.pages.method import Surroundings
 from classifiers.pages.methods import names
 from crawler.commands import evaluate, train
-from crawler.report.study import BEGIN, END
+from crawler.report.markdown import BEGIN, END
 from tests.support.commandline import call
 
 ROOT = Path(__file__).parents[3]

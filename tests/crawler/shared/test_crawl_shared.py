@@ -2,24 +2,34 @@
 
 import json
 import signal
-import subprocess
-import sys
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from tests.support.crawls import ROOT, crawl, environment, rows, started, summary
+from tests.support import processes
+from tests.support.crawls import (
+    crawl,
+    environment,
+    rows,
+    smallest_gap,
+    started,
+    summary,
+    wait_for,
+)
 from tests.support.loopback import Proxy, loopback
+from tests.support.processes import HANG_S, Done, Forked, wait_until
 from tests.support.redisserver import RedisServer
 from tests.support.smallweb import SmallWeb
 
 DELAY_S = 0.05
-LEASE_S = 2
+LEASE_S = 60
+SHORT_LEASE_S = 2
+"""Of a crawl with one worker at a time: a busy machine may let a worker pause for seconds."""
 
 
 class SharedCrawl:
@@ -27,7 +37,7 @@ class SharedCrawl:
 
     def __init__(self, server: RedisServer, proxy: Proxy, web: SmallWeb, folder: Path) -> None:
         self.server, self.proxy, self.web, self.folder = server, proxy, web, folder
-        self.name = uuid4().hex
+        self.name, self.lease_s = uuid4().hex, LEASE_S
         self.arguments = ["lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}"]
 
     def settings(self, worker: str, **more: object) -> dict[str, object]:
@@ -36,19 +46,19 @@ class SharedCrawl:
             "DOWNLOAD_DELAY": DELAY_S,
             "LANGFOCUS_FRONTIER": self.server.url,
             "LANGFOCUS_CRAWL": self.name,
-            "LANGFOCUS_LEASE": LEASE_S,
+            "LANGFOCUS_LEASE": self.lease_s,
             **more,
         }
 
-    def run(self, worker: str, *more: str, **settings: object) -> subprocess.CompletedProcess[str]:
+    def run(self, worker: str, *more: str, **settings: object) -> Done:
         arguments = [*self.arguments, *more]
         return crawl(*arguments, proxy=self.proxy.url, **self.settings(worker, **settings))
 
-    def started(self, worker: str, *more: str) -> AbstractContextManager["subprocess.Popen[str]"]:
+    def started(self, worker: str, *more: str) -> AbstractContextManager[Forked]:
         arguments = [*self.arguments, *more]
         return started(*arguments, proxy=self.proxy.url, **self.settings(worker))
 
-    def merge(self, *more: str) -> subprocess.CompletedProcess[str]:
+    def merge(self, *more: str) -> Done:
         folders = [str(path) for path in sorted(self.folder.glob("worker*"))]
         return merge(str(self.folder / "all"), *folders, *more)
 
@@ -63,40 +73,14 @@ class SharedCrawl:
         return [rows(folder, "SELECT COUNT(*) FROM pages")[0][0] for folder in folders]
 
 
-def merge(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", "merge", *arguments],
-        cwd=ROOT,
-        env=environment(None),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+def merge(*arguments: str) -> Done:
+    return processes.run("scrapy", "merge", *arguments, environment=environment(None))
 
 
-def ended(process: "subprocess.Popen[str]") -> str:
-    output, _ = process.communicate(timeout=100)
+def ended(process: Forked) -> str:
+    output, _ = process.communicate(timeout=HANG_S)
     assert process.returncode == 0, output
     return output
-
-
-def wait_for(proxy: Proxy, requests: int, *processes: "subprocess.Popen[str]") -> None:
-    """Return when the server has seen so many requests."""
-    while len(proxy.log) < requests:
-        for process in processes:
-            assert process.poll() is None, "the crawl ended too early"
-        try:
-            processes[0].wait(0.01)
-        except subprocess.TimeoutExpired:
-            continue
-
-
-def smallest_gap(proxy: Proxy) -> float:
-    times = defaultdict(list)
-    for access in proxy.log:
-        times[access.url.split("/")[2]].append(access.time)
-    return min(b - a for of_host in times.values() for a, b in pairwise(of_host))
 
 
 @pytest.fixture
@@ -106,10 +90,18 @@ def shared(redis_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
         yield SharedCrawl(redis_server, proxy, web, tmp_path)
 
 
+def has_joined(worker: Forked, name: str) -> bool:
+    return f"joins {name}" in worker.said()
+
+
 def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCrawl) -> None:
+    shared.proxy.answers = 5
     with shared.started("worker1") as first, shared.started("worker2") as second:
-        outputs = [ended(first), ended(second)]
-    assert f"joins {shared.name}" in outputs[0]
+        for worker in (first, second):
+            wait_until(partial(has_joined, worker, shared.name), first, second)
+        shared.proxy.answers = None
+        ended(first)
+        ended(second)
     done = shared.merge(shared.server.url)
     assert done.returncode == 0, done.stderr
     assert shared.pages() == sorted(shared.web.urls())
@@ -146,9 +138,11 @@ def test_the_page_budget_holds_for_all_workers_together(shared: SharedCrawl) -> 
 
 
 def test_a_worker_that_is_killed_leaves_its_urls_and_its_records(shared: SharedCrawl) -> None:
+    shared.proxy.answers, shared.lease_s = 40, SHORT_LEASE_S
     with shared.started("worker1") as first:
         wait_for(shared.proxy, 40, first)
         first.send_signal(signal.SIGKILL)
+    shared.proxy.answers = None
     assert shared.run("worker2").returncode == 0
     folder, done = shared.folder, shared.merge(shared.server.url)
     assert done.returncode == 0, done.stderr
@@ -178,9 +172,11 @@ def mortal(own_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
 def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(mortal: SharedCrawl) -> None:
     with mortal.started("worker1") as first, mortal.started("worker2") as second:
         for requests in (20, 60):
+            mortal.proxy.answers = requests
             wait_for(mortal.proxy, requests, first, second)
             mortal.server.kill()
             mortal.server.start()
+        mortal.proxy.answers = None
         ended(first)
         ended(second)
     done = mortal.merge(mortal.server.url)
@@ -190,11 +186,13 @@ def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(mortal: Shared
 
 
 def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) -> None:
+    mortal.proxy.answers, mortal.lease_s = 20, SHORT_LEASE_S
     with mortal.started("worker1") as worker:
         wait_for(mortal.proxy, 20, worker)
         mortal.server.kill()
         worker.send_signal(signal.SIGINT)
-        output, _ = worker.communicate(timeout=60)
+        mortal.proxy.answers = None
+        output, _ = worker.communicate(timeout=HANG_S)
     assert worker.returncode == 1
     assert "could not be reached" in output
     assert "goes on" in output

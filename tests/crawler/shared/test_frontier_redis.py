@@ -440,8 +440,9 @@ def test_an_old_server_is_refused(join: Joiner, monkeypatch: pytest.MonkeyPatch)
         join()
 
 
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "redis", None)
+@pytest.mark.parametrize("package", ["redis", "msgpack"])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(SettingError, match=r"langfocus\[redis\]"):
         connect("redis://localhost")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crawler.errors import SettingError
-from crawler.report.simulation import advice_lines
+from crawler.report.advice_text import advice_lines
 from crawler.simulate.advice import Advice, advise
 from crawler.simulate.engine import simulate
 from crawler.simulate.figures import Yardstick, course_figures, wanted_pages
@@ -130,5 +130,5 @@ def test_few_relevant_servers_are_said_to_tell_little(graph: WebGraph) -> None:
     advice = advise(rare, plan, coverage=0.9, resamples=40)
     assert advice.relevant_servers == 1
     assert advice.choices[0].reached == 1
-    assert "1 relevant servers only" in " ".join(advice_lines(advice))
+    assert "few relevant servers (1)" in " ".join(advice_lines(advice))
     assert "too few" not in " ".join(advice_lines(replace(advice, relevant_servers=10)))

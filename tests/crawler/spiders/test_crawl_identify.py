@@ -1,7 +1,5 @@
 """What tells the language of a crawled page: the method asked for, and pages that link to it."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,8 @@ from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.options import CrawlOptions
 from crawler.visit import Download
-from tests.support.crawls import ROOT, crawl, environment, rows, summary
+from tests.support import processes
+from tests.support.crawls import crawl, environment, rows, summary
 
 GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 4
 FINNISH = "<p>" + "Tänään aurinko paistaa järven yllä ja lapset leikkivät rannalla aina. " * 4
@@ -155,14 +154,8 @@ def test_a_method_without_its_model_is_refused_before_anything_is_written(
 ) -> None:
     spider = ["langfocus"] if command == "crawl" else []
     arguments = ["-a", "lang=de", "-a", "identify=fasttext", "-s", f"JOBDIR={tmp_path / 'run'}"]
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", command, *spider, *arguments],
-        cwd=ROOT,
-        env={**environment(None), FASTTEXT_MODEL: str(tmp_path / "none.ftz")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    without = {**environment(None), FASTTEXT_MODEL: str(tmp_path / "none.ftz")}
+    done = processes.run("scrapy", command, *spider, *arguments, environment=without)
     assert done.returncode == 2
     assert "-a identify=fasttext: " in done.stderr
     assert done.stderr.count("\n") == 1

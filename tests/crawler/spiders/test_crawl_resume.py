@@ -1,14 +1,24 @@
 """A crawl that is stopped goes on with the same command and ends where it would have ended."""
 
+import json
 import signal
 import subprocess
-from collections import defaultdict
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 
-from tests.support.crawls import ROOT, command, crawl, environment, rows, started, summary
-from tests.support.loopback import Proxy, loopback
+from tests.support.crawls import (
+    ROOT,
+    command,
+    crawl,
+    environment,
+    rows,
+    smallest_gap,
+    started,
+    summary,
+    wait_for,
+)
+from tests.support.loopback import loopback
+from tests.support.processes import HANG_S
 from tests.support.smallweb import SmallWeb
 
 DELAY_S = 0.05
@@ -18,23 +28,6 @@ FIGURES = ("pages", "labelled", "relevant", "harvest_rate", "unlabelled", "hosts
 
 def arguments(web: SmallWeb, *more: str) -> list[str]:
     return ["lang=de", "strategy=bfs", "host_cap=0", f"seeds={web.url(0)}", *more]
-
-
-def wait_for(proxy: Proxy, requests: int, process: "subprocess.Popen[str]") -> None:
-    """Return when the server has seen so many requests, or the crawl has ended."""
-    while len(proxy.log) < requests:
-        try:
-            process.wait(0.01)
-        except subprocess.TimeoutExpired:
-            continue
-        return
-
-
-def gaps(proxy: Proxy) -> list[float]:
-    times = defaultdict(list)
-    for access in proxy.log:
-        times[access.url.split("/")[2]].append(access.time)
-    return [b - a for of_host in times.values() for a, b in pairwise(of_host)]
 
 
 def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
@@ -48,13 +41,15 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
     settings = {"JOBDIR": tmp_path / "killed", "DOWNLOAD_DELAY": DELAY_S}
     with loopback(web) as proxy:
         for _ in range(4):
+            proxy.answers = len(proxy.log) + random.randrange(5, 35)
             with started(*arguments(web), proxy=proxy.url, **settings) as process:
-                wait_for(proxy, len(proxy.log) + random.randrange(5, 35), process)
+                wait_for(proxy, proxy.answers, process)
                 process.send_signal(signal.SIGKILL)
-                assert process.wait(10) == -signal.SIGKILL
+                assert process.wait(HANG_S) == -signal.SIGKILL
+        proxy.answers = None
         done = crawl(*arguments(web), proxy=proxy.url, **settings)
         assert done.returncode == 0, done.stderr
-        assert min(gaps(proxy)) >= DELAY_S
+        assert smallest_gap(proxy) >= DELAY_S
     calm, killed = summary(tmp_path / "calm"), summary(tmp_path / "killed")
     assert calm["pages"] == 300
     assert {name: killed[name] for name in FIGURES} == {name: calm[name] for name in FIGURES}
@@ -65,11 +60,12 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
 def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_path: Path) -> None:
     web = SmallWeb(pages=60)
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
-    with loopback(web) as proxy:
+    with loopback(web, answers=25) as proxy:
         with started(*arguments(web), proxy=proxy.url, **settings) as process:
             wait_for(proxy, 25, process)
             process.send_signal(signal.SIGINT)
-            told, _ = process.communicate(timeout=30)
+            proxy.answers = None
+            told, _ = process.communicate(timeout=HANG_S)
             assert process.returncode == 130
             assert f"stopped; the same command with -s JOBDIR={tmp_path} goes on" in told
         first = summary(tmp_path)
@@ -101,20 +97,21 @@ def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:
 
 
 def test_the_engine_is_woken_when_a_host_has_rested(tmp_path: Path) -> None:
-    """Scrapy's own heartbeat would let five seconds pass between two pages."""
-    web = SmallWeb(pages=8)
+    """Without Scrapy's own heartbeat a crawl that sleeps too long would never end."""
+    web, addons = SmallWeb(pages=8), json.dumps({"tests.support.heartbeat.NoHeartbeat": 0})
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0.2, "ADDONS": addons}
     with loopback(web) as proxy:
-        done = crawl(*arguments(web), proxy=proxy.url, JOBDIR=tmp_path, DOWNLOAD_DELAY=0.2)
+        done = crawl(*arguments(web), proxy=proxy.url, **settings)
         assert done.returncode == 0, done.stderr
         assert len(proxy.log) == 9
-        assert 0.2 <= min(gaps(proxy)) <= max(gaps(proxy)) < 3.0
+        assert smallest_gap(proxy) >= 0.2
 
 
 def test_a_second_process_is_kept_out_of_a_run(tmp_path: Path) -> None:
-    web = SmallWeb(pages=3000)
+    web = SmallWeb(pages=60)
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": DELAY_S}
     with (
-        loopback(web) as proxy,
+        loopback(web, answers=5) as proxy,
         started(*arguments(web), proxy=proxy.url, **settings) as process,
     ):
         wait_for(proxy, 5, process)
@@ -142,7 +139,7 @@ def test_a_full_disk_stops_the_crawl_and_what_was_written_is_whole(tmp_path: Pat
             env=environment(proxy.url),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=HANG_S,
             check=False,
         )
         assert full.returncode == 1

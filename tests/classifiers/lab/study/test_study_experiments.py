@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from classifiers.lab.features import custom
-from classifiers.lab.study import blocks, comparisons, experiments, paper
+from classifiers.lab.study import blocks, comparisons, experiments, few_features, paper, validation
 from classifiers.lab.study.beyond import best_combination, by_kind, by_tld, domain_disjoint
 from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Result
 from classifiers.lab.study.samples import draw
 from classifiers.lab.study.servers import Servers
 from classifiers.lab.study.tree_top import tree
 from classifiers.lab.study.validation import Study
-from crawler.report.study import as_json
+from crawler.report.study_files import study_json
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
 
 
@@ -29,6 +29,7 @@ def _small_dictionaries() -> Iterator[None]:
     small = partial(custom.CustomFeatures, dictionary=words, cities=words)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(custom, "CustomFeatures", small)
+        patch.setattr(validation, "load_dictionaries", lambda: None)
         yield
 
 
@@ -59,7 +60,7 @@ def check(result: Result) -> None:
             if column != "URLs" and not np.isnan(cell.ours)
         ]
         assert 0 <= min(shares) <= max(shares) <= 100
-    assert json.loads(as_json({}, [result]))["experiments"][0]["experiment"] == result.experiment
+    assert json.loads(study_json({}, [result]))["experiments"][0]["experiment"] == result.experiment
 
 
 def test_baselines_stand_beside_tables_v_to_viii(study: Study) -> None:
@@ -211,6 +212,23 @@ def test_the_leaves_of_the_tree_hold_all_test_urls(study: Study) -> None:
     assert root["test"].startswith(root["otherwise"].partition(" > ")[0])
     says = {row.heads[1] for row in table.rows}
     assert says == {"Yes", "No"}
+
+
+def test_a_few_features_chosen_on_training_urls_stand_beside_all(study: Study) -> None:
+    result = few_features.few_features(study)
+    losses, steps = result.tables
+    assert [row.key["language"] for row in losses.rows] == [*FIVE, "mean"]
+    for row in losses.rows:
+        every, few, difference = (cell.ours for cell in row.cells)
+        assert 0 <= min(every, few) <= max(every, few) <= 100
+        assert difference == pytest.approx(few - every)
+        assert row.cells[2].paper == -3.0
+    of_german = [row for row in steps.rows if row.key["language"] == "de"]
+    assert [row.heads[1] for row in of_german] == [str(step) for step in range(1, 16)]
+    chosen = [row.key["feature"] for row in of_german]
+    assert len(set(chosen)) == 15
+    assert set(chosen) <= set(custom.FEATURES[74])
+    json.loads(study_json({}, [result]))
 
 
 def test_the_papers_figures_are_shown_only_where_there_are_any() -> None:

@@ -1,7 +1,6 @@
-"""Strategies beside each other: the counterparts of Baykan 2013, Tables XVII to XIX and Fig. 7."""
+"""The tables of a comparison of strategies: those of Baykan 2013, Tables XVII to XIX and Fig. 7."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -9,29 +8,20 @@ from crawler.report import baykan
 from crawler.report.course import Portion, ends_of, merged
 from crawler.report.formatting import NOTHING, duration, language_name, number, percent
 from crawler.report.harvest import Summary
+from crawler.report.table import Table
 
 Runs = Mapping[str, Mapping[str, Summary]]
 """Language -> strategy -> the figures of that run, in the order in which they are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """A table as texts; `paper` holds the same rows from the paper."""
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    paper: Sequence[Sequence[str]] = field(default=())
-
-
-def grids(runs: Runs) -> list[Grid]:
-    """All tables but those of Fig. 7."""
+def comparison_tables(runs: Runs) -> list[Table]:
+    """All tables except those of Fig. 7."""
     return [visited_hosts(runs), without_label(runs), in_language(runs), how_they_ended(runs)]
 
 
-def visited_hosts(runs: Runs) -> Grid:
+def visited_hosts(runs: Runs) -> Table:
     """Seeds, size and visited hosts of the crawls (Table XVII)."""
-    strategies = _strategies(runs)
+    strategies = strategies_of(runs)
     rows = [
         [
             language_name(lang),
@@ -52,11 +42,11 @@ def visited_hosts(runs: Runs) -> Grid:
         if lang in baykan.SEEDS
     ]
     title = "Visited hosts (Baykan 2013, Table XVII)"
-    return Grid(title, ("language", "seeds", "pages", *strategies), rows, paper)
+    return Table(title, ("language", "seeds", "pages", *strategies), rows, paper)
 
 
-def without_label(runs: Runs) -> Grid:
-    """The share of pages whose language could not be told (Table XVIII)."""
+def without_label(runs: Runs) -> Table:
+    """The share of pages whose language could not be identified (Table XVIII)."""
     return _shares(
         runs,
         "Pages without a label (Baykan 2013, Table XVIII)",
@@ -65,7 +55,7 @@ def without_label(runs: Runs) -> Grid:
     )
 
 
-def in_language(runs: Runs) -> Grid:
+def in_language(runs: Runs) -> Table:
     """The share of the labelled pages that are in the desired language (Table XIX)."""
     return _shares(
         runs,
@@ -75,8 +65,8 @@ def in_language(runs: Runs) -> Grid:
     )
 
 
-def how_they_ended(runs: Runs) -> Grid:
-    """Size, time and end of every run."""
+def how_they_ended(runs: Runs) -> Table:
+    """Pages, time and finish reason of every run."""
     rows = [
         [
             f"{lang} {strategy}",
@@ -89,11 +79,11 @@ def how_they_ended(runs: Runs) -> Grid:
         for lang, by in runs.items()
         for strategy, summary in by.items()
     ]
-    return Grid("The runs", ("run", "pages", "relevant", "time", "pages/s", "ended"), rows)
+    return Table("The runs", ("run", "pages", "relevant", "time", "pages/s", "finish reason"), rows)
 
 
-def over_time(lang: str, by: Mapping[str, Summary], at_most: int = 5) -> Grid:
-    """The share in the desired language for each stretch of pages (Fig. 7), a row per strategy."""
+def over_time(lang: str, by: Mapping[str, Summary], at_most: int = 5) -> Table:
+    """The share in the desired language for each portion of pages (Fig. 7), a row per strategy."""
     parts = portions(by, at_most)
     longest = max(parts.values(), key=len)
     ends = ends_of(longest)
@@ -104,11 +94,16 @@ def over_time(lang: str, by: Mapping[str, Summary], at_most: int = 5) -> Grid:
     ]
     title = f"{language_name(lang)}, by the number of pages (Baykan 2013, Fig. 7)"
     head = ("pages", *(f"{start:,}-{end:,}" for start, end in zip(starts, ends, strict=True)))
-    return Grid(title, head, rows)
+    return Table(title, head, rows)
+
+
+def strategies_of(runs: Runs) -> list[str]:
+    """The strategies of all languages, in the order of the runs."""
+    return list(dict.fromkeys(strategy for by in runs.values() for strategy in by))
 
 
 def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]]:
-    """For each strategy its course in at most `at_most` stretches, equally long for all."""
+    """For each strategy its pages in at most `at_most` portions, which are equally long for all."""
     longest = max(len(summary.harvest_by_200) for summary in by.values())
     return {
         strategy: merged(summary.harvest_by_200, at_most, longest=longest)
@@ -117,7 +112,7 @@ def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]
 
 
 def sparkline(parts: Sequence[Portion], levels: str) -> str:
-    """One letter per portion: the first of `levels` for a rate of 0, the last for 1."""
+    """One letter per portion: the first of `levels` for a harvest rate of 0, the last for 1."""
     return "".join(
         " " if part.harvest_rate is None else levels[round(part.harvest_rate * (len(levels) - 1))]
         for part in parts
@@ -129,8 +124,11 @@ def unlabelled_share(summary: Summary) -> float | None:
     return summary.unlabelled / summary.pages if summary.pages else None
 
 
-def as_json(runs: Runs, folders: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """The comparison as JSON types: the tables by language and strategy, and every run in full."""
+def comparison_json(runs: Runs, folders: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """The tables by language and strategy, and the figures of every run, as JSON types.
+
+    `folders` maps a language and a strategy to the folder of their run.
+    """
 
     def table(value: Callable[[Summary], Any]) -> dict[str, dict[str, Any]]:
         return {lang: {s: value(run) for s, run in by.items()} for lang, by in runs.items()}
@@ -154,8 +152,8 @@ def _shares(
     title: str,
     share: Callable[[Summary], float | None],
     table: Mapping[str, baykan.Row],
-) -> Grid:
-    strategies = _strategies(runs)
+) -> Table:
+    strategies = strategies_of(runs)
     rows = [
         [language_name(lang), *(_cell(by, s, lambda r: percent(share(r))) for s in strategies)]
         for lang, by in runs.items()
@@ -165,11 +163,7 @@ def _shares(
         for lang in runs
         if lang in table
     ]
-    return Grid(title, ("language", *strategies), rows, paper)
-
-
-def _strategies(runs: Runs) -> list[str]:
-    return list(dict.fromkeys(strategy for by in runs.values() for strategy in by))
+    return Table(title, ("language", *strategies), rows, paper)
 
 
 def _cell(by: Mapping[str, Summary], strategy: str, show: Callable[[Summary], str]) -> str:

@@ -3,9 +3,11 @@
 from contextlib import closing
 from io import StringIO
 
+from crawler.report.crawl_tables import print_summary, shares
 from crawler.report.formatting import duration, printable, size
 from crawler.report.harvest import summarise
-from crawler.report.tables import Printer, print_summary, shares
+from crawler.report.printer import Printer
+from crawler.report.table import Table
 from tests.support.report_run import Row, make_run
 
 
@@ -56,7 +58,7 @@ def test_an_empty_run_has_a_table() -> None:
 def test_text_that_looks_like_markup_is_shown_as_it_is() -> None:
     stream = StringIO()
     printer = Printer(stream)
-    printer.table("[bold]t", ("a", "b"), [("[red]x[/red]", ":smile:")])
+    printer.table(Table("[bold]t", ("a", "b"), [("[red]x[/red]", ":smile:")]))
     printer.line("[/nothing]")
     assert "[red]x[/red]" in stream.getvalue()
     assert ":smile:" in stream.getvalue()

@@ -1,0 +1,164 @@
+"""The page of one crawl, `report.html`."""
+
+from pathlib import Path
+
+from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, middles_of
+from crawler.report.crawl_tables import finish, language_table, shares
+from crawler.report.files import write_whole
+from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
+from crawler.report.harvest import Summary, summarise, write_summary
+from crawler.report.plots import Plot, PlotAxes, Series, line_plot
+from crawler.report.table import Table
+from crawler.report.templates import render
+from crawler.run_reader import reading
+
+_MOST_PORTIONS = 50
+"""A longer run is shown in portions of 400, 600, ... pages."""
+
+_MOST_POINTS = 20
+"""Rows of the table of queue and hosts."""
+
+_MOST_ROWS = 15
+
+
+def write_report(folder: Path) -> Summary:
+    """The figures of the run in `folder`, after writing its `summary.json` and `report.html`.
+
+    Each file is replaced in one step. Raises RunFolderError for a folder without a run.
+    """
+    with reading(folder) as connection:
+        summary = summarise(connection)
+        course = curve(connection)
+    write_summary(summary, folder)
+    write_whole(folder / "report.html", crawl_page(summary, course))
+    return summary
+
+
+def crawl_page(summary: Summary, course: list[CurvePoint]) -> str:
+    """The report of a crawl as the text of an HTML file."""
+    language = language_name(summary.lang)
+    return render(
+        "crawl.html",
+        title=f"{language} crawl, {summary.strategy}",
+        heading=f"Crawl for {language} ({summary.lang})",
+        lead=f"This crawl downloaded {summary.pages:,} pages from {summary.hosts:,} hosts in "
+        f"{duration(summary.seconds)}, with the ordering {summary.strategy or NOTHING} and the "
+        f"filter {summary.filter or NOTHING}.",
+        figures=_figures(summary),
+        harvest=_harvest(summary, course) if course else None,
+        queue_and_hosts=_queue_and_hosts(course) if course else (),
+        queue_and_hosts_table=_queue_and_hosts_table(course),
+        results=_results(summary),
+        settings=_settings(summary),
+        seeds=summary.seeds,
+    )
+
+
+def _figures(summary: Summary) -> list[tuple[str, str]]:
+    figures = [
+        ("harvest rate", percent(summary.harvest_rate)),
+        ("harvest rate, last 200 pages", percent(summary.harvest_last_200)),
+        ("pages", f"{summary.pages:,}"),
+        (f"pages in {language_name(summary.lang)}", f"{summary.relevant:,}"),
+        ("pages without a label", f"{summary.unlabelled:,}"),
+        ("hosts", f"{summary.hosts:,}"),
+        ("most pages of one host", f"{summary.max_pages_per_host:,}"),
+        ("pages per second", number(summary.pages_per_second)),
+        ("downloaded", size(summary.bytes)),
+        ("finish reason", finish(summary)),
+    ]
+    if summary.coverage is not None:
+        figures.insert(2, ("coverage", percent(summary.coverage)))
+    return figures
+
+
+def _harvest(summary: Summary, course: list[CurvePoint]) -> Plot:
+    portions = merged(summary.harvest_by_200, _MOST_PORTIONS)
+    pages_each = max(portion.pages for portion in portions)
+    of_portions = Series(
+        f"per {pages_each:,} pages",
+        middles_of(portions),
+        [portion.harvest_rate for portion in portions],
+        is_marked=True,
+    )
+    since_the_start = Series(
+        "since the start",
+        [point.pages for point in course],
+        [point.harvest_rate for point in course],
+    )
+    title = "Harvest rate by number of pages"
+    axes = PlotAxes(y_label="harvest rate", is_share=True)
+    return Plot(
+        title=title,
+        svg=line_plot("harvest", title, [of_portions, since_the_start], axes),
+        caption="Relevant pages per page with a label: for each portion of the pages (as in "
+        "Baykan et al. 2013, Fig. 7), and for all pages since the start.",
+        table=_portion_table(portions),
+    )
+
+
+def _portion_table(portions: list[Portion]) -> Table:
+    rows = [
+        (
+            f"{end - portion.pages + 1:,} to {end:,}",
+            f"{portion.labelled:,}",
+            f"{portion.relevant:,}",
+            percent(portion.harvest_rate),
+        )
+        for end, portion in zip(ends_of(portions), portions, strict=True)
+    ]
+    head = ("pages", "with a label", "relevant", "harvest rate")
+    return Table("Harvest rate by portions of pages", head, rows)
+
+
+def _queue_and_hosts(course: list[CurvePoint]) -> list[Plot]:
+    pages = [point.pages for point in course]
+    curves = (
+        ("queue", "queued URLs", [point.queued for point in course]),
+        ("hosts", "hosts with a page", [point.hosts for point in course]),
+    )
+    return [
+        Plot(
+            title=label,
+            svg=line_plot(
+                name, label, [Series(label, pages, values)], PlotAxes(y_label=label, width=4.2)
+            ),
+            caption=f"{label[0].upper()}{label[1:]}, by number of pages.",
+        )
+        for name, label, values in curves
+    ]
+
+
+def _queue_and_hosts_table(course: list[CurvePoint]) -> Table:
+    every = max(1, -(-len(course) // _MOST_POINTS))
+    rows = [
+        (f"{point.pages:,}", f"{point.queued:,}", f"{point.hosts:,}")
+        for point in course[every - 1 :: every]
+    ]
+    return Table("Queue and hosts", ("pages", "queued URLs", "hosts"), rows)
+
+
+def _results(summary: Summary) -> list[Table]:
+    counted = (
+        ("How the language was identified", "pages", summary.methods),
+        ("Outcomes of the URLs", "URLs", summary.outcomes),
+        ("HTTP statuses", "pages", summary.statuses),
+        ("Character encodings", "pages", summary.charsets),
+        ("Countries of the servers", "pages", summary.countries),
+    )
+    return [
+        language_table(summary, _MOST_ROWS),
+        *(
+            Table(title, ("", things, "share"), shares(counts, _MOST_ROWS))
+            for title, things, counts in counted
+        ),
+    ]
+
+
+def _settings(summary: Summary) -> list[Table]:
+    settings = [(name, value or NOTHING) for name, value in sorted(summary.settings.items())]
+    counts = [(name, f"{value:,}") for name, value in summary.counts.items()]
+    return [
+        Table("Settings of the run", ("", ""), settings, text_columns=2),
+        Table("Counters of the frontier", ("", ""), counts),
+    ]

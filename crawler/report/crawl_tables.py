@@ -1,0 +1,64 @@
+"""The tables of one crawl."""
+
+from collections.abc import Mapping
+from typing import TextIO
+
+from crawler.report.formatting import duration, language_name, number, percent, size
+from crawler.report.harvest import Summary
+from crawler.report.printer import Printer
+from crawler.report.table import Table
+
+_MOST_ROWS = 10
+
+
+def print_summary(summary: Summary, stream: TextIO | None = None) -> None:
+    """Print the tables at the end of a crawl, to standard output by default."""
+    printer = Printer(stream)
+    title = f"{language_name(summary.lang)} ({summary.lang}), strategy {summary.strategy}"
+    printer.table(Table(title, ("", "Run"), headline(summary)))
+    printer.table(language_table(summary, _MOST_ROWS, name="language"))
+    printer.table(
+        Table("Outcomes", ("outcome", "URLs", "share"), shares(summary.outcomes, _MOST_ROWS))
+    )
+
+
+def headline(summary: Summary) -> list[tuple[str, str]]:
+    """The main figures of a run, as pairs of a name and a figure."""
+    rows = [
+        ("pages", f"{summary.pages:,}"),
+        ("pages with a label", f"{summary.labelled:,}"),
+        (f"relevant (in {language_name(summary.lang)})", f"{summary.relevant:,}"),
+        ("harvest rate", percent(summary.harvest_rate)),
+        ("harvest rate, last 200 pages", percent(summary.harvest_last_200)),
+        ("pages without a label", f"{summary.unlabelled:,}"),
+        ("hosts", f"{summary.hosts:,}"),
+        ("most pages of one host", f"{summary.max_pages_per_host:,}"),
+        ("downloaded", size(summary.bytes)),
+        ("time", duration(summary.seconds)),
+        ("pages per second", number(summary.pages_per_second)),
+        ("finish reason", finish(summary)),
+    ]
+    if summary.coverage is not None:
+        rows.insert(5, ("coverage", percent(summary.coverage)))
+    return rows
+
+
+def finish(summary: Summary) -> str:
+    """Why a run ended; it is unknown while the run goes on and after a kill."""
+    return summary.finish_reason or "running or killed"
+
+
+def language_table(summary: Summary, most: int, *, name: str = "") -> Table:
+    """The most frequent languages with their share of the labelled pages; `name` heads them."""
+    named = {f"{language_name(code)} ({code})": n for code, n in summary.languages.items()}
+    return Table("Languages", (name, "pages", "share"), shares(named, most))
+
+
+def shares(counts: Mapping[str, int], most: int = _MOST_ROWS) -> list[tuple[str, str, str]]:
+    """The first `most` counts as (name, count, share of all); the others together in one row."""
+    total = sum(counts.values())
+    shown = dict(list(counts.items())[:most])
+    rest = total - sum(shown.values())
+    if rest:
+        shown[f"{len(counts) - most} others"] = rest
+    return [(label, f"{count:,}", percent(count / total)) for label, count in shown.items()]

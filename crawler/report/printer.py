@@ -1,0 +1,75 @@
+"""Tables and lines in a terminal, a pipe or a file."""
+
+import sys
+from textwrap import wrap
+from typing import TextIO
+
+from rich import box
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from crawler.report.formatting import in_ascii, printable
+from crawler.report.table import Table
+
+WIDTH = 80
+"""Columns of a table that goes into a file or a pipe."""
+
+WIDE = 120
+"""The same for studies and simulations, whose tables have many columns."""
+
+_NOTE_WIDTH = 100
+
+
+class Printer:
+    """Prints tables to a stream: with rules and colours to a terminal, as plain ASCII elsewhere."""
+
+    def __init__(self, stream: TextIO | None = None, *, width: int = WIDTH) -> None:
+        """Print to standard output by default; a terminal decides its width itself."""
+        stream = sys.stdout if stream is None else stream
+        # A terminal that can only show ASCII gets what a file gets.
+        self.is_terminal = stream.isatty() and "utf" in (stream.encoding or "").lower()
+        self._console = Console(
+            file=stream,
+            width=None if self.is_terminal else width,
+            color_system="auto" if self.is_terminal else None,
+            markup=False,
+            highlight=False,
+            emoji=False,
+        )
+
+    def line(self, text: str = "") -> None:
+        """Print one line, which is never broken."""
+        self._console.print(self._clean(text), soft_wrap=True)
+
+    def table(self, table: Table) -> None:
+        """Print a table that has rows, and its notes."""
+        if table.is_empty:
+            return
+        self._console.print(Text(self._clean(table.title), style="bold"), soft_wrap=True)
+        self._console.print(self._as_rich(table))
+        if not self.is_terminal:
+            self.line()
+        for note in table.notes:
+            for line in wrap(note, _NOTE_WIDTH):
+                self.line(f"  {line}")
+        if table.notes:
+            self.line()
+
+    def _as_rich(self, table: Table) -> RichTable:
+        shown = RichTable(header_style="", box=box.SIMPLE_HEAD if self.is_terminal else box.ASCII)
+        for place, column in enumerate(table.head):
+            # Rich marks a cut text with a letter that is not ASCII; a folded text has no mark.
+            shown.add_column(
+                self._clean(column),
+                justify="left" if place < table.text_columns else "right",
+                overflow="fold",
+            )
+        for row in table.rows:
+            shown.add_row(*map(self._clean, row))
+        for row in table.paper:
+            shown.add_row(*map(self._clean, row), style="dim")
+        return shown
+
+    def _clean(self, text: str) -> str:
+        return printable(text) if self.is_terminal else in_ascii(printable(text))

@@ -1,0 +1,29 @@
+"""The table of texts that every report is made of.
+
+`Printer.table` prints it, `markdown` writes it as Markdown, the macro `table` of `templates/`
+as HTML.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of texts; one without rows is not shown.
+
+    The first `text_columns` columns are text, the others are figures. `paper` has rows of a paper's
+    figures, which follow the other rows and are fainter. `notes` are sentences below the table.
+    """
+
+    title: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    paper: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
+    text_columns: int = 1
+
+    @property
+    def is_empty(self) -> bool:
+        """True if there is no row to show."""
+        return not self.rows and not self.paper

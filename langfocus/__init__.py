@@ -1,0 +1,70 @@
+"""langfocus crawls the part of the Web that is written in one language.
+
+>>> import langfocus
+>>> langfocus.identify_url("https://www.spiegel.de/politik/").language
+'de'
+>>> run = langfocus.crawl("de", web="sample", pages=200)
+>>> run.summary.harvest_rate > 0.9
+True
+>>> pages = pandas.DataFrame(run.table())
+
+The import is quick: each name is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from classifiers.errors import LangfocusError
+    from classifiers.pages.method import PageLanguage
+    from classifiers.pages.parse import parse_page
+    from classifiers.urls.model import UrlLanguage, UrlModel
+    from crawler.page_row import PageRow
+    from langfocus.crawling import crawl
+    from langfocus.identifying import identify_page, identify_url, identify_urls
+    from langfocus.past_run import Run
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "LangfocusError",
+    "PageLanguage",
+    "PageRow",
+    "Run",
+    "UrlLanguage",
+    "UrlModel",
+    "__version__",
+    "crawl",
+    "identify_page",
+    "identify_url",
+    "identify_urls",
+    "parse_page",
+]
+
+_MODULES = {
+    "LangfocusError": "classifiers.errors",
+    "PageLanguage": "classifiers.pages.method",
+    "PageRow": "crawler.page_row",
+    "Run": "langfocus.past_run",
+    "UrlLanguage": "classifiers.urls.model",
+    "UrlModel": "classifiers.urls.model",
+    "crawl": "langfocus.crawling",
+    "identify_page": "langfocus.identifying",
+    "identify_url": "langfocus.identifying",
+    "identify_urls": "langfocus.identifying",
+    "parse_page": "classifiers.pages.parse",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Return a public name from the module that defines it."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'langfocus' has no attribute {name!r}")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,7 @@
+"""The command `langfocus` where the console script is not installed: `python -m langfocus`."""
+
+import sys
+
+from langfocus.command_line import main
+
+sys.exit(main())

@@ -1,0 +1,68 @@
+"""The command `langfocus`, which works in any folder.
+
+Nothing heavy is imported before a command is known, so that help and mistakes are answered at
+once.
+"""
+
+import sys
+from collections.abc import Sequence
+
+from langfocus import __version__
+from langfocus.command_table import COMMANDS
+
+_FIRST_STEPS = """\
+langfocus crawl -a lang=de -a web=sample -a pages=200   crawl a small built-in web
+langfocus report runs/FOLDER                            show the figures of a crawl
+echo https://www.spiegel.de/ | langfocus identify urls  read the language of a URL
+langfocus crawl -a lang=de -a pages=1000 -s LANGFOCUS_CONTACT=you@example.org   crawl the Web
+langfocus --help                                        list all commands"""
+
+_USAGE_ERROR = 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Return the exit code of a command line: 0 only if the command did what was asked."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given:
+        return _say(_FIRST_STEPS)
+    first = given.pop(0)
+    if first in ("-h", "--help", "help"):
+        return _say(_overview())
+    if first == "--version":
+        return _say(f"langfocus {__version__}")
+    if first not in COMMANDS:
+        return _refuse(first)
+    from langfocus.dispatch import run_command
+
+    return run_command(first, given)
+
+
+def _say(text: str) -> int:
+    print(text)  # noqa: T201  what a command prints
+    return 0
+
+
+def _overview() -> str:
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {line}" for name, line in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: langfocus COMMAND [options]",
+            "",
+            "Crawls the part of the Web that is written in one language.",
+            "",
+            "commands:",
+            *lines,
+            "",
+            "langfocus COMMAND --help is the manual of a command; langfocus --version.",
+        ]
+    )
+
+
+def _refuse(name: str) -> int:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, COMMANDS, n=1, cutoff=0.5)
+    advice = f"did you mean {near[0]!r}?" if near else "langfocus --help lists them"
+    print(f"langfocus: there is no command {name!r}; {advice}", file=sys.stderr)  # noqa: T201
+    return _USAGE_ERROR

@@ -1,0 +1,185 @@
+"""A crawl started from Python, in a process of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from os import PathLike
+from pathlib import Path
+from typing import IO, TypedDict, Unpack
+
+from crawler.errors import CrawlError
+from crawler.options import CrawlOptions
+from langfocus.past_run import Run
+
+_ERROR = "langfocus: "
+"""What the line of an error begins with on standard error."""
+
+
+class CrawlArguments(TypedDict, total=False):
+    """The arguments of a crawl beside language and seeds; `langfocus crawl --help` explains them.
+
+    One that is missing has its default.
+    """
+
+    strategy: str
+    filter: str
+    tolerance: int
+    host_cap: int
+    directory_cap: int
+    directory_depth: int
+    identify: str
+    pages: int
+    web: str
+    archive: str | PathLike[str]
+
+
+def crawl(
+    lang: str,
+    *,
+    seeds: str | PathLike[str] | Iterable[str] | None = None,
+    folder: str | PathLike[str] | None = None,
+    settings: Mapping[str, object] | None = None,
+    shows_progress: bool = False,
+    **arguments: Unpack[CrawlArguments],
+) -> Run:
+    """Return the run of a crawl that has come to its end.
+
+    `lang` is a code (`de`) or a name (`German`). `seeds` is a file with one URL a line, one URL,
+    or several URLs; None means the list that ships for the language. `folder` is the folder of
+    the run: a new one, or one whose crawl goes on; None means a new folder below the setting
+    LANGFOCUS_RUNS (`runs`). `settings` are settings of Scrapy and of langfocus by name; a crawl
+    of the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a line of figures
+    from time to time go to standard error.
+
+    The crawl has a process of its own, since Twisted's reactor cannot start twice in one. Ctrl-C
+    ends it in good order: the run is complete up to then, and the same call with the same
+    `folder` goes on. A second Ctrl-C kills it.
+
+    Raises `SettingError` for an argument that cannot be used, and `CrawlError` with the message
+    of the crawl if it did not do what was asked.
+    """
+    with _seed_argument(seeds) as given:
+        values = {"lang": lang, **given, **_texts(arguments)}
+        options = CrawlOptions.read(values)
+        chosen = Path(folder) if folder is not None else _new_folder(options.lang, settings or {})
+        command = _command(values, _texts(settings or {}), chosen)
+        try:
+            _run(command, shows_progress=shows_progress)
+        except CrawlError:
+            with suppress(OSError):
+                chosen.rmdir()  # a crawl that was refused leaves no empty folder
+            raise
+    return Run(chosen)
+
+
+def _command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: Path) -> list[str]:
+    settings = {**settings, "JOBDIR": str(folder), "LANGFOCUS_QUIET": "True"}
+    return [
+        # -P: the working folder may hold a package called crawler.
+        *(sys.executable, "-P", "-m", "langfocus", "crawl"),
+        *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
+        *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
+    ]
+
+
+def _run(command: list[str], *, shows_progress: bool) -> None:
+    """Run a crawl to its end; raises `CrawlError` with its message if it fails."""
+    with subprocess.Popen(  # noqa: S603  our own command
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        # Ctrl-C in a terminal reaches the crawl once, through this process.
+        process_group=0,
+    ) as child:
+        try:
+            lines = _read(child.stderr, shows_progress=shows_progress)
+            child.wait()
+        except BaseException:
+            _stop(child)
+            raise
+    if child.returncode:
+        raise CrawlError(_message(lines, child.returncode))
+
+
+def _read(log: IO[str] | None, *, shows_progress: bool) -> list[str]:
+    """Return the last lines of a log that comes from a process, as soon as it has ended."""
+    last: list[str] = []
+    for line in log or ():
+        if shows_progress:
+            sys.stderr.write(line)
+        if line.strip():
+            last = [*last[-9:], line.strip()]
+    return last
+
+
+def _stop(child: subprocess.Popen[str]) -> None:
+    """End a crawl in good order; kill it if this process is told to stop once more."""
+    child.send_signal(signal.SIGINT)
+    try:
+        _read(child.stderr, shows_progress=False)
+        child.wait()
+    except BaseException:
+        child.kill()
+        raise
+
+
+def _message(lines: list[str], code: int) -> str:
+    told = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+    return (told or lines or [f"the crawl ended with exit code {code}"])[-1]
+
+
+@contextmanager
+def _seed_argument(
+    seeds: str | PathLike[str] | Iterable[str] | None,
+) -> Iterator[dict[str, str]]:
+    """Yield the argument for the seeds; several URLs stand in a file as long as it is needed."""
+    if seeds is None:
+        yield {}
+    elif isinstance(seeds, str | PathLike):
+        yield {"seeds": os.fspath(seeds)}
+    else:
+        with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as file:
+            file.writelines(f"{url}\n" for url in seeds)
+            file.flush()
+            yield {"seeds": file.name}
+
+
+def _texts(values: Mapping[str, object]) -> dict[str, str]:
+    """Return values as a command line takes them; those that are None are unset."""
+    return {name: _text(value) for name, value in values.items() if value is not None}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return json.dumps(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return ",".join(map(str, value))
+    return str(value)
+
+
+def _new_folder(lang: str, settings: Mapping[str, object]) -> Path:
+    """Return a folder that was not there before; no other call gets it."""
+    from langfocus.project import load_settings
+
+    runs = Path(str(settings.get("LANGFOCUS_RUNS") or load_settings()["LANGFOCUS_RUNS"]))
+    stamp = f"{lang}-{time.strftime('%Y%m%d-%H%M%S')}"
+    number = 1
+    while True:
+        folder = runs / (stamp if number == 1 else f"{stamp}-{number}")
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            number += 1
+        except OSError as error:
+            raise CrawlError(f"{folder}: cannot be made: {error.strerror}") from error
+        else:
+            return folder

@@ -1,0 +1,113 @@
+"""Running one of Scrapy's command classes outside of a Scrapy project."""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from classifiers.errors import LangfocusError
+from crawler.settings import BOT_NAME
+from langfocus.command_table import COMMANDS, MODULE
+from langfocus.project import load_settings
+
+_FAILED = 1
+_INTERRUPTED = 130
+_AS_SCRAPY = re.compile(rf"\bscrapy (crawl langfocus|{'|'.join(COMMANDS)})\b")
+_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+
+
+def run_command(name: str, arguments: Sequence[str]) -> int:
+    """Return the exit code of a command; an error is one line on standard error."""
+    try:
+        return _run(name, arguments)
+    except LangfocusError as error:
+        return _fail(str(error), _FAILED)
+    except KeyboardInterrupt:
+        return _fail("interrupted", _INTERRUPTED)
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"langfocus: {message}", file=sys.stderr)  # noqa: T201  what a command says of itself
+    return code
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    command: ScrapyCommand = _command_class(name)()
+    settings = load_settings()
+    settings.setdict(command.default_settings, priority="command")
+    command.settings = settings
+    parser = _parser(name, command)
+    options, rest = parser.parse_known_args(list(arguments))
+    unknown = [text for text in rest if text.startswith("-") and text != "-"]
+    if unknown:
+        parser.error(f"there is no option {unknown[0]}; langfocus {name} --help lists them")
+    if name == "crawl" and not rest:
+        rest = [BOT_NAME]
+    try:
+        command.process_options(rest, options)
+        if command.requires_crawler_process:
+            command.crawler_process = _crawler_process(settings)
+        _call(command, rest, options)
+    except UsageError as error:
+        parser.error(str(error) or f"langfocus {name} --help tells how it is called")
+    return command.exitcode
+
+
+def _command_class(name: str) -> type[ScrapyCommand]:
+    """Return the class of a command, which has the command's name: `CrawlCommand`."""
+    found: type[ScrapyCommand] = getattr(
+        import_module(f"{MODULE}.{name}"), f"{name.capitalize()}Command"
+    )
+    return found
+
+
+def _call(command: ScrapyCommand, arguments: list[str], options: argparse.Namespace) -> None:
+    if not options.profile:
+        command.run(arguments, options)
+        return
+    from cProfile import Profile
+
+    profile = Profile()
+    profile.runcall(command.run, arguments, options)
+    profile.dump_stats(options.profile)
+
+
+def _crawler_process(settings: Settings) -> Any:
+    """Return what runs the reactor, the class chosen as Scrapy's own command line does."""
+    from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+
+    is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO
+    if is_asyncio and not settings.getbool("FORCE_CRAWLER_PROCESS"):
+        return AsyncCrawlerProcess(settings)
+    return CrawlerProcess(settings)
+
+
+class _Parser(ScrapyArgumentParser):
+    """Scrapy's parser, which names the command as it was called."""
+
+    def format_help(self) -> str:
+        """Return the help with `langfocus NAME` where it says `scrapy NAME`."""
+        return _AS_SCRAPY.sub(_as_called, super().format_help())
+
+
+def _as_called(found: re.Match[str]) -> str:
+    return f"langfocus {found[1].removesuffix(' langfocus')}"
+
+
+def _parser(name: str, command: ScrapyCommand) -> argparse.ArgumentParser:
+    syntax = command.syntax().replace(" <spider>", "")
+    parser = _Parser(
+        prog=f"langfocus {name}",
+        usage=f"langfocus {name} {syntax}",
+        conflict_handler="resolve",
+        description=command.long_desc(),
+    )
+    command.add_options(parser)
+    return parser

@@ -1,0 +1,76 @@
+"""The language of URLs and of pages, with the models that ship."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from classifiers.pages.method import PageLanguage
+from classifiers.pages.methods import DEFAULT_METHOD, method
+from classifiers.pages.parse import parse_page
+from classifiers.urls.model import UrlLanguage, UrlModel
+
+if TYPE_CHECKING:
+    from classifiers.pages.method import PageMethod
+
+_BATCH = 1000
+"""URLs that are scored together."""
+
+
+def identify_url(url: str) -> UrlLanguage:
+    """Return the language of the page behind a URL. Nothing is fetched.
+
+    The first call loads the model that ships. The very first one after an installation also
+    compiles its kernel, which takes some seconds.
+    `UrlModel.load(path).identify(url)` does the same with another model. Raises `ModelError` if
+    the model cannot be read.
+    """
+    return next(identify_urls([url]))
+
+
+def identify_urls(urls: Iterable[str]) -> Iterator[UrlLanguage]:
+    """Yield the language of each URL, in order.
+
+    The URLs are read a thousand at a time, so there may be any number of them. Raises `TypeError`
+    for a single string and `ModelError` if the model cannot be read.
+    """
+    if isinstance(urls, str):
+        raise TypeError("expected several URLs, not one string: use identify_url")
+    return _identify_each(iter(urls))
+
+
+def _identify_each(urls: Iterator[str]) -> Iterator[UrlLanguage]:
+    while batch := list(islice(urls, _BATCH)):
+        yield from _url_model().identify_many(batch)
+
+
+@cache
+def _url_model() -> UrlModel:
+    return UrlModel.load()
+
+
+def identify_page(
+    html: bytes | str,
+    url: str | None = None,
+    *,
+    content_type: str | None = None,
+    content_language: str | None = None,
+    by: "PageMethod | str" = DEFAULT_METHOD,
+) -> PageLanguage:
+    """Return the language of a page from its content and, if it is given, its URL.
+
+    `html` are the bytes as they were received, or decoded text. `content_type` and
+    `content_language` are the values of the HTTP headers. `by` is a method or its name, as in
+    `langfocus identify pages --method`. Any bytes give an answer; `language` is None where
+    nothing tells it. Raises `LanguageError` for a method that is not known and
+    `MissingPackageError` for one whose package is not installed.
+    """
+    from crawler.identification import surroundings
+
+    if isinstance(html, str):
+        html, content_type = html.encode("utf-8", "replace"), "text/html; charset=utf-8"
+    page = parse_page(
+        html, content_type=content_type, url=url or "", content_language=content_language
+    )
+    chosen = method(by) if isinstance(by, str) else by
+    return chosen.identify(page, surroundings(page, url or ""))

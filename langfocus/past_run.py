@@ -1,0 +1,63 @@
+"""A run folder, read: its figures and its pages."""
+
+from collections.abc import Iterator
+from operator import attrgetter
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crawler.frontier.base import PAGE
+from crawler.page_row import PAGE_COLUMNS, PageRow, read_pages
+from crawler.run_reader import reading
+
+if TYPE_CHECKING:
+    from crawler.report.harvest import Summary
+
+
+class Run:
+    """The run in a folder, also while the crawl goes on.
+
+    Raises `RunFolderError` if the folder holds no run.
+    """
+
+    def __init__(self, folder: str | PathLike[str]) -> None:
+        self.folder = Path(folder)
+        with reading(self.folder):
+            pass
+
+    def __repr__(self) -> str:
+        """Return the expression that opens the run."""
+        return f"Run({str(self.folder)!r})"
+
+    @property
+    def summary(self) -> "Summary":
+        """Return the figures of the run at this moment: pages, harvest rate, hosts, outcomes."""
+        from crawler.report.harvest import summarise
+
+        return summarise(self.folder)
+
+    def pages(self, *, with_failures: bool = False) -> Iterator[PageRow]:
+        """Yield the downloaded pages in the order of the crawl, read from disk one by one.
+
+        With `with_failures` also the URLs that gave no page: redirects, errors of the network,
+        refusals by robots.txt.
+        """
+        with reading(self.folder) as connection:
+            for row in read_pages(connection):
+                if with_failures or row.outcome == PAGE:
+                    yield row
+
+    def table(self, *, with_failures: bool = False) -> dict[str, list[Any]]:
+        """Return the pages as columns: field of `PageRow` -> list of its values.
+
+        `pandas.DataFrame(run.table())` and `pyarrow.table(run.table())` take it as it is.
+        """
+        rows = list(self.pages(with_failures=with_failures))
+        return {name: list(map(attrgetter(name), rows)) for name in PAGE_COLUMNS}
+
+    def write_report(self) -> Path:
+        """Write `report.html` and `summary.json` into the folder; return the path of the former."""
+        from crawler.report.crawl_page import write_report
+
+        write_report(self.folder)
+        return self.folder / "report.html"

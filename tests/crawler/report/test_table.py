@@ -1,0 +1,67 @@
+"""One table in a terminal, a pipe and Markdown."""
+
+from io import StringIO
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.report.markdown import markdown
+from crawler.report.printer import Printer
+from crawler.report.table import Table
+
+CELLS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9)
+
+
+class Terminal(StringIO):
+    """A stream that says that it is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+def printed(table: Table, stream: StringIO, width: int = 80) -> str:
+    Printer(stream, width=width).table(table)
+    return stream.getvalue()
+
+
+def test_text_is_left_and_figures_are_right() -> None:
+    table = Table("t", ("name", "code", "pages"), [("a", "b", "1")], text_columns=2)
+    assert "| a    | b    |     1 |" in printed(table, StringIO())
+    assert markdown(table)[1] == "| :-- | :-- | --: |"
+
+
+def test_rows_of_a_paper_follow_the_others() -> None:
+    table = Table("t", ("", "n"), [("ours", "1")], paper=[("theirs", "2")])
+    text = printed(table, StringIO())
+    assert text.index("ours") < text.index("theirs")
+    assert markdown(table)[2:] == ["| ours | 1 |", "| theirs | 2 |"]
+
+
+def test_notes_follow_the_table_in_lines_of_100_letters() -> None:
+    table = Table("t", ("n",), [("1",)], notes=["word " * 40])
+    *_, first, second, last = printed(table, StringIO()).splitlines()
+    assert first == second == f"  {'word ' * 20}".rstrip()
+    assert last == ""
+    assert markdown(table)[-1] == "word " * 40
+
+
+def test_a_table_without_rows_is_not_printed() -> None:
+    assert printed(Table("t", ("a",), [], notes=["n"]), StringIO()) == ""
+
+
+def test_a_terminal_gets_unicode_and_a_pipe_gets_ascii() -> None:
+    table = Table("Größe", ("n",), [("5 ±1",)])
+    assert "Größe" in printed(table, Terminal())
+    assert "±" in printed(table, Terminal())
+    plain = printed(table, StringIO())
+    assert plain.isascii()
+    assert "5 +-1" in plain
+
+
+@given(st.lists(CELLS, min_size=2, max_size=2))
+def test_a_cell_of_markdown_is_one_cell(cells: list[str]) -> None:
+    line = markdown(Table("t", ("a", "b"), [cells]))[2]
+    unescaped = line.replace("\\|", "")
+    assert unescaped.count("|") == 3

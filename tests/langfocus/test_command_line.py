@@ -1,0 +1,156 @@
+"""The command `langfocus`, as it is typed."""
+
+import pkgutil
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import crawler.commands
+from crawler.settings import EXTENSIONS
+from langfocus import __version__
+from langfocus.command_line import main
+from langfocus.command_table import COMMANDS, MODULE
+from langfocus.project import load_settings
+
+
+def commands() -> dict[str, str]:
+    """Return the line of help of each module that has a command."""
+    found = {}
+    for module in pkgutil.iter_modules(crawler.commands.__path__):
+        command = getattr(import_module(f"{MODULE}.{module.name}"), "Command", None)
+        if command is not None:
+            found[module.name] = command().short_desc()
+    return found
+
+
+def test_the_table_has_every_command_with_its_line() -> None:
+    assert commands() == COMMANDS
+
+
+def test_without_a_command_five_lines_say_how_to_begin(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 5
+    assert all("langfocus " in line for line in lines)
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    told = capsys.readouterr().out
+    assert all(f"\n  {name} " in told for name in COMMANDS)
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"langfocus {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"), [("craw", "did you mean 'crawl'?"), ("x", "langfocus --help")]
+)
+def test_an_unknown_command_is_one_line(
+    name: str, advice: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert advice in line
+
+
+def test_help_and_mistakes_load_nothing_heavy() -> None:
+    code = (
+        "import sys; from langfocus.command_line import main; main(['--help']); main(['x']);"
+        "heavy = {'scrapy', 'twisted', 'numpy', 'numba', 'sklearn', 'crawler', 'classifiers'};"
+        "sys.exit(bool(heavy & set(sys.modules)))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_manual_that_names_it_as_it_was_called(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([name, "--help"])
+    told = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert told.startswith(f"usage: langfocus {name}")
+    assert f"scrapy {name}" not in told
+
+
+def test_an_unknown_option_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["report", "--jsn", "x"])
+    assert ended.value.code == 2
+    assert "there is no option --jsn" in capsys.readouterr().err
+
+
+class TestProject:
+    """The settings of a Scrapy project in whose folder a command is called."""
+
+    def folder(self, path: Path, name: str, text: str) -> Path:
+        (path / "scrapy.cfg").write_text(f"[settings]\ndefault = {name}\n")
+        (path / f"{name}.py").write_text(text)
+        below = path / "below"
+        below.mkdir()
+        return below
+
+    def test_no_project_is_needed(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
+        monkeypatch.chdir(tmp_path)
+        settings = load_settings()
+        assert settings["LANGFOCUS_RUNS"] == "runs"
+        assert settings.getlist("SPIDER_MODULES") == ["crawler.spiders"]
+
+    def test_a_project_overrides_what_it_names(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
+        text = (
+            "LANGFOCUS_RUNS = 'elsewhere'\n"
+            "EXTENSIONS = {'scrapy.extensions.memusage.MemoryUsage': None}\n"
+            "SPIDER_MODULES = ['theirs.spiders']\n"
+        )
+        monkeypatch.chdir(self.folder(tmp_path, "door_project", text))
+        settings = load_settings()
+        assert settings["LANGFOCUS_RUNS"] == "elsewhere"
+        assert settings.getfloat("DOWNLOAD_DELAY") == 1.0
+        assert set(settings.getdict("EXTENSIONS")) > set(EXTENSIONS)
+        assert settings.getlist("SPIDER_MODULES") == ["crawler.spiders", "theirs.spiders"]
+
+    def test_the_environment_goes_before_a_project(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (tmp_path / "door_named.py").write_text("LANGFOCUS_RUNS = 'named'\n")
+        monkeypatch.syspath_prepend(tmp_path)
+        monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "door_named")
+        monkeypatch.chdir(self.folder(tmp_path, "door_unused", "LANGFOCUS_RUNS = 'unused'\n"))
+        assert load_settings()["LANGFOCUS_RUNS"] == "named"
+
+    def test_a_module_that_is_not_there_is_one_line(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "door_missing")
+        assert main(["report", "x"]) == 1
+        (line,) = capsys.readouterr().err.splitlines()
+        assert "settings module door_missing" in line
+
+
+def test_a_crawl_runs_in_an_empty_folder(tmp_path: Path) -> None:
+    arguments = ["-a", "lang=de", "-a", "web=sample", "-a", "pages=10"]
+    settings = ["-s", "JOBDIR=run", "-s", "LANGFOCUS_SAMPLE_HOSTS=300"]
+    done = subprocess.run(
+        [sys.executable, "-m", "langfocus", "crawl", *arguments, *settings],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "harvest rate" in done.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"run"}

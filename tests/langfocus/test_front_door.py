@@ -1,0 +1,194 @@
+"""The package as a user imports it."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from mypy import api
+
+import langfocus
+from crawler.errors import CrawlError, RunFolderError, SettingError
+from crawler.options import ARGUMENTS
+from crawler.page_row import PAGE_COLUMNS
+from langfocus.crawling import CrawlArguments
+from tests.support.crawls import ROOT
+
+USER_CODE = """\
+from collections.abc import Iterator
+from pathlib import Path
+
+import langfocus
+from langfocus import Run, UrlModel
+
+answer = langfocus.identify_url("https://www.spiegel.de/")
+code: str | None = answer.language
+score: float = answer.scores["de"]
+answers: Iterator[langfocus.UrlLanguage] = langfocus.identify_urls(["http://a.de/"])
+page: langfocus.PageLanguage = langfocus.identify_page(b"<p>Guten Tag", "http://a.de/")
+links: list[str] = langfocus.parse_page(b"<p>", content_type=None, url="").links
+languages: tuple[str, ...] = UrlModel.load().languages
+version: str = langfocus.__version__
+
+
+def harvest(seeds: list[str]) -> float | None:
+    try:
+        run = langfocus.crawl(
+            "de", seeds=seeds, web="sample", pages=100, strategy="svm", settings={"RETRY_TIMES": 1}
+        )
+    except langfocus.LangfocusError as error:
+        raise SystemExit(str(error)) from error
+    urls: list[str] = [page.url for page in run.pages() if page.language == "de"]
+    columns: dict[str, list[object]] = {**run.table()}
+    print(len(urls), columns, run.write_report())
+    return run.summary.harvest_rate
+
+
+again: Path = Run("runs/de").folder
+langfocus.crawl("de", page=100)  # a mistake
+"""
+
+
+def python(code: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
+
+
+def test_users_code_is_type_checked_strictly(tmp_path: Path) -> None:
+    code = tmp_path / "users_code.py"
+    code.write_text(USER_CODE)
+    cache = f"--cache-dir={tmp_path / 'cache'}"
+    told, _, _ = api.run(["--strict", "--no-error-summary", cache, "--no-incremental", str(code)])
+    (mistake,) = told.strip().splitlines()
+    assert 'Unexpected keyword argument "page"' in mistake
+
+
+def test_there_are_at_most_a_dozen_public_names_and_all_are_there() -> None:
+    assert len(langfocus.__all__) <= 12
+    assert set(langfocus.__all__) <= set(dir(langfocus))
+    for name in langfocus.__all__:
+        assert getattr(langfocus, name) is not None
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'crawll'"):
+        _ = langfocus.crawll
+
+
+def test_the_import_loads_nothing_but_itself() -> None:
+    loaded = python(
+        """
+        import sys
+        before = set(sys.modules)
+        import langfocus
+        known = {*sys.stdlib_module_names, "langfocus"}
+        print(sorted({name for name in set(sys.modules) - before} - known))
+        """
+    )
+    assert loaded == "[]"
+
+
+def test_urls_are_identified_one_by_one_and_many_at_once() -> None:
+    urls = ["https://www.spiegel.de/politik/", "http://jardin-et-maison.com/les-plus-belles-fleurs"]
+    assert [answer.language for answer in langfocus.identify_urls(iter(urls))] == ["de", "fr"]
+    assert langfocus.identify_url(urls[0]).language == "de"
+    with pytest.raises(TypeError, match="identify_url"):
+        langfocus.identify_urls(urls[0])
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "iso-8859-1", None])
+def test_a_page_is_identified_from_bytes_or_text(encoding: str | None) -> None:
+    text = "<p>Über der Wiese lag heute Morgen ein dünner Nebel, und die Schafe schliefen.</p>"
+    html = text.encode(encoding) if encoding else text
+    assert langfocus.identify_page(html, "http://example.org/").language == "de"
+
+
+def test_the_arguments_of_a_crawl_are_those_of_the_command() -> None:
+    assert {"lang", "seeds", *get_type_hints(CrawlArguments)} == set(ARGUMENTS)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> langfocus.Run:
+    folder = tmp_path_factory.mktemp("crawl") / "run"
+    settings = {"LANGFOCUS_SAMPLE_HOSTS": 300, "RETRY_TIMES": None}
+    return langfocus.crawl("German", web="sample", pages=40, folder=folder, settings=settings)
+
+
+class TestRun:
+    def test_a_crawl_returns_its_run(self, run: langfocus.Run) -> None:
+        assert (run.summary.lang, run.summary.pages) == ("de", 40)
+        assert run.summary.finish_reason == "pages"
+
+    def test_its_pages_are_rows_in_the_order_of_the_crawl(self, run: langfocus.Run) -> None:
+        pages = list(run.pages())
+        assert len(pages) == 40
+        assert {page.outcome for page in pages} == {"page"}
+        assert pages == sorted(pages, key=lambda page: page.fetched_at)
+        assert len(list(run.pages(with_failures=True))) == sum(run.summary.outcomes.values())
+
+    def test_its_table_has_a_column_for_each_field(self, run: langfocus.Run) -> None:
+        table = run.table()
+        assert tuple(table) == PAGE_COLUMNS
+        assert table["url"] == [page.url for page in run.pages()]
+
+    def test_it_is_opened_by_its_folder(self, run: langfocus.Run) -> None:
+        again = langfocus.Run(str(run.folder))
+        assert repr(again) == f"Run({str(run.folder)!r})"
+        assert next(again.pages()) == next(run.pages())
+        assert again.write_report().is_file()
+
+    def test_a_folder_without_a_run_is_refused(self, tmp_path: Path) -> None:
+        with pytest.raises(RunFolderError, match=r"no run\.db"):
+            langfocus.Run(tmp_path)
+
+
+class TestRefusals:
+    def test_an_argument_that_cannot_be_used_starts_nothing(self, tmp_path: Path) -> None:
+        with pytest.raises(SettingError, match="no such strategy"):
+            langfocus.crawl("de", strategy="best", folder=tmp_path / "run")
+        assert not (tmp_path / "run").exists()
+
+    def test_the_error_of_a_crawl_is_its_line(self, tmp_path: Path) -> None:
+        settings = {"LANGFOCUS_RUNS": tmp_path}
+        with pytest.raises(CrawlError, match=r"^nix\.warc\.gz: No such file"):
+            langfocus.crawl(
+                "de",
+                web="archive",
+                archive="nix.warc.gz",
+                seeds=["http://a.de/"],
+                settings=settings,
+            )
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_ends_a_crawl_in_good_order(tmp_path: Path) -> None:
+    code = f"""
+        import langfocus
+        langfocus.crawl(
+            "de", web="sample", folder={str(tmp_path / "run")!r}, shows_progress=True,
+            settings={{"LANGFOCUS_LIVE_INTERVAL": 0}},
+        )
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stderr=subprocess.PIPE, text=True, cwd=ROOT
+    ) as process:
+        assert process.stderr is not None
+        wait_for_pages(process.stderr)
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read()
+    assert "KeyboardInterrupt" in told
+    assert langfocus.Run(tmp_path / "run").summary.finish_reason == "shutdown"
+
+
+def wait_for_pages(lines: Iterator[str]) -> None:
+    next(line for line in lines if " pages " in line)

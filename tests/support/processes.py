@@ -1,0 +1,166 @@
+"""Commands of the project as processes of their own, started in hundredths of a second.
+
+A command that a person starts imports Scrapy, numba and the rest for two seconds before it does
+anything. Here `tests.support.warmstart` has imported them once for all tests of a pytest process,
+and each command is a fork of it: it has its own environment, folder, output, signals and exit
+code. The variables that Python and numba read at their start are those of the tests, and all
+commands of a pytest process share one seed of `hash`: a test of these starts Python itself.
+"""
+
+import atexit
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+ROOT = Path(__file__).resolve().parents[2]
+HANG_S = 300.0
+"""Seconds after which a command counts as hanging: far more than any takes on a busy machine."""
+POLL_S = 0.01
+LARGEST = 10_000_000
+Done = subprocess.CompletedProcess[str]
+
+
+class Forked:
+    """A running command; its output goes to files, from which `communicate` reads it."""
+
+    def __init__(self, arguments: Sequence[str], told: int, output: Sequence[IO[bytes]]) -> None:
+        self._arguments, self._told, self._output = list(arguments), told, output
+        self.pid = int(self._line())
+        self.returncode: int | None = None
+
+    def _line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            byte = os.read(self._told, 1)
+            if not byte:
+                raise RuntimeError(f"the process that starts {self._arguments} has ended")
+            line += byte
+        return line
+
+    def poll(self) -> int | None:
+        """The return code, None while the command runs."""
+        return self._ended_within(0.0)
+
+    def _ended_within(self, seconds: float | None) -> int | None:
+        if self.returncode is None and select.select([self._told], [], [], seconds)[0]:
+            self.returncode = int(self._line())
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The return code; `subprocess.TimeoutExpired` if there is none after `timeout` s."""
+        code = self._ended_within(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(self._arguments, timeout or 0.0)
+        return code
+
+    def said(self) -> str:
+        """Standard output until now; a command may hold back a part of it."""
+        return os.pread(self._output[0].fileno(), LARGEST, 0).decode(errors="replace")
+
+    def communicate(
+        self, input: str | None = None, timeout: float | None = None
+    ) -> tuple[str, str]:
+        """Standard output and standard error, after the end of the command."""
+        self.wait(timeout)
+        output, errors = (_text(file) for file in self._output)
+        return output, errors
+
+    def send_signal(self, sig: int, /) -> None:
+        """Send a signal unless the command has ended."""
+        if self.poll() is None:
+            os.kill(self.pid, sig)
+
+    def kill(self) -> None:
+        """End the command at once."""
+        self.send_signal(signal.SIGKILL)
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode().replace("\r\n", "\n").replace("\r", "\n")
+
+
+@contextmanager
+def started(
+    *arguments: str,
+    environment: Mapping[str, str],
+    folder: Path = ROOT,
+    input: bytes = b"",
+    has_one_output: bool = False,
+) -> Iterator[Forked]:
+    """Start `python -m ARGUMENTS` for the block; it is killed at the end of the block.
+
+    With `has_one_output` its errors are in its standard output, in the order of writing.
+    """
+    with ExitStack() as stack:
+        given, output, errors = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        given.write(input)
+        given.seek(0)
+        told, tells = os.pipe()
+        stack.callback(os.close, told)
+        request = {"arguments": arguments, "folder": str(folder), "environment": dict(environment)}
+        streams = [given, output, output if has_one_output else errors]
+        try:
+            socket.send_fds(
+                _template(),
+                [json.dumps(request).encode() + b"\n"],
+                [*(stream.fileno() for stream in streams), tells],
+            )
+        finally:
+            os.close(tells)
+        process = Forked(arguments, told, (output, errors))
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+def run(
+    *arguments: str,
+    environment: Mapping[str, str],
+    folder: Path = ROOT,
+    input: bytes = b"",
+    timeout: float = HANG_S,
+) -> Done:
+    """Run `python -m ARGUMENTS` to its end."""
+    with started(*arguments, environment=environment, folder=folder, input=input) as process:
+        output, errors = process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(arguments, process.wait(), output, errors)
+
+
+def wait_until(is_so: Callable[[], bool], *processes: Forked) -> None:
+    """Return when something is so; all processes run until then."""
+    until = time.monotonic() + HANG_S
+    while not is_so():
+        for process in processes:
+            assert process.poll() is None, process.communicate()
+        assert time.monotonic() < until, f"nothing happened within {HANG_S} s"
+        time.sleep(POLL_S)
+
+
+@cache
+def _template() -> socket.socket:
+    """The socket of the process that forks; this process has one, which ends with it."""
+    here, there = socket.socketpair()
+    command = [sys.executable, "-m", "tests.support.warmstart"]
+    template = subprocess.Popen(command, cwd=ROOT, stdin=there.fileno(), stdout=subprocess.DEVNULL)
+    there.close()
+
+    def end() -> None:
+        here.close()
+        template.wait()
+
+    atexit.register(end)
+    return here

@@ -1,0 +1,104 @@
+"""Waits with all imports done, and starts each command as a fork of itself.
+
+Started by `tests.support.processes` as `python -m tests.support.warmstart`, with a socket as its
+standard input. A request is a line of JSON and four file descriptors: the command's standard
+input, output and error, and a pipe. Into the pipe go the command's process id and, at its end,
+its return code, a line each. The process ends when the socket is closed.
+"""
+
+import gc
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+from io import StringIO
+from typing import Any
+from warnings import catch_warnings
+
+from matplotlib.figure import Figure
+from scrapy.utils.misc import walk_modules_iter
+
+from classifiers.pages.methods import DEFAULT_METHOD
+from classifiers.urls.model import UrlModel
+from crawler.identification import page_method, page_reader
+from crawler.visit import Download
+from tests.support.smallweb import SENTENCES
+
+PACKAGES = (
+    "scrapy.commands",
+    "scrapy.downloadermiddlewares",
+    "scrapy.extensions",
+    "scrapy.spidermiddlewares",
+    "crawler.commands",
+    "crawler.spiders",
+)
+"""Packages of which commands import most modules."""
+CHUNK = 65536
+
+
+def warm_up() -> None:
+    """Do once what commands spend most of their first seconds on: imports, compiled code."""
+    with catch_warnings(action="ignore"):  # some of Scrapy's modules are deprecated
+        for package in PACKAGES:
+            list(walk_modules_iter(package))
+    UrlModel.load().score(["http://a.de/b"], "de")
+    read = page_reader(page_method(DEFAULT_METHOD))
+    read(Download("http://a.de/", 200, body=SENTENCES["fr"].encode("latin-1") * 5), [])
+    figure = Figure()
+    figure.add_subplot().plot([1, 2])
+    figure.savefig(StringIO(), format="svg")
+
+
+def main() -> None:
+    """Serve requests; return in the process of a command only."""
+    warm_up()
+    if "twisted.internet.reactor" in sys.modules:
+        raise RuntimeError("a command must choose its reactor itself")
+    gc.freeze()
+    # A keeper that has ended leaves nothing behind, and Ctrl-C is for the commands.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests = socket.socket(fileno=os.dup(0))
+    while True:
+        data, descriptors, _, _ = socket.recv_fds(requests, CHUNK, 4)
+        if not data:
+            os._exit(0)
+        while not data.endswith(b"\n"):
+            data += requests.recv(CHUNK)
+        if os.fork() == 0:
+            requests.close()
+            _keep(json.loads(data), descriptors)
+            return
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+
+def _keep(request: dict[str, Any], descriptors: list[int]) -> None:
+    """Fork once more: the child returns, the parent waits for it and ends."""
+    *streams, told = descriptors
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child:
+        for stream in streams:
+            os.close(stream)
+        os.write(told, b"%d\n" % child)
+        _, status = os.waitpid(child, 0)
+        os.write(told, b"%d\n" % os.waitstatus_to_exitcode(status))
+        os._exit(0)
+    os.close(told)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    sys.path[0] = request["folder"]
+    sys.argv[1:] = request["arguments"][1:]
+    runpy.run_module(request["arguments"][0], run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,192 @@
+"""Which rooms of the house may know which others."""
+
+import ast
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.support.crawls import ROOT
+
+PACKAGES = ("langfocus", "crawler", "classifiers")
+
+MUST_NOT_KNOW = [
+    ("classifiers", "langfocus"),
+    ("classifiers", "crawler"),
+    ("classifiers", "scrapy"),
+    ("classifiers", "twisted"),
+    ("classifiers.urls", "classifiers.lab"),
+    ("classifiers.pages", "classifiers.lab"),
+    ("crawler", "langfocus"),
+    ("crawler.strategies", "scrapy"),
+    ("crawler.strategies", "crawler.frontier"),
+    ("crawler.strategies", "sqlite3"),
+    ("crawler.frontier", "scrapy"),
+    ("crawler.frontier", "twisted"),
+    ("crawler.shared", "scrapy"),
+    ("crawler.politeness", "scrapy"),
+    ("crawler.simulate", "scrapy"),
+    ("crawler.simulate", "crawler.report"),
+    ("crawler.web", "scrapy"),
+    ("crawler.report", "scrapy"),
+    ("crawler.report", "crawler.crawl"),
+    ("crawler.report", "crawler.spiders"),
+    ("crawler.report", "crawler.commands"),
+    ("crawler.crawl", "scrapy"),
+    ("crawler.crawl", "crawler.report"),
+    ("crawler.spiders", "crawler.commands"),
+]
+"""Room -> what no file in it may import."""
+
+OF_SCIPY = ("scipy.sparse", "scipy.linalg", "scipy.stats", "scipy.special", "scipy.optimize")
+"""What scipy computes with; the name alone is loaded by numba."""
+
+IS_OF_A_CRAWL = ("crawler.spiders", "crawler.crawl", "crawler.frontier", "crawler.visit")
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+FILES = {
+    module_of(path): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))
+}
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """Return the modules that a file imports anywhere, also for its types only."""
+    return frozenset(_imports(ast.parse(FILES[module].read_text(encoding="utf-8"))))
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            submodules = {f"{node.module}.{alias.name}" for alias in node.names} & FILES.keys()
+            others = len(submodules) < len(node.names)
+            yield from submodules | ({node.module} if others else set())
+
+
+def is_in(module: str, room: str) -> bool:
+    return module == room or module.startswith(f"{room}.")
+
+
+@pytest.mark.parametrize(("room", "other"), MUST_NOT_KNOW)
+def test_a_room_does_not_know_what_it_must_not_know(room: str, other: str) -> None:
+    inside = [module for module in FILES if is_in(module, room)]
+    assert inside
+    guilty = {
+        module: sorted(name for name in imports(module) if is_in(name, other)) for module in inside
+    }
+    assert {module: names for module, names in guilty.items() if names} == {}
+
+
+def file_of(module: str) -> str:
+    return module
+
+
+def large_room_of(module: str) -> str:
+    """Return the room as the house has it: `crawler.frontier`, or a file beside the rooms."""
+    return ".".join(module.split(".")[:2])
+
+
+@cache
+def small_room_of(module: str) -> str:
+    """Return the folder of a file if it holds no other folder, else the file itself."""
+    path = FILES[module]
+    has_rooms = any(path.parent.glob("*/__init__.py"))
+    return module if has_rooms else module_of(path.parent / "__init__.py")
+
+
+@pytest.mark.parametrize("room_of", [file_of, small_room_of, large_room_of])
+def test_no_rooms_know_each_other_in_a_circle(room_of: Callable[[str], str]) -> None:
+    graph: dict[str, set[str]] = {}
+    for module in FILES:
+        room = room_of(module)
+        known = {room_of(name) for name in imports(module) if name in FILES}
+        graph.setdefault(room, set()).update(known - {room})
+    assert circles(graph) == []
+
+
+def circles(graph: Mapping[str, set[str]]) -> list[list[str]]:
+    """Return the groups of rooms of which each reaches each other."""
+    reached = {room: reach(graph, room) for room in graph}
+    groups = {
+        frozenset(other for other in reached[room] if room in reached.get(other, ()))
+        for room in graph
+        if room in reached[room]
+    }
+    return sorted(sorted(group) for group in groups)
+
+
+def reach(graph: Mapping[str, set[str]], room: str) -> set[str]:
+    found: set[str] = set()
+    waiting = [room]
+    while waiting:
+        fresh = graph.get(waiting.pop(), set()) - found
+        found |= fresh
+        waiting += fresh
+    return found
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}
+    assert circles(graph) == [["a", "b", "c"]]
+    assert circles({"a": {"b"}, "b": set()}) == []
+
+
+def loaded_by(code: str, folder: Path) -> set[str]:
+    """Return the modules that a process has loaded after some code."""
+    code = textwrap.dedent(code) + "\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(folder)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
+    loaded = loaded_by(
+        """
+        import sys, time
+        from pathlib import Path
+        import crawler.spiders.langfocus, crawler.spiders.reporter, crawler.spiders.scheduler
+        from crawler.crawl import CrawlSettings, open_crawl
+        from crawler.options import CrawlOptions
+        from crawler.visit import Download
+
+        options = CrawlOptions.read({"lang": "de", "web": "sample"})
+        settings = CrawlSettings(run_folder=Path(sys.argv[1]), sample_hosts=300, delay_s=0)
+        crawl = open_crawl(options, settings)
+        crawl.start()
+        lease = crawl.frontier.next(time.time())
+        answer = crawl.web.respond(lease.url)
+        download = Download(lease.url, answer.status, answer.body, "text/html")
+        assert crawl.visitor.answered(lease, download).language == "de"
+        crawl.close("pages")
+        """,
+        tmp_path,
+    )
+    unwanted = ("classifiers.lab", "sklearn", "matplotlib", "joblib", "pyarrow", *OF_SCIPY)
+    assert [name for name in sorted(loaded) if any(is_in(name, each) for each in unwanted)] == []
+    assert all(any(is_in(name, each) for name in loaded) for each in IS_OF_A_CRAWL)
+
+
+@pytest.mark.parametrize("module", ["crawler.strategies", "crawler.frontier.sqlite"])
+def test_strategies_and_frontier_load_without_scrapy(module: str, tmp_path: Path) -> None:
+    loaded = loaded_by(
+        f"import sys; sys.modules['scrapy'] = sys.modules['twisted'] = None; import {module}",
+        tmp_path,
+    )
+    assert module in loaded
