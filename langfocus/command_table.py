@@ -10,14 +10,14 @@ MODULE: Final = "crawler.commands"
 """The package that has a module for each command."""
 
 COMMANDS: Final = {
-    "crawl": "Crawl the part of the Web that is written in one language (spider: langfocus)",
+    "crawl": "Crawl the part of the Web that is written in one language",
     "compare": "Crawl with several strategies and compare their harvest rates",
     "report": "Print the figures of a crawl and write its report.html",
     "merge": "Make one run and one report of the shares of a crawl's workers",
-    "identify": "Name the language of URLs or of pages, as JSON lines",
+    "identify": "Identify the language of URLs or of pages, as JSON lines",
     "train": "Train the model that reads a page's language from its URL, or one that reads pages",
-    "evaluate": "Compare URL classifiers as in Baykan 2013, or ways to tell a page's language",
-    "graph": "Print what a Web graph is made of: languages, links, distances",
+    "evaluate": "Compare URL classifiers as in Baykan 2013, or methods of identifying pages",
+    "graph": "Print the figures of a Web graph: languages, links, distances",
     "simulate": "Compare crawling strategies on a Web graph, without fetching anything",
 }
 """Name -> its line of help, in the order in which a newcomer needs them."""

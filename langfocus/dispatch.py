@@ -39,7 +39,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
-    command: ScrapyCommand = import_module(f"{MODULE}.{name}").Command()
+    command: ScrapyCommand = _command_class(name)()
     settings = load_settings()
     settings.setdict(command.default_settings, priority="command")
     command.settings = settings
@@ -58,6 +58,14 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     except UsageError as error:
         parser.error(str(error) or f"langfocus {name} --help tells how it is called")
     return command.exitcode
+
+
+def _command_class(name: str) -> type[ScrapyCommand]:
+    """Return the class of a command, which has the command's name: `CrawlCommand`."""
+    found: type[ScrapyCommand] = getattr(
+        import_module(f"{MODULE}.{name}"), f"{name.capitalize()}Command"
+    )
+    return found
 
 
 def _call(command: ScrapyCommand, arguments: list[str], options: argparse.Namespace) -> None:

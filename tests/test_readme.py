@@ -74,13 +74,3 @@ def test_every_room_of_the_house_exists() -> None:
     assert {path.parent.name for path in ROOT.glob("classifiers/*/__init__.py")} <= {
         Path(room).name for room in rooms
     }
-
-
-def test_every_command_of_ours_has_a_manual_and_a_place_in_the_docs() -> None:
-    from importlib import import_module
-
-    docs = README + "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/*.md"))
-    for path in (ROOT / "crawler/commands").glob("[a-z]*.py"):
-        command = import_module(f"crawler.commands.{path.stem}").Command()
-        assert len(command.long_desc()) > len(command.short_desc()) > 10
-        assert f"scrapy {path.stem}" in docs

@@ -1,124 +1,87 @@
-"""`scrapy compare`: one crawl per strategy from the same seeds, and what each brought in."""
+"""`langfocus compare`: one crawl per strategy from the same seeds, and the figures of all."""
+
+from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
-import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from scrapy.commands import ScrapyCommand
-from scrapy.utils.conf import arglist_to_dict
+from crawler.command import LangfocusCommand, pairs
+from crawler.errors import SettingError
 
-from classifiers.errors import ClassifierError
-from classifiers.pages.methods import DEFAULT_METHOD
-from crawler.commands.comparing import DEFAULT_PAGES, DEFAULT_STRATEGIES, Plan, crawl_all, make_plan
-from crawler.errors import CrawlError, SettingError
-from crawler.identification import page_method
-from crawler.options import ARGUMENTS
-from crawler.report.files import write_whole
-from crawler.report.harvest import Summary
-from crawler.strategies import ORDERINGS, make_ordering
+if TYPE_CHECKING:
+    from crawler.commands.comparing import Comparison
+    from crawler.report.harvest import Summary
 
-_MANUAL = f"""\
-arguments (-a NAME=VALUE):
-  lang         language to look for; several with commas between them (-a lang=de,fr); required
-  strategies   strategies to compare, of {", ".join(ORDERINGS)}
-               (default {DEFAULT_STRATEGIES}, as in the paper)
-  pages        pages of each crawl (default {DEFAULT_PAGES}, as in the paper)
-  and every other argument of the spider, the same for all crawls:
-  {", ".join(name for name in ARGUMENTS if name not in {"lang", "strategy", "pages"})}
+    Runs = dict[str, dict[str, Summary]]
 
-The crawls run one after the other, each in a folder of its own below the folder of the
-comparison: JOBDIR, or a new one under runs/. Afterwards the tables are printed, and compare.html
-and compare.json are written there. The log of each crawl stands beside its folder.
+_MANUAL = """\
+The crawls run one after the other, each in a folder of its own in the folder of the comparison:
+JOBDIR, or a new one under runs/. Then the tables are printed, and compare.html and compare.json
+are written there. The log of each crawl is beside its folder.
 
-A comparison that was interrupted goes on with the same command and the same JOBDIR. The first
-crawl that fails ends it: the tables then show the crawls before it. The exit code is 0 only if
-every crawl was done.
+To continue an interrupted comparison, repeat the command with the same JOBDIR. The comparison ends
+at the first crawl that fails; the tables then show the crawls before it.
 
 examples:
-  scrapy compare -a lang=de -a web=sample
-  scrapy compare -a lang=de,fr,it -a strategies=random,svm -a pages=5000 -s JOBDIR=runs/three
-  scrapy compare -a lang=th -a strategies=bfs,soft -a filter=server -s DOWNLOAD_DELAY=2
+  langfocus compare -a lang=de -a web=sample
+  langfocus compare -a lang=de,fr,it -a strategies=random,svm -a pages=5000 -s JOBDIR=runs/three
+  langfocus compare -a lang=th -a strategies=bfs,soft -a filter=server -s DOWNLOAD_DELAY=2
 """
 
 
-class Command(ScrapyCommand):
-    """Compares strategies by crawling with each of them."""
+class CompareCommand(LangfocusCommand):
+    """Compares strategies by a crawl with each of them."""
 
-    requires_crawler_process = False
+    usage = "-a lang=LANG[,LANG] [-a strategies=NAME,NAME] [-a NAME=VALUE] [--json FILE]"
+    summary = "Crawl with several strategies and compare their harvest rates"
+    description = (
+        "Crawls once per strategy from the same seeds. Shows for each strategy the visited hosts, "
+        "the share of pages without a label, the share of pages in the target language, and that "
+        "share over time. These are Tables XVII, XVIII, XIX and Figure 7 of Baykan et al. 2013, "
+        "with the figures of the paper beside ours where there are any."
+    )
+    json_help = "also write compare.json to FILE"
+    pairs_help = "argument of the comparison or of its crawls (may be repeated)"
 
-    def syntax(self) -> str:
-        """How the command is called."""
-        return "-a lang=LANG[,LANG] [-a strategies=NAME,NAME] [-a NAME=VALUE] [--json FILE]"
+    def manual(self) -> str:
+        """Return the rest of `--help`."""
+        return _arguments() + "\n" + _MANUAL
 
-    def short_desc(self) -> str:
-        """One line in the list of commands."""
-        return "Crawl with several strategies and compare their harvest rates"
+    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Crawl, then print the tables, also those of an unfinished comparison."""
+        from crawler.commands.comparing import crawl_all
+        from crawler.report.progress import Display
 
-    def long_desc(self) -> str:
-        """What --help begins with."""
-        return (
-            "Crawls once per strategy from the same seeds and shows, strategy by strategy, the "
-            "visited hosts, the pages without a label, the share of pages in the desired language, "
-            "and that share over time: the counterparts of Tables XVII, XVIII, XIX and Fig. 7 of "
-            "Baykan et al. 2013, whose own figures stand beside ours where there are any."
-        )
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options beside Scrapy's own."""
-        super().add_options(parser)
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.description = textwrap.fill(self.long_desc(), 95)
-        parser.epilog = _MANUAL
-        parser.add_argument(
-            "-a",
-            dest="spargs",
-            action="append",
-            default=[],
-            metavar="NAME=VALUE",
-            help="argument of the comparison or of the spider (may be repeated)",
-        )
-        parser.add_argument(
-            "--json", metavar="FILE", type=Path, help="write compare.json to FILE too"
-        )
-
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Crawl, compare, print."""
-        try:
-            plan = self._plan(args, opts)
-        except (SettingError, ClassifierError, OSError) as error:
-            self._fail(str(error))
-            return
-        runs: dict[str, dict[str, Summary]] = {}
-        try:
-            for lang, strategy, summary in crawl_all(plan, _announce):
-                runs.setdefault(lang, {})[strategy] = summary
-        except (CrawlError, OSError) as error:
-            self._fail(str(error))
-        except KeyboardInterrupt:
-            self._fail(f"interrupted; {plan.way_on}")
-        if runs:
-            _publish(plan, runs, is_complete=not self.exitcode, copy=opts.json)
-
-    def _plan(self, args: Sequence[str], opts: argparse.Namespace) -> Plan:
         if args:
-            raise SettingError(f"{args[0]}: not understood; scrapy compare --help tells what is")
-        given = _pairs(opts.spargs, "-a")
-        settings = _pairs(opts.set, "-s")
-        plan = make_plan(given, self._folder(settings.get("JOBDIR")))
-        plan.settings = [*_settings(settings), *_logging(opts)]
-        for lang in plan.languages:
-            for strategy in plan.strategies:
-                # Said now rather than by the last crawl.
-                make_ordering(strategy, lang, model=_model(settings))
-        page_method(given.get("identify", DEFAULT_METHOD))
-        plan.folder.mkdir(parents=True, exist_ok=True)
-        return plan
+            raise SettingError(f"{args[0]}: not understood; see langfocus compare --help")
+        comparison = self._comparison(opts)
+        runs: Runs = {}
+        is_complete = False
+        try:
+            for lang, strategy, summary in crawl_all(comparison, Display(sys.stderr).tell):
+                runs.setdefault(lang, {})[strategy] = summary
+            is_complete = True
+        finally:
+            if runs:
+                self._publish(comparison, runs, opts, is_complete=is_complete)
+
+    def _comparison(self, opts: argparse.Namespace) -> Comparison:
+        from crawler.commands.comparing import make_comparison
+
+        settings = pairs(opts.set, "-s")
+        comparison = make_comparison(
+            pairs(opts.spargs),
+            self._folder(settings.pop("JOBDIR", None)),
+            [*(f"{name}={value}" for name, value in settings.items()), *_logging(opts)],
+        )
+        _check_strategies(comparison, settings.get("LANGFOCUS_URL_MODEL"))
+        comparison.folder.mkdir(parents=True, exist_ok=True)
+        return comparison
 
     def _folder(self, jobdir: str | None) -> Path:
         if jobdir:
@@ -126,37 +89,55 @@ class Command(ScrapyCommand):
         runs = self.settings.get("LANGFOCUS_RUNS", "runs") if self.settings else "runs"
         return Path(runs) / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
 
-    def _fail(self, message: str) -> None:
-        print(f"scrapy compare: {message}", file=sys.stderr)
-        self.exitcode = 1
+    def _publish(
+        self, comparison: Comparison, runs: Runs, opts: argparse.Namespace, *, is_complete: bool
+    ) -> None:
+        from crawler.report.comparison_page import comparison_page, print_comparison
+        from crawler.report.comparison_tables import comparison_json
+        from crawler.report.files import json_text, write_whole
+        from crawler.report.printer import Printer
+
+        folders = {
+            (lang, strategy): os.fspath(folder)
+            for lang, strategy, folder in comparison.crawls()
+            if strategy in runs.get(lang, {})
+        }
+        content: dict[str, Any] = {"is_complete": is_complete, **comparison_json(runs, folders)}
+        write_whole(comparison.folder / "compare.json", json_text(content))
+        self.write_json(opts, content)
+        page = write_whole(comparison.folder / "compare.html", comparison_page(runs))
+        printer = Printer()
+        print_comparison(runs, printer)
+        printer.line(str(page))
 
 
-def _announce(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _arguments() -> str:
+    from crawler.command import meanings
+    from crawler.commands.comparing import DEFAULT_PAGES, DEFAULT_STRATEGIES
+    from crawler.options import ARGUMENTS
+    from crawler.strategies import ORDERINGS
+
+    own: Mapping[str, str] = {
+        "lang": "target language; several with commas between them (-a lang=de,fr); required",
+        "strategies": f"strategies to compare, of {', '.join(ORDERINGS)} (default "
+        f"{DEFAULT_STRATEGIES}, those of the paper)",
+        "pages": f"pages of each crawl (default {DEFAULT_PAGES}, as in the paper)",
+        "...": "every other argument of a crawl, the same for all crawls: "
+        + ", ".join(name for name in ARGUMENTS if name not in {"lang", "strategy", "pages"}),
+    }
+    return meanings("arguments (-a NAME=VALUE):", own)
 
 
-def _publish(
-    plan: Plan, runs: dict[str, dict[str, Summary]], *, is_complete: bool, copy: Path | None
-) -> None:
-    from crawler.report.comparison_page import comparison_page, print_comparison
-    from crawler.report.comparison_tables import comparison_json
-    from crawler.report.printer import Printer
+def _check_strategies(comparison: Comparison, url_model: str | None) -> None:
+    """Raise the error that the last crawl would end with, before the first begins."""
+    from classifiers.pages.methods import DEFAULT_METHOD
+    from crawler.identification import page_method
+    from crawler.strategies import make_ordering
 
-    folders = {key: os.fspath(folder) for key, folder in plan.folders.items()}
-    content: dict[str, Any] = {"is_complete": is_complete, **comparison_json(runs, folders)}
-    text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    write_whole(plan.folder / "compare.json", text)
-    if copy is not None:
-        write_whole(copy, text)
-    page = write_whole(plan.folder / "compare.html", comparison_page(runs))
-    printer = Printer()
-    print_comparison(runs, printer)
-    printer.line(str(page))
-
-
-def _settings(given: Mapping[str, str]) -> list[str]:
-    """The settings of every crawl; the folder is another for each of them."""
-    return [f"{name}={value}" for name, value in given.items() if name != "JOBDIR"]
+    for lang in comparison.languages:
+        for strategy in comparison.strategies:
+            make_ordering(strategy, lang, model=Path(url_model) if url_model else None)
+    page_method(comparison.arguments.get("identify", DEFAULT_METHOD))
 
 
 def _logging(opts: argparse.Namespace) -> list[str]:
@@ -167,14 +148,3 @@ def _logging(opts: argparse.Namespace) -> list[str]:
         "LOG_ENABLED": "False" if opts.nolog else None,
     }
     return [f"{name}={value}" for name, value in wanted.items() if value]
-
-
-def _pairs(given: list[str], option: str) -> dict[str, str]:
-    try:
-        return dict(arglist_to_dict(given))
-    except ValueError:
-        raise SettingError(f"{option} takes NAME=VALUE") from None
-
-
-def _model(settings: Mapping[str, str]) -> Path | None:
-    return Path(settings["LANGFOCUS_URL_MODEL"]) if settings.get("LANGFOCUS_URL_MODEL") else None

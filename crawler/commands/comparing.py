@@ -1,44 +1,42 @@
-"""The crawls of a comparison: what is to be crawled, and crawling it, one process at a time."""
+"""The crawls of a comparison, one process at a time."""
 
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
+from crawler.command import ExitCode, parts
 from crawler.errors import CrawlError, SettingError
-from crawler.options import CrawlOptions
-from crawler.report.harvest import Summary, summarise
-from crawler.strategies import ORDERINGS
+
+if TYPE_CHECKING:
+    from crawler.report.harvest import Summary
 
 DEFAULT_STRATEGIES = "random,cctld,svm"
 DEFAULT_PAGES = "1000"
 """The size of the crawls in Baykan 2013, Table XVII."""
 
-_STOPPED = {"shutdown", "cancelled"}
-"""Finish reasons of a crawl that was interrupted and may go on."""
+
+class ComparedCrawlError(CrawlError):
+    """A crawl of the comparison failed, or could not be started."""
 
 
-class CrawlStopped(CrawlError):
-    """A crawl of the comparison that did not end by itself, or could not be run."""
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every strategy for every language, with the same arguments and settings."""
 
-
-@dataclass(slots=True)
-class Plan:
-    """What is to be crawled: every strategy for every language, with the same arguments."""
-
-    languages: list[str]
-    strategies: list[str]
-    arguments: dict[str, str]
-    settings: list[str]
+    languages: tuple[str, ...]
+    strategies: tuple[str, ...]
+    arguments: Mapping[str, str]
+    settings: Sequence[str]
     folder: Path
-    folders: dict[tuple[str, str], Path] = field(default_factory=dict)
 
     @property
-    def way_on(self) -> str:
-        """What a person does after an interruption."""
+    def continuation(self) -> str:
+        """How to continue after an interruption."""
         return f"the same command with -s JOBDIR={self.folder} goes on"
 
     def crawls(self) -> Iterator[tuple[str, str, Path]]:
@@ -64,17 +62,18 @@ class Plan:
         ]
 
 
-def make_plan(given: Mapping[str, str], folder: Path) -> Plan:
+def make_comparison(
+    given: Mapping[str, str], folder: Path, settings: Sequence[str] = ()
+) -> Comparison:
     """The crawls that arguments ask for; raises SettingError for what no crawl could use."""
+    from crawler.options import CrawlOptions
+    from crawler.strategies import ORDERINGS
+
     if "strategy" in given:
         raise SettingError("-a strategy: a comparison has several; use -a strategies=NAME,NAME")
-    own = {"lang", "strategies"}
-    arguments = {
-        "pages": DEFAULT_PAGES,
-        **{name: value for name, value in given.items() if name not in own},
-    }
-    tags = _listed(given.get("lang", "")) or [""]
-    strategies = _listed(given.get("strategies", DEFAULT_STRATEGIES))
+    arguments = {"pages": DEFAULT_PAGES, **given}
+    tags = _each_once(arguments.pop("lang", "")) or ("",)
+    strategies = _each_once(arguments.pop("strategies", DEFAULT_STRATEGIES))
     if not strategies:
         raise SettingError("-a strategies is empty; name some of " + ", ".join(ORDERINGS))
     languages = [
@@ -82,37 +81,41 @@ def make_plan(given: Mapping[str, str], folder: Path) -> Plan:
         for tag in tags
         for strategy in strategies
     ]
-    return Plan(list(dict.fromkeys(languages)), strategies, arguments, [], folder)
+    return Comparison(tuple(dict.fromkeys(languages)), strategies, arguments, settings, folder)
 
 
-def crawl_all(plan: Plan, announce: Callable[[str], None]) -> Iterator[tuple[str, str, Summary]]:
-    """Language, strategy and figures of one crawl after the other, as each of them ends.
+def crawl_all(
+    comparison: Comparison, announce: Callable[[str], None]
+) -> Iterator[tuple[str, str, "Summary"]]:
+    """Language, strategy and figures of each crawl, as soon as it ends.
 
-    Raises CrawlStopped at the first that fails or is interrupted. A crawl that was done before is
-    only looked at. `announce` gets a line before each crawl, whose own progress goes to standard
-    error.
+    Raises ComparedCrawlError at the first crawl that fails, KeyboardInterrupt at the first that is
+    interrupted. A crawl that was finished before is not repeated. `announce` gets a line before
+    each crawl, whose own progress goes to standard error.
     """
-    crawls = list(plan.crawls())
+    from crawler.report.harvest import summarise
+
+    crawls = list(comparison.crawls())
     for place, (lang, strategy, folder) in enumerate(crawls, start=1):
         announce(f"[{place}/{len(crawls)}] {lang} {strategy}: {folder}")
-        code, is_interrupted = _run(plan.command(lang, strategy, folder))
-        if is_interrupted:
-            raise CrawlStopped(f"interrupted during {lang} {strategy}; {plan.way_on}")
-        if code != 0:
-            failure = f"failed with exit code {code}{_reason(folder)}"
-            raise CrawlStopped(f"the crawl {lang} {strategy} {failure}; {plan.way_on}")
-        summary = summarise(folder)
-        if summary.finish_reason in _STOPPED:
-            raise CrawlStopped(f"the crawl {lang} {strategy} was stopped; {plan.way_on}")
-        plan.folders[lang, strategy] = folder
-        yield lang, strategy, summary
+        code, is_interrupted = _run(comparison.command(lang, strategy, folder))
+        if is_interrupted or code == ExitCode.INTERRUPTED:
+            raise KeyboardInterrupt(
+                f"interrupted during {lang} {strategy}; {comparison.continuation}"
+            )
+        if code != ExitCode.DONE:
+            raise ComparedCrawlError(
+                f"the crawl {lang} {strategy} failed with exit code {code}{_reason(folder)}; "
+                f"{comparison.continuation}"
+            )
+        yield lang, strategy, summarise(folder)
 
 
 def _run(command: Sequence[str]) -> tuple[int, bool]:
     """Exit code of a crawl, and whether this process was told to stop meanwhile.
 
-    The crawl has a process group of its own: a Ctrl-C reaches it once, through here, and it ends in
-    good order; at a second one it gives up.
+    The crawl has a process group of its own, so a Ctrl-C reaches it once, through here. It then
+    ends in good order; at a second Ctrl-C it ends at once.
     """
     signals: list[int] = []
     children: list[subprocess.Popen[bytes]] = []
@@ -135,7 +138,7 @@ def _run(command: Sequence[str]) -> tuple[int, bool]:
 
 
 def _reason(folder: Path) -> str:
-    """The last line that a crawl logged, to be put behind a message."""
+    """The last line that a crawl logged, to follow a message; empty without a log."""
     try:
         lines = _log(folder).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
@@ -144,8 +147,8 @@ def _reason(folder: Path) -> str:
     return f": {last[:300]}" if last else ""
 
 
-def _listed(value: str) -> list[str]:
-    return list(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
+def _each_once(value: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(parts(value)))
 
 
 def _log(folder: Path) -> Path:

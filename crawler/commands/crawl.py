@@ -1,113 +1,100 @@
-"""`scrapy crawl`: Scrapy's own command, with a manual and one-line errors for our spider."""
+"""`langfocus crawl`: Scrapy's own command, with a manual and one-line errors for our spider."""
+
+from __future__ import annotations
 
 import argparse
-import sys
-import textwrap
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from scrapy.commands import crawl
+from scrapy.commands import crawl as scrapy_crawl
+from scrapy.settings import Settings
 
-from crawler.configuration import DESCRIPTIONS
-from crawler.crawl import Crawl, open_crawl
-from crawler.errors import CrawlError
-from crawler.options import ARGUMENTS, CrawlOptions
+from crawler.command import ExitCode, LangfocusCommand, meanings
+from crawler.errors import CrawlError, SettingError
 from crawler.report.files import write_whole
-from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.scrapy_settings import crawl_settings
+
+if TYPE_CHECKING:
+    from crawler.crawl import Crawl
+
+_SPIDER = "langfocus"
 
 _EXAMPLES = """\
-examples:
-  scrapy crawl langfocus -a lang=de -a web=sample -a pages=500
-  scrapy crawl langfocus -a lang=fr -a pages=10000 -s LANGFOCUS_CONTACT=you@example.org
-  scrapy crawl langfocus -a lang=th -a host_cap=0 -s LANGFOCUS_CONTACT=https://example.org/bot
-  scrapy crawl langfocus -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
+A run is a folder: run.db, summary.json, report.html. To continue a crawl that was stopped or
+killed, repeat the command with the same JOBDIR.
 
-A run is a folder: run.db, summary.json, report.html. The same command with the same JOBDIR goes
-on where a crawl was stopped, by Ctrl-C or by a kill. The exit code is 0 only if the crawl could
-do what was asked.
+examples:
+  langfocus crawl -a lang=de -a web=sample -a pages=500
+  langfocus crawl -a lang=fr -a pages=10000 -s LANGFOCUS_CONTACT=you@example.org
+  langfocus crawl -a lang=th -a host_cap=0 -s LANGFOCUS_CONTACT=https://example.org/bot
+  langfocus crawl -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
 """
 
 _STOPPED = {"", "shutdown", "cancelled"}
-"""Why a crawl ended that was not done: the process was told to stop, or never got to the end."""
+"""Finish reasons of a crawl that did not reach its end: it was told to stop, or crashed."""
 
 
-class Command(crawl.Command):
-    """Runs a spider; `langfocus` is opened before the engine starts, so that it can say no."""
+class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
+    """Runs the spider `langfocus`. The crawl is opened first, so that an error is one line."""
 
-    def short_desc(self) -> str:
-        """Return the line that `scrapy` shows for the command."""
-        return "Crawl the part of the Web that is written in one language (spider: langfocus)"
+    requires_crawler_process = True
 
-    def long_desc(self) -> str:
-        """Return what the help begins with."""
-        return (
-            "Runs a spider of the project by name. The spider langfocus fetches the pages that are "
-            "most likely in the language of -a lang first, checks each from its content, and "
-            "reports the harvest rate: relevant pages / pages with a label."
-        )
+    usage = "-a lang=LANG [-a NAME=VALUE] [-s NAME=VALUE] [--json FILE]"
+    summary = "Crawl the part of the Web that is written in one language"
+    description = (
+        "Fetches the pages first that are most likely in the language of -a lang, checks the "
+        "language of each page from its content, and reports the harvest rate: relevant pages / "
+        "pages with a label."
+    )
+    json_help = "also write summary.json to FILE"
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Describe the arguments of the spider and the settings of the project."""
-        super().add_options(parser)
-        parser.add_argument(
-            "--json", metavar="FILE", type=Path, help="write summary.json to FILE too (langfocus)"
-        )
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.description = textwrap.fill(self.long_desc(), 95)
-        parser.epilog = "\n".join(
+    def manual(self) -> str:
+        """Return the rest of `--help`: arguments, settings, examples."""
+        from crawler.configuration import DESCRIPTIONS
+        from crawler.options import ARGUMENTS
+
+        return "\n".join(
             [
-                _listing("arguments of langfocus (-a NAME=VALUE):", ARGUMENTS),
-                _listing("settings of the project (-s NAME=VALUE):", DESCRIPTIONS),
+                meanings("arguments (-a NAME=VALUE):", ARGUMENTS),
+                meanings("settings (-s NAME=VALUE):", DESCRIPTIONS),
                 _EXAMPLES,
             ]
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Open the crawl, then let Scrapy run it; an error is one line and exit code 1."""
-        if args == [LangfocusSpider.name] and self.settings is not None:
-            try:
-                options = CrawlOptions.read(opts.spargs)
-                settings = crawl_settings(self.settings, has_servers=options.web == "live")
-                crawl = open_crawl(options, settings)
-            except CrawlError as error:
-                self._fail(str(error))
-                return
-            opts.spargs = {**opts.spargs, "crawl": crawl}
-            super().run(args, opts)
-            self._judge(crawl)
-            if opts.json is not None and not crawl.fault:
-                self._copy(crawl.run.folder / "summary.json", opts.json)
-        else:
-            super().run(args, opts)
+    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Open the crawl, let Scrapy run it, and judge how it ended."""
+        if args not in ([], [_SPIDER]):
+            self._run_other(args, opts)
+            return
+        crawl = _opened(opts, self.settings)
+        opts.spargs = {**opts.spargs, "crawl": crawl}
+        scrapy_crawl.Command.run(self, [_SPIDER], opts)
+        self._judge(crawl)
+        if opts.json is not None:
+            summary = crawl.run.folder / "summary.json"
+            write_whole(opts.json, summary.read_text(encoding="utf-8"))
+
+    def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run a spider of the project in which the command was called."""
+        loader = self.crawler_process.spider_loader if self.crawler_process else None
+        if loader is None or len(args) > 1 or args[0] not in loader.list():
+            raise SettingError(f"there is no spider {' '.join(args)!r}")
+        scrapy_crawl.Command.run(self, args, opts)
 
     def _judge(self, crawl: Crawl) -> None:
-        """Say so where the crawl did not do what was asked."""
+        """Fail if the crawl did not do what was asked."""
+        continuation = f"the same command with -s JOBDIR={crawl.run.folder} goes on"
         if crawl.fault:
-            self._fail(f"{crawl.fault}; {_way_on(crawl)}")
-        elif crawl.finish_reason in _STOPPED:
-            self._fail(f"stopped; {_way_on(crawl)}")
+            raise CrawlError(f"{crawl.fault}; {continuation}")
+        if crawl.finish_reason in _STOPPED:
+            self.fail(f"stopped; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.counts().pages == 0:
-            self._fail("not one page could be fetched; the outcomes above say why")
-
-    def _copy(self, summary: Path, copy: Path) -> None:
-        try:
-            write_whole(copy, summary.read_text(encoding="utf-8"))
-        except OSError as error:
-            self._fail(f"--json {copy}: cannot be written: {error}")
-
-    def _fail(self, message: str) -> None:
-        print(f"langfocus: {message}", file=sys.stderr)
-        self.exitcode = 1
+            self.fail("not one page could be fetched; the outcomes above say why")
 
 
-def _way_on(crawl: Crawl) -> str:
-    return f"the same command with -s JOBDIR={crawl.run.folder} goes on"
+def _opened(opts: argparse.Namespace, settings: Settings | None) -> Crawl:
+    from crawler.crawl import open_crawl
+    from crawler.options import CrawlOptions
+    from crawler.spiders.scrapy_settings import crawl_settings
 
-
-def _listing(title: str, meanings: dict[str, str]) -> str:
-    lines = [title]
-    for name, meaning in meanings.items():
-        lines += textwrap.wrap(
-            meaning, 92, initial_indent=f"  {name:<16} ", subsequent_indent=" " * 19
-        )
-    return "\n".join([*lines, ""])
+    options = CrawlOptions.read(opts.spargs)
+    given = crawl_settings(settings or Settings(), has_servers=options.web == "live")
+    return open_crawl(options, given)

@@ -1,4 +1,4 @@
-"""`scrapy identify`: the language of URLs and of pages, as JSON lines."""
+"""`langfocus identify`: the language of URLs and pages, and the known languages, as JSON lines."""
 
 from __future__ import annotations
 
@@ -7,105 +7,107 @@ import contextlib
 import itertools
 import json
 import sys
-import textwrap
 from collections.abc import Iterable, Iterator
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Final
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
-
-from classifiers.errors import ClassifierError
-from classifiers.pages.method import PageLanguage, PageMethod
-from classifiers.pages.methods import DEFAULT_METHOD, method, names
-from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.text.scripts import utf16_units, vote
-from crawler.identification import surroundings
-from crawler.settings import USER_AGENT
-from crawler.url import normalise
-from crawler.visit import Download
-from crawler.web.fetch import fetch
+from crawler.command import ExitCode, LangfocusCommand, positive
+from crawler.errors import SettingError
 
 if TYPE_CHECKING:
+    from classifiers.pages.method import PageLanguage, PageMethod
+    from classifiers.pages.parse import ParsedPage
     from classifiers.urls.model import UrlLanguage, UrlModel
+    from crawler.visit import Download
+
+    Record = dict[str, Any]
+    Batches = Iterator[list[Record]]
 
 _BATCH = 1000
 _FEATURES = 10
 
-_EPILOG = """\
-identify urls [FILE]
-  One URL a line, from FILE or standard input. Each line of output has
-    url          the line
-    language     the code of the language, null where nothing can be said
+_OPTIONS: Final = {
+    "urls": ("model", "explain", "features"),
+    "pages": ("list", "method", "explain"),
+    "languages": (),
+}
+"""What can be identified -> the options that it takes."""
+
+_MANUAL = """\
+identify urls [FILE] [--model FILE] [--explain [--features N]]
+  FILE or standard input has one URL a line. Each line of output has
+    url          the line of the input
+    language     the code of the language, null if no classifier says Yes
     confidence   0 to 1: the share of that language among all
-    scores       for each language what its binary classifier says; positive is Yes
-    explain      with --explain: what adds most to, or takes most from, the score of the
-                 language, or of the best one where it is null: [feature, weight] pairs.
+    scores       the decision value of each language; positive is Yes
+    explain      with --explain: the features that add most to, or take most from, the score of
+                 the language, or of the best language if it is null: [feature, weight] pairs.
                  `_wet` begins a word, `.de` is the top-level domain, `/de/` a short word,
                  `U+0400` the block of a letter
 
 identify pages [FILE|URL ...] [--list FILE] [--method NAME] [--explain]
-  HTML files, and pages that are fetched. A line of a list is PATH or URL, or PATH<TAB>URL where
-  the page's address is known. Each line of output has
+  The pages are HTML files, or are fetched. A line of a list is PATH or URL, or PATH<TAB>URL where
+  the URL of the page is known. Each line of output has
     source       the file or URL
-    language     the code of the language, null where the page does not say
+    language     the code of the language, null if the page does not show it
     confidence   0 to 1
-    method       what told: text, declaration, encoding, ... or none
-    charset      how the page is encoded
+    method       the evidence that decided: text, declaration, encoding, ... or none
+    charset      the encoding of the page
     reason       the evidence in a few words
   and with --explain
-    shares        language: its part of the text, empty where the method does not tell
-    script        of most letters, as ISO 15924 calls it (Latn, Cyrl, Jpan), null without letters
+    shares        language: its share of the text; empty if the method does not give shares
+    script        of most letters, as an ISO 15924 code (Latn, Cyrl, Jpan), null without letters
     characters    length of the visible text that is read
-    declarations  [place, value] pairs: what the page says of its language
-    encoding      charset, its source (bom, utf-8, http, meta, detected, ascii) and what META
-                  declared, null where nothing
-    parser        what read the page: lexbor, lexbor-disarmed or beautifulsoup
+    declarations  [place, value] pairs: the languages that the page declares
+    encoding      charset, its source (bom, utf-8, http, meta, detected, ascii) and the charset
+                  that META declares, null without one
+    parser        the parser that read the page: lexbor, lexbor-disarmed or beautifulsoup
   A page that cannot be read is a line with language null; the exit code is then 1.
 
+identify languages
+  Each line of output has
+    language     the code of the language
+    name         its English name
+    scripts      the ISO 15924 codes of its letters
+    text         true if the text model knows it
+    url          true if the URL model knows it
+    seeds        the number of seeds that ship
+    accuracy     the figures of the URL model in percent (classifiers/models/README.md): P, R,
+                 p(-|-), F1 and the number of test URLs; null if it was not measured
+
 examples:
-  echo http://www.wetterbericht.de/ | scrapy identify urls
-  scrapy identify urls links.txt --json languages.jsonl
-  scrapy identify urls links.txt --explain 5
-  scrapy identify pages saved/*.html
-  scrapy identify pages http://www.wetterbericht.de/ --explain
-  scrapy identify pages --list pages.tsv
+  echo http://www.wetterbericht.de/ | langfocus identify urls
+  langfocus identify urls links.txt --json languages.jsonl
+  langfocus identify urls links.txt --explain --features 5
+  langfocus identify pages saved/*.html
+  langfocus identify pages http://www.wetterbericht.de/ --explain
+  langfocus identify pages --list pages.tsv
+  langfocus identify languages
 """
 
 
-class Command(ScrapyCommand):
-    """Names the language of URLs, or of pages in files and on the Web."""
+class IdentifyCommand(LangfocusCommand):
+    """Identifies the language of URLs, or of pages in files and on the Web."""
 
-    requires_project = True
-    requires_crawler_process = False
+    usage = "{urls [FILE] | pages [FILE|URL ...] | languages} [options]"
+    summary = "Identify the language of URLs or of pages, as JSON lines"
+    description = (
+        "Identifies the language of pages: from their URLs alone, which fetches nothing, or from "
+        "HTML files and pages that are fetched. Or lists the languages that are known. The output "
+        "is one JSON object a line, in the order of the input."
+    )
+    json_help = "write the lines to FILE (default: standard output)"
 
-    def syntax(self) -> str:
-        """Return what stands after the command's name."""
-        return "[options] {urls [FILE] | pages [FILE|URL ...]}"
-
-    def short_desc(self) -> str:
-        """Return the line that `scrapy` shows for the command."""
-        return "Name the language of URLs or of pages, as JSON lines"
-
-    def long_desc(self) -> str:
-        """Return what the help begins with."""
-        return (
-            "Names the language that pages are written in: from their URLs alone, which fetches "
-            "nothing, or from HTML files and pages that are fetched. Writes one JSON object a "
-            "line, in the order of the input."
-        )
+    def manual(self) -> str:
+        """Return the rest of `--help`."""
+        return _MANUAL
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Describe the arguments."""
+        """Add the options of the command."""
+        from classifiers.pages.methods import DEFAULT_METHOD, names
+
         super().add_options(parser)
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.description = textwrap.fill(self.long_desc(), 95)
-        parser.epilog = _EPILOG
         group = parser.add_argument_group("Identification")
-        group.add_argument(
-            "--json", metavar="FILE", help="write to FILE (default: standard output)"
-        )
         group.add_argument(
             "--list", metavar="FILE", help="pages: a file that lists pages, one a line"
         )
@@ -115,83 +117,72 @@ class Command(ScrapyCommand):
         group.add_argument(
             "--method",
             metavar="NAME",
-            help=f"pages: what tells the language (default {DEFAULT_METHOD}): {', '.join(names())}",
+            help=f"pages: the method (default {DEFAULT_METHOD}): {', '.join(names())}",
         )
         group.add_argument(
-            "--explain",
+            "--explain", action="store_true", help="urls, pages: add the evidence of each answer"
+        )
+        group.add_argument(
+            "--features",
             metavar="N",
-            nargs="?",
-            const="",
-            help=f"urls: add the N features that count most (default: {_FEATURES}); pages: add "
-            "what the answer rests on",
+            type=positive,
+            help=f"urls: how many features --explain adds (default: {_FEATURES})",
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Write the lines; an error is one line and exit code 1."""
-        if not args or args[0] not in ("urls", "pages"):
-            raise UsageError("expected 'urls' or 'pages'")
-        _check(args, opts)
-        try:
-            if args[0] == "urls":
-                identify = partial(_urls, args, opts)
-            else:
-                by = method(opts.method or DEFAULT_METHOD)
-                identify = partial(_pages, args, opts, by=by, user_agent=self._user_agent())
-            with _output(opts.json) as output:
-                done = identify(output)
-        except BrokenPipeError:
-            done = False
-            sys.stdout = None  # nobody reads; do not flush at exit
-        except (ClassifierError, OSError) as error:
-            print(f"langfocus: {error}", file=sys.stderr)
-            done = False
-        self.exitcode = 0 if done else 1
+    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Write a line for each URL, page or language."""
+        kind, *sources = args or [""]
+        if kind not in _OPTIONS:
+            raise SettingError(f"expected langfocus identify {self.usage}")
+        _check_options(kind, opts)
+        if kind == "urls":
+            batches = _urls(sources, opts)
+        elif kind == "pages":
+            batches = self._pages(sources, opts)
+        else:
+            batches = _languages(sources)
+        with _output(opts.json) as output:
+            for batch in batches:
+                output.writelines(json.dumps(record) + "\n" for record in batch)
+                output.flush()
 
-    def _user_agent(self) -> str:
-        return str(self.settings.get("USER_AGENT") if self.settings else USER_AGENT)
+    def _pages(self, sources: list[str], opts: argparse.Namespace) -> Batches:
+        """A record for each page; a page that cannot be read sets the exit code."""
+        from classifiers.pages.methods import DEFAULT_METHOD, method
+        from crawler.settings import USER_AGENT
 
+        if not (sources or opts.list):
+            raise SettingError("identify pages needs files, URLs or --list FILE")
+        by = method(opts.method or DEFAULT_METHOD)
+        user_agent = str(self.settings.get("USER_AGENT") if self.settings else USER_AGENT)
 
-def _check(args: list[str], opts: argparse.Namespace) -> None:
-    if args[0] == "urls":
-        _check_urls(args, opts)
-    else:
-        _check_pages(args, opts)
+        def records() -> Batches:
+            for source, url in _listed(sources, opts.list):
+                found = _download(source, url, user_agent)
+                if isinstance(found, str):
+                    self.exitcode = ExitCode.FAILED
+                    yield [_unread(source, found)]
+                else:
+                    yield [_identified(source, found, by, is_explained=opts.explain)]
 
-
-def _check_urls(args: list[str], opts: argparse.Namespace) -> None:
-    if len(args) > 2:
-        raise UsageError("identify urls takes one file, or none to read standard input")
-    if opts.list or opts.method:
-        raise UsageError("--list and --method are for identify pages")
-    if opts.explain is not None:
-        number = opts.explain or str(_FEATURES)
-        if not (number.isascii() and number.isdigit() and int(number) > 0):
-            raise UsageError(f"--explain {number}: expected a number from 1")
-        opts.explain = int(number)
+        return records()
 
 
-def _check_pages(args: list[str], opts: argparse.Namespace) -> None:
-    if opts.model:
-        raise UsageError("--model is for identify urls")
-    if opts.explain:
-        # The number that it takes for URLs is the first page here.
-        args.insert(1, opts.explain)
-    if not (args[1:] or opts.list):
-        raise UsageError("identify pages needs files, URLs or --list FILE")
+def _check_options(kind: str, opts: argparse.Namespace) -> None:
+    for option in dict.fromkeys(itertools.chain(*_OPTIONS.values())):
+        if getattr(opts, option) and option not in _OPTIONS[kind]:
+            raise SettingError(f"identify {kind} takes no --{option}")
+    if opts.features and not opts.explain:
+        raise SettingError("--features belongs to --explain")
 
 
 @contextlib.contextmanager
-def _output(path: str | None) -> Iterator[IO[str]]:
+def _output(path: Path | None) -> Iterator[IO[str]]:
     if path is None:
         yield sys.stdout
     else:
-        with Path(path).open("w", encoding="utf-8") as file:
+        with path.open("w", encoding="utf-8") as file:
             yield file
-
-
-def _write(output: IO[str], records: Iterable[dict[str, Any]]) -> None:
-    output.writelines(json.dumps(record) + "\n" for record in records)
-    output.flush()
 
 
 def _lines(path: str | None) -> Iterator[str]:
@@ -202,33 +193,34 @@ def _lines(path: str | None) -> Iterator[str]:
             yield raw.decode("utf-8", "surrogateescape").rstrip("\r\n")
 
 
-def _batches(lines: Iterator[str], is_live: bool) -> Iterator[list[str]]:
-    """Lines in large batches from a file; one by one where somebody may be typing."""
-    while batch := list(itertools.islice(lines, 1 if is_live else _BATCH)):
-        yield batch
-
-
-def _urls(args: list[str], opts: argparse.Namespace, output: IO[str]) -> bool:
+def _urls(files: list[str], opts: argparse.Namespace) -> Batches:
+    """A record for each line, in large batches from a file, one by one from a terminal."""
     from classifiers.urls.model import UrlModel
 
+    if len(files) > 1:
+        raise SettingError("identify urls takes one file, or none to read standard input")
     model = UrlModel.load(Path(opts.model) if opts.model else None)
-    path = args[1] if len(args) > 1 and args[1] != "-" else None
-    for batch in _batches(_lines(path), is_live=path is None and sys.stdin.isatty()):
-        answers = zip(batch, model.identify_many(batch), strict=True)
-        _write(output, (_url_record(model, url, answer, opts.explain) for url, answer in answers))
-    return True
+    path = next((file for file in files if file != "-"), None)
+    size = 1 if path is None and sys.stdin.isatty() else _BATCH
+    n_features = (opts.features or _FEATURES) if opts.explain else 0
+
+    def records() -> Batches:
+        lines = _lines(path)
+        while batch := list(itertools.islice(lines, size)):
+            answers = zip(batch, model.identify_many(batch), strict=True)
+            yield [_url_record(model, url, answer, n_features) for url, answer in answers]
+
+    return records()
 
 
-def _url_record(
-    model: UrlModel, url: str, answer: UrlLanguage, n_features: int | None
-) -> dict[str, Any]:
-    record: dict[str, Any] = {
+def _url_record(model: UrlModel, url: str, answer: UrlLanguage, n_features: int) -> Record:
+    record: Record = {
         "url": url,
         "language": answer.language,
         "confidence": round(answer.confidence, 4),
         "scores": {code: round(score, 4) for code, score in answer.scores.items()},
     }
-    if n_features is not None:
+    if n_features:
         from classifiers.urls.explain import explain
 
         found = explain(model, url, answer.language, n_features)
@@ -236,26 +228,29 @@ def _url_record(
     return record
 
 
-def _pages(
-    args: list[str], opts: argparse.Namespace, output: IO[str], by: PageMethod, user_agent: str
-) -> bool:
-    """Whether all pages could be read."""
-    listed = (line.partition("\t") for line in _lines(opts.list) if line) if opts.list else ()
-    sources = itertools.chain(((path, "") for path in args[1:]), ((p, u) for p, _, u in listed))
-    done = True
-    for source, url in sources:
-        found = _download(source, url.strip(), user_agent)
-        if isinstance(found, str):
-            done = False
-            record = _page_record(source, PageLanguage(None, 0.0, "none", found), None)
-        else:
-            record = _identified(source, found, by, is_explained=opts.explain is not None)
-        _write(output, [record])
-    return done
+def _languages(sources: list[str]) -> Batches:
+    from crawler.commands.language_list import language_records
+
+    if sources:
+        raise SettingError(f"{sources[0]}: identify languages takes no arguments")
+    return iter([language_records()])
+
+
+def _listed(sources: Iterable[str], listing: str | None) -> Iterator[tuple[str, str]]:
+    """Each page and its URL, "" if it is not known: those named, then those of the list."""
+    yield from ((source, "") for source in sources)
+    for line in _lines(listing) if listing else ():
+        if line:
+            path, _, url = line.partition("\t")
+            yield path, url.strip()
 
 
 def _download(source: str, url: str, user_agent: str) -> Download | str:
-    """A page with its address, "" where it has none, or why it cannot be read."""
+    """A page with its URL, "" if it is not known; or the reason why it cannot be read."""
+    from crawler.url import normalise
+    from crawler.visit import Download
+    from crawler.web.fetch import fetch
+
     try:
         if not source.lower().startswith(("http://", "https://")):
             return Download(url, 200, Path(source).read_bytes())
@@ -265,9 +260,10 @@ def _download(source: str, url: str, user_agent: str) -> Download | str:
         return f"cannot be read: {getattr(error, 'strerror', None) or error}"
 
 
-def _identified(
-    source: str, download: Download, by: PageMethod, *, is_explained: bool
-) -> dict[str, Any]:
+def _identified(source: str, download: Download, by: PageMethod, *, is_explained: bool) -> Record:
+    from classifiers.pages.parse import parse_page
+    from crawler.identification import surroundings
+
     page = parse_page(
         download.body,
         content_type=download.content_type,
@@ -279,7 +275,13 @@ def _identified(
     return record | (_evidence(page, found) if is_explained else {})
 
 
-def _page_record(source: str, found: PageLanguage, charset: str | None) -> dict[str, Any]:
+def _unread(source: str, reason: str) -> Record:
+    from classifiers.pages.method import PageLanguage
+
+    return _page_record(source, PageLanguage(None, 0.0, "none", reason), None)
+
+
+def _page_record(source: str, found: PageLanguage, charset: str | None) -> Record:
     return {
         "source": source,
         "language": found.language,
@@ -290,8 +292,10 @@ def _page_record(source: str, found: PageLanguage, charset: str | None) -> dict[
     }
 
 
-def _evidence(page: ParsedPage, found: PageLanguage) -> dict[str, Any]:
-    """What the answer rests on."""
+def _evidence(page: ParsedPage, found: PageLanguage) -> Record:
+    """The fields that --explain adds."""
+    from classifiers.pages.text.scripts import utf16_units, vote
+
     return {
         "shares": {code: round(share, 4) for code, share in found.shares},
         "script": vote(utf16_units(page.text)).script,

@@ -1,100 +1,99 @@
-"""`scrapy merge`: the shares of all workers of a shared crawl as one run with one report."""
+"""`langfocus merge`: the shares of all workers of a shared crawl as one run with one report."""
+
+from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
+from crawler.command import LangfocusCommand
+from crawler.errors import CrawlError, SettingError
 
-from crawler.errors import CrawlError
-from crawler.shared.merging import crawl_of, merge
-from crawler.shared.stored import StoredCrawl, connect
+if TYPE_CHECKING:
+    from crawler.shared.stored import StoredCrawl
 
 _MANUAL = """\
-Every worker of a shared crawl writes what it settled into its own folder. This makes one folder of
-theirs: run.db, summary.json, report.html. With the address of the Redis server it also has what
-waits there: the last seconds of each worker, and all that a worker left behind which died for good.
-The folders and the server stay as they are, so the crawl may be going on, and merging again brings
-the report up to date. Folders of other machines have to be copied here first.
+With the address of the Redis server the run also has the records that still wait there: the last
+seconds of each worker, and all records of a worker that died. The folders and the server are not
+changed. The crawl may still be running; merge again to bring the report up to date. Copy the
+folders of other machines to this one first.
 
-The exit code is 1 if records are missing since not all workers' folders were named.
+The exit code is 1 if records are missing because the folder of a worker was not named.
 
 examples:
-  scrapy merge runs/all runs/worker1 runs/worker2 redis://127.0.0.1:6379/0
-  scrapy merge runs/all runs/worker* redis://127.0.0.1:6379/0 --remove
+  langfocus merge runs/all runs/worker1 runs/worker2 redis://127.0.0.1:6379/0
+  langfocus merge runs/all runs/worker* redis://127.0.0.1:6379/0 --remove
 """
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
 
-class Command(ScrapyCommand):
-    """Merges the shares of workers."""
+class MergeCommand(LangfocusCommand):
+    """Makes one run of the folders of all workers."""
 
-    requires_crawler_process = False
+    usage = "FOLDER WORKER_FOLDER... [redis://HOST:PORT/DB] [--remove] [--json FILE]"
+    summary = "Make one run and one report of the shares of a crawl's workers"
+    description = (
+        "Makes one folder of the folders of all workers of a shared crawl: run.db, summary.json, "
+        "report.html. Each worker writes only the URLs that it settled into its own folder."
+    )
+    json_help = "also write the figures to FILE, as JSON"
 
-    def syntax(self) -> str:
-        """How the command is called."""
-        return "FOLDER WORKER_FOLDER... [redis://HOST:PORT/DB] [--remove]"
-
-    def short_desc(self) -> str:
-        """One line in the list of commands."""
-        return "Make one run and one report of the shares of a crawl's workers"
-
-    def long_desc(self) -> str:
-        """What --help says."""
+    def manual(self) -> str:
+        """Return the rest of `--help`."""
         return _MANUAL
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """The options beside Scrapy's own."""
+        """Add the options of the command."""
         super().add_options(parser)
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.description = _MANUAL
         parser.add_argument(
             "--remove",
             action="store_true",
-            help="delete the crawl from the Redis server afterwards, unless a worker is at work on "
-            "it or records are missing",
+            help="delete the crawl from the Redis server afterwards, unless a worker is active "
+            "or records are missing",
         )
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Merge what is named and print the figures."""
+    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Merge the folders that are named and print the figures."""
         folders = [Path(arg) for arg in args if not arg.startswith(_SCHEMES)]
         addresses = [arg for arg in args if arg.startswith(_SCHEMES)]
         if len(folders) < 2 or len(addresses) > 1 or (opts.remove and not addresses):
-            self._fail(f"scrapy merge {self.syntax()}", 2)
-            return
-        try:
-            self._merge(folders[0], folders[1:], addresses, is_removed=opts.remove)
-        except (CrawlError, OSError) as error:
-            self._fail(str(error), 1)
+            raise SettingError(f"expected langfocus merge {self.usage}")
+        stored = _stored(addresses[0], folders[1]) if addresses else None
+        self._merge(folders[0], folders[1:], stored, opts)
+        if stored is not None and opts.remove:
+            _remove(stored)
 
     def _merge(
-        self, folder: Path, shares: list[Path], addresses: list[str], *, is_removed: bool
+        self,
+        folder: Path,
+        shares: list[Path],
+        stored: StoredCrawl | None,
+        opts: argparse.Namespace,
     ) -> None:
         from crawler.report.crawl_page import write_report
         from crawler.report.crawl_tables import print_summary
+        from crawler.shared.merging import merge
 
-        stored = _stored(addresses[0], shares[0]) if addresses else None
         merged = merge(folder, shares, stored)
-        print_summary(write_report(folder))
-        print(f"{folder / 'report.html'}")
+        summary = write_report(folder)
+        print_summary(summary)
+        self.write_json(opts, summary.as_json())
+        print(folder / "report.html")
         if merged.missing:
-            self._fail(f"{merged.missing:,} records are in none of these folders", 1)
-        elif stored is not None and is_removed:
-            self._remove(stored)
+            raise CrawlError(f"{merged.missing:,} records are in none of these folders")
 
-    def _remove(self, stored: StoredCrawl) -> None:
-        if stored.totals()["leased"]:
-            self._fail("a worker is at work on the crawl; nothing was removed", 1)
-        else:
-            stored.remove()
 
-    def _fail(self, message: str, code: int) -> None:
-        print(f"scrapy merge: {message}", file=sys.stderr)
-        self.exitcode = code
+def _remove(stored: StoredCrawl) -> None:
+    if stored.totals()["leased"]:
+        raise CrawlError("a worker is at work on the crawl; nothing was removed")
+    stored.remove()
 
 
 def _stored(address: str, share: Path) -> StoredCrawl:
+    from crawler.shared.merging import crawl_of
+    from crawler.shared.stored import StoredCrawl, connect
+
     crawl = crawl_of(share)
     stored = StoredCrawl(connect(address), crawl)
     if not stored.exists():

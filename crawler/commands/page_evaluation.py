@@ -1,4 +1,4 @@
-"""What `scrapy evaluate` does with labelled pages and texts: methods are asked, tables shown."""
+"""`langfocus evaluate` on labelled pages and texts: methods are asked, tables are printed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from classifiers.errors import StudyError
+from crawler.command import positive, share
 
 if TYPE_CHECKING:
     from classifiers.lab.datasets import LabelledPages, LabelledTexts
@@ -31,7 +32,7 @@ _OF_PAGES: Final = ("methods", "kinds", "held_out", "limit", "surroundings")
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked about labelled pages or texts; empty tuples mean all."""
+    """The methods, and the part of the data that they are asked about; empty tuples mean all."""
 
     methods: Sequence[str] = ()
     languages: Sequence[str] = ()
@@ -41,44 +42,38 @@ class Question:
     limit: int | None = None
     seed: int | None = None
     """Of simulated surroundings; None without them."""
-    json: str | None = None
+    json: Path | None = None
     markdown: str | None = None
 
 
-def add_options(group: argparse._ArgumentGroup, positive: Callable[[str], int]) -> None:
-    """Describe the arguments that only pages and texts have."""
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options that only pages and texts have."""
     group.add_argument(
         "--methods",
         metavar="NAME",
         nargs="+",
         help="methods to compare (default: composite and those of the papers)",
     )
-    group.add_argument("--kinds", metavar="KIND", nargs="+", help="only these (default: all)")
+    group.add_argument(
+        "--kinds", metavar="KIND", nargs="+", help="pages or texts of these kinds (default: all)"
+    )
     group.add_argument(
         "--held-out",
         metavar="SHARE",
         type=share,
-        help="only the share that `scrapy train --held-out SHARE` does not learn from",
+        help="only the share that `langfocus train --held-out SHARE` leaves out",
     )
     group.add_argument(
         "--limit",
         metavar="N",
         type=positive,
-        help="at most so many, chosen by their hashes (default: all)",
+        help="at most N pages or texts, chosen by their hashes (default: all)",
     )
     group.add_argument(
         "--surroundings",
         action="store_true",
-        help="give texts simulated inlinks and a URL; --seed draws others",
+        help="give each text simulated inlinks and a URL, which follow from --seed",
     )
-
-
-def share(text: str) -> float:
-    """A share of the command line; argparse's error where it is none."""
-    value = float(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
-    return value
 
 
 def refuse(opts: argparse.Namespace) -> None:
@@ -90,7 +85,7 @@ def refuse(opts: argparse.Namespace) -> None:
 
 
 def check(experiments: Sequence[str], opts: argparse.Namespace) -> None:
-    """Raise StudyError for what only labelled URLs have."""
+    """Raise StudyError for arguments that only labelled URLs have."""
     if experiments:
         raise StudyError(f"{experiments[0]!r}: experiments are for URLs; see --methods")
     for name in _OF_URLS:
@@ -105,8 +100,8 @@ def evaluate(
 ) -> None:
     """Ask each method about all cases, print the tables and write the files.
 
-    `progress` gives what is told how far it is, and is left before anything is printed. The
-    methods that were finished are printed and written even after Ctrl-C or an error.
+    `progress` gives a function that shows how much is done; it is closed before anything is
+    printed. The finished methods are printed and written even after Ctrl-C or an error.
     """
     from classifiers.lab.study.page_runs import asked, found_methods
 
@@ -181,7 +176,7 @@ def _report(
 
     found = results(cases, runs)
     if question.json:
-        write_whole(Path(question.json), page_study_json(facts, cases, runs, found))
+        write_whole(question.json, page_study_json(facts, cases, runs, found))
     if question.markdown:
         write_markdown(Path(question.markdown), page_study_markdown(facts, found))
     printer = Printer(width=WIDE)

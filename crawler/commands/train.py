@@ -1,218 +1,165 @@
-"""`scrapy train`: the URL model, from labelled URLs; methods for pages, from texts or pages."""
+"""`langfocus train`: the URL model, from labelled URLs; methods for pages, from texts or pages."""
+
+from __future__ import annotations
 
 import argparse
-import json
-import sys
-import textwrap
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from scrapy.commands import ScrapyCommand
-from scrapy.exceptions import UsageError
+from classifiers.errors import DatasetError
+from crawler.command import LangfocusCommand, language_codes, parts, share
+from crawler.errors import SettingError
 
-from classifiers.errors import ClassifierError, DatasetError, MissingPackageError
-from classifiers.lab.datasets import (
-    FORMATS,
-    Dataset,
-    LabelledPage,
-    LabelledText,
-    LabelledTexts,
-    LabelledUrl,
-    open_dataset,
-)
-from classifiers.lab.datasets.texts import is_held_out, recognised
-from classifiers.lab.page_methods.trainers import FROM_ADDRESSES, trainer
-from classifiers.lab.page_methods.trainers import NAMES as METHODS
-from classifiers.languages import canonical
-from crawler.commands.page_evaluation import share
+if TYPE_CHECKING:
+    from classifiers.lab.datasets import (
+        Dataset,
+        LabelledPage,
+        LabelledText,
+        LabelledUrl,
+    )
+    from classifiers.lab.training.urltraining import Options
 
 _URL_MODEL: Final = "url-model.npz"
 
-_EPILOG = """\
+_MANUAL = """\
 data:
   *.tsv            a table whose first line names the columns url, lang, label_kind, source
   *.rdf.u8         content.rdf.u8 of the Open Directory Project (DMOZ)
-  *.parquet        Common Crawl's columnar index, a file or a folder of them
+  *.parquet        Common Crawl's columnar index, a file or a folder of them (needs the extra
+                   commoncrawl)
   *.cdxj, cdx-*    Common Crawl's CDXJ index, a file or a folder of them
   All but Parquet also as .gz; --format reads a file of another name. Rows that cannot be used are
   left out and counted by reason.
-  With --method: labelled texts (a .tsv with the columns text, lang, kind, source), or a folder
-  of pages (pages.tsv and html.tar) whose visible text is learned from. top-level-domain learns
-  from the addresses of such a folder, or from labelled URLs.
+  With --method: labelled texts (a .tsv with the columns text, lang, kind, source), or a folder of
+  pages (pages.tsv and html.tar), whose visible text is used. top-level-domain learns from the URLs
+  of such a folder, or from labelled URLs.
 
 output:
   The model file: plain arrays, a classifier for each language. With --evaluate a model is first
-  trained on nine tenths of the registered domains and measured on the last tenth; the model that
-  is written is then trained on all rows. Same data, same options: same bytes. With --method
-  nothing is measured; `scrapy evaluate` does that.
+  trained on nine tenths of the registered domains and measured on the last tenth; the model in the
+  file is then trained on all rows. Same data, same options: same bytes. With --method nothing is
+  measured; use `langfocus evaluate`.
 
 examples:
-  scrapy train sample --no-word-lists     (a small table that ships, for first steps)
-  scrapy train urls.tsv.gz
-  scrapy train urls.tsv.gz --output de-en.npz --languages de en --no-evaluate
-  scrapy train urls.tsv.gz --json figures.json
-  scrapy train content.rdf.u8.gz --languages en de fr es it
-  scrapy train texts.tsv.gz --method nfc --output nfc.npz
-  scrapy train pages/ --method top-level-domain
+  langfocus train sample                  (a small table that ships, for first steps)
+  langfocus train urls.tsv.gz
+  langfocus train urls.tsv.gz --output de-en.npz --languages de en --no-evaluate
+  langfocus train urls.tsv.gz --json figures.json
+  langfocus train content.rdf.u8.gz --languages en de fr es it
+  langfocus train texts.tsv.gz --method nfc --output nfc.npz
+  langfocus train pages/ --method top-level-domain
 """
 
 
-class Command(ScrapyCommand):
+class TrainCommand(LangfocusCommand):
     """Trains the URL model, or a method that identifies pages."""
 
-    requires_project = True
-    requires_crawler_process = False
+    usage = "DATA [options]"
+    summary = "Train the model that reads a page's language from its URL, or one that reads pages"
+    description = (
+        "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
+        "measures it on registered domains it has not seen, and writes the model file. "
+        "With --method it trains a method that identifies the language of a page instead."
+    )
+    json_help = "write the figures to FILE, as JSON"
+    files = ("json", "output")
 
-    def syntax(self) -> str:
-        """Return what stands after the command's name."""
-        return "[options] DATA"
-
-    def short_desc(self) -> str:
-        """Return the line that `scrapy` shows for the command."""
-        return "Train the model that reads a page's language from its URL, or one that reads pages"
-
-    def long_desc(self) -> str:
-        """Return what the help begins with."""
-        return (
-            "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
-            "measures it on registered domains it has not seen, and writes the model file. "
-            "With --method it trains a way to tell the language of a page instead."
-        )
+    def manual(self) -> str:
+        """Return the rest of `--help`."""
+        return _MANUAL
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Describe the arguments."""
+        """Add the options of the command."""
         super().add_options(parser)
-        parser.formatter_class = argparse.RawDescriptionHelpFormatter
-        parser.description = textwrap.fill(self.long_desc(), 95)
-        parser.epilog = _EPILOG
-        group = parser.add_argument_group("Training")
-        group.add_argument(
-            "--format",
-            choices=list(FORMATS),
-            help="format of DATA (default: told by its name)",
-        )
-        group.add_argument(
-            "--method",
-            choices=list(METHODS),
-            help="train this method for pages (default: the URL model); of the options below it "
-            "takes --output, --languages and --json",
-        )
-        group.add_argument(
-            "--kinds",
-            metavar="KIND",
-            nargs="+",
-            help="with --method: texts or pages of these kinds only (default: all)",
-        )
-        group.add_argument(
-            "--held-out",
-            metavar="SHARE",
-            type=share,
-            default=0.0,
-            help="with --method: leave out this share of the texts, or of the hosts of pages, for "
-            "`scrapy evaluate --held-out SHARE` (default: 0)",
-        )
-        group.add_argument(
-            "--output",
-            metavar="FILE",
-            help=f"model file to write (default: {_URL_MODEL}, or METHOD.npz)",
-        )
-        group.add_argument(
-            "--languages",
-            metavar="CODE",
-            nargs="+",
-            help="only these (default: all with enough URLs)",
-        )
-        group.add_argument(
-            "--buckets",
-            metavar="N",
-            type=int,
-            default=1 << 18,
-            help="buckets of the hashed features, a power of two (default: 262144)",
-        )
-        group.add_argument(
-            "--min-urls",
-            metavar="N",
-            type=int,
-            default=30,
-            help="URLs a language needs to get a classifier (default: 30)",
-        )
-        group.add_argument(
-            "--seed",
-            metavar="N",
-            type=int,
-            default=0,
-            help="of the split and of the training (default: 0)",
-        )
-        group.add_argument(
-            "--jobs",
-            metavar="N",
-            type=int,
-            default=1,
-            help="threads, two at most (default: 1); the model does not depend on it",
-        )
-        group.add_argument(
-            "--evaluate",
-            action=argparse.BooleanOptionalAction,
-            default=True,
-            help="measure on other domains first; takes twice the time",
-        )
-        group.add_argument(
-            "--word-lists",
-            action=argparse.BooleanOptionalAction,
-            default=None,
-            help="learn names of hosts from word lists and towns also (default: if the extra "
-            "training is installed)",
-        )
-        group.add_argument("--json", metavar="FILE", help="write the figures to FILE")
+        _add_data(parser.add_argument_group("Data"))
+        _add_model(parser.add_argument_group("URL model"))
+        _add_method(parser.add_argument_group("Methods for pages"))
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Train, and print tables; an error is one line and exit code 1."""
+    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Train, then print the figures."""
         if len(args) != 1:
-            raise UsageError("expected one file or folder of labelled URLs, texts or pages")
-        opts.languages, opts.kinds = _codes(opts), _split(opts.kinds)
-        opts.output = opts.output or (f"{opts.method}.npz" if opts.method else _URL_MODEL)
-        try:
-            if opts.method:
-                _train_method(Path(args[0]), opts)
-            else:
-                _train(Path(args[0]), opts)
-        except MissingPackageError as error:
-            way_out = "" if opts.method else ", or add --no-word-lists"
-            print(f"langfocus: {error}{way_out}", file=sys.stderr)
-            self.exitcode = 1
-        except (ClassifierError, OSError) as error:
-            print(f"langfocus: {error}", file=sys.stderr)
-            self.exitcode = 1
+            raise SettingError("expected one file or folder of labelled URLs, texts or pages")
+        opts.languages = language_codes(opts.languages) or None
+        opts.kinds = parts(opts.kinds)
+        train = _train_method if opts.method else _train_url_model
+        self.write_json(opts, train(Path(args[0]), opts))
 
 
-def _codes(opts: argparse.Namespace) -> tuple[str, ...] | None:
-    tags = _split(opts.languages)
-    codes = [canonical(tag) for tag in tags]
-    for tag, code in zip(tags, codes, strict=True):
-        if code is None:
-            raise UsageError(f"--languages: {tag!r} is no language known here")
-    return tuple(dict.fromkeys(code for code in codes if code)) or None
+def _add_data(group: argparse._ArgumentGroup) -> None:
+    from classifiers.lab.datasets.formats import FORMATS
+
+    group.add_argument(
+        "--format", choices=list(FORMATS), help="format of DATA (default: by its name)"
+    )
+    group.add_argument(
+        "--languages",
+        metavar="CODE",
+        nargs="+",
+        help="only these (default: all with enough URLs)",
+    )
+    group.add_argument(
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help=f"model file to write (default: {_URL_MODEL}, or METHOD.npz)",
+    )
 
 
-def _split(texts: Iterable[str] | None) -> list[str]:
-    return [part for text in texts or () for part in text.split(",") if part]
+def _add_model(group: argparse._ArgumentGroup) -> None:
+    numbers = {
+        "--buckets": (1 << 18, "buckets of the hashed features, a power of two"),
+        "--min-urls": (30, "URLs that a language needs to get a classifier"),
+        "--seed": (0, "whole number from which the split and the training follow"),
+        "--jobs": (1, "threads, two at most; the model does not depend on it"),
+    }
+    for name, (default, meaning) in numbers.items():
+        group.add_argument(
+            name, metavar="N", type=int, default=default, help=f"{meaning} (default: {default})"
+        )
+    group.add_argument(
+        "--evaluate",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="measure on other domains first; this doubles the time (default: yes)",
+    )
+    group.add_argument(
+        "--word-lists",
+        action=argparse.BooleanOptionalAction,
+        help="learn also from word lists and names of towns (default: if the extra training is "
+        "installed)",
+    )
 
 
-def _train(data: Path, opts: argparse.Namespace) -> None:
-    from classifiers.lab.training.urltraining import Options, fit, usable
+def _add_method(group: argparse._ArgumentGroup) -> None:
+    from classifiers.lab.page_methods.trainers import NAMES
+
+    group.add_argument(
+        "--method",
+        choices=list(NAMES),
+        help="train this method for pages (default: train the URL model)",
+    )
+    group.add_argument(
+        "--kinds", metavar="KIND", nargs="+", help="texts or pages of these kinds (default: all)"
+    )
+    group.add_argument(
+        "--held-out",
+        metavar="SHARE",
+        type=share,
+        default=0.0,
+        help="leave out this share of the texts, or of the hosts of pages, for "
+        "`langfocus evaluate --held-out SHARE` (default: 0)",
+    )
+
+
+def _train_url_model(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
+    from classifiers.lab.datasets import open_dataset
+    from classifiers.lab.training.urltraining import fit, usable
     from classifiers.urls.model import UrlModel
 
-    options = Options(
-        buckets=opts.buckets,
-        seed=opts.seed,
-        min_urls=opts.min_urls,
-        languages=opts.languages,
-        word_lists=_uses_word_lists(opts.word_lists),
-        jobs=opts.jobs,
-    )
+    options = _options(opts)
     start = time.monotonic()
     source = open_dataset(data, opts.format)
     rows = usable(source)
@@ -222,29 +169,35 @@ def _train(data: Path, opts: argparse.Namespace) -> None:
     if figures is not None:
         parameters.facts["evaluation"] = figures
     model = UrlModel(parameters)
-    output = Path(opts.output)
+    output = opts.output or Path(_URL_MODEL)
     model.save(output)
-    size = output.stat().st_size
-    print(
-        f"{output}: version {model.version}, {len(model.languages)} languages, "
-        f"{size / 1e6:.1f} MB, {time.monotonic() - start:.0f} s"
-    )
-    if opts.json:
-        result = {"version": model.version, "bytes": size, **parameters.facts}
-        Path(opts.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    size, seconds = output.stat().st_size, time.monotonic() - start
+    of_languages = f"{len(model.languages)} languages, {size / 1e6:.1f} MB"
+    print(f"{output}: version {model.version}, {of_languages}, {seconds:.0f} s")
+    return {"version": model.version, "bytes": size, **parameters.facts}
 
 
-def _uses_word_lists(wanted: bool | None) -> bool:
-    """Whether to learn from word lists: as wanted, else if their packages are there."""
-    from classifiers.lab.training.wordlists import are_installed
+def _options(opts: argparse.Namespace) -> Options:
+    """The options of the training; says in a line if word lists are left out."""
+    from classifiers.lab.training import wordlists
+    from classifiers.lab.training.urltraining import Options
 
-    if wanted is None and not are_installed():
+    uses_word_lists = opts.word_lists
+    if uses_word_lists is None and not (uses_word_lists := wordlists.are_installed()):
         print("word lists are left out: pip install 'langfocus[training]' adds them")
-        return False
-    return wanted is not False
+    return Options(
+        buckets=opts.buckets,
+        seed=opts.seed,
+        min_urls=opts.min_urls,
+        languages=opts.languages,
+        word_lists=uses_word_lists,
+        jobs=opts.jobs,
+    )
 
 
-def _train_method(data: Path, opts: argparse.Namespace) -> None:
+def _train_method(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
+    from classifiers.lab.page_methods.trainers import FROM_ADDRESSES, trainer
+
     start = time.monotonic()
     learn = _addresses if opts.method in FROM_ADDRESSES else _texts
     source, rows = learn(data, opts)
@@ -253,25 +206,24 @@ def _train_method(data: Path, opts: argparse.Namespace) -> None:
         raise DatasetError(f"{data}: no usable rows, {_left_out(source.reasons)}")
     print(f"{len(learned)} usable rows, {_left_out(source.reasons)}")
     model = trainer(opts.method)(learned)
-    output = Path(opts.output)
+    output = opts.output or Path(f"{opts.method}.npz")
     model.save(output)
     size, languages = output.stat().st_size, sorted(model.languages)
-    seconds = time.monotonic() - start
     known = f"{len(languages)} languages" if languages else "any language"
-    print(f"{output}: {known}, {size / 1e6:.1f} MB, {seconds:.0f} s")
-    if opts.json:
-        result = {
-            "method": opts.method,
-            "bytes": size,
-            "rows": len(learned),
-            "rows left out": dict(source.reasons),
-            "languages": languages,
-        }
-        Path(opts.json).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(f"{output}: {known}, {size / 1e6:.1f} MB, {time.monotonic() - start:.0f} s")
+    return {
+        "method": opts.method,
+        "bytes": size,
+        "rows": len(learned),
+        "rows left out": dict(source.reasons),
+        "languages": languages,
+    }
 
 
 def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable[LabelledText]]:
     """Labelled texts, or the visible texts of pages."""
+    from classifiers.lab.datasets.texts import LabelledPage, recognised
+
     source = recognised(data)
     if source is None:
         wanted = "a table with the columns text, lang, kind, source or a folder of pages"
@@ -281,6 +233,7 @@ def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable
 
 
 def _visible(row: LabelledPage) -> LabelledText:
+    from classifiers.lab.datasets.texts import LabelledText
     from classifiers.pages.parse import parse_page
 
     page = parse_page(row.body, content_type=None, url=row.url)
@@ -291,6 +244,9 @@ def _addresses(
     data: Path, opts: argparse.Namespace
 ) -> tuple[Dataset[Any], Iterable[tuple[str, str]]]:
     """Pairs of URL and language, from pages or labelled URLs."""
+    from classifiers.lab.datasets import LabelledTexts, open_dataset
+    from classifiers.lab.datasets.texts import recognised
+
     known = recognised(data)
     source: Dataset[Any] = known or open_dataset(data, opts.format)
     if isinstance(known, LabelledTexts):
@@ -300,6 +256,9 @@ def _addresses(
 
 
 def _is_chosen(row: LabelledText | LabelledPage | LabelledUrl, opts: argparse.Namespace) -> bool:
+    from classifiers.lab.datasets import LabelledUrl
+    from classifiers.lab.datasets.texts import is_held_out
+
     kind = row.label_kind if isinstance(row, LabelledUrl) else row.kind
     is_wanted = not opts.languages or row.language in opts.languages
     is_of_kind = not opts.kinds or kind in opts.kinds
@@ -307,12 +266,12 @@ def _is_chosen(row: LabelledText | LabelledPage | LabelledUrl, opts: argparse.Na
 
 
 def _left_out(reasons: Counter[str]) -> str:
-    """How many rows were left out, and why, the commonest reason first."""
-    parts = [f"{reason} {count}" for reason, count in reasons.most_common()]
-    return f"{reasons.total()} rows left out" + (f" ({', '.join(parts)})" if parts else "")
+    """The number of rows left out, and of each reason, the most frequent reason first."""
+    counts = [f"{reason} {count}" for reason, count in reasons.most_common()]
+    return f"{reasons.total()} rows left out" + (f" ({', '.join(counts)})" if counts else "")
 
 
-def _evaluate(rows: list[Any], options: Any) -> dict[str, Any]:
+def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
     """The figures of a model trained without a tenth of the domains, on that tenth."""
     from classifiers.lab.datasets import split
     from classifiers.lab.training.assessment import assess

@@ -1,13 +1,12 @@
-"""The line that says, while a crawl runs, what share of its downloads was worth it."""
+"""The line that shows the harvest rate while a crawl runs."""
 
-import os
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TextIO
 
 from crawler.report.course import PORTION
 from crawler.report.formatting import percent
+from crawler.report.progress import Display
 
 SPEED_OVER_S = 10.0
 """The speed shown is that of the last ten seconds."""
@@ -15,7 +14,7 @@ SPEED_OVER_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Where the counting starts; a resumed run has pages already."""
+    """The counts of pages at one time, such as those of earlier sessions."""
 
     pages: int = 0
     labelled: int = 0
@@ -23,40 +22,29 @@ class Totals:
 
 
 class LiveLine:
-    """One line, updated in place on a terminal, printed anew every `every_s` seconds elsewhere.
+    """One line on a display, with the harvest rate of all pages and of the last 200.
 
-    `clock` gives seconds that only grow, such as `time.monotonic`. On a terminal the line changes
-    at most every `refresh_s` seconds. `totals` are the counts of earlier sessions; the last 200
-    pages are those of this session.
+    `title` begins the line. `clock` gives seconds that only grow, such as `time.monotonic`.
+    `totals` are the counts of earlier sessions; the last 200 pages are those of this session.
     """
 
     def __init__(
         self,
-        stream: TextIO,
+        display: Display,
         clock: Callable[[], float],
-        *,
-        lang: str,
-        strategy: str,
+        title: str,
         totals: Totals | None = None,
-        every_s: float = 30.0,
-        refresh_s: float = 0.2,
     ) -> None:
-        start = totals or Totals()
-        self._stream = stream
+        self._display = display
         self._clock = clock
-        self._title = f"{lang} {strategy}"
-        self._is_terminal = stream.isatty()
-        self._interval = refresh_s if self._is_terminal else every_s
-        self._pages = start.pages
-        self._labelled = start.labelled
-        self._relevant = start.relevant
+        self._title = title
+        self.stand(totals or Totals())
         self._last: deque[bool | None] = deque(maxlen=PORTION)
         self._last_labelled = 0
         self._last_relevant = 0
         self._queue_and_hosts = (0, 0)
-        self._shown_at = clock()
         self._shown_pages: int | None = None
-        self._speeds: deque[tuple[float, int]] = deque([(self._shown_at, start.pages)])
+        self._speeds: deque[tuple[float, int]] = deque([(clock(), self._pages)])
         self._is_closed = False
 
     def record(self, is_relevant: bool | None) -> None:
@@ -70,33 +58,28 @@ class LiveLine:
         self._relevant += is_relevant is True
 
     def stand(self, totals: Totals) -> None:
-        """Take the totals from elsewhere: of a crawl in which others count too."""
-        self._pages, self._labelled, self._relevant = (
-            totals.pages,
-            totals.labelled,
-            totals.relevant,
-        )
+        """Set the totals: a worker of a shared crawl shows the totals of the whole crawl."""
+        self._pages = totals.pages
+        self._labelled = totals.labelled
+        self._relevant = totals.relevant
 
     def show(self, queued: int, hosts: int) -> None:
-        """Bring the line up to date, if it is time to; cheap enough for every page."""
+        """Bring the line up to date if it is time to; cheap enough for every page."""
         self._queue_and_hosts = (queued, hosts)
-        now = self._clock()
-        if now - self._shown_at >= self._interval and not self._is_closed:
-            self._write(now)
+        if not self._is_closed:
+            self._display.update(self, self._shown)
 
     def close(self) -> None:
-        """Leave the last figures on the stream and end the line; a second time does nothing."""
+        """Leave the last figures on the stream; a second call does nothing."""
         if self._is_closed:
             return
-        if self._is_terminal or self._shown_pages != self._pages:
-            self._write(self._clock())
-        if self._is_terminal:
-            self._stream.write("\n")
-            self._stream.flush()
         self._is_closed = True
+        self._display.close()
+        if self._display.is_terminal or self._shown_pages != self._pages:
+            self._display.tell(self.text(self._clock()))
 
     def text(self, now: float) -> str:
-        """The line as it stands at `now`."""
+        """The line with the figures at `now`."""
         queued, hosts = self._queue_and_hosts
         last = percent(_rate(self._last_relevant, self._last_labelled))
         return (
@@ -104,6 +87,13 @@ class LiveLine:
             f"harvest {percent(_rate(self._relevant, self._labelled))} (last 200: {last})  "
             f"queue {queued:,}  hosts {hosts:,}  {self._speed(now):,.1f} pages/s"
         )
+
+    def _shown(self) -> str:
+        now = self._clock()
+        line = self.text(now)
+        self._shown_pages = self._pages
+        self._speeds.append((now, self._pages))
+        return line
 
     def _count_last(self, is_relevant: bool | None, by: int) -> None:
         if is_relevant is not None:
@@ -118,25 +108,6 @@ class LiveLine:
         then, pages = self._speeds[0]
         return (self._pages - pages) / (now - then) if now > then else 0.0
 
-    def _write(self, now: float) -> None:
-        line = self.text(now)
-        if self._is_terminal:
-            self._stream.write(f"\r{line[: _columns(self._stream) - 1]}\x1b[K")
-        else:
-            self._stream.write(f"{line}\n")
-        self._stream.flush()
-        self._shown_at = now
-        self._shown_pages = self._pages
-        self._speeds.append((now, self._pages))
-
 
 def _rate(relevant: int, labelled: int) -> float | None:
     return relevant / labelled if labelled else None
-
-
-def _columns(stream: TextIO) -> int:
-    """The width of the terminal now; a line that is longer would not be updated but scroll."""
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80

@@ -15,6 +15,7 @@ from crawler.frontier.base import PAGE, Admission, Lease, Record
 from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
 from crawler.report.live import LiveLine, Totals
+from crawler.report.progress import Display
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.scrapy_settings import setting
 
@@ -45,12 +46,10 @@ class Reporter:
                 share += ", nothing is left to do (another LANGFOCUS_CRAWL begins anew)"
             print(share, file=sys.stderr)  # noqa: T201  a person wants to know with whom
         self._line = LiveLine(
-            sys.stderr,
+            Display(sys.stderr, every_s=crawl.settings.live_interval_s),
             time.monotonic,
-            lang=crawl.options.lang,
-            strategy=crawl.ordering.name,
-            totals=Totals(counts.pages, counts.labelled, counts.relevant),
-            every_s=crawl.settings.live_interval_s,
+            f"{crawl.options.lang} {crawl.ordering.name}",
+            Totals(counts.pages, counts.labelled, counts.relevant),
         )
         crawl.listeners.append(self.on_settled)
 

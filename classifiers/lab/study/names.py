@@ -40,6 +40,11 @@ class Name:
         """Return whether it says nothing without the countries of servers."""
         return self.with_ip or self.text == "ip"
 
+    @property
+    def needs_dictionaries(self) -> bool:
+        """True if it needs the packages of the extra `dictionaries`."""
+        return self.features in CUSTOM
+
 
 def parse(text: str) -> Name:
     """A name taken apart; StudyError where an algorithm or a feature set is not known."""

@@ -1,4 +1,4 @@
-"""`scrapy evaluate`, run as a user runs it."""
+"""`langfocus evaluate`, called as a person calls it."""
 
 import json
 import re
@@ -10,29 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from scrapy.cmdline import execute
 
 from classifiers.lab.study import paper
 from classifiers.lab.study.catalogue import EVERY
-from crawler.commands import evaluate
+from crawler.commands import evaluate, url_evaluation
 from crawler.report.markdown import BEGIN, END, write_markdown
 from crawler.report.study_plots import draw
+from tests.support.commandline import call
 from tests.support.studyurls import FIVE, labelled, write
 
 ROOT = Path(__file__).parents[3]
 
 
-def scrapy(*args: str) -> int:
-    """The exit code of a command, run in this process: half a second instead of five."""
-    with pytest.raises(SystemExit) as exit_:
-        execute(["scrapy", "evaluate", *args])
-    return int(exit_.value.code or 0)
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+def evaluated(*args: object) -> int:
+    return call("evaluate", *args)
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +46,12 @@ def test_experiments_are_printed_written_and_drawn(
 ) -> None:
     figures, page, plots = tmp_path / "f.json", tmp_path / "study.md", tmp_path / "plots"
     options = ["--folds", "3", "--json", str(figures), "--markdown", str(page)]
-    code = scrapy(
+    code = evaluated(
         str(data), "baselines", "words", "domains", "--urls", "50", "--plots", str(plots), *options
     )
     printed = capsys.readouterr()
     assert code == 0
-    assert printed.err == ""
+    assert "langfocus:" not in printed.err
     assert re.search(r"\| German +\| +SVM words +\|( +\d+\.\d \|){3} +\d+\.\d\*? \|", printed.out)
     found = json.loads(figures.read_text())
     assert found["URLs of each language"] == 50
@@ -85,7 +76,7 @@ def test_chosen_classifiers_stand_in_one_table_for_any_languages(
     figures = tmp_path / "f.json"
     names = ["svm:words", "nb:3-grams-from-word", "cctld"]
     options = ["--languages", "French,it", "--folds", "2", "--json", str(figures)]
-    assert scrapy(str(data), "--classifiers", *names, *options) == 0
+    assert evaluated(str(data), "--classifiers", *names, *options) == 0
     assert "The classifiers chosen" in capsys.readouterr().out
     found = json.loads(figures.read_text())
     assert found["languages"] == ["fr", "it"]
@@ -98,7 +89,7 @@ def test_the_same_seed_gives_the_same_figures_with_any_jobs(data: Path, tmp_path
     found = []
     for number, options in enumerate([["--jobs", "1"], ["--jobs", "2"]]):
         figures = tmp_path / f"{number}.json"
-        assert scrapy(str(data), "words", "--folds", "2", "--json", str(figures), *options) == 0
+        assert evaluated(str(data), "words", "--folds", "2", "--json", str(figures), *options) == 0
         found.append(json.loads(figures.read_text())["experiments"][0]["tables"])
     assert found[0] == found[1]
 
@@ -116,7 +107,7 @@ def test_addresses_and_countries_give_ip_its_figures(
     addresses.write_text("\n".join(lines) + "\n")
     figures = tmp_path / "f.json"
     options = ["--mmdb", str(mmdb), "--addresses", str(addresses), "--json", str(figures)]
-    assert scrapy(str(data), "baselines", *options) == 0
+    assert evaluated(str(data), "baselines", *options) == 0
     tables = json.loads(figures.read_text())["experiments"][0]["tables"]
     of_ip = {row["language"]: row for row in tables[0]["rows"] if row["classifier"] == "ip"}
     assert of_ip["en"]["figures"]["F1"] | {"sd": 0} == {
@@ -131,7 +122,7 @@ def test_addresses_and_countries_give_ip_its_figures(
 def test_a_model_is_measured_without_cross_validation(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy(str(data), "model") == 0
+    assert evaluated(str(data), "model") == 0
     printed = capsys.readouterr().out
     assert "the five languages" in printed
     assert "folds" not in printed
@@ -155,7 +146,7 @@ def test_a_model_is_measured_without_cross_validation(
 def test_what_cannot_be_asked_is_one_line_and_exit_code_2(
     data: Path, args: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy(str(data), *args) == 2
+    assert evaluated(str(data), *args) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("langfocus: ")
@@ -177,7 +168,7 @@ def test_what_cannot_be_asked_is_one_line_and_exit_code_2(
 def test_data_that_do_not_suffice_are_one_line_and_an_exit_code(
     data: Path, args: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy(*[str(data) if arg == "DATA" else arg for arg in args]) in {1, 2}
+    assert evaluated(*[str(data) if arg == "DATA" else arg for arg in args]) in {1, 2}
     printed = capsys.readouterr()
     assert printed.err.startswith("langfocus: ")
     assert printed.err.count("\n") == 1
@@ -187,7 +178,7 @@ def test_data_that_do_not_suffice_are_one_line_and_an_exit_code(
 def test_wrong_arguments_are_a_usage_error(
     args: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy(*args) == 2
+    assert evaluated(*args) == 2
 
 
 def test_ctrl_c_ends_it_with_one_line(data: Path) -> None:
@@ -218,13 +209,32 @@ def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) 
 
 def test_the_help_names_every_experiment() -> None:
     for name in (*EVERY, "model", "all"):
-        assert f"\n  {name} " in evaluate._EPILOG
-    for expected in ("data:", "output:", "examples:", "scrapy evaluate"):
-        assert expected in evaluate._EPILOG
+        assert f"\n  {name} " in evaluate._MANUAL
+    for expected in ("data:", "output:", "examples:", "langfocus evaluate"):
+        assert expected in evaluate._MANUAL
 
 
-def test_what_the_command_offers_without_loading_the_study_is_what_the_study_has() -> None:
-    assert evaluate._FIVE == paper.LANGUAGES
+def test_the_languages_of_the_paper_are_the_default() -> None:
+    assert url_evaluation.FIVE == paper.LANGUAGES
+
+
+def test_a_comparison_without_the_extra_leaves_custom_features_out_and_says_so(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "simplemma", None)
+    assert evaluated(data, "--folds", "2", "--urls", "20") == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "custom-made features are left out: " in printed
+    assert "pip install 'langfocus[dictionaries]'" in printed
+    assert "DT custom" not in printed
+
+
+def test_custom_features_that_are_asked_for_name_the_extra_that_they_need(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "simplemma", None)
+    assert evaluated(data, "custom", "--folds", "2") == 1
+    assert "pip install 'langfocus[dictionaries]'" in capsys.readouterr().err
 
 
 def test_only_what_stands_between_the_marks_of_a_page_is_replaced(tmp_path: Path) -> None:
@@ -276,7 +286,7 @@ def test_all_languages_of_the_data_can_be_told_apart(tmp_path: Path) -> None:
     data = write(tmp_path / "six.tsv", labelled(20, (*FIVE, "nl")))
     figures = tmp_path / "f.json"
     options = ["--languages", *FIVE, "nl", "--folds", "2", "--json", str(figures)]
-    assert scrapy(str(data), "baselines", *options) == 0
+    assert evaluated(str(data), "baselines", *options) == 0
     confusion = json.loads(figures.read_text())["experiments"][0]["tables"][1]
     assert len(confusion["rows"]) == 6
     assert confusion["rows"][5]["figures"]["nl"]["paper"] is None

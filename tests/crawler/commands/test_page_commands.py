@@ -1,9 +1,7 @@
-"""`scrapy identify pages`, run as a user runs it, and the fetching of one page."""
+"""`langfocus identify pages`, called as a person calls it, and the fetching of one page."""
 
 import json
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,7 +10,7 @@ import pytest
 from crawler.settings import USER_AGENT
 from crawler.web.contract import NO_HEADERS, Answer, Unreachable
 from crawler.web.fetch import MAX_BYTES, fetch
-from tests.support.crawls import ROOT, environment
+from tests.support.commandline import call
 from tests.support.loopback import Proxy, loopback
 
 GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 3
@@ -58,33 +56,39 @@ def through_proxy(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> Proxy:
     return proxy
 
 
-def identify(*arguments: str, proxy: Proxy | None = None) -> tuple[list[dict[str, Any]], int, str]:
-    """The records, the exit code and what was said on standard error."""
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "identify", "pages", *arguments],
-        cwd=ROOT,
-        env=environment(proxy.url if proxy else None),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()], done.returncode, done.stderr
+Identified = tuple[list[dict[str, Any]], int, str]
 
 
-def test_urls_and_files_are_identified_in_the_order_given(proxy: Proxy, tmp_path: Path) -> None:
+@pytest.fixture
+def identify(capsys: pytest.CaptureFixture[str]) -> Callable[..., Identified]:
+    """Call `langfocus identify pages`: its records, exit code and standard error."""
+
+    def run(*arguments: object) -> Identified:
+        code = call("identify", "pages", *arguments)
+        printed = capsys.readouterr()
+        return [json.loads(line) for line in printed.out.splitlines()], code, printed.err
+
+    return run
+
+
+def test_urls_and_files_are_identified_in_the_order_given(
+    identify: Callable[..., Identified], through_proxy: Proxy, tmp_path: Path
+) -> None:
     file = tmp_path / "a.html"
     file.write_text(GERMAN, encoding="utf-8")
     urls = ["http://a.example/greek", "HTTP://a.example/old"]
-    records, code, _ = identify(urls[0], str(file), urls[1], proxy=proxy)
+    records, code, _ = identify(urls[0], str(file), urls[1])
     assert code == 0
     assert [each["source"] for each in records] == [urls[0], str(file), urls[1]]
     assert [each["language"] for each in records] == ["el", "de", "de"]
     assert records[0]["charset"] == "iso-8859-7"
-    assert {access.user_agent for access in proxy.log} == {USER_AGENT}
+    assert {access.user_agent for access in through_proxy.log} == {USER_AGENT}
     assert USER_AGENT.startswith("langfocus/")
 
 
-def test_what_cannot_be_fetched_is_a_record_with_its_reason(proxy: Proxy) -> None:
+def test_what_cannot_be_fetched_is_a_record_with_its_reason(
+    identify: Callable[..., Identified], through_proxy: Proxy
+) -> None:
     told = {
         "http://a.example/none": "HTTP status 404",
         "http://nowhere.example/": "HTTP status 502",
@@ -94,7 +98,7 @@ def test_what_cannot_be_fetched_is_a_record_with_its_reason(proxy: Proxy) -> Non
         "http://[": "not a URL",
         "http://a.example/de": "",
     }
-    records, code, errors = identify(*told, proxy=proxy)
+    records, code, errors = identify(*told)
     assert (code, errors) == (1, "")
     for record, (url, reason) in zip(records, told.items(), strict=True):
         assert record["source"] == url
@@ -102,7 +106,9 @@ def test_what_cannot_be_fetched_is_a_record_with_its_reason(proxy: Proxy) -> Non
         assert reason in record["reason"]
 
 
-def test_explained_records_say_what_the_answer_rests_on(tmp_path: Path) -> None:
+def test_explained_records_say_what_the_answer_rests_on(
+    identify: Callable[..., Identified], tmp_path: Path
+) -> None:
     file = tmp_path / "a.html"
     file.write_text(f"<html lang='de'><meta charset=latin1>{GERMAN}", encoding="utf-8")
     for arguments in ([str(file), "--explain"], ["--explain", str(file)]):
@@ -119,7 +125,9 @@ def test_explained_records_say_what_the_answer_rests_on(tmp_path: Path) -> None:
         assert (record["parser"], record["characters"]) == ("lexbor", 209)
 
 
-def test_a_page_without_letters_has_no_language_whatever_its_address_says(tmp_path: Path) -> None:
+def test_a_page_without_letters_has_no_language_whatever_its_address_says(
+    identify: Callable[..., Identified], tmp_path: Path
+) -> None:
     (tmp_path / "a.html").write_text("<img src=x> 12")
     listing = tmp_path / "pages.tsv"
     listing.write_text(f"{tmp_path / 'a.html'}\thttp://www.wetterbericht.de/\n")
@@ -127,7 +135,7 @@ def test_a_page_without_letters_has_no_language_whatever_its_address_says(tmp_pa
     assert (record["language"], code) == (None, 0)
 
 
-def test_the_method_is_chosen_by_name(tmp_path: Path) -> None:
+def test_the_method_is_chosen_by_name(identify: Callable[..., Identified], tmp_path: Path) -> None:
     file = tmp_path / "a.html"
     file.write_text(GERMAN, encoding="utf-8")
     records, _, _ = identify(str(file), "--method", "cavnar-trenkle")
@@ -136,7 +144,9 @@ def test_the_method_is_chosen_by_name(tmp_path: Path) -> None:
     assert records[0]["reason"] != default[0]["reason"]
 
 
-def test_an_unknown_method_is_one_line_before_anything_is_written(tmp_path: Path) -> None:
+def test_an_unknown_method_is_one_line_before_anything_is_written(
+    identify: Callable[..., Identified], tmp_path: Path
+) -> None:
     output = tmp_path / "out.jsonl"
     records, code, errors = identify("README.md", "--method", "guess", "--json", str(output))
     assert (records, code) == ([], 1)

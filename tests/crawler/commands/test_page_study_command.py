@@ -1,4 +1,4 @@
-"""`scrapy evaluate` and `scrapy train` with labelled pages and texts, as a user runs them."""
+"""`langfocus evaluate` and `langfocus train` with labelled pages and texts."""
 
 import gzip
 import io
@@ -11,14 +11,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import execute
 
-from classifiers.lab.page_methods import trainers
+from classifiers.lab.page_methods.trainers import NAMES
 from classifiers.lab.study.page_runs import text_page
 from classifiers.pages.method import Surroundings
 from classifiers.pages.methods import names
 from crawler.commands import evaluate, train
 from crawler.report.markdown import BEGIN, END
+from tests.support.commandline import call
 
 ROOT = Path(__file__).parents[3]
 
@@ -45,19 +45,6 @@ SENTENCES = {
     ),
 }
 ENCODINGS = {"de": "iso-8859-1", "en": "ascii", "fr": "utf-8", "ru": "windows-1251"}
-
-
-def scrapy(*args: str) -> int:
-    """The exit code of a command, run in this process: half a second instead of five."""
-    with pytest.raises(SystemExit) as exit_:
-        execute(["scrapy", *args])
-    return int(exit_.value.code or 0)
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
 
 
 def write_texts(path: Path, repeat: int = 1) -> Path:
@@ -117,9 +104,9 @@ def test_methods_are_compared_on_pages(
 ) -> None:
     figures, page = tmp_path / "f.json", tmp_path / "study.md"
     options = ["--methods", "langdetect-arrays,langdetect", "--json", str(figures)]
-    assert scrapy("evaluate", str(pages), *options, "--markdown", str(page)) == 0
+    assert call("evaluate", str(pages), *options, "--markdown", str(page)) == 0
     printed = capsys.readouterr()
-    assert printed.err == ""
+    assert "langfocus:" not in printed.err
     assert printed.out.startswith("data: pages\npages: 12\nlanguages: 4\nrows skipped: 0\n")
     found = tables(figures)
     assert set(found) - {"confusions"} == {
@@ -151,7 +138,7 @@ def test_methods_are_compared_on_pages(
 def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
     figures = tmp_path / "f.json"
     options = ["--methods", "langdetect-arrays", "--json", str(figures)]
-    assert scrapy("evaluate", str(texts), *options) == 0
+    assert call("evaluate", str(texts), *options) == 0
     found = tables(figures)
     assert "encodings" not in found
     assert set(rows(found["lengths"], "characters", "texts")) == {("50-150", 12)}
@@ -181,7 +168,7 @@ def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
 def test_part_of_the_data_can_be_chosen(
     texts: Path, options: list[str], number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy("evaluate", str(texts), "--methods", "langdetect-arrays", *options) == 0
+    assert call("evaluate", str(texts), "--methods", "langdetect-arrays", *options) == 0
     assert f"\ntexts: {number}\n" in capsys.readouterr().out
 
 
@@ -193,7 +180,7 @@ def test_the_same_rows_stand_for_the_data_whatever_their_order(texts: Path, tmp_
     for path in (texts, turned):
         figures = tmp_path / "f.json"
         options = ["--methods", "langdetect-arrays", "--limit", "9", "--json", str(figures)]
-        assert scrapy("evaluate", str(path), *options) == 0
+        assert call("evaluate", str(path), *options) == 0
         found.append(json.loads(figures.read_text())["confusion"])
     assert found[0] == found[1]
 
@@ -203,7 +190,7 @@ def test_surroundings_are_simulated_and_said_to_be(
 ) -> None:
     figures = tmp_path / "f.json"
     options = ["--methods", "langdetect-arrays", "--surroundings", "--seed", "7"]
-    assert scrapy("evaluate", str(texts), *options, "--json", str(figures)) == 0
+    assert call("evaluate", str(texts), *options, "--json", str(figures)) == 0
     assert "surroundings: simulated, seed 7" in capsys.readouterr().out
     assert json.loads(figures.read_text())["surroundings"] == "simulated, seed 7"
 
@@ -215,7 +202,7 @@ def test_methods_of_the_default_that_cannot_be_had_are_named(
         "classifiers.lab.study.page_runs.DEFAULT_METHODS", ("langdetect-arrays", "fasttext")
     )
     monkeypatch.delenv("LANGFOCUS_FASTTEXT_MODEL", raising=False)
-    assert scrapy("evaluate", str(texts)) == 0
+    assert call("evaluate", str(texts)) == 0
     assert "\nleft out: fasttext: " in capsys.readouterr().out
 
 
@@ -238,14 +225,14 @@ def test_what_cannot_be_asked_of_pages_is_one_line_and_exit_code_2(
     sort: str, args: list[str], request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = request.getfixturevalue(sort)
-    assert scrapy("evaluate", str(data), *args) == 2
+    assert call("evaluate", str(data), *args) == 2
     check_one_line(capsys)
 
 
 def test_surroundings_are_refused_for_pages(
     pages: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy("evaluate", str(pages), "--surroundings") == 2
+    assert call("evaluate", str(pages), "--surroundings") == 2
     check_one_line(capsys)
 
 
@@ -264,7 +251,7 @@ def test_what_only_pages_have_is_refused_for_urls(
 ) -> None:
     urls = tmp_path / "urls.tsv"
     urls.write_text("url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\n")
-    assert scrapy("evaluate", str(urls), *args) == 2
+    assert call("evaluate", str(urls), *args) == 2
     check_one_line(capsys)
 
 
@@ -274,7 +261,7 @@ def test_damaged_pages_are_one_line_and_exit_code_1(
     folder = write_pages(tmp_path / "pages")
     archive = folder / "html.tar"
     archive.write_bytes(archive.read_bytes()[:1000])
-    assert scrapy("evaluate", str(folder)) == 1
+    assert call("evaluate", str(folder)) == 1
     check_one_line(capsys)
 
 
@@ -291,7 +278,7 @@ def test_only_what_stands_between_the_marks_of_a_page_is_replaced(
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
     options = ["--methods", "langdetect-arrays", "--markdown", str(page)]
-    assert scrapy("evaluate", str(texts), *options) == 0
+    assert call("evaluate", str(texts), *options) == 0
     text = page.read_text()
     assert text.startswith(f"before\n\n{BEGIN}\n\nFigures are percentages")
     assert text.endswith(f"\n{END}\n\nafter\n")
@@ -326,7 +313,7 @@ execute(["scrapy", "evaluate", {str(data)!r}, *{options!r}])
 def load(method: str, path: Path) -> object:
     from importlib import import_module
 
-    return import_module(trainers.NAMES[method]).load(path)
+    return import_module(NAMES[method]).load(path)
 
 
 @pytest.mark.parametrize("method", ["cavnar-trenkle", "nfc"])
@@ -341,7 +328,7 @@ def test_a_method_is_trained_from_texts_or_the_texts_of_pages(
     data, model = request.getfixturevalue(sort), tmp_path / "model.npz"
     figures = tmp_path / "f.json"
     options = ["--method", method, "--output", str(model), "--json", str(figures)]
-    assert scrapy("train", str(data), *options) == 0
+    assert call("train", str(data), *options) == 0
     printed = capsys.readouterr().out
     assert f"{24 if sort == 'texts' else 12} usable rows, 0 rows left out" in printed
     learned = load(method, model)
@@ -357,7 +344,7 @@ def test_a_method_is_trained_from_texts_or_the_texts_of_pages(
 def test_part_of_the_texts_can_be_learned_from(texts: Path, tmp_path: Path) -> None:
     model = tmp_path / "model.npz"
     options = ["--languages", "de,French", "--kinds", "sentence", "--output", str(model)]
-    assert scrapy("train", str(texts), "--method", "nfc", *options) == 0
+    assert call("train", str(texts), "--method", "nfc", *options) == 0
     assert load("nfc", model).languages == {"de", "fr"}  # type: ignore[attr-defined]
 
 
@@ -365,12 +352,10 @@ def test_what_was_held_out_from_training_is_what_is_evaluated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, model = write_texts(tmp_path / "texts.tsv"), str(tmp_path / "model.npz")
-    assert (
-        scrapy("train", str(data), "--method", "nfc", "--held-out", "0.4", "--output", model) == 0
-    )
+    assert call("train", str(data), "--method", "nfc", "--held-out", "0.4", "--output", model) == 0
     learned = int(capsys.readouterr().out.partition(" usable rows")[0])
     options = ["--methods", "langdetect-arrays", "--held-out", "0.4"]
-    assert scrapy("evaluate", str(data), *options) == 0
+    assert call("evaluate", str(data), *options) == 0
     printed = capsys.readouterr().out
     assert 0 < learned < 24
     assert f"\ntexts: {24 - learned}\n" in printed
@@ -380,7 +365,7 @@ def test_what_was_held_out_from_training_is_what_is_evaluated(
 @pytest.mark.parametrize("command", [["evaluate"], ["train", "--method", "nfc"]])
 @pytest.mark.parametrize("share", ["0", "1", "x"])
 def test_what_is_no_share_is_a_usage_error(command: list[str], share: str, texts: Path) -> None:
-    assert scrapy(*command, str(texts), "--held-out", share) == 2
+    assert call(*command, str(texts), "--held-out", share) == 2
 
 
 def test_top_level_domains_are_learned_from_pages_or_labelled_urls(
@@ -393,7 +378,7 @@ def test_top_level_domains_are_learned_from_pages_or_labelled_urls(
     for data in (pages, urls):
         model = tmp_path / "model.npz"
         options = ["--method", "top-level-domain", "--output", str(model)]
-        assert scrapy("train", str(data), *options) == 0
+        assert call("train", str(data), *options) == 0
         learned = load("top-level-domain", model)
         found = learned.identify(  # type: ignore[attr-defined]
             text_page(""), Surroundings(url="http://x.fr/")
@@ -405,12 +390,12 @@ def test_a_method_is_written_under_its_name_if_no_file_is_given(
     texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert scrapy("train", str(texts), "--method", "nfc") == 0
+    assert call("train", str(texts), "--method", "nfc") == 0
     assert (tmp_path / "nfc.npz").exists()
 
 
 def urls_and_others(folder: Path) -> Iterable[tuple[list[str], str]]:
-    """Arguments of `scrapy train` with data that do not suit them, and what is said of it."""
+    """Arguments of `langfocus train` with data that do not suit them, and what is said of it."""
     urls = folder / "urls.tsv"
     urls.write_text("url\tlang\tlabel_kind\tsource\nhttp://a.de/\tde\tk\ts\n")
     bare = folder / "bare.tsv"
@@ -430,7 +415,7 @@ def test_data_that_a_method_cannot_learn_from_are_one_line_and_exit_code_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for args, message in urls_and_others(tmp_path):
-        assert scrapy("train", *args) == 1
+        assert call("train", *args) == 1
         printed = capsys.readouterr()
         assert printed.out == ""
         assert printed.err.startswith("langfocus: ")
@@ -439,11 +424,11 @@ def test_data_that_a_method_cannot_learn_from_are_one_line_and_exit_code_1(
 
 
 def test_a_method_that_is_not_known_is_a_usage_error(texts: Path) -> None:
-    assert scrapy("train", str(texts), "--method", "poems") == 2
+    assert call("train", str(texts), "--method", "poems") == 2
 
 
 def test_the_help_tells_of_texts_and_pages() -> None:
-    for text in (evaluate._EPILOG, train._EPILOG):
+    for text in (evaluate._MANUAL, train._MANUAL):
         for expected in ("pages.tsv", "html.tar", "text, lang", "texts.tsv.gz --method"):
             assert expected in text
-    assert set(trainers.NAMES) - {"byte-ngrams", "text"} <= set(names())
+    assert set(NAMES) - {"byte-ngrams", "text"} <= set(names())

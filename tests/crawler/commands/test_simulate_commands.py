@@ -1,4 +1,4 @@
-"""`scrapy graph` and `scrapy simulate`, run as a user runs them."""
+"""`langfocus graph` and `langfocus simulate`, called as a person calls them."""
 
 import json
 import re
@@ -9,22 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scrapy.cmdline import execute
 
+from crawler.report.progress import Display
 from crawler.report.watching import Watch
 from crawler.simulate import tamura_figures
 from crawler.simulate.plan import ARGUMENTS, SimulatedCrawl, make_plan, simulate_all
 from crawler.simulate.webgraph import WebGraph
+from tests.support.commandline import call
 from tests.support.simulatedwebs import random_graph
 
 ROOT = Path(__file__).parents[3]
 _OF_SCRAPY = {"--logfile", "--loglevel", "--nolog", "--profile", "--pidfile", "--set", "--pdb"}
-
-
-@pytest.fixture(autouse=True)
-def _in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
 
 
 @pytest.fixture(scope="module")
@@ -40,26 +35,20 @@ def folder(graph: WebGraph, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def scrapy(*args: object) -> int:
-    with pytest.raises(SystemExit) as exit_:
-        execute(["scrapy", *map(str, args)])
-    return int(exit_.value.code or 0)
-
-
 def assert_is_self_contained(page: str) -> None:
     assert "<script" not in page
     assert not re.search(r"(?:src|href)=\"(?!#)", page)
     assert "default-src 'none'" in page
 
 
-# scrapy graph
+# langfocus graph
 
 
 def test_a_graph_is_printed_and_written(
     folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page, figures = tmp_path / "graph.html", tmp_path / "graph.json"
-    assert scrapy("graph", folder, "--html", page, "--json", figures) == 0
+    assert call("graph", folder, "--html", page, "--json", figures) == 0
     printed = capsys.readouterr().out
     for name in ("Table 1", "Table 4", "Table 5", "Figure 1", "Figure 2"):
         assert name in printed
@@ -77,7 +66,7 @@ def test_a_graph_is_printed_and_written(
 def test_another_language_can_be_the_target(
     folder: Path, graph: WebGraph, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy("graph", folder, "--target", "English", "--json", tmp_path / "e.json") == 0
+    assert call("graph", folder, "--target", "English", "--json", tmp_path / "e.json") == 0
     found = json.loads((tmp_path / "e.json").read_text(encoding="utf-8"))
     assert found["target"] == "en"
     assert found["relevant_pages"] == graph.n_pages - int(graph.relevant().sum())
@@ -93,7 +82,7 @@ def test_the_papers_figures_stand_beside_a_graph_that_was_made_to_them(
     }
     made = replace(graph, provenance={"source": "generated", "measures": measures})
     made.write(tmp_path / "made")
-    assert scrapy("graph", tmp_path / "made") == 0
+    assert call("graph", tmp_path / "made") == 0
     printed = capsys.readouterr().out
     for figure in ("1,722,771 (9.4 %)", "23,980,308 (71.8 %)", "286,429 (1.1 %)"):
         assert figure in printed
@@ -117,19 +106,19 @@ def test_what_cannot_be_looked_at_is_said_in_one_line(
         ((damaged,), 1, "link_target.npy: cannot be read"),
         ((folder, "--json", tmp_path / "no" / "x.json"), 2, "there is no such folder"),
     ):
-        assert scrapy(command, *args) == code
+        assert call(command, *args) == code
         captured = capsys.readouterr()
         assert captured.out == ""
-        assert captured.err.startswith(f"scrapy {command}: ")
+        assert captured.err.startswith("langfocus: ")
         assert message in captured.err
         assert captured.err.count("\n") == 1
 
 
-# scrapy simulate
+# langfocus simulate
 
 
 def simulated(path: Path, *args: object) -> dict[str, object]:
-    assert scrapy("simulate", *args, "--json", path) == 0
+    assert call("simulate", *args, "--json", path) == 0
     found: dict[str, object] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -145,7 +134,7 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
         assert f"Figure {number}" in captured.out
         assert f"Figure {number}" in html
     assert captured.out.isascii()
-    assert captured.err.count("\n") == 13
+    assert sum(line.startswith("[") for line in captured.err.splitlines()) == 13
     assert "[13/13]" in captured.err
     assert_is_self_contained(html)
     assert html.count("<svg") == 5 + 3
@@ -198,7 +187,7 @@ def test_the_same_simulation_has_the_same_figures_whatever_the_jobs(
 def test_a_crawl_that_was_limited_is_marked(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy("simulate", folder, "-a", "strategies=bfs", "--limit", 50) == 0
+    assert call("simulate", folder, "-a", "strategies=bfs", "--limit", 50) == 0
     assert "* ended after 50 pages" in capsys.readouterr().out
 
 
@@ -227,7 +216,7 @@ def test_advice_says_where_nothing_reaches_the_coverage(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = ["--advise", "--coverage", "1", "--resamples", 5, "-a", "filters=hard"]
-    assert scrapy("simulate", folder, *options) == 0
+    assert call("simulate", folder, *options) == 0
     assert "No strategy reached 100.0 %" in capsys.readouterr().out
 
 
@@ -242,7 +231,7 @@ def test_a_web_of_which_nothing_can_be_fetched_is_shown_as_it_is(
     nothing.write(tmp_path / "nothing")
     for args in (("graph",), ("simulate",), ("simulate", "--advise", "--resamples", "2")):
         page = tmp_path / "n.html"
-        assert scrapy(args[0], tmp_path / "nothing", *args[1:], "--html", page) == 0
+        assert call(args[0], tmp_path / "nothing", *args[1:], "--html", page) == 0
         assert_is_self_contained(page.read_text(encoding="utf-8"))
     assert "No strategy reached 90.0 %" in capsys.readouterr().out
 
@@ -262,10 +251,10 @@ def test_a_web_of_which_nothing_can_be_fetched_is_shown_as_it_is(
 def test_what_cannot_be_simulated_is_one_line(
     options: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert scrapy("simulate", folder, *options) in (1, 2)
+    assert call("simulate", folder, *options) in (1, 2)
     captured = capsys.readouterr()
     error = captured.err.splitlines()[-1]
-    assert error.startswith("scrapy simulate: ")
+    assert error.startswith("langfocus: ")
     assert message in error
     assert "Traceback" not in captured.err
 
@@ -284,32 +273,38 @@ def test_an_interruption_keeps_what_was_done(
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Watch, "done", interrupt)
-    assert scrapy("simulate", folder, "--json", tmp_path / "s.json") == 130
+    assert call("simulate", folder, "--json", tmp_path / "s.json") == 130
     captured = capsys.readouterr()
     assert "interrupted after 2 of 13 crawls" in captured.err
     found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert len(found["simulations"]) == 2
 
 
-def test_a_terminal_sees_a_bar_and_each_result(folder: Path, graph: WebGraph) -> None:
+def test_a_terminal_sees_what_runs_and_each_result(
+    folder: Path, graph: WebGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+
     class Terminal(StringIO):
         def isatty(self) -> bool:
             return True
 
     stream = Terminal()
     plan = make_plan({"strategies": "bfs"}, graph)
-    with Watch(plan, stream) as watch:
+    clock = iter(range(10**9))
+    with Display(stream, lambda: float(next(clock))) as display:
+        watch = Watch(plan, display)
         for result in simulate_all(graph, plan, on_progress=watch.pages):
             watch.pages(result.case, result.random_state, 5)
             watch.done(result)
     shown = stream.getvalue()
-    assert "bfs: 600 pages" in shown or "bfs: 5" in shown
-    assert "simulations" in shown
+    assert "bfs: 5 pages" in shown
+    assert "[1/1] bfs: 600 pages, coverage" in shown
 
 
 def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     docs = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
-    scrapy("simulate", "--help")
+    call("simulate", "--help")
     help_text = capsys.readouterr().out
     for name in ARGUMENTS:
         assert name in help_text
@@ -319,17 +314,17 @@ def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFix
             assert option in docs, option
 
 
-# scrapy graph makes graphs
+# langfocus graph makes graphs
 
 
 def test_a_graph_is_generated_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "thai"
-    assert scrapy("graph", "--generate", folder, "--scale", 0.001) == 0
+    assert call("graph", "--generate", folder, "--scale", 0.001) == 0
     assert "paper: Thai" in capsys.readouterr().out
     assert WebGraph.open(folder).n_pages == 18_344
-    assert scrapy("graph", "--generate", folder, "--scale", 0.001) == 1
+    assert call("graph", "--generate", folder, "--scale", 0.001) == 1
     assert "a graph already" in capsys.readouterr().err
-    assert scrapy("graph", "--generate", tmp_path / "none", "--scale", 2) == 2
+    assert call("graph", "--generate", tmp_path / "none", "--scale", 2) == 2
     assert not (tmp_path / "none").exists()
 
 
@@ -338,11 +333,11 @@ def test_a_graph_is_made_of_tables(tmp_path: Path, capsys: pytest.CaptureFixture
     pages.write_text("url\tlanguage\nhttp://a.de/\tde\nhttp://b.com/\ten\n")
     links.write_text("source\ttarget\nhttp://a.de/\thttp://b.com/\nhttp://b.com/\thttp://c.de/\n")
     making = ["--target", "de", "--orderings", "cctld"]
-    assert scrapy("graph", "--from", pages, links, tmp_path / "g", *making) == 0
+    assert call("graph", "--from", pages, links, tmp_path / "g", *making) == 0
     assert "German" in capsys.readouterr().out
     graph = WebGraph.open(tmp_path / "g")
     assert (graph.n_vertices, graph.n_pages, graph.n_links) == (3, 2, 2)
-    assert scrapy("graph", "--from", pages, tmp_path / "other") == 2
+    assert call("graph", "--from", pages, tmp_path / "other") == 2
     assert "--target" in capsys.readouterr().err
-    assert scrapy("graph", "--from", tmp_path / "no.tsv", tmp_path / "other", *making) == 1
-    assert scrapy("graph", "--from", tmp_path / "g") == 2
+    assert call("graph", "--from", tmp_path / "no.tsv", tmp_path / "other", *making) == 1
+    assert call("graph", "--from", tmp_path / "g") == 2

@@ -1,41 +1,54 @@
-"""`scrapy train` and `scrapy identify`, run as a user runs them."""
+"""`langfocus train` and `langfocus identify`, called as a person calls them."""
 
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from classifiers.urls.model import UrlModel
+from crawler.options import SEED_FOLDER
 from tests.classifiers.lab.datasets.test_odp import dump, page
 from tests.classifiers.lab.training.test_urltraining import rows, write
-
-ROOT = Path(__file__).parents[3]
-
-
-def scrapy(*args: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[bytes]":
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "crawler.settings"}
-    return subprocess.run(
-        [sys.executable, "-m", "scrapy", *args],
-        input=stdin,
-        capture_output=True,
-        cwd=ROOT,
-        env=environment,
-        check=False,
-    )
+from tests.support.commandline import call
 
 
-def records(output: bytes) -> list[dict[str, object]]:
+class Done(NamedTuple):
+    """What a command printed, and its exit code."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def called(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Done]:
+    """Call a command with arguments and standard input."""
+
+    def run(*args: object, stdin: bytes = b"") -> Done:
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(stdin)))
+        code = call(*args)
+        return Done(code, *capsys.readouterr())
+
+    return run
+
+
+def records(output: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in output.splitlines()]
 
 
-def test_identify_urls_writes_a_line_for_each_line_of_standard_input() -> None:
+def test_identify_urls_writes_a_line_for_each_line_of_standard_input(
+    called: Callable[..., Done],
+) -> None:
     lines = ["http://www.wetter-nachrichten.de/", "", "http://a.com/\xff"]
-    done = scrapy("identify", "urls", stdin="\n".join(lines).encode("latin-1") + b"\n")
-    assert done.returncode == 0, done.stderr
-    found = records(done.stdout)
+    done = called("identify", "urls", stdin="\n".join(lines).encode("latin-1") + b"\n")
+    assert done.code == 0, done.err
+    found = records(done.out)
     assert [set(each) for each in found] == [{"url", "language", "confidence", "scores"}] * 3
     assert found[0]["language"] == "de"
     assert found[1]["language"] is None
@@ -44,11 +57,11 @@ def test_identify_urls_writes_a_line_for_each_line_of_standard_input() -> None:
     assert set(scores) == set(UrlModel.load().languages)
 
 
-def test_identify_urls_explains_what_counts_most() -> None:
+def test_identify_urls_explains_what_counts_most(called: Callable[..., Done]) -> None:
     lines = b"http://www.wetter-nachrichten.de/\n\n"
-    done = scrapy("identify", "urls", "--explain", "3", stdin=lines)
-    assert done.returncode == 0, done.stderr
-    german, empty = records(done.stdout)
+    done = called("identify", "urls", "--explain", "--features", "3", stdin=lines)
+    assert done.code == 0, done.err
+    german, empty = records(done.out)
     found = german["explain"]
     assert isinstance(found, list)
     assert len(found) == 3
@@ -59,7 +72,7 @@ def test_identify_urls_explains_what_counts_most() -> None:
 
 
 def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
-    tmp_path: Path,
+    called: Callable[..., Done], tmp_path: Path
 ) -> None:
     page = tmp_path / "a.html"
     sentence = "Der Wetterbericht sagt für morgen Regen und Wind an der Küste voraus. "
@@ -68,37 +81,41 @@ def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
     listing = tmp_path / "pages.tsv"
     listing.write_text(f"{page}\thttp://a.de/\n{missing}\n", encoding="utf-8")
     output = tmp_path / "out.jsonl"
-    done = scrapy("identify", "pages", str(page), "--list", str(listing), "--json", str(output))
-    found = records(output.read_bytes())
-    assert done.returncode == 1
+    done = called("identify", "pages", str(page), "--list", str(listing), "--json", str(output))
+    found = records(output.read_text(encoding="utf-8"))
+    assert done.code == 1
     assert [each["source"] for each in found] == [str(page), str(page), str(missing)]
     assert [each["language"] for each in found] == ["de", "de", None]
     assert set(found[0]) == {"source", "language", "confidence", "method", "charset", "reason"}
     assert "cannot be read" in str(found[2]["reason"])
 
 
-def test_train_writes_a_model_that_identify_uses(tmp_path: Path) -> None:
+def test_train_writes_a_model_that_identify_uses(
+    called: Callable[..., Done], tmp_path: Path
+) -> None:
     data, model = write(tmp_path / "u.tsv", rows()), tmp_path / "m.npz"
     figures = tmp_path / "figures.json"
     options = ["--output", str(model), "--buckets", "4096", "--json", str(figures)]
     options += ["--no-word-lists"]
-    done = scrapy("train", str(data), *options)
-    assert done.returncode == 0, done.stderr
-    assert b"mean F1" in done.stdout
+    done = called("train", str(data), *options)
+    assert done.code == 0, done.err
+    assert "mean F1" in done.out
     assert json.loads(figures.read_text())["evaluation"]["five"]["mean_f1"] > 90
     urls = "http://verein.com/zeitung-straße\n".encode()
-    answer = records(scrapy("identify", "urls", "--model", str(model), stdin=urls).stdout)[0]
+    answer = records(called("identify", "urls", "--model", str(model), stdin=urls).out)[0]
     assert answer["language"] == "de"
 
 
-def test_train_reads_a_dump_of_a_directory_whatever_its_name(tmp_path: Path) -> None:
+def test_train_reads_a_dump_of_a_directory_whatever_its_name(
+    called: Callable[..., Done], tmp_path: Path
+) -> None:
     places = {"de": "Top/World/Deutsch/A", "fr": "Top/Arts", "it": "Top/Regional"}
     listed = [page(row.url, places[row.language]) for row in rows(40)]
     data, model = dump(tmp_path, *listed, name="directory"), tmp_path / "m.npz"
     options = ["--format", "odp", "--output", str(model), "--buckets", "4096", "--no-evaluate"]
-    done = scrapy("train", str(data), *options)
-    assert done.returncode == 0, done.stderr
-    assert b"80 usable URLs, 40 rows left out (Top/Regional 40)" in done.stdout
+    done = called("train", str(data), *options)
+    assert done.code == 0, done.err
+    assert "80 usable URLs, 40 rows left out (Top/Regional 40)" in done.out
     assert UrlModel.load(model).languages == ("de", "en")
 
 
@@ -113,15 +130,16 @@ def test_train_reads_a_dump_of_a_directory_whatever_its_name(tmp_path: Path) -> 
         ["identify", "urls", "--model", "pyproject.toml", "README.md"],
         ["identify", "pages", "--list", "none.tsv"],
         ["identify", "pages", "README.md", "--method", "guess"],
-        ["identify", "pages", "README.md", "--method", "guess", "--json", "none/x.jsonl"],
     ],
 )
-def test_what_cannot_be_done_is_one_line_and_exit_code_1(args: list[str]) -> None:
-    done = scrapy(*args)
-    assert done.returncode == 1
-    assert done.stdout == b""
-    assert done.stderr.startswith(b"langfocus: ")
-    assert done.stderr.count(b"\n") == 1
+def test_what_cannot_be_done_is_one_line_and_exit_code_1(
+    called: Callable[..., Done], args: list[str]
+) -> None:
+    done = called(*args)
+    assert done.code == 1
+    assert done.out == ""
+    assert done.err.startswith("langfocus: ")
+    assert done.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -136,21 +154,63 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(args: list[str]) -> Non
         ["identify", "pages"],
         ["identify", "urls", "a", "b"],
         ["identify", "urls", "--list", "a"],
-        ["identify", "urls", "--explain", "0"],
+        ["identify", "urls", "--explain", "--features", "0"],
+        ["identify", "urls", "--features", "3"],
         ["identify", "urls", "--method", "nfc"],
-        ["identify", "urls", "a", "--explain", "b"],
         ["identify", "pages", "--explain"],
+        ["identify", "pages", "a.html", "--explain", "--features", "3"],
+        ["identify", "pages", "a.html", "--json", "none/x.jsonl"],
+        ["identify", "languages", "de"],
+        ["identify", "languages", "--explain"],
         ["identify", "pages", "a.html", "--model", "m.npz"],
     ],
 )
-def test_wrong_arguments_are_a_usage_error(args: list[str]) -> None:
-    done = scrapy(*args)
-    assert done.returncode == 2
-    assert b"Traceback" not in done.stderr
+def test_wrong_arguments_are_a_usage_error(called: Callable[..., Done], args: list[str]) -> None:
+    done = called(*args)
+    assert done.code == 2
+    assert "Traceback" not in done.err
 
 
-@pytest.mark.parametrize("command", ["train", "identify", "evaluate"])
-def test_help_has_a_description_an_output_and_an_example(command: str) -> None:
-    text = scrapy(command, "--help").stdout.decode()
-    for expected in ("usage:", "output", "examples:", f"scrapy {command}", "--json"):
-        assert expected in text
+def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) -> None:
+    done = called("identify", "languages")
+    assert done.code == 0, done.err
+    found = {str(each["language"]): each for each in records(done.out)}
+    assert list(found) == sorted(found)
+    fields = ["language", "name", "scripts", "text", "url", "seeds", "accuracy"]
+    assert all(list(each) == fields for each in found.values())
+    assert {code for code, each in found.items() if each["url"]} == set(UrlModel.load().languages)
+    german = found["de"]
+    assert (german["name"], german["scripts"], german["text"]) == ("German", ["Latn"], True)
+    assert german["seeds"] == sum(
+        line.startswith("http") for line in (SEED_FOLDER / "de.txt").read_text().splitlines()
+    )
+    facts = UrlModel.load().parameters.facts
+    assert german["accuracy"] == facts["evaluation"]["all"]["languages"]["de"]
+    faroese = found["fo"]
+    assert (faroese["url"], faroese["accuracy"], faroese["text"]) == (False, None, True)
+
+
+def test_explained_urls_are_read_from_the_file_that_follows(
+    called: Callable[..., Done], tmp_path: Path
+) -> None:
+    file = tmp_path / "urls.txt"
+    file.write_text("http://www.wetter-nachrichten.de/\n")
+    (german,) = records(called("identify", "urls", "--explain", file).out)
+    assert isinstance(german["explain"], list)
+    assert len(german["explain"]) == 10
+
+
+def test_train_without_its_extra_leaves_word_lists_out_and_says_so(
+    called: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "wordfreq", None)
+    data, model = write(tmp_path / "u.tsv", rows(40)), tmp_path / "m.npz"
+    options = ["--output", model, "--buckets", "4096", "--no-evaluate"]
+    done = called("train", data, *options)
+    assert done.code == 0, done.err
+    said = done.out.splitlines()[0]
+    assert said == "word lists are left out: pip install 'langfocus[training]' adds them"
+    assert not UrlModel.load(model).parameters.facts["word_lists"]
+    wanted = called("train", data, *options, "--word-lists")
+    assert wanted.code == 1
+    assert "pip install 'langfocus[training]'" in wanted.err

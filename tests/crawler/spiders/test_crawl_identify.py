@@ -156,7 +156,7 @@ def test_a_method_without_its_model_is_refused_before_anything_is_written(
     arguments = ["-a", "lang=de", "-a", "identify=fasttext", "-s", f"JOBDIR={tmp_path / 'run'}"]
     without = {**environment(None), FASTTEXT_MODEL: str(tmp_path / "none.ftz")}
     done = processes.run("scrapy", command, *spider, *arguments, environment=without)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "-a identify=fasttext: " in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()

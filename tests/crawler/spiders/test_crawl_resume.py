@@ -66,7 +66,7 @@ def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_pa
             process.send_signal(signal.SIGINT)
             proxy.answers = None
             told, _ = process.communicate(timeout=HANG_S)
-            assert process.returncode == 1
+            assert process.returncode == 130
             assert f"stopped; the same command with -s JOBDIR={tmp_path} goes on" in told
         first = summary(tmp_path)
         assert first["finish_reason"] == "shutdown"

@@ -9,7 +9,7 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler import settings as project
-from crawler.commands.crawl import Command
+from crawler.commands.crawl import CrawlCommand
 from crawler.configuration import DESCRIPTIONS, SETTINGS, CrawlSettings
 from crawler.crawl import open_crawl
 from crawler.declaration import Option
@@ -150,7 +150,7 @@ def test_a_part_of_scrapy_that_is_switched_off_is_not_loaded(tmp_path: Path) -> 
 
 def test_the_manual_names_every_argument_and_setting() -> None:
     parser = argparse.ArgumentParser(prog="crawl")
-    command: Any = Command()
+    command: Any = CrawlCommand()
     command.settings = Settings()
     command.add_options(parser)
     told = parser.format_help()

@@ -1,0 +1,129 @@
+"""The progress of a command on one stream: in place on a terminal, in plain lines elsewhere."""
+
+import time
+from collections.abc import Callable
+from threading import RLock
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+
+
+class Display:
+    """Rows of text, one for each task that is under way.
+
+    On a terminal the rows are at its bottom, change at most every `refresh_s` seconds, and are
+    cut at its right edge. On any other stream each row is printed as a line every `every_s`
+    seconds. `clock` gives seconds that only grow. All methods may be called by any thread.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        every_s: float = 30.0,
+        refresh_s: float = 0.2,
+    ) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._console = _console(stream) if stream.isatty() else None
+        self.is_terminal = self._console is not None and not self._console.is_dumb_terminal
+        self._interval = refresh_s if self.is_terminal else every_s
+        self._shown_at = clock()
+        self._rows: dict[object, Callable[[], str]] = {}
+        self._live: Live | None = None
+        self._lock = RLock()
+
+    def __enter__(self) -> Self:
+        """Return the display."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Remove all rows."""
+        self.close()
+
+    def update(self, row: object, text: Callable[[], str]) -> None:
+        """Set the text of a row, and show all rows if it is time to.
+
+        `text` is called only when the rows are shown, so this is cheap enough for every page.
+        """
+        with self._lock:
+            self._rows[row] = text
+            now = self._clock()
+            if now - self._shown_at >= self._interval:
+                self._shown_at = now
+                self._show([text() for text in self._rows.values()])
+
+    def count(self, task: str, done: int, total: int | None) -> None:
+        """Show how much of a task is done, and of how much if that is known.
+
+        All tasks that are counted share one row, which is removed when a task is finished.
+        """
+        if total is not None and done >= total:
+            self.remove(Display.count)
+        else:
+            of_total = f" of {total:,} ({100 * done / total:.0f} %)" if total else ""
+            self.update(Display.count, lambda: f"{task}: {done:,}{of_total}")
+
+    def remove(self, row: object) -> None:
+        """Remove a row. It disappears when the rows are shown next, or now if it was the last."""
+        with self._lock:
+            self._rows.pop(row, None)
+            if not self._rows:
+                self.close()
+
+    def tell(self, line: str) -> None:
+        """Print a line that stays; on a terminal it is above the rows."""
+        with self._lock:
+            if self._live is None:
+                print(line, file=self._stream, flush=True)
+            else:
+                self._live.console.print(line, soft_wrap=True)
+
+    def close(self) -> None:
+        """Remove all rows; a second call does nothing."""
+        with self._lock:
+            self._rows.clear()
+            if self._live is not None:
+                self._live.stop()
+                self._live = None
+
+    def _show(self, lines: list[str]) -> None:
+        if self._console is None or not self.is_terminal:
+            print("\n".join(lines), file=self._stream, flush=True)
+            return
+        from rich.text import Text
+
+        if self._live is None:
+            self._live = _started(self._console)
+        shown = Text("\n".join(lines), no_wrap=True, overflow="crop")
+        self._live.update(shown, refresh=True)
+
+
+def _console(stream: TextIO) -> "Console":
+    from rich.console import Console
+
+    return Console(file=stream, force_terminal=True, markup=False, highlight=False)
+
+
+def _started(console: "Console") -> "Live":
+    from rich.live import Live
+
+    live = Live(
+        console=console,
+        auto_refresh=False,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
+    live.start()
+    console.show_cursor(True)  # A process that is killed could not bring a hidden cursor back.
+    return live
