@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from crawler.errors import SettingError
 from crawler.simulate.engine import Course
-from crawler.simulate.figures import Yardstick, sizes_of
+from crawler.simulate.figures import Yardstick, course_arrays
 from crawler.simulate.plan import (
     Progress,
     SimulatedCrawl,
@@ -164,31 +164,19 @@ class _Measure:
 
     def measure(self, course: Course, yardstick: Yardstick, random_state: int) -> Costs:
         """Return the costs (resamples + 1, 4), the first without resampling."""
-        from crawler.simulate import counting
+        from crawler.simulate.courses import count_by_server, weighted_costs
 
-        graph = self._graph
-        server, sizes = np.asarray(graph.page_server).view(np.ndarray), sizes_of(graph)
-        server.flags.writeable = False
-        order = course.order.view()
-        order.flags.writeable = False
-        by_server = np.zeros(graph.n_servers, np.int64)
-        counting.count_by_server(yardstick.kind, yardstick.distance, server, by_server)
-        has_page = np.flatnonzero(_has_page(graph))
-        is_known = np.zeros(graph.n_servers, np.uint8)
+        n_servers = self._graph.n_servers
+        arrays = course_arrays(course, yardstick)
+        by_server = np.zeros(n_servers, np.int64)
+        count_by_server(yardstick.kind, yardstick.distance, arrays.server, by_server)
+        has_page = np.flatnonzero(_has_page(self._graph))
+        is_known = np.zeros(n_servers, np.uint8)
         costs = np.empty((self._resamples + 1, 4))
         for number in range(self._resamples + 1):
             weights = _weights(has_page, by_server, random_state, number)
             wanted = self._coverage * int((by_server * weights).sum())
-            counting.weighted_costs(
-                order,
-                yardstick.kind,
-                server,
-                sizes,
-                weights,
-                max(wanted - 1e-6, 1e-6),
-                is_known,
-                costs[number],
-            )
+            weighted_costs(arrays, weights, max(wanted - 1e-6, 1e-6), is_known, costs[number])
         return costs
 
 
@@ -265,9 +253,9 @@ def _finite(cost: float) -> float | None:
 
 
 def _row(least: str) -> int:
-    from crawler.simulate import counting
+    from crawler.simulate import courses
 
-    return {"pages": counting.PAGES, "bytes": counting.BYTES, "servers": counting.SERVERS}[least]
+    return {"pages": courses.PAGES, "bytes": courses.BYTES, "servers": courses.SERVERS}[least]
 
 
 def _unfetched(graph: WebGraph) -> int:

@@ -19,6 +19,7 @@ from crawler.strategies.filters import Filter, Unit
 
 if TYPE_CHECKING:
     from crawler.simulate import kernel
+    from crawler.simulate.drawing import Drawing
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -148,12 +149,12 @@ class _Crawl:
         self._waiting = _frozen(seeds)
 
     def _mark_wanted(self, seeds: npt.NDArray[np.int32]) -> None:
+        from crawler.simulate.perfect import mark_wanted
+
         reached = np.empty(_n_fetchable(self._graph), np.int32)
         parent = np.empty(self._graph.n_vertices, np.int32)
         web = self._web
-        self._kernel.mark_wanted(
-            web.link_start, web.link_target, seeds, self._state, reached, parent
-        )
+        mark_wanted(web.link_start, web.link_target, seeds, self._state, reached, parent)
 
     @property
     def n_pages(self) -> int:
@@ -251,6 +252,7 @@ def _memory(
     graph: WebGraph, rules: "kernel.Rules", state: npt.NDArray[np.uint8], limit: int
 ) -> "kernel.Memory":
     from crawler.simulate import kernel
+    from crawler.simulate.queues import HighNumbers
 
     kind = rules.kind
     n_fetchable = _n_fetchable(graph)
@@ -272,7 +274,7 @@ def _memory(
         queue=np.empty(limit, np.int32),
         counts=np.zeros(kernel.N_COUNTS, np.int64),
         heap=np.empty(n_fetchable if is_keyed else 1, np.uint64),
-        high=kernel.HighNumbers(
+        high=HighNumbers(
             bits=np.zeros(n_words, np.uint64),
             words=np.zeros(n_words // 64 + 1, np.uint64),
             blocks=np.zeros(n_words // 4096 + 1, np.uint64),
@@ -281,8 +283,8 @@ def _memory(
     )
 
 
-def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
-    from crawler.simulate import kernel
+def _drawing(graph: WebGraph, *, is_drawn: bool) -> "Drawing":
+    from crawler.simulate.drawing import Drawing
 
     n_servers = graph.n_servers if is_drawn else 1
     first = np.zeros(n_servers + 1, np.int32)
@@ -290,7 +292,7 @@ def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
         fetchable = graph.page_server[graph.page_status != 0]
         np.cumsum(np.bincount(fetchable, minlength=n_servers), out=first[1:])
     n_words = _WORDS_A_CALL if is_drawn else 1
-    return kernel.Drawing(
+    return Drawing(
         first=first,
         admitted=np.zeros(n_servers, np.int32),
         inner=np.zeros(first[-1], np.int32),
@@ -305,7 +307,7 @@ def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
     )
 
 
-def _refill(drawing: "kernel.Drawing", random: Random) -> None:
+def _refill(drawing: "Drawing", random: Random) -> None:
     """Give out the next words of 32 bits that a generator makes its draws of."""
     left = drawing.words[drawing.word[0] :]
     number = len(drawing.words) - len(left)
