@@ -9,7 +9,7 @@ the servers count that it visits, not the way it takes.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -123,19 +123,12 @@ def advise(
     of the plan's random states. Cases that only a simulation can do are left out. Raises
     `SettingError` for a coverage not in (0, 1] and for bytes where the graph has no sizes.
     """
-    if not 0 < coverage <= 1:
-        raise SettingError(f"a coverage of {coverage:g} is not more than 0 and at most 1")
-    if least not in COSTS:
-        raise SettingError(f"the least {least!r}: there are {', '.join(COSTS)}")
-    if least == "bytes" and graph.page_bytes is None:
-        raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
+    _check(graph, coverage, least)
     cases = tuple(case for case in plan.cases if case.arguments)
-    plan = SimulationPlan(plan.lang, cases, plan.random_states, plan.drawn_seeds, plan.limit)
-    measure = _Measure(graph, coverage, resamples)
+    plan = replace(plan, cases=cases)
+    measure = _Measure(graph, coverage, resamples).measure
     results = []
-    for result in simulate_all(
-        graph, plan, jobs=jobs, on_progress=on_progress, measure=measure.measure
-    ):
+    for result in simulate_all(graph, plan, jobs=jobs, on_progress=on_progress, measure=measure):
         results.append(result)
         if on_result is not None:
             on_result(result)
@@ -154,6 +147,15 @@ def advise(
         relevant_servers=len(np.unique(graph.page_server[graph.relevant(plan.lang)])),
         unfetched_urls=_unfetched(graph),
     )
+
+
+def _check(graph: WebGraph, coverage: float, least: str) -> None:
+    if not 0 < coverage <= 1:
+        raise SettingError(f"a coverage of {coverage:g} is not more than 0 and at most 1")
+    if least not in COSTS:
+        raise SettingError(f"the least {least!r}: there are {', '.join(COSTS)}")
+    if least == "bytes" and graph.page_bytes is None:
+        raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
 
 
 class _Measure:

@@ -7,7 +7,7 @@ text nor any link; those go through files in the graph's folder.
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
@@ -73,10 +73,7 @@ def build(
         opened = sources_of(sources, identify=identify)
         provenance = _provenance(opened, directory_depth, identify)
         folder.mkdir(parents=True, exist_ok=True)
-        with (
-            tempfile.TemporaryDirectory(prefix=".", dir=folder) as spool,
-            closing(_Assembly(Path(spool), directory_depth, tuple(orderings))) as assembly,
-        ):
+        with _assembly(folder, directory_depth, orderings) as assembly:
             for number, source in enumerate(opened, 1):
                 assembly.read(source, number)
             told = [url for source in opened for url in source.seeds()]
@@ -91,6 +88,18 @@ def build(
         with suppress(OSError):
             folder.rmdir()  # nothing is in it where it failed
     return WebGraph.open(folder, check=False)
+
+
+@contextmanager
+def _assembly(
+    folder: Path, directory_depth: int, orderings: Sequence[str]
+) -> Iterator["_Assembly"]:
+    """An assembly whose files are in a folder of their own, which is deleted at the end."""
+    with (
+        tempfile.TemporaryDirectory(prefix=".", dir=folder) as spool,
+        closing(_Assembly(Path(spool), directory_depth, tuple(orderings))) as assembly,
+    ):
+        yield assembly
 
 
 def _check(orderings: Sequence[str], directory_depth: int) -> None:
@@ -351,16 +360,15 @@ class _Assembly:
         link_start, link_target = self._links(n)
         url_start = _starts(known.url_length[:n])
         url_bytes = _mapped(self._spool / "urls", np.dtype(np.uint8))
-        names = list(self._servers)
-        server_start, server_bytes = packed(names)
-        domains, server_domain = _domains(names)
         is_page = known.status[:n] == PAGE
-        has_no_links = is_page & (known.source[:n] == 0)
-        self._left_out[_WITHOUT_LINKS] += int(np.count_nonzero(has_no_links))
+        self._left_out[_WITHOUT_LINKS] += int(np.count_nonzero(is_page & (known.source[:n] == 0)))
+        left_out = {reason: number for reason, number in self._left_out.items() if number}
+        scores = {
+            name: self._scores(name, target, url_start, url_bytes) for name in self._orderings
+        }
         return WebGraph(
             languages=tuple(self._languages),
             target=target,
-            n_servers=len(names),
             n_directories=self._directories.known,
             page_server=known.server[:n],
             page_directory=known.directory[:n],
@@ -370,19 +378,11 @@ class _Assembly:
             link_target=link_target,
             seeds=seed_vertices,
             page_bytes=known.size[:n],
-            server_domain=server_domain,
-            domains=domains,
             url_start=url_start,
             url_bytes=url_bytes,
-            server_start=server_start,
-            server_bytes=server_bytes,
-            scores={
-                name: self._scores(name, target, url_start, url_bytes) for name in self._orderings
-            },
-            provenance={
-                **provenance,
-                "left_out": {reason: number for reason, number in self._left_out.items() if number},
-            },
+            scores=scores,
+            provenance={**provenance, "left_out": left_out},
+            **_server_columns(list(self._servers)),
         )
 
     def _check_languages(self, target: str) -> None:
@@ -462,6 +462,19 @@ def _new_file(path: Path, length: int) -> npt.NDArray[np.int32]:
         return np.empty(0, np.int32)
     column: np.memmap[Any, np.dtype[np.int32]] = np.memmap(path, np.int32, "w+", shape=(length,))
     return column.view(np.ndarray)
+
+
+def _server_columns(names: Sequence[str]) -> dict[str, Any]:
+    """What a graph says of its servers."""
+    domains, server_domain = _domains(names)
+    server_start, server_bytes = packed(names)
+    return {
+        "n_servers": len(names),
+        "domains": domains,
+        "server_domain": server_domain,
+        "server_start": server_start,
+        "server_bytes": server_bytes,
+    }
 
 
 def _domains(names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int16]]:

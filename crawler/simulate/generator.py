@@ -224,9 +224,8 @@ class Generator:
             is_capped = cell in (layout.INTRA_RELEVANT, layout.INTRA_OTHER)
             room = rooms[cell] if is_capped else rooms[0]
             factors = self._factors(activity, room, row, wanted[:, cell], is_capped=is_capped)
-            linknumbers.give_links(
-                activity, room, row, factors, is_capped, self._chance, number[cell]
-            )
+            caps = room if is_capped else np.full(1, np.inf, np.float32)
+            linknumbers.give_links(activity, caps, row, factors, self._chance, number[cell])
         return number
 
     def _factors(
