@@ -4,8 +4,8 @@ Every strategy is simulated from the seeds of the graph and from others, drawn a
 pages. Each of these courses is measured on the graph and on resamples of its servers: as many
 servers as there are, drawn with replacement, all that is on a server counting as often as it was
 drawn (a bootstrap by cluster). Seeds and resamples are the same for all strategies, so that they
-are compared pair by pair. A course is not simulated anew on a resample: what varies is how much
-the servers count that it visits, not the way it takes.
+are compared pair by pair. A course is not simulated anew on a resample: only the
+weights of the servers that it visits vary, not its order of pages.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ from crawler.simulate.plan import (
 from crawler.simulate.webgraph import WebGraph
 
 COSTS: Final = ("pages", "bytes", "servers")
-"""What a crawl may be asked to need the least of."""
+"""The costs of which a crawl can be asked to need the least."""
 
 FEW: Final = 10
 """Of fewer relevant servers resamples are too much alike, or too little, to tell much."""
@@ -41,7 +41,7 @@ Costs = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class RatedStrategy:
-    """How a strategy did: what it cost to reach the coverage, and how often it was best.
+    """The result of a strategy: its cost to reach the coverage, and how often it was best.
 
     `cost` is from the graph's own seeds on the graph as it is, None where the coverage was not
     reached; `low`, `middle` and `high` are the 5th, 50th and 95th percentile over all resamples,
@@ -62,13 +62,13 @@ class RatedStrategy:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the simulations say, the cheapest strategy first.
+    """The strategies by their costs, the cheapest first.
 
     The coverage is of the relevant pages to which the seeds of a crawl lead: `reachable_pages` of
     `relevant_pages` from the graph's own, on `relevant_servers`. `reached_by` is the largest share
-    of these that any strategy crawled. `unfetched_urls` are linked but were never fetched: what
-    they hold is in no figure. If all of them were relevant, the wanted coverage of what is known
-    would be `least_coverage` of what there is.
+    of these that any strategy crawled. `unfetched_urls` are linked but were never fetched, so no
+    figure counts them. If all of them were relevant, the wanted coverage of the known pages would
+    be `least_coverage` of all pages.
     """
 
     lang: str
@@ -95,7 +95,7 @@ class Advice:
 
     @property
     def least_coverage(self) -> float:
-        """What the wanted coverage comes to if all that was never fetched is relevant."""
+        """The wanted coverage as a share of all pages, if all unfetched URLs are relevant."""
         there_are = self.relevant_pages + self.unfetched_urls
         return self.coverage * self.reachable_pages / max(1, there_are)
 
@@ -159,7 +159,7 @@ def _check(graph: WebGraph, coverage: float, least: str) -> None:
 
 
 class _Measure:
-    """What courses cost on a graph and on resamples of it."""
+    """Measures the costs of courses on a graph and on resamples of it."""
 
     def __init__(self, graph: WebGraph, coverage: float, resamples: int) -> None:
         self._graph, self._coverage, self._resamples = graph, coverage, resamples

@@ -72,10 +72,10 @@ def count_links(
 ) -> None:
     """Count the links of pages.
 
-    `mark` (V,) is written over; `unfetched` (V,) becomes 1 for what was named and not fetched.
+    `mark` (V,) is written over; `unfetched` (V,) becomes 1 for linked URLs never fetched.
     `counts` is (3, 2, 3, 3): by source (relevant; other, on a server with relevant pages; other),
-    whether the link leaves its server, target (relevant; other page; no page), and what is known
-    of the target's server.
+    whether the link leaves its server, target (relevant; other page; no page), and the
+    knowledge of the target's server.
     """
     start, target, kind = links.start, links.target, links.kind
     server, server_kind = servers.server, servers.known

@@ -1,4 +1,4 @@
-"""The compiled counting along courses: what a simulated crawl had after so many pages."""
+"""The compiled counting along courses: the counts of a simulated crawl after so many pages."""
 
 from typing import NamedTuple
 
@@ -96,7 +96,7 @@ def weighted_costs(
     is_known: Bytes,
     costs: Floats,
 ) -> None:
-    """Set `costs` (4,) to what a course costs until its weighted relevant pages are `wanted`.
+    """Set `costs` (4,) to the costs of a course until its weighted relevant pages are `wanted`.
 
     Everything of a server counts as often as its weight in `weights` (S,) says. Infinite where
     the course ends before. `is_known` (S,) is written over.

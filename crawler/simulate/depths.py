@@ -77,7 +77,7 @@ def _make_island(servers: GrownServers, server: int, depth: Bytes) -> None:
 def _close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
     last = before
     for page in range(start, end):
-        # One is the first; what stands beside it would have to be found without it.
+        # One page is the first; a page beside it would have to be found without it.
         nearest = before + 1 if page == start else before + 2
         last = min(max(int(depth[page]), nearest), last + 1, MAX_DEPTH)
         depth[page] = last
@@ -94,7 +94,7 @@ def settle_depths(
 ) -> None:
     """Depths from places: the bounds are those of relevant, near and far pages; then sort.
 
-    Chains and what stands beside them are the first pages of a segment.
+    Chains and the pages beside them are the first pages of a segment.
     """
     counts = np.zeros(MAX_DEPTH + 1, np.int64)
     for server in range(len(servers.kind)):
@@ -106,7 +106,7 @@ def settle_depths(
             depth[page] = _depth_of(places[page], others)
         _sort(depth, start[LINKED], start[SHY], counts)
         _sort(depth, start[SHY], start[FRONT], counts)
-        # Together: what relevant pages link to is what is nearest to the seeds.
+        # Together: relevant pages link to the pages that are nearest to the seeds.
         _sort(depth, start[FRONT], start[4], counts)
         if servers.kind[server] in (ISLAND, REMOTE):
             _make_island(servers, server, depth)

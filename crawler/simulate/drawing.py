@@ -23,10 +23,10 @@ _SERVERS, _PLACES, _FREE, _URLS = range(4)
 class Drawing(NamedTuple):
     """What is drawn from: the URLs of servers, which are numbered from `first` (S+1,) on.
 
-    `admitted` (S,) of these numbers are given. `inner` (F,) sums what is queued within each
+    `admitted` (S,) of these numbers are given. `inner` (F,) sums the queued URLs within each
     server, `outer` (2 S,) within the servers of each tier, by their `place` (S,), as Fenwick
-    trees; `at_place` (2, S) are the servers, `free` (2, S) places given up, `weight` (S,) what each
-    server has queued. `tiers` (2, 4) are servers that have a place, places, free places and URLs;
+    trees; `at_place` (2, S) are the servers, `free` (2, S) places given up, `weight` (S,) the
+    queued URLs of each server. `tiers` (2, 4) are servers that have a place, places, free places and URLs;
     `words` are random numbers of 32 bits, of which `word` (1,) are used up.
     """
 
@@ -92,7 +92,7 @@ def _take_place(place: Ints, free: Ints, tiers: Longs, server: int, tier: int) -
 
 @inlined
 def change(drawing: Drawing, server: int, at: int, tier: int, by: int) -> None:
-    """Add to what is queued of a server: its URL `at` in the order of discovery."""
+    """Add to the queued URLs of a server: its URL `at` in the order of discovery."""
     first, end = int(drawing.first[server]), int(drawing.first[server + 1])
     weight, tiers, place = drawing.weight, drawing.tiers, drawing.place
     _add(drawing.inner, first, end - first, at, by)

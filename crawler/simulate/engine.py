@@ -2,7 +2,7 @@
 
 One worker, and no host ever rests. Filters, orderings and the frontier decide as they do live
 (`crawler.strategies`, `crawler.frontier.sqlite`); their rules are written a second time in
-`crawler.simulate.kernel`, which is compiled, and tests hold the two together.
+`crawler.simulate.kernel`, which is compiled, and tests compare the two.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ _WORDS_A_CALL = 1 << 18
 
 @dataclass(frozen=True)
 class Course:
-    """How a crawl went: the pages in the order downloaded, and what became of links.
+    """The pages of a crawl in the order downloaded, and the counts of its links.
 
     `order` are vertices, int32 (N,); `queue` is how many URLs waited after each of them, int32
     (N,), those that were never fetched in the recorded Web included (Tamura 2007, Fig. 7). Links
@@ -103,7 +103,7 @@ def _seeds(
 
 
 class _Crawl:
-    """One simulation: what the compiled code is given, and how far it is."""
+    """One simulation: the arguments of the compiled code, and the progress."""
 
     def __init__(
         self, graph: WebGraph, filter: Filter, ordering: str, target: str, host_cap: int
@@ -169,7 +169,7 @@ class _Crawl:
         until = min(self._until, self.n_pages + _PAGES_A_CALL)
         seeds, self._waiting = self._waiting, _frozen(np.empty(0, np.int32))
         ended = kernel.crawl(self._web, self._rules, memory, seeds, until) == kernel.ENDED
-        # What is left once the last page is known gives no page any more.
+        # After the last page of the graph no URL in the queue gives another page.
         self._is_complete = ended or self.n_pages == self._graph.n_pages
         return not ended and self.n_pages < self._until
 

@@ -3,7 +3,7 @@
 A graph has Tables 1, 4 and 5 and Figures 1 and 2, a course Figures 4 to 8. A curve has some hundred
 points whatever the number of pages. The target language is always said; a relevant page is one in
 it, a relevant server one with such a page. Distances are numbers of links from the nearest seed; a
-redirect adds nothing to them, and a link to one is a link to what it leads to.
+redirect adds nothing to them, and a link to one is a link to its target.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from crawler.simulate.linkarrays import LinkArrays
 
 MILESTONES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
-"""Coverages of which a course says what it took to reach them."""
+"""Coverages for which a course gives the costs to reach them."""
 
 ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
 """Numbers of pages that are among the points of every course that has so many."""
@@ -37,7 +37,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class LinkCounts:
-    """Links of one kind of source: to what they point, and how many of them leave their server.
+    """Links of one kind of source, by the kind of their target, within and between servers.
 
     `inside` and `outside` are (links to the first kind of target, to the second), links within
     the server of their source and links to another (the upper and lower rows of Tables 4 and 5).
@@ -55,7 +55,7 @@ class LinkCounts:
 
 @dataclass(frozen=True)
 class GraphFigures:
-    """What Tamura 2007, chapters 2 and 3, tells about a data set.
+    """The figures of a data set in Tamura 2007, chapters 2 and 3.
 
     `pages_by` counts pages by (language, top-level domain), "" where a page has no language or a
     server no known domain. `by_page` is Table 4, `by_server` Table 5. Row d of `by_distance` is
@@ -107,7 +107,7 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
 
 
 class Yardstick:
-    """What courses on a graph are measured by: which pages are relevant, how far each is.
+    """The facts by which courses on a graph are measured: relevant pages and distances.
 
     Takes 3 bytes for each vertex. Distances are counted from `seeds`, None: those of the graph.
     """
@@ -130,7 +130,7 @@ class Yardstick:
 
     @cached_property
     def distance(self) -> npt.NDArray[np.int16]:
-        """Distance of each page from the seeds, -1 for what cannot be reached, (V,)."""
+        """Distance of each page from the seeds, -1 where no link leads, (V,)."""
         from crawler.simulate.distances import measure_distances
 
         distance = np.full(self.graph.n_vertices, -1, np.int16)

@@ -23,9 +23,9 @@ How each quantity comes about:
 - **Harvest rate** (5.2): relevant pages link to `linked_other_pages` different irrelevant ones. It
   is what a hard focused crawl downloads beside relevant pages, 30 % of some two million.
 
-The paper shows its figures as plots, not as numbers; the defaults for Figures 1 and 2 are curves
-that agree with all that its text says of them. Sizes of servers are lognormal, which it does not
-tell.
+The paper shows its figures as plots, not as numbers. The defaults for Figures 1 and 2 are curves
+that agree with its text. Sizes of servers are lognormal, unlike in the paper, which does not give
+their distribution.
 """
 
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ _DOMAINS: Final = {"com": 0.563, "de": 0.079, "jp": 0.076, "org": 0.075, "net": 
 
 @dataclass(frozen=True)
 class WebMeasures:
-    """What is known of a Web; the defaults are those of Tamura 2007.
+    """The measured quantities of a Web; the defaults are those of Tamura 2007.
 
     Counts: `vertices` are URLs, `pages` those downloaded, from `servers`; `relevant_pages` of these
     are in the `target` language, on `relevant_servers`, `relevant_pages_in_domain` of them under
@@ -217,12 +217,12 @@ def link_plan(measures: WebMeasures) -> Counts:
         plan[row, 7] = share * (1 - near_known) * of_near[3]
     plan[2, 4], plan[2, 5] = far_known * of_far[2] - far[2], far_known * of_far[3]
     plan[2, 6], plan[2, 7] = (1 - far_known) * of_far[2], (1 - far_known) * of_far[3]
-    # Within a server, to URLs never fetched: what Table 5 has more than Table 4.
+    # Within a server, to URLs never fetched: the links that only Table 5 has.
     own = plan[:2, :2].sum()
     more = of_near[0] + of_near[1] - of_near[2] - of_near[3] - own
     plan[:2, 2] = more * plan[:2, :2].sum(axis=1) / own
     plan[2, 2] = of_far[0] + of_far[1] - of_far[2] - of_far[3] - plan[2, :2].sum()
-    # To servers without pages: what Table 5 leaves, in proportion to links between servers.
+    # To servers without pages: the links that are left, in proportion to links between servers.
     between = plan[:, 3:8].sum(axis=1)
     plan[:, 8] = (m.links - sum((*of_near[:2], *of_far[:2]))) * between / between.sum()
     if plan.min() < -1:

@@ -157,7 +157,7 @@ def _take_low(state: Bytes, found: Ints, counts: Longs) -> int:
 
 @inlined
 def _undraw(web: WebArrays, rules: Rules, memory: Memory, server: int, unit: int) -> None:
-    """Take what is queued of a unit out of the draws."""
+    """Take the queued URLs of a unit out of the draws."""
     drawing, n_servers = memory.drawing, len(web.tier)
     for at in range(drawing.admitted[server]):
         vertex = int(memory.found[drawing.first[server] + at])
@@ -174,7 +174,7 @@ def _undraw(web: WebArrays, rules: Rules, memory: Memory, server: int, unit: int
 def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int) -> int:  # noqa: PLR0912, PLR0915  # see below
     """Queue seeds, crawl until there are `until` pages (PAUSED) or nothing is left (ENDED).
 
-    Also want of random `words` is a pause. No filter applies to seeds, the host cap does.
+    It also pauses where random `words` run out. No filter applies to seeds, the host cap does.
     """
     # One long function over plain arrays: each field of a tuple and each argument of a call has its
     # references counted, which took twenty times as long as the crawl itself.

@@ -22,7 +22,7 @@ from crawler.url import directory_of, host_of
 
 ARGUMENTS: Final = {
     "lang": "language to look for (default: the one that the graph was made for)",
-    "strategies": "which of the queue is fetched next, of bfs, soft, random, cctld, perfect, and "
+    "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, perfect, and "
     "svm or any other whose scores the graph has (default: soft)",
     "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
@@ -30,7 +30,7 @@ ARGUMENTS: Final = {
     "directory_depth": "how many directories of a path make a unit of the directory filter; "
     "several, and others than the graph was made with, need URLs (default: the graph's)",
 }
-"""Arguments of a simulation (-a NAME=VALUE) and what they mean; lists have commas."""
+"""Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
 
 _TOLERANCES: Final = "5,10,20"
 _CHUNK = 50_000
@@ -65,7 +65,7 @@ class StrategyCase:
 
     @property
     def arguments(self) -> str:
-        """What makes `scrapy crawl` do the same; empty for what only a simulation can do."""
+        """The arguments of a crawl that does the same; empty where only a simulation can do it."""
         if self.strategy == "perfect":
             return ""
         given = {
@@ -111,9 +111,9 @@ class SimulationPlan:
 
 @dataclass(frozen=True)
 class SimulatedCrawl:
-    """A simulation that was done: what its course shows, and how many seconds it took.
+    """A simulation that has ended: the figures of its course, and the seconds it took.
 
-    `measured` is what `simulate_all` was asked to measure beside.
+    `measured` is the result of the `measure` that `simulate_all` was given.
     """
 
     case: StrategyCase
@@ -128,11 +128,11 @@ Progress = Callable[[StrategyCase, int, int], None]
 """Is told the case, the random state and how many pages there are; called from threads."""
 
 Measure = Callable[[Course, Yardstick, int], Any]
-"""What is to be kept of a course beside its figures, given the random state too."""
+"""Measures a course beside its figures; is given the random state too."""
 
 
 class _Stopped(Exception):
-    """Ends a simulation whose result nobody wants any more."""
+    """Ends a simulation whose result is no longer needed."""
 
 
 def make_plan(
@@ -287,7 +287,7 @@ def possible_seeds(graph: WebGraph, lang: str) -> npt.NDArray[np.int64]:
 
 
 def prepared(graph: WebGraph, plan: SimulationPlan) -> dict[int | None, WebGraph]:
-    """Return the graph with what a plan needs, by directory depth; None: the graph's own."""
+    """Return the graph prepared for a plan, by directory depth; None: the graph's own."""
     wants_svm = any(case.strategy == "svm" for case in plan.cases)
     if wants_svm and ("svm" not in graph.scores or plan.lang != graph.target):
         graph = replace(graph, scores={**graph.scores, "svm": _svm_scores(graph, plan.lang)})
@@ -313,7 +313,7 @@ def _grouped(graph: WebGraph, depth: int | None) -> WebGraph:
 
 
 def _svm_scores(graph: WebGraph, lang: str) -> npt.NDArray[np.float32]:
-    """What the URL model that ships says of each URL, higher where the language is likelier."""
+    """The scores of the URL model that ships, higher where the language is likelier."""
     if not graph.has_urls:
         raise SettingError(f"the graph has neither scores of svm for {lang} nor URLs to score")
     from classifiers.urls.model import UrlModel
@@ -339,7 +339,7 @@ def _known_orderings(graph: WebGraph) -> tuple[str, ...]:
 def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
     """Return the code of a language of a graph, None: its target; `option` is named in errors.
 
-    Raises `SettingError` for what is no language, `GraphError` for one that no page is in.
+    Raises `SettingError` where it is no language, `GraphError` for one that no page is in.
     """
     if tag is None or tag in graph.languages:
         return graph.target if tag is None else tag
