@@ -7,7 +7,7 @@ page: SQLite counts the rows, or they are streamed. So a run can have ten millio
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,12 +114,8 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
     sessions, finish_reason = _sessions(connection)
     counts = {str(n): int(v) for n, v in connection.execute("SELECT name, value FROM counts")}
     return Summary(
-        lang=lang,
-        strategy=str(meta.get("strategy", "")),
-        filter=str(meta.get("filter", "")),
-        tolerance=_whole(meta.get("tolerance")),
-        host_cap=_whole(meta.get("host_cap")),
-        web=str(meta.get("web", "")),
+        **_settings(meta),
+        **_counters(tallies),
         pages=pages,
         labelled=labelled,
         relevant=relevant,
@@ -134,17 +130,29 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         bytes=tallies.bytes,
         harvest_by_200=by_portion(connection, lang),
         harvest_last_200=last_portion(connection, lang).harvest_rate,
-        languages=_falling(tallies.languages),
-        outcomes=_falling(tallies.outcomes),
-        statuses=_falling(tallies.statuses),
-        methods=_falling(tallies.methods),
-        charsets=_falling(tallies.charsets),
-        countries=_falling(tallies.countries),
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
-        seeds=_seeds(meta.get("seeds")),
-        settings={str(key): str(value) for key, value in meta.items() if key != "seeds"},
     )
+
+
+def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a summary that say how the crawl was set up."""
+    return {
+        "lang": str(meta["lang"]),
+        "strategy": str(meta.get("strategy", "")),
+        "filter": str(meta.get("filter", "")),
+        "tolerance": _whole(meta.get("tolerance")),
+        "host_cap": _whole(meta.get("host_cap")),
+        "web": str(meta.get("web", "")),
+        "seeds": _seeds(meta.get("seeds")),
+        "settings": {str(key): str(value) for key, value in meta.items() if key != "seeds"},
+    }
+
+
+def _counters(tallies: _Tallies) -> dict[str, Any]:
+    """The fields of a summary that count rows by a column."""
+    names = ("languages", "outcomes", "statuses", "methods", "charsets", "countries")
+    return {name: _falling(getattr(tallies, name)) for name in names}
 
 
 def _tallies(connection: sqlite3.Connection) -> _Tallies:
