@@ -216,9 +216,9 @@ def _fault(connection: sqlite3.Connection) -> str:
     return ""
 
 
-def _damaged(folder: Path, what: str) -> RunFolderError:
+def _damaged(folder: Path, fault: str) -> RunFolderError:
     return RunFolderError(
-        f"{folder}: run.db is damaged: {what}; restore a copy or use a new folder"
+        f"{folder}: run.db is damaged: {fault}; restore a copy or use a new folder"
     )
 
 

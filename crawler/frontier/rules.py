@@ -13,7 +13,7 @@ _AT_LEAST_ZERO = ("patience_s", "host_cap", "directory_cap", "delay_s", "budget_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierRules:
-    """What every implementation of the frontier is told about a crawl.
+    """The rules of one crawl, given to whichever frontier it uses.
 
     `filter` decides whether a link enters the queue. `draw` decides between URLs with the same
     score. With `lifts`, a queued URL takes the better score of a later link to it; this is not

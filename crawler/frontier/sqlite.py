@@ -43,7 +43,7 @@ always followed. Unlike in the paper, whose seeds are home pages in the target l
 
 
 class _Settlement(NamedTuple):
-    """What a settled page changed: its links, the (score, id) of URLs dropped, its host."""
+    """The changes by a settled page; `dropped` has the score and id of each dropped URL."""
 
     outcome: Outcome
     dropped: list[tuple[float, int]]

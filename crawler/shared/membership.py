@@ -18,11 +18,11 @@ class Membership:
     """How one worker takes part in a shared crawl.
 
     `worker` names the stream of records and the counters, which outlive the process. `identity`
-    has what binds the crawl beside its rules: with another value a worker is refused. A lease ends
-    by itself after `lease_s` seconds unless `RedisFrontier.renew` is called. While other workers
-    hold leases, `ready_at` asks to look again in `poll_s` seconds. A server that cannot be reached
-    is tried for `wait_s` seconds, and for at most 5 seconds when the worker joins. Without
-    `keeps_records` nothing is kept of a settled page but its counts.
+    has the settings that bind the crawl beside its rules; a worker with another value is refused.
+    A lease ends by itself after `lease_s` seconds unless `RedisFrontier.renew` is called. While
+    other workers hold leases, `ready_at` asks to look again in `poll_s` seconds. A server that
+    cannot be reached is tried for `wait_s` seconds, and for at most 5 seconds when the worker
+    joins. Without `keeps_records`, only the counts of settled pages are kept.
     """
 
     worker: str = "worker"

@@ -22,7 +22,7 @@ _LONGEST_BUCKETED = 256
 
 
 class LinkOrigin(NamedTuple):
-    """What all links of a page have in common. `parent` is the URL of the page, "" for seeds."""
+    """The facts that all links of a page share. `parent` is the URL of the page, "" for seeds."""
 
     parent: str = ""
     depth: int = 0

@@ -56,7 +56,7 @@ _FIRST_WAIT_S = 5.0
 
 
 class _Held(NamedTuple):
-    """What a worker keeps of a lease beside the lease."""
+    """The facts about a lease that a worker keeps beside the lease."""
 
     host: str
     token: str
