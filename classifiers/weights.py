@@ -30,8 +30,8 @@ Ints = npt.NDArray[np.int32]
 def quantised(weights: Floats) -> tuple[Codes, Floats]:
     """Codes (n_languages, n_buckets) and scales (n_languages,) of some weights.
 
-    What is less than a hundredth of the largest becomes 0: it makes the file a quarter smaller
-    and changes the F1 of the URL model by 0.01.
+    Weights below a hundredth of the largest become 0, which makes the file a quarter smaller and
+    changes the F1 of the URL model by 0.01.
     """
     largest = np.abs(weights).max(axis=1)
     scales = np.where(largest > 0, largest / 127**2, 1).astype(np.float32)
@@ -62,7 +62,7 @@ def _prefetch_row(table: Codes, buckets: Buckets, at: int) -> None:
 
 @inlined
 def sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
-    """The sums of the weights of some buckets, as many as a multiple of four, (width,)."""
+    """Write the sums of the weights of `count` buckets, a multiple of four, to `sums` (width,)."""
     width = np.uint64(table.shape[1])
     for language in range(table.shape[1]):
         sums[language] = 0
@@ -80,9 +80,9 @@ def sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
 
 
 def table_of(weights: Codes) -> Codes:
-    """What `score_many` reads, from the codes of some languages, (n_languages, n_buckets).
+    """The table that `sum_rows` reads, from the codes of some languages, (n_languages, n_buckets).
 
-    One row of codes for each bucket and one of zeros, padded to a multiple of LANES.
+    It has one row of codes for each bucket and one of zeros, padded to a multiple of LANES.
     """
     n_languages, n_buckets = weights.shape
     table = np.zeros((n_buckets + 1, max(-(-n_languages // LANES), 1) * LANES), np.int8)

@@ -3,7 +3,7 @@
 CrawlError
 ├── SettingError (ValueError)      a setting or argument that cannot be used
 ├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
-├── GraphError (ValueError)        a Web graph that is missing, damaged or lacks what is asked for
+├── GraphError (ValueError)        a Web graph that is missing, damaged or incomplete
 ├── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
 └── StorageError (OSError)         a run that can no longer be written: a full disk, most often
 """
@@ -12,7 +12,7 @@ from classifiers.errors import LangfocusError
 
 
 class CrawlError(LangfocusError):
-    """Anything that stops a crawl; its message is one line that a person can act on."""
+    """Any error that stops a crawl; its message is one line and says how to go on."""
 
 
 class SettingError(CrawlError, ValueError):
@@ -24,7 +24,7 @@ class RunFolderError(CrawlError, ValueError):
 
 
 class GraphError(CrawlError, ValueError):
-    """A Web graph that is missing, damaged, or lacks what is asked of it."""
+    """A Web graph that is missing, damaged, or lacks a part that is asked for."""
 
 
 class ArchiveError(CrawlError, OSError):
@@ -32,4 +32,4 @@ class ArchiveError(CrawlError, OSError):
 
 
 class StorageError(CrawlError, OSError):
-    """A run that can no longer be written; what was committed before is whole."""
+    """A run that can no longer be written; all that was committed before is intact."""

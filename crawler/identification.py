@@ -1,4 +1,4 @@
-"""How a crawl reads a page: parsed once, its language told by the method of `-a identify=`."""
+"""How a crawl reads a page: it is parsed once, and the method of `-a identify=` is asked."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from crawler.visit import Download, Read, Reading
 
 
 def page_method(name: str) -> PageMethod:
-    """Return the method of that name with its models read; raises `SettingError`."""
+    """Return the method of that name with its models loaded; raises `SettingError`."""
     try:
         return method(name)
     except ClassifierError as error:
@@ -27,7 +27,7 @@ def page_method(name: str) -> PageMethod:
 
 
 def page_reader(by: PageMethod) -> Read:
-    """Return what parses a page, once, and lets a method tell its language."""
+    """Return a function that parses a page once and identifies its language by a method."""
 
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
         page = parse_page(
@@ -52,10 +52,10 @@ def page_reader(by: PageMethod) -> Read:
 
 
 def surroundings(page: ParsedPage, url: str, inlinks: Sequence[str] = ()) -> Surroundings:
-    """Return what may tell the language of a page beside its bytes.
+    """Return the evidence for the language of a page beside its bytes: its URL and inlinks.
 
-    `inlinks` are languages of pages that link to it. Nothing tells where it has hardly a letter:
-    it is written in no language, whatever its address says, and stays without a label.
+    `inlinks` are the languages of pages that link to it. There is no evidence for a page of
+    fewer than `MIN_LETTERS` letters: it is written in no language and gets no label.
     """
     if vote(utf16_units(page.text)).letters < MIN_LETTERS:
         return NOTHING

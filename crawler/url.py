@@ -1,4 +1,4 @@
-"""URLs as the crawl sees them: one spelling each, and the host and directory they belong to."""
+"""Normalised URLs, and the host and directory that a URL belongs to."""
 
 import re
 from hashlib import blake2b
@@ -7,22 +7,22 @@ from urllib.parse import urlsplit, urlunsplit
 from w3lib.url import safe_url_string
 
 MAX_URL_LENGTH = 2048
-"""Longer URLs are left out: they are session ids, loops and mistakes."""
+"""Characters; longer URLs are left out, since they are session ids, loops and mistakes."""
 
-# Already in the one spelling: nothing to lower, escape, resolve or drop.
+# A normalised URL: there is nothing to lower, escape, resolve or drop.
 _NORMAL = re.compile(
     r"https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)+"
     r"(?:/(?:(?!\.{1,2}(?:/|\?|$))[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}|/(?!\.))*"
     r"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})+)?)"
 )
-# Session ids by the names that servers give them, with values that nobody would have chosen.
+# Session ids: the usual names of the parameters, with long random values.
 _SESSION = re.compile(
     r";jsessionid=[^/?;]*"
     r"|(?<=[?&;])(?:(?:phpsessid|jsessionid|aspsessionid[a-z]*|oscsid|zenid|sess(?:ion)?_?id)"
     r"=[\w.!~%-]{16,}|cfid=\d{4,}|cftoken=[\w-]{6,}|s(?:id)?=[0-9a-f]{32})(?![^?&;])[?&;]?",
     re.IGNORECASE | re.ASCII,
 )
-# What may be looked up: a name, once it is written in ASCII, or an IPv6 address.
+# A host that can be looked up: a name in ASCII or an IPv6 address.
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 _DEFAULT_PORT = {"http": 80, "https": 443}
@@ -41,12 +41,12 @@ _UNWANTED_SUFFIXES = frozenset(
 
 
 def normalise(url: str) -> str | None:
-    """Return the one spelling of `url` under which it is queued, fetched and recorded.
+    """Return the normalised `url`, as it is queued, fetched and recorded; None for unusable ones.
 
-    Scheme and host are lower case, the default port, user names, dot segments and the fragment
-    are gone, what may not stand in a URL is percent-encoded. The path and the query are
-    otherwise left as they are: servers tell `/A` from `/a`. Returns None for what is not an
-    http(s) URL with a host that can be looked up, or is longer than `MAX_URL_LENGTH`.
+    Scheme and host are lower case. The default port, user names, dot segments and the fragment
+    are removed. Characters that may not stand in a URL are percent-encoded. Path and query do
+    not change otherwise, since `/A` and `/a` may be two pages. Unusable are URLs that are not
+    http(s), have no host that can be looked up, or are longer than `MAX_URL_LENGTH`.
     """
     if len(url) > MAX_URL_LENGTH:
         return None
@@ -76,7 +76,7 @@ def _normalise_slowly(url: str) -> str | None:
 def _without_dots(path: str) -> str:
     """Return a path without dot segments (RFC 3986, 5.2.4).
 
-    Unlike urljoin, which takes the path `//b/./c` for the host b and drops empty segments.
+    `urljoin` does not do: it takes `b` in the path `//b/./c` for a host and drops empty segments.
     """
     *segments, last = path.split("/")[1:]
     kept: list[str] = []
@@ -89,7 +89,7 @@ def _without_dots(path: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL: what stands before the first `/`, one leading `www.` removed.
+    """Return the host of a URL, in lower case, without one leading `www.`.
 
     `wetter.tagesschau.de` and `tagesschau.de` are two hosts, `www.twitter.com` and
     `twitter.com` are one (Baykan 2013, 5.2).
@@ -108,8 +108,8 @@ def directory_of(url: str, depth: int = 1) -> str:
     """Return the server of a URL with the first `depth` directories of its path.
 
     `http://a.com/user1/x.html` is in `a.com/user1/`, `http://a.com/about.html` in `a.com/`
-    (Tamura 2007, 4.3). Unlike the paper, which knows one level, `depth` may be larger:
-    with 3, `/docs/2.4/de/x.html` is in `/docs/2.4/de/`.
+    (Tamura 2007, 4.3). In the paper `depth` is 1. With 3, `/docs/2.4/de/x.html` is in
+    `/docs/2.4/de/`.
     """
     match = _SCHEME_HOST.match(url)
     path = url[match.end() :].partition("?")[0] if match else ""
@@ -118,9 +118,9 @@ def directory_of(url: str, depth: int = 1) -> str:
 
 
 def fingerprint(url: str) -> int:
-    """Return the 64-bit signed integer under which a normalised URL is known.
+    """Return the 64-bit signed integer that identifies a normalised URL.
 
-    URLs that differ in their session ids have the same one.
+    URLs that differ only in their session ids have the same one.
     """
     key = without_session(url).encode("utf-8", "replace")
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True)
@@ -129,8 +129,8 @@ def fingerprint(url: str) -> int:
 def without_session(url: str) -> str:
     """Return a URL without the session ids that a server put into it.
 
-    It says which URLs are the same page and is not what is fetched: to some servers the
-    parameter means something else.
+    The result only tells which URLs are the same page. It is never fetched, since the parameter
+    has another meaning on some servers.
     """
     if "=" not in url:
         return url
@@ -139,7 +139,7 @@ def without_session(url: str) -> str:
 
 
 def is_unwanted_file(url: str) -> bool:
-    """Tell whether a URL names a multimedia file, style sheet or download by its ending.
+    """Return True if the ending of a URL is that of a multimedia file, style sheet or download.
 
     Such links are ignored and do not count for the host cap (Baykan 2013, 5.2).
     """

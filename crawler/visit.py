@@ -1,7 +1,6 @@
-"""The one pass of a URL: what came is parsed once, identified, scored and settled.
+"""The one pass of a URL: its page is parsed once, identified, its links scored, the URL settled.
 
-Knows no Scrapy: the spider hands in what the downloader got, the tests and the simulator
-whatever they like.
+This module does not import Scrapy. The spider, the simulator and the tests pass downloads in.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,9 +17,9 @@ from crawler.url import is_unwanted_file, normalise
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """What a server answered. `retry_after_s` is its wish in seconds, `ip` its address.
+    """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
 
-    `is_cut` says that the body ended before the server had said it would.
+    `is_cut`: the body ended before the length that the server had announced.
     """
 
     url: str
@@ -35,10 +34,11 @@ class Download:
 
 
 class Reading(NamedTuple):
-    """What was read from a page: its links (absolute, unsorted) and its language.
+    """The links of a page (absolute, unsorted), its language and its charset.
 
-    `dropped_links` could not be resolved or are too long. `is_reference` says that the text is
-    long enough for its language to count for the pages that it links to; `parser` read it.
+    `dropped_links` is the number of links that could not be resolved or are too long.
+    `is_reference`: the text is long enough that its language is evidence for the pages it links
+    to. `parser` is the name of the HTML parser.
     """
 
     links: Sequence[str]
@@ -52,16 +52,17 @@ class Reading(NamedTuple):
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
-"""What makes a reading of a page, given the languages of pages that link to it."""
+"""Reads a page; the second argument holds the languages of pages that link to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
     """How often and when a failed URL is tried again.
 
-    `retry_times` after the first try, each `delay_s` seconds longer after the one before, for
-    the statuses in `statuses`. A Retry-After counts up to `max_hold_s` seconds. A chain of
-    more than `max_redirects` redirects ends.
+    There are `retry_times` more tries after the first, for failures and for the statuses in
+    `statuses`. The host rests `delay_s` seconds before the second try, twice as long before the
+    third, and so on. A Retry-After counts up to `max_hold_s` seconds. A chain of more than
+    `max_redirects` redirects ends.
     """
 
     retry_times: int = settings.RETRY_TIMES
@@ -76,13 +77,13 @@ _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml"
 
 
 def is_text(content_type: str | None) -> bool:
-    """Tell whether a Content-Type may hold a page; a missing one may."""
+    """Return True if a Content-Type may belong to a page; a missing one may."""
     kind = (content_type or "").strip().lower()
     return not kind or kind.startswith(_TEXT_TYPES)
 
 
 class Sifted(NamedTuple):
-    """Links worth queueing, each once in its one spelling, and how many others there were."""
+    """Links worth queueing, normalised, each once, and the numbers of other links."""
 
     wanted: list[str]
     files: int
@@ -91,7 +92,7 @@ class Sifted(NamedTuple):
 
 
 def sift(urls: Sequence[str]) -> Sifted:
-    """Return which of the absolute links of a page are worth queueing."""
+    """Return the links of a page that are worth queueing; `urls` are absolute."""
     normal = [url for url in map(normalise, urls) if url]
     pages = [url for url in normal if not is_unwanted_file(url)]
     wanted = [url for url in pages if not is_trap(url)]
@@ -154,7 +155,7 @@ class Visitor:
         self._on_settled = on_settled
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
-        """Return URLs that a person vouches for as links, normalised and scored in one batch."""
+        """Return seed URLs as links, normalised and scored in one batch; traps are not left out."""
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
         return self._score(list(dict.fromkeys(normal)), source)
 
@@ -163,7 +164,7 @@ class Visitor:
         return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
 
     def answered(self, lease: Lease, download: Download) -> Record | None:
-        """Settle a URL to which a server gave an answer; None: it is put back to be retried."""
+        """Settle a URL that a server answered; None: it went back into the queue for a retry."""
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
@@ -179,9 +180,9 @@ class Visitor:
     def failed(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
     ) -> Record | None:
-        """Settle a URL from which nothing came; None: it is put back to be retried.
+        """Settle a URL whose download failed; None: it went back into the queue for a retry.
 
-        `hold_s` are the seconds that its server wants to rest before.
+        `hold_s` is for how many seconds its server wants no further request.
         """
         if not is_final and self._retried(lease, hold_s):
             return None
@@ -205,14 +206,14 @@ class Visitor:
             target = [urljoin(download.url, download.location or "")]
         except ValueError:
             target = []
-        # The target stands where the URL stood: one step behind the page that linked to it.
+        # The target has the depth of the URL: one more than the page that linked to it.
         sifted = sift(target)
         links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         record = _ignoring(self._record(REDIRECT, download), sifted, 1 - len(target))
         return self._settle(lease, record, links)
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
-        """Put a URL back to be tried again, unless it was tried often enough."""
+        """Put a URL back into the queue and return True, unless it was tried often enough."""
         rule, now = self._rules.retry_rule, self._clock()
         if lease.retries >= rule.retry_times:
             return False

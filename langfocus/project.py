@@ -50,7 +50,7 @@ def _override(settings: Settings, name: str) -> None:
     except ImportError as error:
         raise SettingError(f"the settings module {name} cannot be imported: {error}") from error
     for component, members in ours.items():
-        theirs = settings.getdict(component)
-        settings.set(component, {**members, **theirs}, priority="project")
+        both = {**members, **settings.getdict(component)}
+        settings.set(component, both, priority="project")
     modules = dict.fromkeys([*spiders, *settings.getlist("SPIDER_MODULES")])
     settings.set("SPIDER_MODULES", list(modules), priority="project")

@@ -1,4 +1,4 @@
-"""URLs as one buffer of bytes: what the compiled code walks."""
+"""URLs as one buffer of bytes, which the compiled code reads."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 MAX_CHARACTERS = 2048
-"""Characters of a URL that are encoded; the compiled code looks at as many bytes at most."""
+"""Characters of a URL that are encoded; the compiled code reads at most as many bytes."""
 
 _ACE_PREFIX = b"xn--"
 _ACE_LABEL = re.compile(r"xn--([a-z0-9-]{1,59})", re.IGNORECASE)

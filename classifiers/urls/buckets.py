@@ -50,7 +50,7 @@ def _stop_windows() -> tuple[np.uint64, ...]:
 
 
 def _gram_factors() -> tuple[np.uint64, ...]:
-    """For each size of n-grams, what moves them to the top of a product and mixes them there.
+    """For each size of n-grams, the factor that mixes them at the top of a product.
 
     A factor that ends with as many 0 bits as older symbols leave in a window leaves them out.
     """

@@ -44,9 +44,9 @@ from classifiers.urls.codepoints import (
 from classifiers.weights import Buckets, Floats, Ints
 
 MAX_BYTES: Final = 2048
-"""Bytes of a URL that are looked at; what follows says little and may be garbage."""
+"""Bytes of a URL that are read; the rest says little and may be garbage."""
 MAX_WORD: Final = 48
-"""Letters of a word that are looked at."""
+"""Letters of a word that are read."""
 MAX_MARKS: Final = 24
 """Features beside n-grams that a URL may have: its domain, and short words."""
 MAX_SHORT: Final = 3
@@ -102,7 +102,7 @@ def _add_label(
 def _add_domain(buffer: Bytes, part: Part, shift: np.uint64, marks: Buckets) -> tuple[int, int]:
     """Add the top-level domain, and with it the label before where that is short (`co.uk`).
 
-    Gives back how many that are and where the rest of the host ends. A host of one label has none.
+    Returns how many these are and where the rest of the host ends. A host of one label has none.
     """
     host, end = part.start, part.stop
     top = label_start(buffer, host, end)
@@ -135,6 +135,7 @@ def _words(
 
     Returns how many n-grams and marks there are now, and where the words end.
     """
+    # One long loop: a call for each letter, or a tuple of arrays, takes a third more time.
     n_grams, n_marks, at = counts[0], counts[1], part.start
     before, length, kept = 0x2F, 0, n_grams
     window = whole = np.uint64(EDGE)

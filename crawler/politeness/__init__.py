@@ -1,1 +1,1 @@
-"""What a crawl may contact, when, and in whose name."""
+"""Politeness: which hosts a crawl may contact, when, and in whose name."""

@@ -1,8 +1,7 @@
-"""Which addresses a crawl may contact: those of the public Internet, unless its user says more.
+"""Which addresses a crawl may contact: those of the public Internet, unless its user allows more.
 
-Two questions, since a name tells its address only once it is resolved: `is_private_host` about
-what stands in a URL, before anything is asked of anybody, and `is_private_address` about the
-address to which a connection is to be made.
+A name is checked twice, since its address is known only after it was resolved. `is_private_host`
+checks the host of a URL before any request, `is_private_address` the address of a connection.
 """
 
 import re
@@ -21,27 +20,27 @@ _PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
 """Names that never leave their own network (RFC 6761, RFC 6762, ICANN 2024, RFC 8375)."""
 
 _MAPPED = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
-"""Where the last 32 bits are an IPv4 address (RFC 6052, RFC 4291, 2.5.5.1)."""
+"""Networks in which the last 32 bits are an IPv4 address (RFC 6052, RFC 4291, 2.5.5.1)."""
 
 _PRIVATE = (IPv4Network("192.88.99.0/24"), IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"))
-"""Relays and translators (RFC 7526, RFC 8215) and old site-local ones, global or not in Python."""
+"""Relays, translators (RFC 7526, RFC 8215) and site-local networks; Python calls some global."""
 
-# A name of the public Internet beyond doubt: its last label is a word, so it spells no address.
+# Certainly a name of the public Internet: its last label is a word, so it is not an address.
 _ORDINARY = re.compile(
     r"https?://(?:[a-z0-9_-]+\.)+(?!(?:localhost|local|internal|arpa)[:/])[a-z]{2,}(?::\d+)?/"
 )
 
 
 class PrivateAddressError(Exception):
-    """A name led into the crawl's own network; asking again cannot help."""
+    """A name has an address in the crawl's own network; a retry cannot help."""
 
 
 class NoContactError(Exception):
-    """A server would be contacted by a bot that does not say whose it is."""
+    """A request without a contact in its User-Agent was about to leave this machine."""
 
 
 class BusyAddressError(Exception):
-    """Others are served by a host or at its address; come again in `wait_s` seconds."""
+    """A host or its address is in use; come again in `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: float) -> None:
         super().__init__(message)
@@ -49,11 +48,11 @@ class BusyAddressError(Exception):
 
 
 def is_private_host(host: str) -> bool:
-    """Tell whether the host of a URL lies in a network of its own, as far as its spelling tells.
+    """Return True if the host of a URL is spelled like one of a private network.
 
     That is a private address in any spelling that systems understand (`127.1`, `0x7f000001`,
-    `0177.0.0.1`, `[::1]`), a name such as `localhost` or `printer.local`, or one without a dot,
-    which only a local search list could complete.
+    `0177.0.0.1`, `[::1]`), a name such as `localhost` or `printer.local`, or a name without a
+    dot, which only a local search list could complete.
     """
     name = normalize("NFKC", unquote(host)).strip().lower().rstrip(".")
     name = name.removeprefix("[").removesuffix("]")
@@ -66,7 +65,7 @@ def is_private_host(host: str) -> bool:
 
 
 def is_private_url(url: str) -> bool:
-    """Tell whether the host of an absolute URL lies in a network of its own; True where none is."""
+    """Return True if the host of an absolute URL is private (`is_private_host`) or missing."""
     if _ORDINARY.match(url):
         return False
     try:
@@ -77,7 +76,7 @@ def is_private_url(url: str) -> bool:
 
 
 def is_private_address(address: str | IPv4Address | IPv6Address) -> bool:
-    """Tell whether an address is no server's on the public Internet; True for what is none."""
+    """Return True unless a text is the address of a server on the public Internet."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -89,7 +88,7 @@ def is_private_address(address: str | IPv4Address | IPv6Address) -> bool:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Tell whether a host is this machine, as far as its spelling tells."""
+    """Return True if a host is spelled like a name or an address of this machine."""
     name = host.lower().rstrip(".")
     address = _literal(name)
     if address is None:
@@ -99,7 +98,7 @@ def is_loopback_host(host: str) -> bool:
 
 
 def host_of_proxy(proxy: str) -> str:
-    """Return the host of a proxy as `http_proxy` names it, "" for none."""
+    """Return the host of a proxy as it stands in `http_proxy`, "" for none."""
     try:
         return urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname or ""
     except ValueError:
@@ -107,7 +106,7 @@ def host_of_proxy(proxy: str) -> str:
 
 
 def _literal(name: str) -> str | None:
-    """Return the address that a host spells out, None for a name."""
+    """Return the address that a host is, None for a name."""
     if ":" in name:
         return name
     if not name[-1:].isalnum() or not name[:1].isdigit():
@@ -119,7 +118,7 @@ def _literal(name: str) -> str | None:
 
 
 def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address to which packets for an IPv6 address are handed on."""
+    """Return the IPv4 address that packets for an IPv6 address reach, None if there is none."""
     if isinstance(ip, IPv4Address):
         return None
     if ip.ipv4_mapped is not None:

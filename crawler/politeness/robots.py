@@ -1,4 +1,4 @@
-"""What robots.txt allows (RFC 9309), kept by the frontier, so that a restart asks no host twice."""
+"""The rules of robots.txt (RFC 9309); the frontier keeps them, so a restart asks no host twice."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -11,19 +11,19 @@ from crawler.frontier.base import KeptRobots
 from crawler.url import host_of, origin_of
 
 MAX_ROBOTS_BYTES = 512 * 1024
-"""What is read of a robots.txt; RFC 9309, 2.5 asks for at least 500 KiB."""
+"""Bytes of a robots.txt that are read; RFC 9309, 2.5 asks for at least 500 KiB."""
 
 MAX_MOVES = 5
-"""How many redirects are followed to a robots.txt (RFC 9309, 2.3.1.2)."""
+"""Redirects that are followed to a robots.txt (RFC 9309, 2.3.1.2)."""
 
 MAX_AGE_S = 24 * 3600.0
 """Seconds for which rules are used before they are fetched again (RFC 9309, 2.4)."""
 
 UNREACHABLE_S = 3600.0
-"""Seconds for which a site stays forbidden whose rules could not be fetched."""
+"""Seconds for which a site is forbidden if its rules could not be fetched."""
 
 ROBOTS_UNREACHABLE = "robots_unreachable"
-"""The outcome of a URL whose site could not be asked for its rules."""
+"""The outcome of a URL if the rules of its site could not be fetched."""
 
 _UNREACHABLE = "# unreachable\nUser-agent: *\nDisallow: /"
 _SERVER_IS_BUSY = 429
@@ -42,7 +42,7 @@ class RobotsStore(Protocol):
     """The part of the frontier that keeps robots.txt files and delays."""
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return what is kept for an origin, "" for no rules, None if it was not fetched."""
+        """Return the rules of an origin, "" if it has none, None if they were not fetched."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Keep the rules of an origin."""
@@ -53,7 +53,7 @@ class RobotsStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """Rules as they are used; `parsed` None: everything is allowed."""
+    """Parsed rules; `parsed` None: everything is allowed. `good_until` is in unix seconds."""
 
     parsed: Protego | None
     is_reachable: bool
@@ -61,7 +61,7 @@ class _Rules:
 
 
 class Robots:
-    """The rules of all origins; the last `cache_size` of them stay parsed."""
+    """The rules of all origins; the last `cache_size` of them stay parsed in memory."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Robots:
     def verdict(self, url: str, now: float) -> Verdict:
         """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt is kept.
 
-        `UNREACHABLE` forbids too, but for the time being only.
+        `UNREACHABLE` forbids the URL too, but only for a while.
         """
         rules = self._rules_of(origin_of(url))
         if rules is None or rules.good_until <= now:
@@ -101,12 +101,12 @@ class Robots:
         return None if kept is None else self._remember(origin, kept)
 
     def address(self, url: str) -> str:
-        """Return where the rules for `url` are to be fetched."""
+        """Return the URL from which the rules for `url` are fetched."""
         origin = origin_of(url)
         return self._moved[origin][0] if origin in self._moved else f"{origin}/robots.txt"
 
     def move(self, url: str, location: str) -> bool:
-        """Note that the rules for `url` lie at `location`; False after too many such moves."""
+        """Record that the rules for `url` are at `location`; False after too many redirects."""
         origin = origin_of(url)
         moves = self._moved.get(origin, ("", 0))[1] + 1
         self._moved[origin] = (location, moves)
@@ -114,10 +114,10 @@ class Robots:
         return moves <= MAX_MOVES
 
     def keep(self, url: str, status: int | None, body: bytes, now: float) -> None:
-        """Take in the rules for `url`, as they came from `address(url)`.
+        """Store the rules for `url` that came from `address(url)`.
 
-        2xx: the rules. 4xx, or moved too often: no rules. Where the server `is_unreachable` the
-        whole site is forbidden for now (RFC 9309, 2.3.1).
+        After 2xx the body holds the rules. After 4xx or too many redirects there are no rules. If
+        the server `is_unreachable`, the whole site is forbidden for a while (RFC 9309, 2.3.1).
         """
         kept = KeptRobots(_text(status, body), now)
         origin = origin_of(url)
@@ -128,7 +128,7 @@ class Robots:
             self._store.set_delay(host_of(url), delay_s)
 
     def delay_s(self, url: str) -> float:
-        """Return the Crawl-delay for `url` as far as it counts, 0 for none that is known."""
+        """Return the Crawl-delay for `url` in seconds, at most `max_delay_s`; 0 if unknown."""
         return self._delay_s(self._rules_of(origin_of(url)))
 
     def _delay_s(self, rules: _Rules | None) -> float:
@@ -148,10 +148,10 @@ class Robots:
 
 
 def is_unreachable(status: int | None) -> bool:
-    """Tell whether a status, None for no answer, says nothing of the rules that a server has.
+    """Return True if a status says nothing about the rules of a server; None is no answer.
 
-    Unlike in RFC 9309, 2.3.1.3, 429 is among them: a server that wants fewer requests does not
-    allow all.
+    429 is such a status, unlike in RFC 9309, 2.3.1.3: a server that wants fewer requests does not
+    allow everything.
     """
     return status is None or status >= 500 or status == _SERVER_IS_BUSY
 
@@ -165,7 +165,7 @@ def _text(status: int | None, body: bytes) -> str:
 
 
 def _whole_lines(body: bytes) -> bytes:
-    """Return the lines that are read; half a line may forbid more, or less, than the whole."""
+    """Return the lines that are read whole; half a line may forbid more or less than the whole."""
     if len(body) < MAX_ROBOTS_BYTES:
         return body
     body = body[:MAX_ROBOTS_BYTES]

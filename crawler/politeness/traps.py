@@ -1,7 +1,7 @@
-"""URLs that a server would make for ever, told by how they look.
+"""Crawler traps: URLs that look as if their server made them without end.
 
-Heritrix leaves out URLs of more than 20 segments and of more than 2 repetitions by the same
-signs. How many real URLs these rules take for traps is measured in docs/hostile-web.md.
+Heritrix too leaves out URLs with more than 20 segments or more than 2 repetitions. The share of
+real URLs that these rules take for traps is in docs/hostile-web.md.
 """
 
 from collections import Counter
@@ -12,24 +12,24 @@ MAX_SEGMENTS: Final = 20
 """Segments of a path."""
 
 MAX_IN_A_ROW: Final = 2
-"""Times that a segment may follow itself: a relative link on an error page repeats its folder."""
+"""Equal segments in a row: a relative link on an error page repeats its folder."""
 
 MAX_EQUAL: Final = 3
-"""Times that a segment may occur in a path at all."""
+"""Equal segments in a path."""
 
 MAX_PARAMETERS: Final = 30
-"""Parameters of a query: each click on a facet of a shop adds one."""
+"""Parameters of a query: in a shop each click on a filter adds one."""
 
 MAX_EQUAL_PARAMETERS: Final = 3
-"""Times that the same parameter may have the same value."""
+"""Equal parameters with equal values in a query."""
 
-# Of an address with fewer nothing has to be counted: two belong to the scheme.
+# With fewer there is nothing to count; two slashes belong to the scheme.
 _LEAST_SLASHES = 2 + MAX_IN_A_ROW + 1
 _LEAST_AMPERSANDS = MAX_EQUAL_PARAMETERS
 
 
 def is_trap(url: str) -> bool:
-    """Tell whether a normalised URL looks as if there were no end to others like it."""
+    """Return True if a normalised URL looks like one of an endless number."""
     address, _, query = url.partition("?")
     is_long_path = address.count("/") >= _LEAST_SLASHES
     is_long_query = query.count("&") >= _LEAST_AMPERSANDS

@@ -1,4 +1,4 @@
 """Strategies measured without fetching anything, on the graph of a recorded or generated Web.
 
-Knows no Scrapy. Importing it costs nothing: what is compiled is loaded by the first simulation.
+It does not know Scrapy. Importing it is cheap: the first simulation loads the compiled code.
 """

@@ -4,12 +4,12 @@ Every strategy is simulated from the seeds of the graph and from others, drawn a
 pages. Each of these courses is measured on the graph and on resamples of its servers: as many
 servers as there are, drawn with replacement, all that is on a server counting as often as it was
 drawn (a bootstrap by cluster). Seeds and resamples are the same for all strategies, so that they
-are compared pair by pair. A course is not simulated anew on a resample: what varies is how much
-the servers count that it visits, not the way it takes.
+are compared pair by pair. A course is not simulated anew on a resample: only the
+weights of the servers that it visits vary, not its order of pages.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from crawler.errors import SettingError
 from crawler.simulate.engine import Course
-from crawler.simulate.figures import Yardstick, sizes_of
+from crawler.simulate.figures import Yardstick, course_arrays
 from crawler.simulate.plan import (
     Progress,
     SimulatedCrawl,
@@ -28,7 +28,7 @@ from crawler.simulate.plan import (
 from crawler.simulate.webgraph import WebGraph
 
 COSTS: Final = ("pages", "bytes", "servers")
-"""What a crawl may be asked to need the least of."""
+"""The costs of which a crawl can be asked to need the least."""
 
 FEW: Final = 10
 """Of fewer relevant servers resamples are too much alike, or too little, to tell much."""
@@ -41,7 +41,7 @@ Costs = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class RatedStrategy:
-    """How a strategy did: what it cost to reach the coverage, and how often it was best.
+    """The result of a strategy: its cost to reach the coverage, and how often it was best.
 
     `cost` is from the graph's own seeds on the graph as it is, None where the coverage was not
     reached; `low`, `middle` and `high` are the 5th, 50th and 95th percentile over all resamples,
@@ -62,13 +62,13 @@ class RatedStrategy:
 
 @dataclass(frozen=True)
 class Advice:
-    """What the simulations say, the cheapest strategy first.
+    """The strategies by their costs, the cheapest first.
 
     The coverage is of the relevant pages to which the seeds of a crawl lead: `reachable_pages` of
     `relevant_pages` from the graph's own, on `relevant_servers`. `reached_by` is the largest share
-    of these that any strategy crawled. `unfetched_urls` are linked but were never fetched: what
-    they hold is in no figure. If all of them were relevant, the wanted coverage of what is known
-    would be `least_coverage` of what there is.
+    of these that any strategy crawled. `unfetched_urls` are linked but were never fetched, so no
+    figure counts them. If all of them were relevant, the wanted coverage of the known pages would
+    be `least_coverage` of all pages.
     """
 
     lang: str
@@ -95,7 +95,7 @@ class Advice:
 
     @property
     def least_coverage(self) -> float:
-        """What the wanted coverage comes to if all that was never fetched is relevant."""
+        """The wanted coverage as a share of all pages, if all unfetched URLs are relevant."""
         there_are = self.relevant_pages + self.unfetched_urls
         return self.coverage * self.reachable_pages / max(1, there_are)
 
@@ -123,19 +123,12 @@ def advise(
     of the plan's random states. Cases that only a simulation can do are left out. Raises
     `SettingError` for a coverage not in (0, 1] and for bytes where the graph has no sizes.
     """
-    if not 0 < coverage <= 1:
-        raise SettingError(f"a coverage of {coverage:g} is not more than 0 and at most 1")
-    if least not in COSTS:
-        raise SettingError(f"the least {least!r}: there are {', '.join(COSTS)}")
-    if least == "bytes" and graph.page_bytes is None:
-        raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
+    _check(graph, coverage, least)
     cases = tuple(case for case in plan.cases if case.arguments)
-    plan = SimulationPlan(plan.lang, cases, plan.random_states, plan.drawn_seeds, plan.limit)
-    measure = _Measure(graph, coverage, resamples)
+    plan = replace(plan, cases=cases)
+    measure = _Measure(graph, coverage, resamples).measure
     results = []
-    for result in simulate_all(
-        graph, plan, jobs=jobs, on_progress=on_progress, measure=measure.measure
-    ):
+    for result in simulate_all(graph, plan, jobs=jobs, on_progress=on_progress, measure=measure):
         results.append(result)
         if on_result is not None:
             on_result(result)
@@ -156,39 +149,36 @@ def advise(
     )
 
 
+def _check(graph: WebGraph, coverage: float, least: str) -> None:
+    if not 0 < coverage <= 1:
+        raise SettingError(f"a coverage of {coverage:g} is not more than 0 and at most 1")
+    if least not in COSTS:
+        raise SettingError(f"the least {least!r}: there are {', '.join(COSTS)}")
+    if least == "bytes" and graph.page_bytes is None:
+        raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
+
+
 class _Measure:
-    """What courses cost on a graph and on resamples of it."""
+    """Measures the costs of courses on a graph and on resamples of it."""
 
     def __init__(self, graph: WebGraph, coverage: float, resamples: int) -> None:
         self._graph, self._coverage, self._resamples = graph, coverage, resamples
 
     def measure(self, course: Course, yardstick: Yardstick, random_state: int) -> Costs:
         """Return the costs (resamples + 1, 4), the first without resampling."""
-        from crawler.simulate import counting
+        from crawler.simulate.courses import count_by_server, weighted_costs
 
-        graph = self._graph
-        server, sizes = np.asarray(graph.page_server).view(np.ndarray), sizes_of(graph)
-        server.flags.writeable = False
-        order = course.order.view()
-        order.flags.writeable = False
-        by_server = np.zeros(graph.n_servers, np.int64)
-        counting.count_by_server(yardstick.kind, yardstick.distance, server, by_server)
-        has_page = np.flatnonzero(_has_page(graph))
-        is_known = np.zeros(graph.n_servers, np.uint8)
+        n_servers = self._graph.n_servers
+        arrays = course_arrays(course, yardstick)
+        by_server = np.zeros(n_servers, np.int64)
+        count_by_server(yardstick.kind, yardstick.distance, arrays.server, by_server)
+        has_page = np.flatnonzero(_has_page(self._graph))
+        is_known = np.zeros(n_servers, np.uint8)
         costs = np.empty((self._resamples + 1, 4))
         for number in range(self._resamples + 1):
             weights = _weights(has_page, by_server, random_state, number)
             wanted = self._coverage * int((by_server * weights).sum())
-            counting.weighted_costs(
-                order,
-                yardstick.kind,
-                server,
-                sizes,
-                weights,
-                max(wanted - 1e-6, 1e-6),
-                is_known,
-                costs[number],
-            )
+            weighted_costs(arrays, weights, max(wanted - 1e-6, 1e-6), is_known, costs[number])
         return costs
 
 
@@ -265,9 +255,9 @@ def _finite(cost: float) -> float | None:
 
 
 def _row(least: str) -> int:
-    from crawler.simulate import counting
+    from crawler.simulate import courses
 
-    return {"pages": counting.PAGES, "bytes": counting.BYTES, "servers": counting.SERVERS}[least]
+    return {"pages": courses.PAGES, "bytes": courses.BYTES, "servers": courses.SERVERS}[least]
 
 
 def _unfetched(graph: WebGraph) -> int:

@@ -1,4 +1,4 @@
-"""A graph on disk from what crawls, archives and tables know of a Web.
+"""A graph on disk, made from crawls, archives and tables.
 
 URLs are known by their fingerprints, so that memory holds about 100 bytes of one and neither its
 text nor any link; those go through files in the graph's folder.
@@ -7,7 +7,7 @@ text nor any link; those go through files in the graph's folder.
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeVar
@@ -30,11 +30,11 @@ _FULL = 0.6
 _MOST_BYTES = np.iinfo(np.int32).max
 _MOST_DOMAINS = np.iinfo(np.int16).max
 _RANKS: Final[Mapping[int, int]] = {UNKNOWN: 0, FAILED: 1, REDIRECT: 2, PAGE: 3}
-"""Of what several sources say of a URL, the highest counts."""
+"""Where several sources give a status for a URL, the highest counts."""
 _SCORED: Final = ("svm", "cctld")
 """Orderings whose scores depend on nothing but the URL."""
 
-_REPEATED = "URLs that were told of before"
+_REPEATED = "URLs that were known before"
 _LINKS_AGAIN = "links of pages whose links were known"
 _ORPHANS = "links of URLs that are not among the pages"
 _WITHOUT_LINKS = "pages whose links are not known"
@@ -50,18 +50,19 @@ def build(
     identify: str = "composite",
     seeds: Sequence[str] = (),
 ) -> WebGraph:
-    """Write the graph of what all sources know into `folder` and return it, opened.
+    """Write the graph of all sources into `folder` and return it, opened.
 
     `sources` are folders of runs, WARC and WAT files, tables and lists of seeds (see
-    `crawler.simulate.sources`). Of what they say of one URL a page counts more than a redirect,
-    that more than a failure, and of two pages the first; what it lacks (a WAT file knows no
-    languages) the next one fills in. `directory_depth` directories of a path make a unit.
+    `crawler.simulate.sources`). For one URL a page counts more than a redirect, a
+    redirect more than a failure, and of two pages the first counts. The next page fills in facts
+    that the first one lacks (a WAT file knows no languages). `directory_depth` directories of a
+    path make a unit.
     `orderings` are scored for every URL; the scores that a run wrote down are taken as they are.
     `identify` tells the languages of pages in WARC files. Crawls begin at `seeds`, else where the
     sources say, else at the first page.
 
-    `provenance` of the graph counts under `left_out` what is not in it, by reason. Raises
-    `CrawlError` where a source cannot be read, nothing is in `target`, or a graph stands in
+    `provenance` of the graph counts under `left_out` the rows and links that are not in it, by
+    reason. Raises `CrawlError` where a source cannot be read, nothing is in `target`, or a graph stands in
     `folder` already.
     """
     _check(orderings, directory_depth)
@@ -73,10 +74,7 @@ def build(
         opened = sources_of(sources, identify=identify)
         provenance = _provenance(opened, directory_depth, identify)
         folder.mkdir(parents=True, exist_ok=True)
-        with (
-            tempfile.TemporaryDirectory(prefix=".", dir=folder) as spool,
-            closing(_Assembly(Path(spool), directory_depth, tuple(orderings))) as assembly,
-        ):
+        with _assembly(folder, directory_depth, orderings) as assembly:
             for number, source in enumerate(opened, 1):
                 assembly.read(source, number)
             told = [url for source in opened for url in source.seeds()]
@@ -91,6 +89,18 @@ def build(
         with suppress(OSError):
             folder.rmdir()  # nothing is in it where it failed
     return WebGraph.open(folder, check=False)
+
+
+@contextmanager
+def _assembly(
+    folder: Path, directory_depth: int, orderings: Sequence[str]
+) -> Iterator["_Assembly"]:
+    """An assembly whose files are in a folder of their own, which is deleted at the end."""
+    with (
+        tempfile.TemporaryDirectory(prefix=".", dir=folder) as spool,
+        closing(_Assembly(Path(spool), directory_depth, tuple(orderings))) as assembly,
+    ):
+        yield assembly
 
 
 def _check(orderings: Sequence[str], directory_depth: int) -> None:
@@ -158,7 +168,7 @@ def _table(slots: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
 
 @dataclass
 class _Vertices:
-    """What is known of each URL; the arrays are longer than there are URLs.
+    """The facts about each URL; the arrays are longer than there are URLs.
 
     `source` is the number of the source that gave the links, 0: none. Links that were written
     before `links_from`, as a number of links, do not count any more. A `score` is NaN where no run
@@ -191,7 +201,7 @@ class _Vertices:
         )
 
     def make_room(self, number: int) -> None:
-        """Have place for that many; what is not set later is unknown."""
+        """Make room for that many; values that are not set later are unknown."""
         missing = number - len(self.server)
         if missing > 0:
             missing = max(missing, len(self.server) // 2)
@@ -254,7 +264,7 @@ class _Assembly:
         self._rows, self._urls = [], []
 
     def _settle(self, vertex: int, row: GraphRow) -> bool:
-        """Note what a row says of a URL; False if more is known already."""
+        """Note the facts of a row about its URL; False if more is known already."""
         known = self._vertices
         rank, before = _RANKS[row.status], _RANKS[int(known.status[vertex])]
         if rank < before and rank:
@@ -279,7 +289,7 @@ class _Assembly:
         return True
 
     def _fills(self, vertex: int, row: GraphRow) -> bool:
-        """Tell whether a row knows of a page what was not known yet."""
+        """True if a row adds facts about a known page."""
         known = self._vertices
         return (
             (row.language is not None and known.language[vertex] < 0)
@@ -336,14 +346,14 @@ class _Assembly:
     # The graph.
 
     def close(self) -> None:
-        """Write down what is left of texts and links."""
+        """Close the files of texts and links."""
         self._url_file.close()
         self._link_file.close()
 
     def graph(
         self, target: str, seeds: Sequence[str], provenance: Mapping[str, object]
     ) -> WebGraph:
-        """Return what was read; its long columns are files of the spool."""
+        """Return the graph; its long columns are files of the spool."""
         seed_vertices = self._seeds(seeds)
         self.close()
         known, n = self._vertices, self._numbering.known
@@ -351,16 +361,15 @@ class _Assembly:
         link_start, link_target = self._links(n)
         url_start = _starts(known.url_length[:n])
         url_bytes = _mapped(self._spool / "urls", np.dtype(np.uint8))
-        names = list(self._servers)
-        server_start, server_bytes = packed(names)
-        domains, server_domain = _domains(names)
         is_page = known.status[:n] == PAGE
-        has_no_links = is_page & (known.source[:n] == 0)
-        self._left_out[_WITHOUT_LINKS] += int(np.count_nonzero(has_no_links))
+        self._left_out[_WITHOUT_LINKS] += int(np.count_nonzero(is_page & (known.source[:n] == 0)))
+        left_out = {reason: number for reason, number in self._left_out.items() if number}
+        scores = {
+            name: self._scores(name, target, url_start, url_bytes) for name in self._orderings
+        }
         return WebGraph(
             languages=tuple(self._languages),
             target=target,
-            n_servers=len(names),
             n_directories=self._directories.known,
             page_server=known.server[:n],
             page_directory=known.directory[:n],
@@ -370,19 +379,11 @@ class _Assembly:
             link_target=link_target,
             seeds=seed_vertices,
             page_bytes=known.size[:n],
-            server_domain=server_domain,
-            domains=domains,
             url_start=url_start,
             url_bytes=url_bytes,
-            server_start=server_start,
-            server_bytes=server_bytes,
-            scores={
-                name: self._scores(name, target, url_start, url_bytes) for name in self._orderings
-            },
-            provenance={
-                **provenance,
-                "left_out": {reason: number for reason, number in self._left_out.items() if number},
-            },
+            scores=scores,
+            provenance={**provenance, "left_out": left_out},
+            **_server_columns(list(self._servers)),
         )
 
     def _check_languages(self, target: str) -> None:
@@ -462,6 +463,19 @@ def _new_file(path: Path, length: int) -> npt.NDArray[np.int32]:
         return np.empty(0, np.int32)
     column: np.memmap[Any, np.dtype[np.int32]] = np.memmap(path, np.int32, "w+", shape=(length,))
     return column.view(np.ndarray)
+
+
+def _server_columns(names: Sequence[str]) -> dict[str, Any]:
+    """The columns of a graph about its servers."""
+    domains, server_domain = _domains(names)
+    server_start, server_bytes = packed(names)
+    return {
+        "n_servers": len(names),
+        "domains": domains,
+        "server_domain": server_domain,
+        "server_start": server_start,
+        "server_bytes": server_bytes,
+    }
 
 
 def _domains(names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int16]]:

@@ -2,7 +2,7 @@
 
 One worker, and no host ever rests. Filters, orderings and the frontier decide as they do live
 (`crawler.strategies`, `crawler.frontier.sqlite`); their rules are written a second time in
-`crawler.simulate.kernel`, which is compiled, and tests hold the two together.
+`crawler.simulate.kernel`, which is compiled, and tests compare the two.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,6 +19,7 @@ from crawler.strategies.filters import Filter, Unit
 
 if TYPE_CHECKING:
     from crawler.simulate import kernel
+    from crawler.simulate.drawing import Drawing
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -33,7 +34,7 @@ _WORDS_A_CALL = 1 << 18
 
 @dataclass(frozen=True)
 class Course:
-    """How a crawl went: the pages in the order downloaded, and what became of links.
+    """The pages of a crawl in the order downloaded, and the counts of its links.
 
     `order` are vertices, int32 (N,); `queue` is how many URLs waited after each of them, int32
     (N,), those that were never fetched in the recorded Web included (Tamura 2007, Fig. 7). Links
@@ -102,7 +103,7 @@ def _seeds(
 
 
 class _Crawl:
-    """One simulation: what the compiled code is given, and how far it is."""
+    """One simulation: the arguments of the compiled code, and the progress."""
 
     def __init__(
         self, graph: WebGraph, filter: Filter, ordering: str, target: str, host_cap: int
@@ -148,12 +149,12 @@ class _Crawl:
         self._waiting = _frozen(seeds)
 
     def _mark_wanted(self, seeds: npt.NDArray[np.int32]) -> None:
+        from crawler.simulate.perfect import mark_wanted
+
         reached = np.empty(_n_fetchable(self._graph), np.int32)
         parent = np.empty(self._graph.n_vertices, np.int32)
         web = self._web
-        self._kernel.mark_wanted(
-            web.link_start, web.link_target, seeds, self._state, reached, parent
-        )
+        mark_wanted(web.link_start, web.link_target, seeds, self._state, reached, parent)
 
     @property
     def n_pages(self) -> int:
@@ -168,7 +169,7 @@ class _Crawl:
         until = min(self._until, self.n_pages + _PAGES_A_CALL)
         seeds, self._waiting = self._waiting, _frozen(np.empty(0, np.int32))
         ended = kernel.crawl(self._web, self._rules, memory, seeds, until) == kernel.ENDED
-        # What is left once the last page is known gives no page any more.
+        # After the last page of the graph no URL in the queue gives another page.
         self._is_complete = ended or self.n_pages == self._graph.n_pages
         return not ended and self.n_pages < self._until
 
@@ -251,6 +252,7 @@ def _memory(
     graph: WebGraph, rules: "kernel.Rules", state: npt.NDArray[np.uint8], limit: int
 ) -> "kernel.Memory":
     from crawler.simulate import kernel
+    from crawler.simulate.queues import HighNumbers
 
     kind = rules.kind
     n_fetchable = _n_fetchable(graph)
@@ -272,7 +274,7 @@ def _memory(
         queue=np.empty(limit, np.int32),
         counts=np.zeros(kernel.N_COUNTS, np.int64),
         heap=np.empty(n_fetchable if is_keyed else 1, np.uint64),
-        high=kernel.HighNumbers(
+        high=HighNumbers(
             bits=np.zeros(n_words, np.uint64),
             words=np.zeros(n_words // 64 + 1, np.uint64),
             blocks=np.zeros(n_words // 4096 + 1, np.uint64),
@@ -281,8 +283,8 @@ def _memory(
     )
 
 
-def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
-    from crawler.simulate import kernel
+def _drawing(graph: WebGraph, *, is_drawn: bool) -> "Drawing":
+    from crawler.simulate.drawing import Drawing
 
     n_servers = graph.n_servers if is_drawn else 1
     first = np.zeros(n_servers + 1, np.int32)
@@ -290,7 +292,7 @@ def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
         fetchable = graph.page_server[graph.page_status != 0]
         np.cumsum(np.bincount(fetchable, minlength=n_servers), out=first[1:])
     n_words = _WORDS_A_CALL if is_drawn else 1
-    return kernel.Drawing(
+    return Drawing(
         first=first,
         admitted=np.zeros(n_servers, np.int32),
         inner=np.zeros(first[-1], np.int32),
@@ -305,7 +307,7 @@ def _drawing(graph: WebGraph, *, is_drawn: bool) -> "kernel.Drawing":
     )
 
 
-def _refill(drawing: "kernel.Drawing", random: Random) -> None:
+def _refill(drawing: "Drawing", random: Random) -> None:
     """Give out the next words of 32 bits that a generator makes its draws of."""
     left = drawing.words[drawing.word[0] :]
     number = len(drawing.words) - len(left)

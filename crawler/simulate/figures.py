@@ -3,13 +3,13 @@
 A graph has Tables 1, 4 and 5 and Figures 1 and 2, a course Figures 4 to 8. A curve has some hundred
 points whatever the number of pages. The target language is always said; a relevant page is one in
 it, a relevant server one with such a page. Distances are numbers of links from the nearest seed; a
-redirect adds nothing to them, and a link to one is a link to what it leads to.
+redirect adds nothing to them, and a link to one is a link to its target.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,13 @@ import numpy.typing as npt
 from crawler.simulate.engine import Course
 from crawler.simulate.webgraph import WebGraph
 
+if TYPE_CHECKING:
+    from crawler.simulate.counting import ServerArrays
+    from crawler.simulate.courses import CourseArrays
+    from crawler.simulate.linkarrays import LinkArrays
+
 MILESTONES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
-"""Coverages of which a course says what it took to reach them."""
+"""Coverages for which a course gives the costs to reach them."""
 
 ROUND_NUMBERS: Final = tuple(factor * 10**power for power in range(1, 10) for factor in (1, 2, 5))
 """Numbers of pages that are among the points of every course that has so many."""
@@ -32,7 +37,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 @dataclass(frozen=True, slots=True)
 class LinkCounts:
-    """Links of one kind of source: to what they point, and how many of them leave their server.
+    """Links of one kind of source, by the kind of their target, within and between servers.
 
     `inside` and `outside` are (links to the first kind of target, to the second), links within
     the server of their source and links to another (the upper and lower rows of Tables 4 and 5).
@@ -50,7 +55,7 @@ class LinkCounts:
 
 @dataclass(frozen=True)
 class GraphFigures:
-    """What Tamura 2007, chapters 2 and 3, tells about a data set.
+    """The figures of a data set in Tamura 2007, chapters 2 and 3.
 
     `pages_by` counts pages by (language, top-level domain), "" where a page has no language or a
     server no known domain. `by_page` is Table 4, `by_server` Table 5. Row d of `by_distance` is
@@ -81,16 +86,16 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
     Needs 16 bytes for each vertex. Raises `GraphError` for a language that no page is in.
     """
     yardstick = Yardstick(graph, target)
-    server_kind, by_language = _count_pages(yardstick)
-    counts, unfetched = _count_links(yardstick, server_kind)
+    servers, by_language = _count_pages(yardstick)
+    counts, unfetched = _count_links(yardstick, servers)
     return GraphFigures(
         target=yardstick.target,
         vertices=graph.n_vertices,
         pages=graph.n_pages,
         relevant_pages=yardstick.n_relevant,
         links=graph.n_links,
-        servers=int(np.count_nonzero(server_kind)),
-        relevant_servers=int(np.count_nonzero(server_kind == 2)),
+        servers=int(np.count_nonzero(servers.known)),
+        relevant_servers=int(np.count_nonzero(servers.known == 2)),
         pages_by=by_language,
         by_page=_table_4(counts),
         by_server=_table_5(counts),
@@ -102,7 +107,7 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
 
 
 class Yardstick:
-    """What courses on a graph are measured by: which pages are relevant, how far each is.
+    """The facts by which courses on a graph are measured: relevant pages and distances.
 
     Takes 3 bytes for each vertex. Distances are counted from `seeds`, None: those of the graph.
     """
@@ -113,7 +118,7 @@ class Yardstick:
         target: str | None = None,
         seeds: npt.NDArray[np.int32] | None = None,
     ) -> None:
-        from crawler.simulate import counting
+        from crawler.simulate.linkarrays import RELEVANT
 
         self.graph = graph
         self.target = graph.target if target is None else target
@@ -121,27 +126,33 @@ class Yardstick:
         self.kind = graph.page_status.astype(np.uint8)
         is_relevant = graph.relevant(self.target)
         self.n_relevant = int(np.count_nonzero(is_relevant))
-        self.kind[is_relevant] |= np.uint8(counting.RELEVANT)
+        self.kind[is_relevant] |= np.uint8(RELEVANT)
 
     @cached_property
     def distance(self) -> npt.NDArray[np.int16]:
-        """Distance of each page from the seeds, -1 for what cannot be reached, (V,)."""
-        from crawler.simulate import counting
+        """Distance of each page from the seeds, -1 where no link leads, (V,)."""
+        from crawler.simulate.distances import measure_distances
 
         distance = np.full(self.graph.n_vertices, -1, np.int16)
         queue = np.empty(self.graph.n_pages, np.int32)
-        start, target = links_of(self.graph)
-        seeds, bits = _own(self.seeds), _bits(self.graph)
-        counting.measure_distances(start, target, self.kind, seeds, distance, queue, bits)
+        measure_distances(self.links, _own(self.seeds), distance, queue, _bits(self.graph))
         return distance
+
+    @property
+    def links(self) -> "LinkArrays":
+        """The links and kinds as compiled code takes them."""
+        from crawler.simulate.linkarrays import LinkArrays
+
+        graph = self.graph
+        return LinkArrays(_own(graph.link_start), _own(graph.link_target), self.kind)
 
     @cached_property
     def by_distance(self) -> list[tuple[int, int]]:
         """Pages and relevant pages at distance 0, 1, ... up to the farthest page."""
-        from crawler.simulate import counting
+        from crawler.simulate.distances import FARTHEST, count_distances
 
-        pages, relevant = np.zeros((2, counting.FARTHEST + 1), np.int64)
-        counting.count_distances(self.kind, self.distance, pages, relevant)
+        pages, relevant = np.zeros((2, FARTHEST + 1), np.int64)
+        count_distances(self.kind, self.distance, pages, relevant)
         return list(zip(_trimmed(pages), relevant.tolist(), strict=False))
 
     @property
@@ -213,44 +224,29 @@ class CourseFigures:
 def course_figures(
     course: Course, yardstick: Yardstick, milestones: Sequence[float] = MILESTONES
 ) -> CourseFigures:
-    """Return Figures 4 to 8 of a course, and what it took to reach some coverages."""
-    from crawler.simulate import counting
+    """Return Figures 4 to 8 of a course, and its costs to reach some coverages."""
+    from crawler.simulate import courses
 
-    graph = yardstick.graph
-    points = _points(len(course.order), graph.n_pages)
+    points = _points(len(course.order), yardstick.graph.n_pages)
     coverages = sorted(set(milestones))
-    wanted = np.array([wanted_pages(c, yardstick.n_relevant) for c in coverages], np.int64)
-    samples = np.zeros((len(points), 4), np.int64)
-    crossings = np.full((len(wanted), 4), -1, np.int64)
-    order, sizes = _own(course.order), sizes_of(graph)
-    counting.sample_course(
-        order,
-        yardstick.kind,
-        _own(graph.page_server),
-        sizes,
-        points,
-        samples,
-        wanted,
-        crossings,
-        np.zeros(graph.n_servers, np.uint8),
-    )
-    has_sizes = graph.page_bytes is not None
+    samples, crossings = _samples(course, yardstick, points, coverages)
+    has_sizes = yardstick.graph.page_bytes is not None
     return CourseFigures(
         points=points.tolist(),
-        relevant=samples[:, counting.RELEVANT_PAGES].tolist(),
-        servers=samples[:, counting.SERVERS].tolist(),
+        relevant=samples[:, courses.RELEVANT_PAGES].tolist(),
+        servers=samples[:, courses.SERVERS].tolist(),
         queue=course.queue[points - 1].tolist(),
-        bytes=samples[:, counting.BYTES].tolist() if has_sizes else None,
+        bytes=samples[:, courses.BYTES].tolist() if has_sizes else None,
         relevant_there_are=yardstick.n_relevant,
-        missed=_missed(order, yardstick),
+        missed=_missed(course.order, yardstick),
         milestones={
             coverage: Cost(
-                int(row[counting.PAGES]),
-                int(row[counting.SERVERS]),
-                int(row[counting.BYTES]) if has_sizes else None,
+                int(row[courses.PAGES]),
+                int(row[courses.SERVERS]),
+                int(row[courses.BYTES]) if has_sizes else None,
             )
             for coverage, row in zip(coverages, crossings, strict=True)
-            if row[counting.PAGES] >= 0
+            if row[courses.PAGES] >= 0
         },
         stored=course.stored,
         seen=course.seen,
@@ -261,19 +257,33 @@ def course_figures(
     )
 
 
+def _samples(
+    course: Course, yardstick: Yardstick, points: Longs, coverages: Sequence[float]
+) -> tuple[Longs, Longs]:
+    """The counts at each point, and those where each coverage was reached, -1 where not."""
+    from crawler.simulate.courses import sample_course
+
+    wanted = np.array([wanted_pages(c, yardstick.n_relevant) for c in coverages], np.int64)
+    samples = np.zeros((len(points), 4), np.int64)
+    crossings = np.full((len(wanted), 4), -1, np.int64)
+    is_known = np.zeros(yardstick.graph.n_servers, np.uint8)
+    arrays = course_arrays(course, yardstick)
+    sample_course(arrays, points, samples, wanted, crossings, is_known)
+    return samples, crossings
+
+
 def wanted_pages(coverage: float, relevant: int) -> int:
     """Return how many relevant pages a coverage is, at least 1."""
     return max(1, int(np.ceil(coverage * relevant - 1e-9)))
 
 
-def links_of(graph: WebGraph) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return `link_start` and `link_target` as compiled code takes them."""
-    return _own(graph.link_start), _own(graph.link_target)
+def course_arrays(course: Course, yardstick: Yardstick) -> "CourseArrays":
+    """Return a course and its graph's pages as compiled code takes them."""
+    from crawler.simulate.courses import CourseArrays
 
-
-def sizes_of(graph: WebGraph) -> npt.NDArray[np.int32]:
-    """Return the sizes of pages, or one 0 where they are not known."""
-    return _own(np.zeros(1, np.int32) if graph.page_bytes is None else graph.page_bytes)
+    graph = yardstick.graph
+    sizes = np.zeros(1, np.int32) if graph.page_bytes is None else graph.page_bytes
+    return CourseArrays(_own(course.order), yardstick.kind, _own(graph.page_server), _own(sizes))
 
 
 def _own(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -287,42 +297,31 @@ def _bits(graph: WebGraph) -> npt.NDArray[np.uint64]:
     return np.zeros(graph.n_vertices // 64 + 1, np.uint64)
 
 
-def _count_pages(yardstick: Yardstick) -> tuple[npt.NDArray[np.uint8], dict[tuple[str, str], int]]:
-    from crawler.simulate import counting
+def _count_pages(yardstick: Yardstick) -> tuple["ServerArrays", dict[tuple[str, str], int]]:
+    from crawler.simulate.counting import ServerArrays, count_pages
 
     graph = yardstick.graph
-    server_kind = np.zeros(graph.n_servers, np.uint8)
+    servers = ServerArrays(_own(graph.page_server), np.zeros(graph.n_servers, np.uint8))
     counts = np.zeros((len(graph.languages) + 1, len(graph.domains) + 1), np.int64)
     domains = graph.server_domain
     if domains is None:
         domains = np.full(graph.n_servers, -1, np.int16)
-    counting.count_pages(
-        yardstick.kind,
-        _own(graph.page_server),
-        _own(graph.page_language),
-        _own(domains),
-        server_kind,
-        counts,
-    )
+    count_pages(yardstick.kind, servers, _own(graph.page_language), _own(domains), counts)
     names = (*graph.languages, ""), (*graph.domains, "")
     rows, columns = np.nonzero(counts)
     pages_by = {
         (names[0][row], names[1][column]): int(counts[row, column])
         for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
     }
-    return server_kind, pages_by
+    return servers, pages_by
 
 
-def _count_links(yardstick: Yardstick, server_kind: npt.NDArray[np.uint8]) -> tuple[Longs, int]:
-    from crawler.simulate import counting
+def _count_links(yardstick: Yardstick, servers: "ServerArrays") -> tuple[Longs, int]:
+    from crawler.simulate.counting import count_links
 
     counts = np.zeros((3, 2, 3, 3), np.int64)
     mark, unfetched = np.zeros((2, yardstick.graph.n_vertices), np.uint8)
-    start, target = links_of(yardstick.graph)
-    server = _own(yardstick.graph.page_server)
-    counting.count_links(
-        start, target, yardstick.kind, server, server_kind, mark, counts, unfetched
-    )
+    count_links(yardstick.links, servers, mark, counts, unfetched)
     return counts, int(np.count_nonzero(unfetched))
 
 
@@ -349,23 +348,23 @@ def _pair(counts: Longs) -> tuple[int, int]:
 
 
 def _nearest(yardstick: Yardstick) -> list[int]:
-    from crawler.simulate import counting
+    from crawler.simulate.distances import FARTHEST, nearest_relevant
 
     graph = yardstick.graph
     origins = np.full(2 * graph.n_vertices, -1, np.int32)
     queue = np.empty(2 * graph.n_pages - yardstick.n_relevant, np.uint32)
-    counts = np.zeros(counting.FARTHEST + 1, np.int64)
-    start, target = links_of(graph)
-    counting.nearest_relevant(start, target, yardstick.kind, origins, queue, _bits(graph), counts)
+    counts = np.zeros(FARTHEST + 1, np.int64)
+    nearest_relevant(yardstick.links, origins, queue, _bits(graph), counts)
     counts[0] = yardstick.n_relevant - counts.sum()
     return _trimmed(counts)
 
 
 def _missed(order: npt.NDArray[np.int32], yardstick: Yardstick) -> list[tuple[int, int]]:
-    from crawler.simulate import counting
+    from crawler.simulate.courses import count_fetched
+    from crawler.simulate.distances import FARTHEST
 
-    fetched = np.zeros(counting.FARTHEST + 1, np.int64)
-    counting.count_fetched(order, yardstick.kind, yardstick.distance, fetched)
+    fetched = np.zeros(FARTHEST + 1, np.int64)
+    count_fetched(_own(order), yardstick.kind, yardstick.distance, fetched)
     there_are = np.cumsum([relevant for _, relevant in yardstick.by_distance], dtype=np.int64)
     missed = there_are - np.cumsum(fetched)[: len(there_are)]
     return list(zip(missed.tolist(), there_are.tolist(), strict=True))

@@ -22,7 +22,7 @@ from crawler.url import directory_of, host_of
 
 ARGUMENTS: Final = {
     "lang": "language to look for (default: the one that the graph was made for)",
-    "strategies": "which of the queue is fetched next, of bfs, soft, random, cctld, perfect, and "
+    "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, perfect, and "
     "svm or any other whose scores the graph has (default: soft)",
     "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
@@ -30,7 +30,7 @@ ARGUMENTS: Final = {
     "directory_depth": "how many directories of a path make a unit of the directory filter; "
     "several, and others than the graph was made with, need URLs (default: the graph's)",
 }
-"""Arguments of a simulation (-a NAME=VALUE) and what they mean; lists have commas."""
+"""Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
 
 _TOLERANCES: Final = "5,10,20"
 _CHUNK = 50_000
@@ -65,7 +65,7 @@ class StrategyCase:
 
     @property
     def arguments(self) -> str:
-        """What makes `scrapy crawl` do the same; empty for what only a simulation can do."""
+        """The arguments of a crawl that does the same; empty where only a simulation can do it."""
         if self.strategy == "perfect":
             return ""
         given = {
@@ -111,9 +111,9 @@ class SimulationPlan:
 
 @dataclass(frozen=True)
 class SimulatedCrawl:
-    """A simulation that was done: what its course shows, and how many seconds it took.
+    """A simulation that has ended: the figures of its course, and the seconds it took.
 
-    `measured` is what `simulate_all` was asked to measure beside.
+    `measured` is the result of the `measure` that `simulate_all` was given.
     """
 
     case: StrategyCase
@@ -128,11 +128,11 @@ Progress = Callable[[StrategyCase, int, int], None]
 """Is told the case, the random state and how many pages there are; called from threads."""
 
 Measure = Callable[[Course, Yardstick, int], Any]
-"""What is to be kept of a course beside its figures, given the random state too."""
+"""Measures a course beside its figures; is given the random state too."""
 
 
 class _Stopped(Exception):
-    """Ends a simulation whose result nobody wants any more."""
+    """Ends a simulation whose result is no longer needed."""
 
 
 def make_plan(
@@ -156,31 +156,37 @@ def make_plan(
     host_cap = _numbers(given, "host_cap", "0")
     if len(host_cap) != 1:
         raise SettingError("-a host_cap: one number for all simulations")
+    if len(set(random_states)) != len(random_states) or not random_states:
+        raise SettingError("random states are different whole numbers, at least one")
+    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph), host_cap[0])))
+    return SimulationPlan(lang, cases, tuple(random_states), drawn_seeds, limit)
+
+
+def _pairs(given: Mapping[str, str], graph: WebGraph) -> list[tuple[str, str]]:
+    """The pairs of a strategy and a filter, in their order."""
+    if "strategies" not in given and "filters" not in given:
+        return [("bfs", "none"), *(("soft", name) for name in FILTERS), ("perfect", "none")]
+    strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
+    filters = _listed(given, "filters", "none", FILTERS)
+    # The perfect strategy knows what it fetches, so no filter changes that.
+    return [
+        (strategy, "none" if strategy == "perfect" else name)
+        for strategy, name in product(strategies, filters)
+    ]
+
+
+def _cases(
+    given: Mapping[str, str], pairs: Sequence[tuple[str, str]], host_cap: int
+) -> Iterator[StrategyCase]:
+    """The pairs with every tolerance and directory depth that makes a difference to them."""
     tolerances = _numbers(given, "tolerances", _TOLERANCES)
     depths = _numbers(given, "directory_depth", "") if "directory_depth" in given else [None]
     if 0 in depths:
         raise SettingError("-a directory_depth=0: a whole number of at least 1 is needed")
-    if "strategies" not in given and "filters" not in given:
-        pairs = [("bfs", "none"), *(("soft", name) for name in FILTERS), ("perfect", "none")]
-    else:
-        strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
-        filters = _listed(given, "filters", "none", FILTERS)
-        # What the perfect strategy fetches is decided before, so no filter changes it for good.
-        pairs = [
-            (strategy, name)
-            for strategy, name in product(strategies, filters)
-            if strategy != "perfect" or name == filters[0]
-        ]
-        pairs = [(s, "none" if s == "perfect" else f) for s, f in pairs]
-    cases = dict.fromkeys(
-        StrategyCase(strategy, name, tolerance, host_cap[0], depth)
-        for strategy, name in pairs
-        for tolerance in (tolerances if make_filter(name).uses_relevance else [None])
-        for depth in (depths if name == "directory-conservative" else [None])
-    )
-    if len(set(random_states)) != len(random_states) or not random_states:
-        raise SettingError("random states are different whole numbers, at least one")
-    return SimulationPlan(lang, tuple(cases), tuple(random_states), drawn_seeds, limit)
+    for strategy, name in pairs:
+        for tolerance in tolerances if make_filter(name).uses_relevance else [None]:
+            for depth in depths if name == "directory-conservative" else [None]:
+                yield StrategyCase(strategy, name, tolerance, host_cap, depth)
 
 
 def simulate_all(
@@ -196,33 +202,7 @@ def simulate_all(
     Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
     some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
     """
-    graphs = prepared(graph, plan)
-    stop = Event()
-
-    def run(case: StrategyCase, state: int, yardstick: Yardstick) -> SimulatedCrawl:
-        def on_pages(pages: int) -> None:
-            if stop.is_set():
-                raise _Stopped
-            if on_progress is not None:
-                on_progress(case, state, pages)
-
-        begun = perf_counter()
-        course = simulate(
-            graphs[case.directory_depth],
-            filter=make_filter(case.filter, tolerance=case.tolerance or 0),
-            ordering=case.strategy,
-            target=plan.lang,
-            host_cap=case.host_cap,
-            seeds=yardstick.seeds,
-            random_state=state,
-            limit=plan.limit,
-            on_progress=on_pages,
-        )
-        figures = course_figures(course, yardstick)
-        measured = None if measure is None else measure(course, yardstick, state)
-        seeds = tuple(yardstick.seeds.tolist())
-        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun, measured)
-
+    workers = _Workers(prepared(graph, plan), plan, on_progress, measure)
     with ThreadPoolExecutor(jobs) as pool:
         try:
             own = Yardstick(graph, plan.lang)
@@ -230,12 +210,53 @@ def simulate_all(
             for place, (state, cases) in enumerate(plan.rounds()):
                 is_drawn = place > 0 and plan.drawn_seeds > 0
                 yardstick = _drawn(graph, plan, state, least) if is_drawn else own
-                waiting = [pool.submit(run, case, state, yardstick) for case in cases]
+                waiting = [pool.submit(workers.run, case, state, yardstick) for case in cases]
                 for future in as_completed(waiting):
                     yield future.result()
         finally:
-            stop.set()
+            workers.stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Workers:
+    """The threads that simulate the cases of a plan."""
+
+    def __init__(
+        self,
+        graphs: Mapping[int | None, WebGraph],
+        plan: SimulationPlan,
+        on_progress: Progress | None,
+        measure: Measure | None,
+    ) -> None:
+        self._graphs, self._plan = graphs, plan
+        self._on_progress, self._measure = on_progress, measure
+        self.stop = Event()
+
+    def run(self, case: StrategyCase, state: int, yardstick: Yardstick) -> SimulatedCrawl:
+        """Simulate a case and measure it; raises `_Stopped` once `stop` is set."""
+
+        def on_pages(pages: int) -> None:
+            if self.stop.is_set():
+                raise _Stopped
+            if self._on_progress is not None:
+                self._on_progress(case, state, pages)
+
+        begun = perf_counter()
+        course = simulate(
+            self._graphs[case.directory_depth],
+            filter=make_filter(case.filter, tolerance=case.tolerance or 0),
+            ordering=case.strategy,
+            target=self._plan.lang,
+            host_cap=case.host_cap,
+            seeds=yardstick.seeds,
+            random_state=state,
+            limit=self._plan.limit,
+            on_progress=on_pages,
+        )
+        figures = course_figures(course, yardstick)
+        measured = None if self._measure is None else self._measure(course, yardstick, state)
+        seeds = tuple(yardstick.seeds.tolist())
+        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun, measured)
 
 
 def _drawn(graph: WebGraph, plan: SimulationPlan, random_state: int, least: float) -> Yardstick:
@@ -266,7 +287,7 @@ def possible_seeds(graph: WebGraph, lang: str) -> npt.NDArray[np.int64]:
 
 
 def prepared(graph: WebGraph, plan: SimulationPlan) -> dict[int | None, WebGraph]:
-    """Return the graph with what a plan needs, by directory depth; None: the graph's own."""
+    """Return the graph prepared for a plan, by directory depth; None: the graph's own."""
     wants_svm = any(case.strategy == "svm" for case in plan.cases)
     if wants_svm and ("svm" not in graph.scores or plan.lang != graph.target):
         graph = replace(graph, scores={**graph.scores, "svm": _svm_scores(graph, plan.lang)})
@@ -292,7 +313,7 @@ def _grouped(graph: WebGraph, depth: int | None) -> WebGraph:
 
 
 def _svm_scores(graph: WebGraph, lang: str) -> npt.NDArray[np.float32]:
-    """What the URL model that ships says of each URL, higher where the language is likelier."""
+    """The scores of the URL model that ships, higher where the language is likelier."""
     if not graph.has_urls:
         raise SettingError(f"the graph has neither scores of svm for {lang} nor URLs to score")
     from classifiers.urls.model import UrlModel
@@ -318,7 +339,7 @@ def _known_orderings(graph: WebGraph) -> tuple[str, ...]:
 def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
     """Return the code of a language of a graph, None: its target; `option` is named in errors.
 
-    Raises `SettingError` for what is no language, `GraphError` for one that no page is in.
+    Raises `SettingError` where it is no language, `GraphError` for one that no page is in.
     """
     if tag is None or tag in graph.languages:
         return graph.target if tag is None else tag

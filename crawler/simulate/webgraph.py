@@ -104,8 +104,8 @@ class WebGraph:
         """Open a folder that `write` made.
 
         With `check` every number in it is looked at once (a second for 100 million links), so
-        that no simulation reads beyond a column. Raises `GraphError` for what is no graph, is of
-        another version, or is damaged.
+        that no simulation reads beyond a column. Raises `GraphError` where the folder
+        is no graph, is of another version, or is damaged.
         """
         folder = Path(folder)
         facts = _facts(folder)
@@ -137,7 +137,7 @@ class WebGraph:
     def write(self, folder: Path | str) -> None:
         """Write all columns into a folder, which is made; `graph.json` comes last.
 
-        A folder without `graph.json` is no graph, so what was interrupted is not taken for whole.
+        A folder without `graph.json` is no graph, so an interrupted write is not taken for a graph.
         Raises `GraphError` where a number is out of range or a graph stands there already.
         """
         self.check_shapes()
@@ -169,7 +169,7 @@ class WebGraph:
             "provenance": dict(self.provenance),
         }
 
-    # What there is.
+    # Counts, links and texts.
 
     @property
     def n_vertices(self) -> int:
@@ -227,7 +227,7 @@ class WebGraph:
             raise GraphError("the graph has no names of servers")
         return _text(self.server_start, self.server_bytes, server)
 
-    # What must hold.
+    # Checks.
 
     def check_shapes(self) -> None:
         """Raise `GraphError` where a column has not the length that its place asks for."""

@@ -1,8 +1,9 @@
-"""The seam to Scrapy's downloader: to which addresses connections are made, how many at once.
+"""The download handler that decides which addresses are contacted, and how many hosts at once.
 
-What a URL spells out was judged before. Here a name is judged by the addresses that it resolves
-to, twice: before the download, to say why it is refused, and by what the reactor itself is told
-when it connects, so that a name that changes its address in between leads nowhere.
+The host in a URL was checked before (`crawler.politeness.network`). Here a name is checked by its
+addresses, twice. The first check, before the download, gives the reason for a refusal. The second
+one filters the addresses that the reactor gets when it connects, so a name that changes its
+address in between cannot lead into a private network.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 @implementer(IResolutionReceiver)
 class _PublicOnly:
-    """Hands on what a name resolves to but for private addresses."""
+    """Passes on the addresses of a name, except private ones."""
 
     def __init__(self, receiver: Any) -> None:
         self._receiver = receiver
@@ -57,14 +58,14 @@ class _PublicOnly:
 
 @implementer(IResolutionReceiver)
 class _Gathering:
-    """Gathers what a name resolves to."""
+    """Collects the addresses of a name."""
 
     def __init__(self) -> None:
         self.all: Deferred[list[str]] = Deferred()
         self._addresses: list[str] = []
 
     def resolutionBegan(self, resolution: object) -> None:
-        """Nothing has come yet."""
+        """Do nothing: there is no address yet."""
 
     def addressResolved(self, address: Any) -> None:
         self._addresses.append(address.host)
@@ -75,13 +76,13 @@ class _Gathering:
 
 @implementer(IHostnameResolver)
 class GuardedNames:
-    """Resolves names as another resolver does, to public addresses only while it `is_guarded`.
+    """Resolves names by another resolver; while it `is_guarded`, only to public addresses.
 
-    The names in `proxies` are resolved to any: the user chose them.
+    The names in `proxies` may have any address, since the user chose them.
     """
 
     def __init__(self, resolver: Any) -> None:
-        """Stand before `resolver`."""
+        """Resolve names by `resolver`."""
         self._resolver = resolver
         self.proxies: set[str] = set()
         self.is_guarded = False
@@ -102,17 +103,17 @@ class GuardedNames:
         )
 
     async def addresses(self, host: str) -> list[str]:
-        """Return all addresses of a host, private ones too."""
+        """Return all addresses of a host, including private ones."""
         gathering = _Gathering()
         self._resolver.resolveHostName(gathering, host)
         return await maybe_deferred_to_future(gathering.all)
 
 
 class GuardedDownloadHandler(LiveDownloadHandler):
-    """The handler of the live Web, kept out of the network that the crawl runs in."""
+    """The handler of the live Web; it does not contact private networks."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Read what is allowed from the crawl of the crawler's spider."""
+        """Take the permissions from the settings of the spider's crawl."""
         super().__init__(crawler)
         self._crawl = cast("LangfocusSpider", crawler.spider).crawl
         settings = self._crawl.settings
@@ -123,7 +124,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         self._turns = HostTurns(max(settings.delay_s, settings.max_crawl_delay_s))
 
     async def download_request(self, request: Request) -> Response:
-        """Return the response, or raise what tells why the host was not contacted."""
+        """Return the response, or raise the reason why the host was not contacted."""
         proxy = host_of_proxy(request.meta.get("proxy") or "")
         if self._is_anonymous and not is_loopback_host(proxy):
             raise NoContactError(f"{request.url} would be fetched without a contact")
@@ -159,7 +160,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
             self._shared.leave(address)
 
     async def _address(self, names: GuardedNames, host: str) -> str:
-        """Return the address of a host that may be contacted, the first where it has several."""
+        """Return the first address of a host that may be contacted."""
         addresses = await names.addresses(host)
         if not addresses:
             raise CannotResolveHostError(f"{host} has no address")
@@ -172,9 +173,9 @@ class GuardedDownloadHandler(LiveDownloadHandler):
 
 
 def _names(*, is_guarded: bool) -> GuardedNames:
-    """Return the reactor's resolver of names, replaced by one that can tell public addresses only.
+    """Return the reactor's resolver, which is replaced by a `GuardedNames` at the first call.
 
-    At each download, since it runs later than anything that sets the reactor up.
+    Called at each download, since all code that sets up the reactor has run by then.
     """
     from twisted.internet import reactor
 
@@ -182,6 +183,6 @@ def _names(*, is_guarded: bool) -> GuardedNames:
     if not isinstance(pluggable.nameResolver, GuardedNames):
         pluggable.installNameResolver(GuardedNames(pluggable.nameResolver))
     names = cast("GuardedNames", pluggable.nameResolver)
-    # Of two crawls in one process, one that is guarded must not be opened by the other.
+    # If one of two crawls in a process is guarded, both are.
     names.is_guarded |= is_guarded
     return names

@@ -1,4 +1,4 @@
-"""What a crawl exports of each page through Scrapy's feeds and pipelines."""
+"""The item of each page for Scrapy's feeds and pipelines."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from crawler.frontier.base import Lease, Record
 class PageItem:
     """A page with a final status, as in the run's table `pages`.
 
-    `score` is the ordering's before the fetch, `fetched_at` unix seconds, `bytes` the size of
-    the body. `language` None: no label.
+    `score` is the score that the ordering gave before the fetch, `fetched_at` is in unix seconds,
+    `bytes` is the size of the body. `language` None: the page has no label.
     """
 
     url: str

@@ -1,10 +1,10 @@
-"""The keys of `Request.meta` that tie a request to its lease."""
+"""Keys of `Request.meta` that connect a request with its lease."""
 
 LEASE = "langfocus_lease"
-"""The key in `Request.meta` under which a request carries its lease."""
+"""The key of the request's lease."""
 
 LEASED_AT = "langfocus_leased_at"
-"""The key in `Request.meta` under which a request carries when its lease began, unix seconds."""
+"""The key of the time when the lease began, in unix seconds."""
 
 SLOT = "langfocus"
-"""All requests share one slot of Scrapy's downloader: the frontier keeps the delays."""
+"""The downloader slot that all requests share, since the frontier keeps the delays."""

@@ -1,4 +1,4 @@
-"""The seam between Scrapy's engine and the frontier: a lease becomes a Request and no more."""
+"""The scheduler that Scrapy's engine asks; it turns a lease of the frontier into a Request."""
 
 from collections import deque
 from contextlib import suppress
@@ -20,11 +20,11 @@ from crawler.strategies import SEED
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 
 _MOST_REFUSALS = 500
-"""URLs that may not be fetched are settled at most so many at a time, lest all else waits."""
+"""URLs that are refused in one call at most, so that the engine is not blocked for long."""
 
 
 class RequestMaker(Protocol):
-    """The spider, as far as the scheduler knows it."""
+    """The part of the spider that the scheduler uses."""
 
     crawl: Crawl
 
@@ -36,10 +36,10 @@ class RequestMaker(Protocol):
 
 
 class FrontierScheduler(BaseScheduler):
-    """Hands out requests for what the frontier leases, page or robots.txt."""
+    """Returns requests for leased URLs and for the robots.txt files that they need."""
 
     def __init__(self, crawl: Crawl, spider: RequestMaker, wake_up: WakeUp, *, obey: bool) -> None:
-        """Schedule a crawl; `obey` is Scrapy's ROBOTSTXT_OBEY."""
+        """Schedule a crawl; `obey` is the setting ROBOTSTXT_OBEY."""
         self._crawl = crawl
         self._spider = spider
         self._wake_up = wake_up
@@ -64,14 +64,14 @@ class FrontierScheduler(BaseScheduler):
             self._tending.start(self._crawl.worker.every_s, now=False)
 
     def close(self, reason: str) -> None:
-        """End the session; what is leased stays in the queue."""
+        """End the session; leased URLs stay in the queue."""
         self._wake_up.cancel()
         if self._tending.running:
             self._tending.stop()
         self._crawl.close(reason)
 
     def has_pending_requests(self) -> bool:
-        """Tell the engine whether to stay: something is queued and the budget allows it."""
+        """Return True to keep the engine running: URLs are queued and the budget allows them."""
         if self._returned:
             return True
         if self._crawl.fault:
@@ -83,10 +83,10 @@ class FrontierScheduler(BaseScheduler):
             return False
 
     def enqueue_request(self, request: Request) -> bool:
-        """Take in a request that is not ours to begin with; False drops it.
+        """Take a request from the engine; False makes the engine drop it.
 
-        One that carries a lease came back from a middleware and goes out again; the URL of
-        any other is queued as a seed.
+        A request with a lease came back from a middleware and is returned again by
+        `next_request`. The URL of any other request is queued as a seed.
         """
         if LEASE in request.meta:
             self._returned.append(request)
@@ -95,13 +95,13 @@ class FrontierScheduler(BaseScheduler):
         return bool(links) and bool(self._crawl.frontier.seed(links, self._crawl.clock()))
 
     def next_request(self) -> Request | None:
-        """Return the next request, or None until the wake-up, which this sets."""
+        """Return the next request, or set the wake-up and return None."""
         if self._returned:
             return self._returned.popleft()
         if self._crawl.fault:
             return None
         if self._crawl.worker is not None:
-            # Not before: Scrapy sets its handlers of signals when the reactor has started.
+            # Not earlier: Scrapy sets its signal handlers after the reactor has started.
             self._crawl.waiting.listen()
         try:
             return self._leased_request()
@@ -147,7 +147,7 @@ class FrontierScheduler(BaseScheduler):
         return self._crawl.robots.verdict(url, self._crawl.clock())
 
     def _refuse(self, lease: Lease, reason: str) -> None:
-        # Whoever has the lease, should it have ended already, comes to the same.
+        # If the lease expired, its new owner will refuse the URL too.
         with suppress(LeaseError):
             self._crawl.visitor.refused(lease, reason)
 

@@ -1,7 +1,8 @@
-"""The only module that touches Scrapy's private parts: waking its engine.
+"""The alarm that makes Scrapy's engine ask its scheduler again.
 
-An engine whose scheduler returned None asks again at the next response, or after a heartbeat
-of some seconds. The frontier knows when a host has rested enough, so it owns the wake-up.
+After the scheduler returned None, the engine asks again at the next response or after some
+seconds. The frontier knows when a host has rested enough, so it sets an alarm for that time. The
+alarm uses private parts of the engine, since Scrapy has no public way to wake it.
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from scrapy.utils.asyncio import CallLaterResult, call_later
 
 
 class WakeUp:
-    """One alarm at a time: the engine asks its scheduler again when it rings."""
+    """One alarm at a time; when it rings, the engine asks its scheduler again."""
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float]) -> None:
         """Wake the engine of `crawler`; `clock` gives unix seconds."""
@@ -26,11 +27,11 @@ class WakeUp:
             return
         self.cancel()
         self._rings_at = when
-        # Some milliseconds more than asked for: an alarm that rings early finds nothing.
+        # Two milliseconds later than asked for: an alarm that rings early would find nothing.
         self._call = call_later(max(0.0, when - self._clock()) + 0.002, self._ring)
 
     def cancel(self) -> None:
-        """Ring no more."""
+        """Cancel the alarm."""
         if self._call is not None:
             self._call.cancel()
         self._call = self._rings_at = None

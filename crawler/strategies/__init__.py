@@ -1,6 +1,6 @@
-"""Strategies of a crawl: orderings, filters and the relevance they rest on.
+"""Strategies of a crawl: orderings, filters, and the relevance that filters use.
 
-Pure: no Scrapy, no clock, no disk. The live crawl and the simulator call the same code.
+This code knows no Scrapy and no clock. The live crawl and the simulator both call it.
 """
 
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ def _svm(language: str, model: Path | None) -> Ordering:
         scores: list[float] = url_model.score(urls, language).tolist()
         return scores
 
-    score_urls([])  # a language that the model lacks is told before the crawl begins
+    score_urls([])  # raises before the crawl begins if the model lacks the language
     return Confidence(score_urls)
 
 
@@ -68,8 +68,8 @@ ORDERINGS = tuple(_MAKERS)
 def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:
     """Return the ordering of that name for a target language.
 
-    `model` is the file of the URL model, None the one that ships. Raises KeyError for a name
-    not in `ORDERINGS`, `classifiers.errors.LanguageError` where the URL model lacks the
-    language and `classifiers.errors.ModelError` where it cannot be read.
+    `model` is the file of the URL model, None: the one that ships. Raises KeyError for a name
+    not in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language,
+    and `classifiers.errors.ModelError` if it cannot be read.
     """
     return _MAKERS[name](language, model)

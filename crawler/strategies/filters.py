@@ -1,4 +1,4 @@
-"""Whether a link enters the queue at all (Tamura 2007, chapter 4)."""
+"""Filters: whether a link enters the queue (Tamura 2007, chapter 4)."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -15,7 +15,7 @@ DIRECTORY_DEPTH: Final = 1
 
 
 class Unit(Enum):
-    """What has a relevance of its own."""
+    """The unit of relevance."""
 
     SERVER = "server"
     DIRECTORY = "directory"
@@ -26,10 +26,10 @@ class Filter:
     """A rule that accepts or rejects the links of a page, one by one.
 
     `follows_irrelevant_pages` is False for hard focused crawling, which drops all links of
-    irrelevant pages. `uses_relevance` rejects links to irrelevant units and drops what is
-    queued of a unit that turns irrelevant (Tamura 2007, Fig. 3, step 5). `is_conservative`
-    keeps pages of units without a relevant page from opening new units (4.2, step 4.5).
-    `tolerance` is T; `directory_depth` is how many directories of a path make a unit.
+    irrelevant pages. `uses_relevance` rejects links to irrelevant units, and drops the queued
+    URLs of a unit that turns irrelevant (Tamura 2007, Fig. 3, step 5). `is_conservative` rejects
+    links to new units from units without a relevant page (4.2, step 4.5). `tolerance` is T.
+    `directory_depth` is the number of path segments that make a directory.
     """
 
     name: str
@@ -47,18 +47,18 @@ class Filter:
         return host_of(url)
 
     def part_of_host(self, url: str) -> str | None:
-        """Return the directory of a URL, or None where its whole host is the unit."""
+        """Return the directory of a URL, None if its whole host is the unit."""
         return self.directory_of(url) if self.unit is Unit.DIRECTORY else None
 
     def directory_of(self, url: str) -> str:
-        """Return the directory of a URL, whether or not it is the unit; it has a `/`."""
+        """Return the directory of a URL, even if the unit is the server; it holds a `/`."""
         return directory_of(url, self.directory_depth)
 
     def accepts(self, *, page_is_relevant: bool, source: Tally, target: Tally) -> bool:
-        """Tell whether a link enters the queue.
+        """Return True if a link enters the queue.
 
-        `source` is the tally of the page's unit, with this page counted; `target` that of the
-        unit to which the link points.
+        `source` is the tally of the page's unit, this page included. `target` is the tally of the
+        unit that the link points to.
         """
         if not (page_is_relevant or self.follows_irrelevant_pages):
             return False
@@ -67,7 +67,7 @@ class Filter:
         return not self.drops(target)
 
     def drops(self, tally: Tally) -> bool:
-        """Tell whether a unit is irrelevant, so that nothing of it stays in the queue."""
+        """Return True for an irrelevant unit; none of its URLs stays in the queue."""
         return self.uses_relevance and tally.relevance(self.tolerance) is Relevance.IRRELEVANT
 
 

@@ -1,8 +1,8 @@
-"""Which of the queue is fetched next: a score for each link.
+"""Orderings: a score for each link decides which queued URL is fetched next.
 
-The frontier fetches the highest score first. Among equal scores an ordering wants either the
-URL discovered first, or one drawn uniformly from what is queued at that moment: a key drawn
-once at insertion would favour late links, which compete in fewer draws.
+The frontier fetches the highest score first. Among equal scores an ordering wants either the URL
+discovered first, or one drawn uniformly from those queued at that moment. A random key for each
+URL would not be uniform: late links compete in fewer draws, so it would favour them.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,14 +20,14 @@ class Draw(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LinkSource:
-    """What an ordering may know of the page on which links were found."""
+    """The page on which links were found, as far as an ordering may know it."""
 
     is_relevant: bool = True
     depth: int = 0
 
 
 SEED = LinkSource(depth=-1)
-"""Seeds count as linked from a relevant page that is one step before them."""
+"""The source of seeds: a relevant page one step before them."""
 
 
 class Ordering(Protocol):
@@ -43,7 +43,7 @@ class Ordering(Protocol):
 
     @property
     def doubts_up_to(self) -> float | None:
-        """The highest score of URLs not expected in the target language; None: no score says so."""
+        """The highest score of URLs not expected in the target language; None: no score tells."""
 
     @property
     def lifts(self) -> bool:
@@ -54,12 +54,12 @@ class Ordering(Protocol):
 
 
 ScoreUrls = Callable[[Sequence[str]], Sequence[float]]
-"""Confidence that URLs are in the target language; positive says Yes."""
+"""Returns the confidence that URLs are in the target language; positive is Yes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """Uniform over what is queued now (Baykan 2013, 5.2, "Random")."""
+    """Uniform over all queued URLs (Baykan 2013, 5.2, "Random")."""
 
     name: str = "random"
     draw: Draw = Draw.UNIFORM
@@ -101,9 +101,9 @@ class Soft:
 
 @dataclass(frozen=True, slots=True)
 class CountryDomain:
-    """Uniform among URLs whose top-level domain has the language, then among the rest.
+    """Uniform among URLs whose top-level domain belongs to the language, then among the rest.
 
-    Baykan 2013, 5.2, "ccTLD"; the paper does not say what follows when nothing matches.
+    Baykan 2013, 5.2, "ccTLD". The paper does not describe the case that no URL matches.
     """
 
     score_urls: ScoreUrls

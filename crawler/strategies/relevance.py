@@ -1,11 +1,11 @@
-"""Whether a server or a directory is worth more fetches (Tamura 2007, 4.1)."""
+"""The relevance of a server or a directory (Tamura 2007, 4.1)."""
 
 from enum import Enum
 from typing import NamedTuple
 
 
 class Relevance(Enum):
-    """What is known of a server or directory from the pages it gave."""
+    """The state of a server or directory, from the pages downloaded from it."""
 
     RELEVANT = "relevant"
     UNDECIDED = "undecided"
@@ -13,7 +13,7 @@ class Relevance(Enum):
 
 
 class Tally(NamedTuple):
-    """The pages that came from one server or directory.
+    """The number of pages downloaded from one server or directory.
 
     `downloaded` is N_a, the pages downloaded; `relevant` is N_r, those of them written in the
     target language (Tamura 2007, 4.1). Pages without a label count as downloaded: a frame set
@@ -39,4 +39,4 @@ class Tally(NamedTuple):
 
 
 NOTHING = Tally()
-"""A server or directory that gave no page yet."""
+"""The tally of a server or directory without downloaded pages."""

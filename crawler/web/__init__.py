@@ -1,4 +1,4 @@
-"""Where pages come from besides the live Web."""
+"""Webs besides the live one: the sample web and archives."""
 
 from crawler.web.contract import NO_HEADERS, Answer, NotArchived, Reason, Unreachable, Web
 

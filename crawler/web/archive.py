@@ -1,7 +1,7 @@
-"""A WARC file as though it were the Web.
+"""A Web whose answers are in a WARC file.
 
-The whole file is read once at opening: a crawl of a damaged archive does not begin. What stays in
-memory is a hash and an offset per answer, 16 bytes; an answer is read when it is asked for.
+The whole file is read once at opening, so that a crawl of a damaged archive does not begin. A hash
+and an offset for each answer stay in memory, 16 bytes. An answer is read when it is asked for.
 """
 
 import re
@@ -36,14 +36,14 @@ NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")
 
 
 class ArchiveWeb:
-    """A Web of what a WARC file holds; where it holds two answers to a URL, the first one counts.
+    """A Web whose answers are in a WARC file; of two answers to a URL, the first one counts.
 
-    A URL is found whatever its fragment, its default port, the case of its percent-escapes, and
-    a slash after the bare host; under the other of http and https where it stands under that one
-    alone. Only `response` records answer: a `revisit` says that a body was seen elsewhere. A
+    Spellings of a URL that differ in the fragment, the default port, the case of percent-escapes
+    or the slash after a bare host are one URL. If http is not archived, https answers, and the
+    other way round. Only `response` records answer: a `revisit` refers to another record's body. A
     host without an archived robots.txt answers 404 for it.
 
-    Raises `ArchiveError` at opening for a file that is missing, no WARC, cut off, damaged,
+    Raises `ArchiveError` at opening for a file that is missing, not a WARC file, cut off, damaged,
     without any answer, or compressed as a whole. len() is the number of answers.
     """
 
@@ -64,11 +64,11 @@ class ArchiveWeb:
         return len(self._offsets)
 
     def urls(self) -> Iterator[str]:
-        """The URLs of all answers as they stand in the file, in its order; reads it again."""
+        """Return the URLs of all answers, in the order of the file, which is read again."""
         return (record.url for record in scan(self._path) if record.is_answer)
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
-        """The archived answer, its body decoded; `headers` change nothing.
+        """Return the archived answer with its body decoded; `headers` change nothing.
 
         Raises `NotArchived`, and `ArchiveError` if the file was changed since opening.
         """
@@ -92,9 +92,9 @@ class ArchiveWeb:
         return None
 
     def _read(self, offset: int, wanted: str) -> Answer | None:
-        """The answer at the offset, or None if it is another URL's with the same hash."""
-        # Whoever told its URL at opening reads it again: two readers may take a damaged header
-        # for two different ones.
+        """Return the answer at the offset, None if it is of another URL with the same hash."""
+        # The reader of the opening reads it again: another one could read another URL from a
+        # damaged header.
         try:
             record, block = read_block(self._path, offset)
         except ArchiveError as error:
@@ -112,7 +112,7 @@ def _answer(record: ArchiveRecord, block: bytes) -> Answer:
 
 
 def _decoded(block: bytes) -> tuple[HeaderMap, bytes]:
-    """The headers of an answer and its body, with as many encodings undone as it has."""
+    """Return the headers of an answer and its body without any encoding."""
     alone = ALONE % len(block) + block
     for decoding in DECODINGS:
         with suppress(OSError):
@@ -134,7 +134,7 @@ def _address(text: str) -> str | None:
 
 
 def _canonical(url: str) -> str:
-    """The one spelling under which equal URLs are kept; what is no URL stays as it is."""
+    """Return the spelling that equal URLs have in common; other texts do not change."""
     printable = quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
     found = ABSOLUTE.fullmatch(ESCAPE.sub(lambda escape: escape[0].upper(), printable))
     if found is None:

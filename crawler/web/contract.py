@@ -1,4 +1,4 @@
-"""What the crawler knows of a Web: an address goes in, an answer or a failure comes out."""
+"""The interface of a Web: a URL goes in, an answer or a failure comes out."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,10 +12,10 @@ NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server sent: the status line's number, the headers in their order, and the body.
+    """The answer of a server: the status, the headers in their order, and the body.
 
-    The body is free of transfer and content encodings. `ip` is the address that answered, or
-    None where nobody wrote it down.
+    The body has no transfer and content encodings. `ip` is the address that answered, None if it
+    was not recorded.
     """
 
     status: int
@@ -24,15 +24,15 @@ class Answer:
     ip: str | None = None
 
     def header(self, name: str) -> str | None:
-        """The first header of that name, in any case, or None."""
+        """Return the first header of that name, None if there is none; case does not matter."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), None)
 
 
 class Unreachable(Exception):
-    """No answer at all: the host has no address, is silent, refuses, or is not in the archive.
+    """No answer: the host has no address, is silent, refuses, or is not in the archive.
 
-    Not an `OSError`, every one of which Scrapy's retry middleware takes for a passing failure.
+    It is not an `OSError`, since Scrapy's retry middleware retries after each of those.
     """
 
     def __init__(self, reason: Reason, url: str = "") -> None:
@@ -42,18 +42,18 @@ class Unreachable(Exception):
 
 
 class NotArchived(Unreachable, LookupError):
-    """The archive holds no answer for this URL; asking again cannot help."""
+    """The archive holds no answer for this URL; a retry cannot help."""
 
     def __init__(self, url: str = "") -> None:
         super().__init__("not_archived", url)
 
 
 class Web(Protocol):
-    """Anything that answers HTTP requests for the crawler."""
+    """A source of answers to HTTP requests."""
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
-        """The answer to a GET of this absolute http(s) URL; raises `Unreachable`.
+        """Return the answer to a GET of this absolute http(s) URL; raises `Unreachable`.
 
-        Redirects are answers, not followed. The same URL gets the same answer every time.
+        A redirect is an answer; it is not followed. A URL always gets the same answer.
         """
         ...

@@ -1,6 +1,7 @@
-"""One page fetched by itself, without a crawl: for a person who asks about it.
+"""One page fetched without a crawl, for a person who asks about it.
 
-`http_proxy` and its like are obeyed, redirects are followed, robots.txt is not asked.
+The variables `http_proxy`, `https_proxy` and `no_proxy` are obeyed, redirects are followed,
+robots.txt is not read.
 """
 
 import time
@@ -25,7 +26,7 @@ from crawler.visit import Download, is_text
 
 TIMEOUT_S: Final = 30.0
 MAX_BYTES: Final = 10 * 1024 * 1024
-"""Bytes of a body that are read; the rest is not waited for."""
+"""Bytes of a body that are read; the rest is left out."""
 
 _CHUNK_BYTES = 65_536
 _HANDLERS = (
@@ -37,17 +38,17 @@ _HANDLERS = (
     HTTPErrorProcessor,
     UnknownHandler,
 )
-"""Without those for files and FTP, to which a redirect may lead."""
+"""Not those for files and FTP, since a redirect may lead there."""
 
 
 def fetch(url: str, user_agent: str, timeout_s: float = TIMEOUT_S) -> Download:
-    """Return the page at an absolute http(s) URL, `url` being where redirects ended.
+    """Return the page at an absolute http(s) URL; its `url` is where redirects ended.
 
-    OSError, whose text is one line, where no page comes: no answer within `timeout_s` seconds,
-    a status beside 2xx, a file that is no text.
+    Raises `OSError` with a message of one line if there is no answer within `timeout_s` seconds,
+    if the status is not 2xx, or if the file is not text.
     """
-    # A server that sends a byte now and then ends no wait for the next one: a connection's own
-    # time limit begins anew with each.
+    # The time limit of a connection starts again with each byte, so a server that sends a byte
+    # now and then could go on for ever. The thread has a limit for the whole page.
     answers: SimpleQueue[Download | OSError] = SimpleQueue()
 
     def ask() -> None:

@@ -1,4 +1,4 @@
-"""Opening a Web by its name."""
+"""Webs by their names."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ from crawler.errors import SettingError
 from crawler.web.contract import Web
 
 KINDS = ("live", "sample", "archive")
-"""Where pages may come from."""
+"""The names of the Webs."""
 
 
 def open_web(kind: str, *, archive: Path | None, seed: int, hosts: int) -> Web | None:
-    """Return the Web of that kind, None for the live one.
+    """Return the Web of that name, None for the live one.
 
-    `archive` is the WARC file of an archive, `seed` and `hosts` make a sample. Raises
-    `SettingError` for another kind or an archive without a file, `ArchiveError` for a file that
-    cannot be replayed.
+    `archive` is the WARC file of an archive; `seed` and `hosts` are those of the sample web.
+    Raises `SettingError` for another name or an archive without a file, and `ArchiveError` for a
+    file that cannot be replayed.
     """
     if kind == "live":
         return None
@@ -23,7 +23,7 @@ def open_web(kind: str, *, archive: Path | None, seed: int, hosts: int) -> Web |
 
         return SampleWeb(seed=seed, hosts=hosts)
     if kind != "archive":
-        raise SettingError(f"{kind!r} is no web: choose one of {', '.join(KINDS)}")
+        raise SettingError(f"there is no web {kind!r}: choose one of {', '.join(KINDS)}")
     if archive is None:
         raise SettingError("the web 'archive' needs a file to replay")
     from crawler.web.archive import ArchiveWeb

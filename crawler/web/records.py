@@ -1,4 +1,4 @@
-"""The records of a WARC file, one after the other, each checked to be whole."""
+"""Reads the records of a WARC file, one after the other, and checks that each is whole."""
 
 import re
 import zlib
@@ -22,9 +22,10 @@ AGAIN = "fetch or write the file again"
 
 @dataclass(frozen=True, slots=True)
 class ArchiveRecord:
-    """Where a record begins in the file, its kind ("response"), and its URL ("" if it has none).
+    """A record: its offset in the file, its kind (such as "response"), and its URL.
 
-    `address` is that of the server as it is written, "" if it is not.
+    `address` is the server's address as written in the record. `url` and `address` are "" if
+    the record does not have them.
     """
 
     offset: int
@@ -34,15 +35,15 @@ class ArchiveRecord:
 
     @property
     def is_answer(self) -> bool:
-        """Whether a server's answer over HTTP stands in it."""
+        """True if the record holds an HTTP answer of a server."""
         return self.kind == "response" and self.url.startswith(("http:", "https:"))
 
 
 def scan(path: Path) -> Iterator[ArchiveRecord]:
-    """Every record of the file, compressed record by record or not at all.
+    """Yield every record of a file that is compressed record by record or not at all.
 
-    Raises `ArchiveError`, naming the offset, at the first one that is cut off, damaged, or shares
-    its gzip member with another. Only the gzip checksums vouch for the bytes of a body.
+    Raises `ArchiveError` with the offset of the first record that is cut off, damaged, or in one
+    gzip member with another. Only gzip has checksums, so without it a changed body is not noticed.
     """
     try:
         with path.open("rb") as file:
@@ -58,9 +59,9 @@ def scan(path: Path) -> Iterator[ArchiveRecord]:
 
 
 def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
-    """The record that `scan` found at the offset, with the first `BLOCK_LIMIT` bytes of its block.
+    """Return the record that `scan` found at the offset, with `BLOCK_LIMIT` bytes of its block.
 
-    Raises `ArchiveError` where it is no longer there.
+    Raises `ArchiveError` if the record is no longer there.
     """
     reading = _PartialRecord(path, offset, kept=BLOCK_LIMIT)
     try:
@@ -77,7 +78,7 @@ def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
 
 
 class _PartialRecord:
-    """One record while its bytes come in; the first `kept` of its block stay."""
+    """A record while its bytes are read; the first `kept` bytes of its block are kept."""
 
     def __init__(self, path: Path, offset: int, kept: int = STATUS_LINE_MAX) -> None:
         self._path, self._offset, self._kept = path, offset, kept
@@ -90,7 +91,7 @@ class _PartialRecord:
         return self._left == 0
 
     def feed(self, data: bytes) -> bytes:
-        """Takes what belongs to the record and gives back what stands behind it."""
+        """Take the bytes that belong to the record; return the bytes after it."""
         if self._left is None:
             data = self._feed_head(data)
         if self._left is None:
@@ -101,7 +102,7 @@ class _PartialRecord:
         return data[len(taken) :]
 
     def finish(self) -> ArchiveRecord:
-        """The record; an error if bytes are missing or an answer does not look like one."""
+        """Return the record; raises `ArchiveError` if bytes or a status line are missing."""
         if not self.is_whole:
             raise self.error("the file ends inside this record", AGAIN)
         if self._record.is_answer and not STATUS_LINE.match(self.block[:STATUS_LINE_MAX]):
@@ -112,7 +113,7 @@ class _PartialRecord:
         return ArchiveError(f"{self._path}: at byte {self._offset}: {seen}; {mend}")
 
     def _feed_head(self, data: bytes) -> bytes:
-        """The first bytes of the block, once the header has come to its end."""
+        """Read on in the header; return the first bytes of the block after its end, else none."""
         self._head += data
         if not self._head.startswith(b"WARC/"[: len(self._head)]):
             raise self.error("this is not a WARC record", "give a WARC file")
@@ -144,7 +145,7 @@ def _compressed(file: BinaryIO, path: Path) -> Iterator[ArchiveRecord]:
 
 
 def _feed_member(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
-    """Feeds one gzip member that begins with `ahead`; what was read behind it comes back."""
+    """Feed one gzip member that begins with `ahead`; return the bytes read after it."""
     unzip = zlib.decompressobj(wbits=31)
     while ahead and not unzip.eof:
         try:
@@ -163,7 +164,7 @@ def _feed_member(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes
 
 
 def _feed_plain(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
-    """Feeds one record that begins with `ahead`; what was read behind it comes back."""
+    """Feed one record that begins with `ahead`; return the bytes read after it."""
     while ahead and not reading.is_whole:
         ahead = reading.feed(ahead) or file.read(BLOCK)
     return ahead

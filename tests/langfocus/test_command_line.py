@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import crawler.commands
-from crawler.settings import EXTENSIONS
+from crawler.settings import EXTENSIONS, SPIDER_MODULES
 from langfocus import __version__
 from langfocus.command_line import main
 from langfocus.command_table import COMMANDS, MODULE
@@ -105,7 +105,7 @@ class TestProject:
         monkeypatch.chdir(tmp_path)
         settings = load_settings()
         assert settings["LANGFOCUS_RUNS"] == "runs"
-        assert settings.getlist("SPIDER_MODULES") == ["crawler.spiders"]
+        assert settings.getlist("SPIDER_MODULES") == SPIDER_MODULES
 
     def test_a_project_overrides_what_it_names(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -121,7 +121,7 @@ class TestProject:
         assert settings["LANGFOCUS_RUNS"] == "elsewhere"
         assert settings.getfloat("DOWNLOAD_DELAY") == 1.0
         assert set(settings.getdict("EXTENSIONS")) > set(EXTENSIONS)
-        assert settings.getlist("SPIDER_MODULES") == ["crawler.spiders", "theirs.spiders"]
+        assert settings.getlist("SPIDER_MODULES") == [*SPIDER_MODULES, "theirs.spiders"]
 
     def test_the_environment_goes_before_a_project(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,11 +1,9 @@
 """The n-grams of a text, hashed, and the sums of their weights: where a text becomes numbers.
 
-Training asks for the buckets, scoring for sums of weights; both call `_features`, so what was
-learned is what is scored. Features are the 1- to 5-grams of each word with a mark at both ends,
-and the word itself; of scripts that put no spaces between words the 1- to 3-grams. A text is
-summed in pieces of some hundred letters, so that a page in two languages shows as one.
-
-Compiled as `classifiers.weights` says.
+Training asks for the buckets, scoring for sums of weights. Both call `_features`, so the learned
+features are the scored ones. Features are the 1- to 5-grams of each word with a mark at both ends,
+and the word itself; of scripts without spaces between words they are the 1- to 3-grams. A text is
+summed in pieces of some hundred letters, so that a page in two languages can be told.
 """
 
 from __future__ import annotations
@@ -22,7 +20,7 @@ from classifiers.pages.text.scripts import SCRIPTS, script_table
 from classifiers.weights import Buckets, Codes, Ints, filled, sum_rows
 
 MAX_WORD: Final = 32
-"""Letters of a word that are looked at; what is longer is no word."""
+"""Letters of a word that are read; longer strings are not words."""
 PIECE: Final = 240
 """Letters after which a piece ends with the next word."""
 
@@ -57,7 +55,7 @@ Units = npt.NDArray[np.uint16]
 
 @cache
 def kinds() -> Kinds:
-    """What each code unit is: 0 no part of a word, a letter, an apostrophe, or a dense sign.
+    """The kind of each code unit: a letter, an apostrophe, a dense sign, or 0 for none of these.
 
     Points and vowel signs that Hebrew and Arabic texts may have or not are skipped.
     """
@@ -100,8 +98,9 @@ def _features(
 ) -> tuple[int, int, int]:
     """Write the buckets of the next piece of a text.
 
-    Gives back how many they are, how many letters the piece has and where the next one begins.
+    Returns how many they are, how many letters the piece has and where the next one begins.
     """
+    # One long loop: the rolling hashes stay in registers.
     n, letters, length = 0, 0, 0
     first = second = third = fourth = fifth = word = np.uint64(0)
     while at <= len(text):

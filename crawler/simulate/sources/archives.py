@@ -17,7 +17,7 @@ from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules, is_tex
 from crawler.web.contract import Answer
 from crawler.web.records import read_block, scan
 
-_NO_URL = "answers to what is no URL"
+_NO_URL = "answers to invalid URLs"
 _REPEATED = "answers to a URL that was answered before"
 _ROBOTS = "answers that are a robots.txt"
 _UNREADABLE = "pages that could not be read"
@@ -48,7 +48,7 @@ class WarcSource:
         self.left_out: Counter[str] = Counter()
         self._web = ArchiveWeb(path)
         self._settled: list[tuple[Record, list[str]]] = []
-        # Of a frontier a visitor that never retries wants no more than `admit`.
+        # A visitor that never retries calls only `admit` of a frontier.
         frontier = cast(Frontier, self)
         rules = VisitRules("", read, RetryRule(retry_times=0))
         self._visitor = Visitor(frontier, BreadthFirst(), rules, lambda: 0.0)
@@ -94,7 +94,7 @@ class WarcSource:
         now: float,
         was_contacted: bool = True,
     ) -> list[Admission]:
-        """Take what the visitor made of an answer."""
+        """Take the record and the links of an answer from the visitor."""
         self._settled.append((record, [link.url for link in links]))
         return []
 

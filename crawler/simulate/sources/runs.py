@@ -22,9 +22,9 @@ _RECORDED = "links of its pages are not recorded: crawl with -s LANGFOCUS_LINKS=
 
 
 class RunSource:
-    """What a crawl fetched, and what it left in its queue.
+    """The pages that a crawl fetched, and the URLs left in its queue.
 
-    Raises `RunFolderError` for what is no run and `GraphError` for one without links.
+    Raises `RunFolderError` where the folder is no run and `GraphError` for a run without links.
     """
 
     has_scattered_links = False

@@ -1,4 +1,4 @@
-"""What a source of a graph tells: rows, one for each URL that it knows something of."""
+"""The contract of a graph's sources: rows, one for each URL that a source knows."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from crawler.visit import sift
 
 @dataclass(frozen=True, slots=True)
 class GraphRow:
-    """A URL, normalised, and what is known of it.
+    """A URL, normalised, and the facts that a source knows of it.
 
     `status` is one of `crawler.simulate.webgraph`, UNKNOWN where the source does not say. `links`
     are normalised and as a crawl would queue them, in the order of the page, None: not known.

@@ -24,7 +24,7 @@ PAGE_COLUMNS: Final = ("url", "language", "status", "bytes")
 LINK_COLUMNS: Final = ("source", "target")
 ENDINGS: Final = (".tsv", ".tsv.gz", ".parquet")
 
-_NO_URL = "rows of what is no URL"
+_NO_URL = "rows with an invalid URL"
 _LINKS_A_ROW = 10_000
 _ROWS_AT_A_TIME = 1 << 14
 _LONGEST_LINE = 1 << 16
@@ -35,10 +35,10 @@ Cells = tuple[int, list[str]]
 
 
 class TableSource:
-    """One table; what it is follows from its header, without one from its name.
+    """One table of pages or of links, as its header says, or its name where it has no header.
 
     A row of pages without a status is a page that was downloaded, 0 says that it was not. Raises
-    `GraphError` with file and line for what is no such row, `MissingPackageError` without pyarrow.
+    `GraphError` with file and line for an invalid row, `MissingPackageError` without pyarrow.
     """
 
     has_scattered_links = True

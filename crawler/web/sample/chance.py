@@ -1,4 +1,4 @@
-"""Chance that depends on nothing but its key, so that any page can be made without the others."""
+"""Random numbers that depend only on a key, so that a page can be made without the others."""
 
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -9,11 +9,11 @@ T = TypeVar("T")
 
 
 def dice(*key: object) -> Random:
-    """A generator whose numbers are fixed by the key's parts (their `repr`)."""
+    """Return a generator whose seed is the `repr` of the key's parts."""
     digest = blake2b(repr(key).encode(), digest_size=8).digest()
     return Random(int.from_bytes(digest, "big"))
 
 
 def pick(chance: Random, weights: Mapping[T, float]) -> T:
-    """One key of `weights`, each as likely as its weight says."""
+    """Return a random key of `weights`, with a probability in proportion to its weight."""
     return chance.choices(list(weights), list(weights.values()))[0]

@@ -1,4 +1,4 @@
-"""The hosts of the sample web: their names, their languages and their habits."""
+"""The hosts of the sample web: their names, languages, sizes and styles of URLs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ NETWORKS = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
 
 @dataclass(frozen=True)
 class SampleHost:
-    """One server; `languages` begins with the one of its home page."""
+    """One server; the first of its `languages` is that of the home page."""
 
     name: str
     languages: tuple[str, ...]
@@ -67,7 +67,7 @@ class SampleHost:
 
 
 class Population:
-    """All hosts of a sample web, made at once; their pages are not.
+    """All hosts of a sample web; they are made at once, their pages only when asked for.
 
     `count` is met to within a few hosts: each language has at least `HUBS + 1` of them.
     """
@@ -87,7 +87,7 @@ class Population:
         self._speaking = {language: self._speakers(language) for language in texts}
 
     def named_by(self, host: SampleHost) -> Iterator[SampleHost]:
-        """Hosts that this one's home page must link to, so that every language is connected.
+        """Yield the hosts that this home page must link to, so that every language is connected.
 
         The hosts that have pages in a language form a tree in which host n is the parent of
         hosts `BRANCHES * n + 1` and following; the hubs know each other.

@@ -49,7 +49,7 @@ class Document:
 def write_page(
     site: Site, page: Entry, links: Sequence[SampleLink], texts: dict[str, Text], seed: int
 ) -> Document:
-    """The page as its server sends it; every link of `links` stands in it once."""
+    """Return the page as its server sends it; it holds every link of `links` once."""
     chance = dice(seed, "page", site.host.name, page.path)
     text = texts[page.language]
     encoding, meta, http = (
@@ -76,7 +76,7 @@ def write_page(
 
 
 def write_calendar(host: SampleHost, year: int, month: int, text: Text, seed: int) -> Document:
-    """One month of a calendar that has no last month."""
+    """Return the page of one month of a calendar without end."""
     chance = dice(seed, "calendar", host.name, year, month)
     year_after, month_after = (year + 1, 1) if month == 12 else (year, month + 1)
     body = (
@@ -141,7 +141,7 @@ def _item(chance: Random, link: SampleLink, href: str, texts: dict[str, Text]) -
 
 
 def _href(chance: Random, link: SampleLink, page: Entry, based: bool, raw: bool) -> str:
-    """One of the ways in which authors write the address of a link."""
+    """Return the address of a link in one of the ways in which authors write it."""
     roll = chance.random()
     path = unquote(link.path) if raw and roll < 0.3 else link.path
     if not link.is_internal or roll > 0.75:

@@ -18,7 +18,7 @@ ALIAS = 0.04  # written with the name that only redirects
 
 @dataclass(frozen=True, slots=True)
 class SampleLink:
-    """A link to `path` at `root`; `language` is that of the words it is written with."""
+    """A link to `path` at `root`; `language` is the language of its anchor text."""
 
     root: str
     path: str
@@ -27,7 +27,7 @@ class SampleLink:
 
 
 class Links:
-    """The link graph; a page's links depend on nothing but the seed and the page."""
+    """The link graph; the links of a page depend only on the seed and the page."""
 
     def __init__(
         self, population: Population, site: Callable[[SampleHost], Site], seed: int
@@ -37,7 +37,7 @@ class Links:
         self._shares = {language: float(len(hosts)) for language, hosts in languages.items()}
 
     def of(self, host: SampleHost, page: Entry) -> list[SampleLink]:
-        """The links of a page, the indispensable ones first, each once."""
+        """Return the links of a page, each once, those first that keep the web connected."""
         chance = dice(self._seed, "links", host.name, page.path)
         links = [*self._inside(host, page, chance), *self._outside(host, page, chance)]
         return list(dict.fromkeys(links))

@@ -14,7 +14,7 @@ RULES = {
 
 
 def robots_txt(host: SampleHost) -> bytes | None:
-    """The file's bytes, or None where the host has none and answers 404."""
+    """Return the bytes of the file, None if the host answers 404."""
     if host.robots == "absent":
         return None
     return (BOM if host.robots == "bom" else b"") + RULES[host.robots].encode()

@@ -1,4 +1,4 @@
-"""What a host of the sample web has under its paths, made when it is first asked for."""
+"""The pages and other answers of a host of the sample web, made at the first request."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ SECTIONS = ("news", "blog", "products", "category", "article", "page", "tag", "a
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """Something under a path: a page (`kind` "page"), or one of `ODDITIES`.
+    """The answer to a path: a page (`kind` "page") or one of `ODDITIES`.
 
     `index` is the page's number on its host (the home page is 0), or the oddity's number.
     """
@@ -59,12 +59,12 @@ class Site:
         self.oddities = [self._odd(number) for number in range(odd)]
 
     def children(self, index: int) -> list[Entry]:
-        """The pages below page `index`; following them from 0 leads to every page."""
+        """Return the children of page `index` in the tree of all pages, whose root is page 0."""
         first = FANOUT * index + 1
         return self.pages[first : first + FANOUT]
 
     def directory_homes(self) -> dict[str, Entry]:
-        """The first page of each language, where each has a directory of its own; else empty."""
+        """Return the first page of each language if each has its own directory, else {}."""
         if self.host.layout not in ("split", "deep"):
             return {}
         homes = {}
@@ -132,7 +132,7 @@ def _tail(chance: Random, style: str, texts: dict[str, Text], language: str) -> 
 
 
 def _numbered(chance: Random, path: str) -> str:
-    """The path with a number in it, for a second page of the same words."""
+    """Return the path with a number in it, for a second page with the same words."""
     number = chance.randrange(2, 9999)
     if "?" in path:
         return f"{path}{number}"

@@ -1,4 +1,4 @@
-"""The words and sentences that the sample web is written with, one file per language.
+"""The words and sentences of the sample web, one file per language.
 
 A file opens with `key: value` lines, then a `[words]` and a `[sentences]` section. `share` is the
 language's weight among hosts, `tlds` the endings of its host names with their weights, `charset`
@@ -19,7 +19,7 @@ UNDECOMPOSED = str.maketrans(
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What one language brings to the sample web; `words[i]` is `names[i]` in ASCII."""
+    """The vocabulary of one language; `names[i]` is `words[i]` in ASCII."""
 
     language: str
     share: float
@@ -32,13 +32,13 @@ class Text:
 
 @cache
 def load_texts() -> dict[str, Text]:
-    """Every language of the sample web by its code, the most frequent first; read once."""
+    """Return the vocabulary of every language by its code, the most frequent first."""
     texts = [_read(path) for path in sorted(FOLDER.glob("*.txt"))]
     return {text.language: text for text in sorted(texts, key=lambda text: -text.share)}
 
 
 def ascii_name(word: str) -> str:
-    """The word as a host name spells it: lower case, no accents; empty for another script."""
+    """Return a word in lower-case ASCII without accents, "" for another script."""
     decomposed = unicodedata.normalize("NFKD", word.lower().translate(UNDECOMPOSED))
     return decomposed.encode("ascii", "ignore").decode()
 

@@ -1,4 +1,4 @@
-"""The sample web as something that answers requests."""
+"""The sample web: it answers requests from a seed instead of a network."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ class SampleWeb:
         return tuple(self._population.hosts)
 
     def seeds(self, language: str) -> list[str]:
-        """Three home pages in that language, from which all its pages can be reached.
+        """Return three home pages in a language, from which all its pages can be reached.
 
         Raises `SettingError` for a language that the sample web does not have.
         """
@@ -72,7 +72,7 @@ class SampleWeb:
         return [f"{host.root}/" for host in hosts[:HUBS]]
 
     def truth(self) -> Iterator[tuple[str, str]]:
-        """Every HTML page that answers 200, with the language of its text.
+        """Yield every HTML page that answers 200, with the language of its text.
 
         Left out: the months of a calendar (they have no end), and what has no text. Kept in:
         pages that robots.txt forbids.
@@ -82,7 +82,7 @@ class SampleWeb:
                 yield host.root + page.path, page.language
 
     def language(self, url: str) -> str | None:
-        """The language of the page at this URL, a calendar's too; None if there is no page."""
+        """Return the language of the page at this URL, None if there is no page."""
         scheme, name, path = _split(url)
         host = self._population.by_name.get(name)
         if host is None or not host.root.startswith(f"{scheme}:"):
@@ -93,7 +93,7 @@ class SampleWeb:
         return entry.language if entry and entry.kind == "page" else None
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
-        """The answer to a GET of the URL; `headers` change nothing. Raises `Unreachable`."""
+        """Return the answer to a GET of the URL; `headers` change nothing. Raises `Unreachable`."""
         scheme, name, path = _split(url)
         host = self._population.by_name.get(name)
         if host is None:
@@ -135,7 +135,7 @@ class SampleWeb:
         return _document(host, document)
 
     def _of_near_path(self, host: SampleHost, path: str) -> Answer:
-        """What a server makes of a slash too many or too few, or of a redirect's second step."""
+        """Answer a path with a slash too many or too few, or the second step of a redirect."""
         entries = self._site(host).entries
         for near in (f"{path}/", path.removesuffix("/")):
             if near in entries:
@@ -174,7 +174,7 @@ class SampleWeb:
 
 
 def _split(url: str) -> tuple[str, str, str]:
-    """Scheme, host name, and the path with its query as the sample web writes it."""
+    """Return scheme, host name, and path with query, with escapes in upper case."""
     try:
         parts = urlsplit(url)
     except ValueError:

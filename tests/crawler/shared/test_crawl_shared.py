@@ -28,6 +28,8 @@ from tests.support.smallweb import SmallWeb
 
 DELAY_S = 0.05
 LEASE_S = 60
+MORTAL_LEASE_S = 10
+"""Where the server dies: a lease whose end it forgot holds its host for so long."""
 SHORT_LEASE_S = 2
 """Of a crawl with one worker at a time: a busy machine may let a worker pause for seconds."""
 
@@ -166,7 +168,9 @@ def mortal(own_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
     """A crawl whose server the test may kill."""
     web = SmallWeb(pages=100)
     with loopback(web) as proxy:
-        yield SharedCrawl(own_server, proxy, web, tmp_path)
+        crawl = SharedCrawl(own_server, proxy, web, tmp_path)
+        crawl.lease_s = MORTAL_LEASE_S
+        yield crawl
 
 
 def test_a_server_that_goes_and_comes_back_costs_nothing_but_time(mortal: SharedCrawl) -> None:

@@ -225,7 +225,7 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str, has_header: bool)
     }
     assert told(graph) == expected
     assert left_out(graph) == {
-        "rows of what is no URL": 1,
+        "rows with an invalid URL": 1,
         "links to files that are no pages": 1,
         "links that are no URLs": 1,
         "links of URLs that are not among the pages": 1,
@@ -364,7 +364,7 @@ def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
         "http://a.de/2",
     ]
     assert left_out(graph) == {
-        "URLs that were told of before": 2,
+        "URLs that were known before": 2,
         "links of pages whose links were known": 1,
     }
 
@@ -438,7 +438,7 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
         "answers that are a robots.txt": 1,
         "links to files that are no pages": 1,
         "links that look endless": 1,
-        "URLs that were told of before": 1,
+        "URLs that were known before": 1,
     }
     assert graph.url(int(graph.seeds[0])) == "http://www.a.de/"
 

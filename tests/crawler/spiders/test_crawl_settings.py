@@ -15,16 +15,21 @@ from crawler.crawl import open_crawl
 from crawler.declaration import Option
 from crawler.errors import CrawlError, SettingError
 from crawler.options import ARGUMENTS, CrawlOptions
-from crawler.spiders.scrapy_settings import crawl_settings
+from crawler.spiders.scrapy_settings import adapt, crawl_settings
 from tests.support.crawls import ROOT, crawl, rows, summary
+
+
+def scrapy_settings(**given: object) -> Settings:
+    """Scrapy's settings for the project, with what `-s` gives."""
+    settings = Settings()
+    settings.setmodule("crawler.settings")
+    settings.setdict({name: str(value) for name, value in given.items()}, "cmdline")
+    return settings
 
 
 def settings_of(**given: object) -> CrawlSettings:
     """The settings of a crawl on the sample web, with what `-s` gives."""
-    settings = Settings()
-    settings.setmodule("crawler.settings")
-    settings.setdict({name: str(value) for name, value in given.items()}, "cmdline")
-    return crawl_settings(settings, has_servers=False)
+    return crawl_settings(scrapy_settings(**given), has_servers=False)
 
 
 def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
@@ -127,6 +132,20 @@ def test_a_folder_with_something_else_in_its_run_db_is_refused(tmp_path: Path) -
     (tmp_path / "run.db").write_bytes(b"this is no database" * 100)
     assert refusal(tmp_path, {"lang": "de", "strategy": "bfs", "web": "sample"})
     assert (tmp_path / "run.db").read_bytes() == b"this is no database" * 100
+
+
+def test_a_part_of_scrapy_that_is_switched_off_is_not_loaded(tmp_path: Path) -> None:
+    options = CrawlOptions.read({"lang": "de", "strategy": "bfs", "web": "sample"})
+    opened = open_crawl(options, settings_of(JOBDIR=tmp_path))
+    plain, given = scrapy_settings(), scrapy_settings(COOKIES_ENABLED=True)
+    adapt(plain, opened)
+    adapt(given, opened)
+    opened.close("finished")
+    cookies = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
+    assert cookies not in plain.getdict("DOWNLOADER_MIDDLEWARES_BASE")
+    assert cookies in given.getdict("DOWNLOADER_MIDDLEWARES_BASE")
+    assert "scrapy.extensions.telnet.TelnetConsole" not in plain.getdict("EXTENSIONS_BASE")
+    assert "scrapy.extensions.corestats.CoreStats" in plain.getdict("EXTENSIONS_BASE")
 
 
 def test_the_manual_names_every_argument_and_setting() -> None:
