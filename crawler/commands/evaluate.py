@@ -223,5 +223,5 @@ def _add_servers(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--markdown", metavar="FILE", help="write the tables to FILE")
+    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the tables to FILE")
     parser.add_argument("--plots", metavar="FOLDER", help="draw the figures, as PNG and SVG")

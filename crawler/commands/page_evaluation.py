@@ -43,7 +43,7 @@ class Question:
     seed: int | None = None
     """Of simulated surroundings; None without them."""
     json: Path | None = None
-    markdown: str | None = None
+    markdown: Path | None = None
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -178,7 +178,7 @@ def _report(
     if question.json:
         write_whole(question.json, page_study_json(facts, cases, runs, found))
     if question.markdown:
-        write_markdown(Path(question.markdown), page_study_markdown(facts, found))
+        write_markdown(question.markdown, page_study_markdown(facts, found))
     printer = Printer(width=WIDE)
     print_facts(facts, printer)
     for result in found:

@@ -192,10 +192,9 @@ def _write(facts: dict[str, Any], results: Sequence[Result], opts: argparse.Name
     from crawler.report.study_plots import draw
 
     if opts.json:
-        write_whole(Path(opts.json), study_json(facts, results))
+        write_whole(opts.json, study_json(facts, results))
     if opts.plots:
         draw([figure for result in results for figure in result.figures], Path(opts.plots))
     if opts.markdown:
-        path = Path(opts.markdown)
-        pictures = os.path.relpath(opts.plots, path.parent) if opts.plots else ""
-        write_markdown(path, study_markdown(facts, results, pictures))
+        pictures = os.path.relpath(opts.plots, opts.markdown.parent) if opts.plots else ""
+        write_markdown(opts.markdown, study_markdown(facts, results, pictures))

@@ -20,7 +20,8 @@ def commands() -> dict[str, str]:
     """Return the line of help of each module that has a command."""
     found = {}
     for module in pkgutil.iter_modules(crawler.commands.__path__):
-        command = getattr(import_module(f"{MODULE}.{module.name}"), "Command", None)
+        class_name = f"{module.name.capitalize()}Command"
+        command = getattr(import_module(f"{MODULE}.{module.name}"), class_name, None)
         if command is not None:
             found[module.name] = command().short_desc()
     return found
