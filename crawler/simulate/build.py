@@ -62,8 +62,8 @@ def build(
     sources say, else at the first page.
 
     `provenance` of the graph counts under `left_out` the rows and links that are not in it, by
-    reason. Raises `CrawlError` where a source cannot be read, nothing is in `target`, or a graph stands in
-    `folder` already.
+    reason. Raises `CrawlError` where a source cannot be read, no page is in `target`, or `folder`
+    has a graph already.
     """
     _check(orderings, directory_depth)
     given = _normal_seeds(seeds)

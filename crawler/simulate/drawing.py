@@ -26,8 +26,8 @@ class Drawing(NamedTuple):
     `admitted` (S,) of these numbers are given. `inner` (F,) sums the queued URLs within each
     server, `outer` (2 S,) within the servers of each tier, by their `place` (S,), as Fenwick
     trees; `at_place` (2, S) are the servers, `free` (2, S) places given up, `weight` (S,) the
-    queued URLs of each server. `tiers` (2, 4) are servers that have a place, places, free places and URLs;
-    `words` are random numbers of 32 bits, of which `word` (1,) are used up.
+    queued URLs of each server. `tiers` (2, 4) are servers that have a place, places, free places
+    and URLs; `words` are random numbers of 32 bits, of which `word` (1,) are used up.
     """
 
     first: Ints

@@ -2,17 +2,13 @@
 
 N-grams are learned exactly, as columns of their own: a 64-bit hash stands for the text of each,
 and among the three million n-grams of 100,000 URLs two share one with a chance below 1 in 10^6.
-
-All compiled code stands in this one module: numba's cache looks at the file of a function, not
-at the files of what it calls.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypeVar, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
@@ -20,6 +16,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
+from classifiers.compiled import compiled
 from classifiers.lab.features.words import as_list, runs, words
 
 if TYPE_CHECKING:
@@ -32,7 +29,6 @@ Offsets = npt.NDArray[np.int64]
 Hashes = npt.NDArray[np.uint64]
 Columns = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.float64]
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 _SIZES: Final = {f"{size}-grams": (size, size) for size in range(1, 8)} | {
     "3-4-grams": (3, 4),
@@ -202,21 +198,13 @@ def _run_together(url: str) -> str:
     return "".join(runs(url))
 
 
-def _compiled(function: Function) -> Function:
-    """The function compiled, from numba's cache where one can be written, else anew."""
-    try:
-        return cast(Function, numba.njit(cache=True, nogil=True)(function))
-    except RuntimeError:  # no folder for the cache can be written
-        return cast(Function, numba.njit(nogil=True)(function))
-
-
-@_compiled
+@compiled
 def _mix(state: np.uint64, symbol: np.uint32) -> np.uint64:
     state = (state ^ np.uint64(symbol)) * _FACTOR
     return state ^ (state >> _FOLD)
 
 
-@_compiled
+@compiled
 def _longest(symbols: Symbols, start: int, end: int, largest: int) -> int:
     """How many symbols the longest n-gram that begins here has."""
     stop = min(start + largest, end)
@@ -226,12 +214,12 @@ def _longest(symbols: Symbols, start: int, end: int, largest: int) -> int:
     return at - start
 
 
-@_compiled
+@compiled
 def _is_gram(symbols: Symbols, start: int, size: int, smallest: int) -> bool:
     return size >= smallest and not (size == 1 and symbols[start] == _EDGE_POINT)
 
 
-@_compiled
+@compiled
 def _room(symbols: Symbols, rows: Offsets, smallest: int, largest: int) -> int:
     """How many n-grams there are at most."""
     total = 0
@@ -242,7 +230,7 @@ def _room(symbols: Symbols, rows: Offsets, smallest: int, largest: int) -> int:
     return total
 
 
-@_compiled
+@compiled
 def _slot(keys: Hashes, key: np.uint64) -> int:
     """Where a key is in the table, or the free slot where it would be."""
     mask = len(keys) - 1
@@ -252,7 +240,7 @@ def _slot(keys: Hashes, key: np.uint64) -> int:
     return at
 
 
-@_compiled
+@compiled
 def _grown(keys: Hashes, columns: Columns) -> tuple[Hashes, Columns]:
     """The table with twice as many slots."""
     more_keys = np.zeros(len(keys) * 2, np.uint64)
@@ -264,7 +252,7 @@ def _grown(keys: Hashes, columns: Columns) -> tuple[Hashes, Columns]:
     return more_keys, more_columns
 
 
-@_compiled
+@compiled
 def _learn(
     symbols: Symbols, rows: Offsets, smallest: int, largest: int
 ) -> tuple[Columns, Offsets, Hashes, Columns, Offsets, Columns]:
@@ -297,7 +285,7 @@ def _learn(
     return found[:count], ends, keys, columns, starts[:n_columns].copy(), sizes[:n_columns].copy()
 
 
-@_compiled
+@compiled
 def _look_up(
     symbols: Symbols, rows: Offsets, smallest: int, largest: int, keys: Hashes, columns: Columns
 ) -> tuple[Columns, Offsets]:
@@ -319,7 +307,7 @@ def _look_up(
     return found[:count], ends
 
 
-@_compiled
+@compiled
 def _summed(columns: Columns, counts: Counts, ends: Offsets) -> Offsets:
     """Sort each row and add up equal columns, in place; the row pointers of what is left."""
     pointers = np.zeros(len(ends), np.int64)
