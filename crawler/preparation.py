@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from classifiers import languages
-from classifiers.errors import ClassifierError, LanguageError
+from classifiers.errors import ClassifierError, GeoIPError, LanguageError
 from crawler.configuration import CrawlSettings
 from crawler.errors import SettingError
 from crawler.identification import page_method, page_reader
@@ -83,19 +83,9 @@ def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
     if path is None:
         return lambda _: None
-    import geoip2.database
-    from geoip2.errors import AddressNotFoundError
-    from maxminddb import InvalidDatabaseError
+    from classifiers.geoip import country_lookup
 
     try:
-        reader = geoip2.database.Reader(path)
-    except (OSError, InvalidDatabaseError, ValueError) as error:
-        raise SettingError(f"LANGFOCUS_GEOIP={path}: cannot be read: {error}") from error
-
-    def country_of(ip: str | None) -> str | None:
-        try:
-            return reader.country(ip).country.iso_code if ip else None
-        except (AddressNotFoundError, ValueError):
-            return None
-
-    return country_of
+        return country_lookup(path)
+    except GeoIPError as error:
+        raise SettingError(f"LANGFOCUS_GEOIP={error}") from error

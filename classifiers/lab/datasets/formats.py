@@ -38,14 +38,9 @@ _EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .
 def open_dataset(path: str | Path, format: str | None = None) -> Dataset[LabelledUrl]:
     """The labelled URLs of a file or folder, in the format of its name or in `format`.
 
-    <<<<<<< HEAD
     `format` is a key of FORMATS. The path `sample` is the table that ships, unless there is such
-    a file. Nothing is read yet. DatasetError says what can be done where there is no such file,
-    or the name tells nothing.
-    =======
-    `format` is a key of FORMATS. Nothing is read yet. DatasetError if there is no such file, or if
-    its name is that of no format.
-    >>>>>>> 7edcf31 (Docstrings of the laboratory say one fact a sentence)
+    a file. Nothing is read yet. DatasetError if there is no such file, or if its
+    name is that of no format.
     """
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():
