@@ -1,6 +1,6 @@
-"""What all classifiers of feature matrices share: two classes, and Yes where the score is positive.
+"""The base of all classifiers of feature matrices: two classes, Yes for a positive score.
 
-The first of the two sorted classes means No and the second Yes; with booleans, False and True.
+The first of the two sorted classes means No, the second Yes; with booleans, False and True.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
 class LogRatio(BinaryClassifier):
     """A classifier whose score is linear in the counts; a subclass has `_weights`.
 
-    `weights_` (n_features,) holds the logarithm of how much more probable each feature is in a
-    URL of the language than in another, `intercept_` what a URL without features scores.
+    `weights_` (n_features,) is the logarithm of how much more probable each feature is in a URL of
+    the language than in another. `intercept_` is the score of a URL without features.
     """
 
     _takes_negative = False

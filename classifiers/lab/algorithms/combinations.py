@@ -41,8 +41,8 @@ class _Combination(UrlClassifier):
 class Either(_Combination):
     """No only if all say No, which raises recall (Baykan 2013, 4.7.1).
 
-    The score is the largest of all scores. Those of different classifiers have no common unit:
-    only its sign is sure, and its order within the URLs of which one classifier is surest.
+    The score is the largest of all scores. Scores of different classifiers have no common unit, so
+    only its sign is comparable.
     """
 
     def _scores(self, urls: list[str]) -> Floats:
@@ -50,7 +50,7 @@ class Either(_Combination):
 
 
 class Both(_Combination):
-    """Yes only if all say Yes, which raises precision (Baykan 2008); scores the smallest."""
+    """Yes only if all say Yes, which raises precision (Baykan 2008); the score is the smallest."""
 
     def _scores(self, urls: list[str]) -> Floats:
         return np.asarray(self._all_scores(urls).min(axis=0))

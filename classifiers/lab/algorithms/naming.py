@@ -43,11 +43,11 @@ _ONE_SIZE: Final = re.compile(r"([1-7])-grams-from-(?:word|url)")
 
 
 def algorithm(name: str, features: str, random_state: int = 0) -> BinaryClassifier:
-    """Return the unfitted algorithm as the study sets it up for a feature set.
+    """Return the unfitted algorithm with the parameters of the study for a feature set.
 
-    `markov` has to be told the n-gram of each column before it is fitted:
-    `set_params(names=vectorizer.get_feature_names_out())`.
-    Unknown names, and features that an algorithm is not for, raise AlgorithmError.
+    `markov` needs the n-gram of each column before it is fitted:
+    `set_params(names=vectorizer.get_feature_names_out())`. AlgorithmError for an unknown name, or
+    for features that the algorithm does not take.
     """
     allowed = feature_sets(name)
     if features not in allowed:
@@ -61,10 +61,10 @@ def algorithm(name: str, features: str, random_state: int = 0) -> BinaryClassifi
 
 
 def feature_sets(name: str) -> tuple[str, ...]:
-    """Return the names of the feature sets an algorithm is for.
+    """Return the names of the feature sets that an algorithm takes.
 
-    Decision trees are for custom-made features only, Markov chains for n-grams of one size, and
-    ranks for everything but custom-made features.
+    Decision trees take custom-made features only, Markov chains n-grams of one size, and rank
+    order all features but custom-made ones.
     """
     if name not in NAMES:
         raise AlgorithmError(f"no algorithm is called {name!r}; there are {', '.join(NAMES)}")
@@ -103,7 +103,7 @@ def classifier(
 def best_per_language(
     names: Sequence[str], language: str, *, folds: int = 3, random_state: int = 0, **options: Any
 ) -> BestPerLanguage:
-    """Return what chooses among classifiers for a language when it is fitted.
+    """Return the classifier that selects the best of several for a language when it is fitted.
 
     `names` and the other options are those of `classifier`.
     """

@@ -1,7 +1,7 @@
-"""Classifiers that ask which language model a URL resembles most (Baykan 2013, 2.2).
+"""Classifiers by the language model that a URL resembles most (Baykan 2013, 2.2).
 
-Each has two models, one of the language's URLs and one of the others. Features that no training
-URL has are passed over: they tell the two apart in none of the three.
+Each has two models, one of the language's URLs and one of the others. Features of no training URL
+are ignored: they do not separate the two models.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ GENERIC_ENGLISH: Final = frozenset({"com", "org"})
 
 
 class Baseline(UrlClassifier):
-    """A classifier that knows before training what it says; Yes scores 1 and No -1.
+    """A classifier that needs no training; Yes scores 1 and No -1.
 
-    `fit` only checks what it is given, so its classes are always False and True.
+    `fit` only checks its arguments; the classes are always False and True.
     """
 
     classes_ = np.array([False, True])
@@ -42,7 +42,7 @@ class Baseline(UrlClassifier):
         return np.array([1.0 if says_yes(url) else -1.0 for url in urls])
 
     def _rule(self) -> Callable[[str], bool]:
-        """Return what decides about a URL."""
+        """Return the function that decides about a URL."""
         raise NotImplementedError
 
 

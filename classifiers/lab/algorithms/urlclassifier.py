@@ -1,8 +1,8 @@
-"""What all classifiers of URLs share: the contract of the third level.
+"""The base of all classifiers of URLs.
 
-`fit(urls, y)` with one of two classes for each URL, `predict(urls)`, and `decision_function(urls)`
-that is positive exactly where the answer is Yes. URLs are any non-empty sequence of strings; one
-bare string is refused.
+`fit(urls, y)` takes one of two classes for each URL; `predict(urls)` gives classes;
+`decision_function(urls)` is positive exactly if the answer is Yes. URLs are any non-empty sequence
+of strings; one bare string raises TypeError.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Urls = Sequence[str]
 
 
 def checked(urls: Urls) -> list[str]:
-    """The URLs as a list; TypeError for what is no sequence of strings, ValueError for none."""
+    """The URLs as a list; TypeError unless all are strings, ValueError if there are none."""
     if isinstance(urls, str | bytes):
         raise TypeError("expected a sequence of URLs, not one string")
     result = list(urls)

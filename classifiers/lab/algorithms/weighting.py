@@ -15,9 +15,9 @@ from classifiers.lab.algorithms.binary import Matrix
 class PaperWeighting(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped bases
     """Weights f ln(n / (n_i + 1)): f from the URL, n and n_i from the URLs it was fitted on.
 
-    n is the number of URLs and n_i of those among them that contain feature i, whatever the
-    language. A feature that all URLs contain, or all but one, weighs less than 0 or nothing, as
-    the formula has it: it is not clipped, since a linear classifier sets its sign anyway.
+    n is the number of URLs and n_i the number of those with feature i, in any language. By the
+    formula a feature of all URLs has a weight below 0, and one of all but one URL 0. It is not
+    clipped, since a linear classifier learns the sign.
 
     After `fit`, `factors_` (n_features,) holds ln(n / (n_i + 1)).
     """

@@ -1,4 +1,4 @@
-"""Labelled URLs, texts and pages: the formats they are published in, and splits of them."""
+"""Readers of labelled URLs, texts and pages, and splits of the data."""
 
 from classifiers.lab.datasets.commoncrawl import CdxUrls, ColumnarUrls
 from classifiers.lab.datasets.formats import FORMATS, open_dataset

@@ -22,9 +22,9 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 class _IndexedUrls(Dataset[LabelledUrl]):
     """Captures of status 200 whose text is in one language.
 
-    `path` is a file or a folder, whose files are then read in the order of their names. CLD2 lists
-    up to three languages, that with most of the text first; a page with several is left out, or
-    has the first one if `primary` is true.
+    `path` is a file, or a folder whose files are read in the order of their names. CLD2 lists up to
+    three languages, the one with most of the text first. A page with several languages is left
+    out; with `primary` it has the first one.
     """
 
     primary: bool = False
@@ -47,10 +47,10 @@ class _IndexedUrls(Dataset[LabelledUrl]):
 
     @abstractmethod
     def _rows_of(self, file: Path) -> Iterator[LabelledUrl]:
-        """Yield what can be used of one file."""
+        """Yield the usable rows of one file."""
 
     def _row(self, url: object, status: object, languages: object) -> LabelledUrl | None:
-        """The row of one capture, or None once it is counted."""
+        """The row of one capture; None if it was left out and counted."""
         codes = languages.split(",") if isinstance(languages, str) and languages else []
         language = code_of(codes[0]) if codes else None
         if not _is_url(url):
@@ -72,8 +72,8 @@ class _IndexedUrls(Dataset[LabelledUrl]):
 class ColumnarUrls(_IndexedUrls):
     """The rows of the columnar index (`cc-index/table`): Parquet files, three columns of each.
 
-    Memory holds those columns of one row group. A file that is damaged or lacks a column raises
-    DatasetError with file and row; without pyarrow there is a MissingPackageError.
+    Memory holds these columns of one row group. DatasetError with file and row if a file is damaged
+    or lacks a column; MissingPackageError without pyarrow.
     """
 
     names: ClassVar[tuple[str, ...]] = ("*.parquet",)
@@ -116,8 +116,8 @@ def _pyarrow() -> Any:
 class CdxUrls(_IndexedUrls):
     """The rows of the CDXJ index (`cdx-00000.gz`): a sort key, a time and JSON on each line.
 
-    Lines of JSON alone, as the index server answers, are read too. A line that is neither is
-    counted as malformed; a file that cannot be unpacked raises DatasetError with file and line.
+    Lines of JSON alone, which the index server sends, are read too. Other lines are counted as
+    malformed. DatasetError with file and line if a file cannot be unpacked.
     """
 
     names: ClassVar[tuple[str, ...]] = ("cdx-*", "*.cdxj", "*.cdxj.gz", "*.cdx", "*.cdx.gz")
@@ -152,7 +152,7 @@ def _fields(line: bytes) -> dict[str, object] | None:
 
 
 def _is_url(value: object) -> bool:
-    """Whether it is a string that can be written down; JSON's may hold halves of characters."""
+    """Whether a value is a URL that can be written in UTF-8; JSON allows lone surrogates."""
     if not isinstance(value, str) or not value:
         return False
     return value.isascii() or not _SURROGATE.search(value)

@@ -1,4 +1,4 @@
-"""Which format a file of labelled URLs is in."""
+"""The formats of labelled URLs, recognised by file names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FORMATS: Final[dict[str, Callable[[Path], Dataset[LabelledUrl]]]] = {
     "parquet": ColumnarUrls,
     "cdxj": CdxUrls,
 }
-"""The name of each format and what reads it."""
+"""Name of a format -> its reader."""
 
 _NAMES: Final = {
     "tsv": re.compile(r".*\.tsv(\.gz)?"),
@@ -36,11 +36,11 @@ _EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .
 
 
 def open_dataset(path: str | Path, format: str | None = None) -> Dataset[LabelledUrl]:
-    """The labelled URLs of a file or folder, its format told by its name or by `format`.
+    """The labelled URLs of a file or folder, in the format of its name or in `format`.
 
     `format` is a key of FORMATS. The path `sample` is the table that ships, unless there is such
-    a file. Nothing is read yet. DatasetError says what can be done where there is no such file,
-    or the name tells nothing.
+    a file. Nothing is read yet. DatasetError if there is no such file, or if its
+    name is that of no format.
     """
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():

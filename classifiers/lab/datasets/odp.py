@@ -21,10 +21,10 @@ _NAMES: Final[dict[str, str]] = {
     "Seeltersk": "stq", "Slovensko": "sl", "Slovensky": "sk", "Taiwanese": "zh", "Tatarça": "tt",
     "Türkmençe": "tk", "Uyghurche": "ug", "Zazaki": "zza", "Česky": "cs",
 }  # fmt: skip
-"""Categories of Top/World that are called like the language nowhere else."""
+"""Categories of Top/World whose names are no usual names of the language."""
 
 _LANGUAGES_IN: Final = ("World", "Adult/World", "Kids_and_Teens/International")
-"""Below Top: where each category is of a language."""
+"""Places below Top in which each category is a language."""
 
 _VERDICTS: Final = ("", "several languages", "duplicate")
 
@@ -33,24 +33,24 @@ _VERDICTS: Final = ("", "several languages", "duplicate")
 class OdpUrls(Dataset[LabelledUrl]):
     """The pages of content.rdf.u8, plain or .gz, each with the language of its category.
 
-    That is the language which Top/World names, English everywhere else, none in Top/Regional
-    (Baykan 2013, 3.1). A URL listed in several languages is left out, and one listed several times
-    in one language is given once. Unlike the paper, Top/Adult/World and
+    The language is that of the category in Top/World, none in Top/Regional, and English everywhere
+    else (Baykan 2013, 3.1). A URL that is listed in several languages is left out; one that is
+    listed several times in one language is given once. Unlike in the paper, Top/Adult/World and
     Top/Kids_and_Teens/International are read like Top/World, since they are not English. Topics
     that begin with one of `exclude`, such as "Top/Adult", are left out.
 
-    An iteration reads the dump once before its first row: the listings wait in a temporary file,
-    and up to 60 bytes for each in memory. Stretches that are no XML or no UTF-8 cost at most the
-    pages they are in. A file that is no dump, cannot be unpacked or ends early raises DatasetError
-    with file and byte.
+    An iteration reads the whole dump before its first row. The listings are kept in a temporary
+    file, with up to 60 bytes for each in memory. Invalid XML or UTF-8 costs at most the pages that
+    it is in. DatasetError with file and byte if the file is no dump, cannot be unpacked or ends
+    early.
     """
 
     exclude: Sequence[str] = ()
     mended: int = field(default=0, init=False)
-    """Pages of the latest iteration that are read although they hold illegal characters."""
+    """Pages of the latest iteration that were read although they have illegal characters."""
 
     def __post_init__(self) -> None:
-        """Refuse a bare string, which would exclude by its letters."""
+        """Raise TypeError for one string instead of several topics."""
         if isinstance(self.exclude, str):
             raise TypeError("exclude is a sequence of topics, not one string")
 
@@ -69,7 +69,7 @@ class OdpUrls(Dataset[LabelledUrl]):
                     yield LabelledUrl(url, language, "editor", "odp")
 
     def _listed(self) -> Iterator[tuple[str, str]]:
-        """URL and language of each listing that has both."""
+        """Yield URL and language of each listing that has both."""
         pages = Pages(self.reasons)
         done = 0
         try:
@@ -87,7 +87,7 @@ class OdpUrls(Dataset[LabelledUrl]):
             self.mended = pages.mended
 
     def _language(self, page: Page) -> str | None:
-        """The language of a listing, or None once it is counted."""
+        """The language of a listing; None if it was left out and counted."""
         language, reason = _language_of("/".join(page.topic.split("/", 4)[:4]))
         if not page.url:
             reason = "no URL"
@@ -107,7 +107,7 @@ def _is_in(topic: str, other: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _language_of(topic: str) -> tuple[str | None, str]:
-    """The language of a category, or None and why it has none."""
+    """The language of a category, or None and the reason."""
     below = topic.removeprefix("Top/")
     if not below or below == "Top":
         return None, "no topic"
@@ -122,10 +122,10 @@ def _language_of(topic: str) -> tuple[str | None, str]:
 
 
 class _Listings:
-    """Which of many listings are of URLs in one language, each URL once.
+    """Finds the listings of URLs in one language, each URL once.
 
-    Of a URL only a hash of 8 bytes is kept: among five million, two share one with a probability
-    of one in a million.
+    Of a URL only a hash of 8 bytes is kept. Among five million URLs two share one with a
+    probability of one in a million.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
-"""The pages of an ODP dump, read from a stream that is never quite valid XML.
+"""Reads the pages of an ODP dump, a stream that is nearly valid XML.
 
-The dump is cut into its ExternalPage elements, and each is parsed by itself: a stretch that
-cannot be parsed costs the page it is in, and no more.
+The dump is cut into its ExternalPage elements, and each is parsed by itself: invalid XML costs
+only the page that it is in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xml.parsers.expat import ExpatError, ParserCreate
 
 _CHUNK: Final = 1 << 20
 _LONGEST: Final = 1 << 20
-"""No element of a dump has more bytes; one that has is dropped, so that memory stays bounded."""
+"""Bytes of the longest element; a longer one is dropped, so that memory stays bounded."""
 
 _OPENS: Final = b"<ExternalPage"
 _CLOSES: Final = b"</ExternalPage>"
@@ -24,7 +24,7 @@ _REFERENCE: Final = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
 _ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 MARK: Final = "\ufffd"
-"""What stands for each illegal character, U+FFFD."""
+"""Replaces each illegal character: U+FFFD."""
 
 
 class NotADumpError(Exception):
@@ -32,16 +32,16 @@ class NotADumpError(Exception):
 
 
 class Page(NamedTuple):
-    """One listing: an address and the category that it is listed in, both perhaps empty."""
+    """One listing: an address and its category; both may be empty."""
 
     url: str
     topic: str
 
 
 def pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[bytes, int]]:
-    """The bytes of a dump, cut after each ExternalPage, each with the byte it ends before.
+    """Yield the bytes of a dump, cut after each ExternalPage, each with the offset of its end.
 
-    What follows the last one, or is longer than any, is cut without such an end.
+    The rest after the last page, and overlong pieces, are cut at other places.
     """
     rest, at, begun = b"", 0, False
     for chunk in iter(partial(file.read, _CHUNK), b""):
@@ -68,7 +68,7 @@ def _begun(chunk: bytes) -> bool:
 
 
 class Pages:
-    """Reads pages from the pieces of a dump, and counts what it cannot read in `reasons`."""
+    """Reads pages from the pieces of a dump; counts those that it cannot read in `reasons`."""
 
     def __init__(self, reasons: Counter[str]) -> None:
         self.reasons = reasons
@@ -78,7 +78,7 @@ class Pages:
         self._topic = b""
 
     def read(self, piece: bytes) -> Page | None:
-        """The page at the end of the piece, or None where there is none to be read."""
+        """The page at the end of the piece; None if there is none or it cannot be read."""
         start = piece.rfind(_OPENS)
         before = piece[:start] if start >= 0 else piece
         self._note_topic(before)
@@ -121,7 +121,7 @@ class Pages:
 
 
 class _Parser:
-    """One expat parser that is fed element after element, until one is wrong."""
+    """One expat parser for many elements, until one of them is invalid."""
 
     def __init__(self) -> None:
         self._expat = ParserCreate("utf-8")
@@ -134,7 +134,7 @@ class _Parser:
         self._is_whole = False
 
     def read(self, element: bytes) -> Page:
-        """The page of a whole element, or for a Topic one without address; or ExpatError."""
+        """The page of an element; for a Topic, a page without address. ExpatError if invalid."""
         self._url = ""
         self._topic.clear()
         self._is_whole = False
@@ -160,7 +160,7 @@ class _Parser:
 
 
 def _marked(element: bytes) -> bytes:
-    """The element with MARK for each character, reference and byte that XML does not allow."""
+    """The element with MARK for each character, reference and byte that is illegal in XML."""
     text = _REFERENCE.sub(_allowed, element.decode("utf-8", "replace"))
     return _ILLEGAL.sub(MARK, text).encode()
 

@@ -1,4 +1,4 @@
-"""A labelled URL, and what all sources of labelled rows have in common."""
+"""A labelled URL, and the base of all readers of labelled data."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ Row_co = TypeVar("Row_co", covariant=True)
 
 
 class LabelledUrl(NamedTuple):
-    """One URL and the language that somebody, or its page, says it leads to."""
+    """One URL with the language of its page, by a person or by the page itself."""
 
     url: str
     language: str
     """A code of the project."""
     label_kind: str
-    """How the label arose: document, content, editor, site-list, outlink, country."""
+    """Origin of the label: document, content, editor, site-list, outlink, country."""
     source: str
     """Where the row is from."""
 
 
 @dataclass
 class Dataset(ABC, Generic[Row_co]):
-    """Labelled rows of a file or folder, read anew by each iteration and never held as a whole.
+    """Labelled rows of a file or folder, read anew by each iteration and never all in memory.
 
-    What cannot be used is left out and counted; DatasetError means that the data are missing or
-    damaged, and says where.
+    Unusable rows are left out and counted. DatasetError with the place if the data are missing or
+    damaged.
     """
 
     path: Path
     reasons: Counter[str] = field(default_factory=Counter, init=False)
-    """Why rows were left out, and how many, in the latest iteration as far as it came."""
+    """Reason -> rows that were left out, in the latest iteration so far."""
 
     @property
     def skipped(self) -> int:
@@ -53,23 +53,23 @@ class Dataset(ABC, Generic[Row_co]):
 
     @abstractmethod
     def _rows(self) -> Iterator[Row_co]:
-        """Yield what can be used, and count the rest in `reasons`."""
+        """Yield the usable rows, and count the others in `reasons`."""
 
 
 def opened(path: Path) -> IO[bytes] | gzip.GzipFile:
-    """The bytes of a file, unpacked if it is called .gz, however many members it has."""
+    """The bytes of a file, unpacked if its name ends in .gz."""
     if path.suffix == ".gz":
         return gzip.open(path, "rb")
     return path.open("rb")
 
 
 def unreadable(place: str, error: Exception) -> DatasetError:
-    """The error of one line that says where reading ended and why."""
+    """The error with the place where reading ended and the reason, in one line."""
     reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return DatasetError(f"{place}: cannot be read ({reason or type(error).__name__})")
 
 
 @lru_cache(maxsize=4096)
 def code_of(tag: str) -> str | None:
-    """The code of the project, or None where the language is not known."""
+    """The code of the project; None if the language is not known."""
     return canonical(tag)

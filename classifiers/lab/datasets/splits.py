@@ -1,4 +1,4 @@
-"""Training and test rows that share no registered domain."""
+"""Distinct URLs, registered domains, and training and test rows that share none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def domain_reader() -> Callable[[str], str]:
     """A function from a URL to its registered domain (`bbc.co.uk`), or its host if it has none.
 
-    The public suffix list is the one that comes with tldextract: nothing is fetched or written.
+    It uses the public suffix list that ships with tldextract; nothing is fetched or written.
     """
     extract = _extractor()
 
@@ -30,7 +30,7 @@ def domain_reader() -> Callable[[str], str]:
 
 @lru_cache(maxsize=1)
 def _extractor() -> TLDExtract:
-    """One for all: reading the list takes a tenth of a second."""
+    """One for all callers: reading the list takes 0.1 s."""
     from tldextract import TLDExtract
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -55,7 +55,7 @@ def distinct(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
 
 
 def stable_share(text: str, seed: int, purpose: str = "split") -> float:
-    """A number in [0, 1) that depends on nothing but the arguments."""
+    """A number in [0, 1) that depends only on the arguments."""
     key = f"{purpose}:{seed}:{text}".encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(key, digest_size=7).digest(), "big") / 2**56
 
@@ -65,8 +65,8 @@ def split(
 ) -> tuple[list[LabelledUrl], list[LabelledUrl]]:
     """Training and test rows that share no registered domain.
 
-    A domain goes to one part as a whole by a hash of its name: the same names and seed give the
-    same parts, whatever else the data hold.
+    A hash of a domain's name decides its part: the same names and seed give the same parts,
+    whatever other data there are.
     """
     if not 0 <= test_share <= 1:
         raise ValueError(f"test_share is a share between 0 and 1, not {test_share}")

@@ -29,7 +29,7 @@ class LabelledText(NamedTuple):
     language: str
     """A code of the project."""
     kind: str
-    """What it is: sentence, word-pair, single-word, udhr-paragraph, page-title."""
+    """sentence, word-pair, single-word, udhr-paragraph or page-title."""
     source: str
     """Where the row is from."""
 
@@ -40,15 +40,15 @@ class LabelledPage(NamedTuple):
     name: str
     """Its number in the table."""
     url: str
-    """Its address; empty where nobody knows it."""
+    """Its address; empty if it is not known."""
     language: str
     """A code of the project."""
     kind: str
     """Where it is from: web, docs, feed-charset, html-charset."""
     charset: str
-    """The encoding that the table gives; empty where it gives none."""
+    """The encoding in the table; empty if there is none."""
     path: str
-    """Its path in the repository it is from; empty where it is from none."""
+    """Its path in the repository that it is from; empty if it is from none."""
     body: bytes
 
 
@@ -56,8 +56,8 @@ class LabelledPage(NamedTuple):
 class LabelledTexts(Dataset[LabelledText]):
     """The rows of a .tsv or .tsv.gz file with the columns of TEXT_COLUMNS, in any order.
 
-    A row that is cut short, without text or in a language that is not known is skipped and
-    counted; a file without the columns, damaged or not UTF-8 raises DatasetError with its line.
+    A row that is cut short, has no text or an unknown language is skipped and counted.
+    DatasetError with the line if the file lacks a column, is damaged or is not UTF-8.
     """
 
     def _rows(self) -> Iterator[LabelledText]:
@@ -76,10 +76,10 @@ class LabelledTexts(Dataset[LabelledText]):
 class LabelledPages(Dataset[LabelledPage]):
     """The pages of a folder with `pages.tsv` and `html.tar`, in the order of the archive.
 
-    The table has the columns id and lang, and may have url, kind, path and declared_charset; the
-    archive one file `ID.html.gz` or `ID.html` for each. A file that is in no row, comes twice or
-    cannot be unpacked, a row without a file and one in an unknown language are counted;
-    DatasetError where the table or the archive is missing or damaged.
+    The table has the columns id and lang, and may have url, kind, path and declared_charset. The
+    archive has one file `ID.html.gz` or `ID.html` for each row. Skipped and counted are files
+    without a row, repeated or damaged files, rows without a file, and unknown languages.
+    DatasetError if the table or the archive is missing or damaged.
     """
 
     def _rows(self) -> Iterator[LabelledPage]:
@@ -137,10 +137,10 @@ class LabelledPages(Dataset[LabelledPage]):
 
 
 def is_held_out(row: LabelledText | LabelledPage | LabelledUrl, share: float) -> bool:
-    """Whether a row is in the share that is kept for measuring, whatever else the data hold.
+    """Whether a row is in the share that is held out for measuring.
 
-    Equal texts are always together, and so is what has an address on one host; a page without an
-    address counts by its name.
+    A hash of the text, of the host, or of the name of a page without an address decides, so that
+    equal texts and all pages of a host stay together.
     """
     if isinstance(row, LabelledText):
         return stable_share(row.text, 0) < share
@@ -150,10 +150,10 @@ def is_held_out(row: LabelledText | LabelledPage | LabelledUrl, share: float) ->
 
 
 def recognised(path: Path) -> LabelledTexts | LabelledPages | None:
-    """The reader of labelled texts or pages for a file or folder; None where it is neither.
+    """The reader of labelled texts or pages for a file or folder; None if it is neither.
 
-    Pages are in a folder with `pages.tsv` or `html.tar`; texts in a table with a column text
-    that does not have all columns of labelled URLs.
+    Pages are in a folder with `pages.tsv` or `html.tar`. Texts are in a table with a column text
+    that lacks one of the columns of labelled URLs.
     """
     if path.is_dir():
         is_pages = (path / PAGE_TABLE).exists() or (path / PAGE_ARCHIVE).exists()
@@ -164,7 +164,7 @@ def recognised(path: Path) -> LabelledTexts | LabelledPages | None:
 
 
 def _header(path: Path) -> frozenset[str]:
-    """The columns that the first line names; none where it cannot be read."""
+    """The column names of the first line; empty if it cannot be read."""
     try:
         with opened(path) as file:
             line = file.readline(_HEADER_BYTES)
@@ -174,7 +174,7 @@ def _header(path: Path) -> frozenset[str]:
 
 
 def _unpacked(file: str, content: bytes) -> bytes | None:
-    """The bytes of a page; None where they cannot be unpacked."""
+    """The bytes of a page; None if they cannot be unpacked."""
     if not file.endswith(".gz"):
         return content
     try:

@@ -18,8 +18,8 @@ COLUMNS = ("url", "lang", "label_kind", "source")
 class LabelledUrls(Dataset[LabelledUrl]):
     """The rows of a .tsv or .tsv.gz file with the columns of COLUMNS, in any order.
 
-    A row that is cut short, without URL or in a language that is not known is skipped and counted;
-    a file without the columns, damaged or not UTF-8 raises DatasetError with file and line.
+    A row that is cut short, has no URL or an unknown language is skipped and counted. DatasetError
+    with file and line if the file lacks a column, is damaged or is not UTF-8.
     """
 
     def _rows(self) -> Iterator[LabelledUrl]:
@@ -34,7 +34,7 @@ class LabelledUrls(Dataset[LabelledUrl]):
 
 
 def cells_of(path: Path, columns: Sequence[str], reasons: Counter[str]) -> Iterator[list[str]]:
-    """The cells of each row in the order of `columns`, without white space around them.
+    """Yield the cells of each row in the order of `columns`, without white space around them.
 
     A row that is cut short is counted in `reasons`; DatasetError as for `LabelledUrls`.
     """

@@ -1,8 +1,8 @@
-"""Dictionaries of custom-made features: a language's words, its cities, and learned ones.
+"""Dictionaries of custom-made features: words of a language, its cities, and learned ones.
 
-Baykan 2013, 2.1 had spelling dictionaries of OpenOffice and lists of Wikipedia. Unlike there,
-words are the inflected forms of simplemma, cities those of GeoNames, and each also counts in
-the spellings that hosts have: `muenchen` and `munchen` for `münchen`.
+Baykan 2013, 2.1 used spelling dictionaries of OpenOffice and lists of Wikipedia. Unlike there,
+words are the inflected forms of simplemma, and cities those of GeoNames. Each also counts in
+the spellings of hosts: `muenchen` and `munchen` for `münchen`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from classifiers.lab.features.words import as_list, words
 from classifiers.languages import language_of_tld
 
 MIN_POPULATION: Final = 15_000
-"""Inhabitants of a city that counts."""
+"""Inhabitants from which a city counts."""
 
 _CITY_LISTS: Final = (15_000, 5_000, 1_000, 500)
 _GERMAN: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
@@ -48,7 +48,7 @@ _OWN_NAMES: Final = {
     "venice": "venezia",
     "vienna": "wien",
 }
-"""Cities that GeoNames calls by their English name -> as their own language does."""
+"""City by its English name in GeoNames -> its name in its own language."""
 
 
 @lru_cache(maxsize=8)

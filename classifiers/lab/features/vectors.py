@@ -1,7 +1,7 @@
-"""URLs as counts of words or character n-grams: the feature sets of Baykan 2013, 2.1, by name.
+"""Counts of words or character n-grams of URLs: the feature sets of Baykan 2013, 2.1, by name.
 
-N-grams are learned exactly, as columns of their own: a 64-bit hash stands for the text of each,
-and among the three million n-grams of 100,000 URLs two share one with a chance below 1 in 10^6.
+Each n-gram has a column of its own. A 64-bit hash stands for its text; among the three million
+n-grams of 100,000 URLs two share one with a probability below 1 in 10^6.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The words of a URL, and its two parts: what the features of the study are made of.
+"""The words of a URL and its two parts, from which the features of the study are made.
 
-Baykan 2013, 2.1: a URL is split at whatever is not a letter; runs of one letter and six special
-words are left out. Letters are those of every script, percent-encoded or not, of names spelled
-`xn--` too. Unlike in `ngrams`, bytes that are not UTF-8 separate words.
+Baykan 2013, 2.1: a URL is split at all characters that are no letters; single letters and six
+special words are left out. Letters of every script count, percent-encoded or not, also in names
+that are spelled `xn--`. Unlike in `ngrams`, bytes that are not UTF-8 separate words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from classifiers.urls.batch import MAX_CHARACTERS, plain
 
 SPECIAL: Final = frozenset("www index html htm http https".split())
-"""Runs of letters that are no words."""
+"""Runs of letters that do not count as words."""
 
 _JOINERS: Final = "\u200c\u200d"  # stand inside Persian and Indic words
 _LATIN: Final = re.compile("[a-z]+")

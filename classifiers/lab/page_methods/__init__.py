@@ -1,1 +1,1 @@
-"""The papers' methods of telling a page's language, and other packages' methods."""
+"""Methods of the papers, and of other packages, that identify the language of a page."""

@@ -1,7 +1,7 @@
 """The method of Cai 2009 (3.2.3, 4.3): encoding, declaration and byte n-grams by a priority list.
 
-Serially the first of them that finds a language ends the work; in the parallel manner all three
-are asked, the priority list picks, and the others raise or lower the confidence.
+In the serial manner the first evidence with a language decides. In the parallel manner the priority
+list decides, too, but the other evidence raises or lowers the confidence.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Evidence = Literal["encoding", "declaration", "text"]
 Manner = Literal["serial", "parallel"]
 
 PRIORITY: Final[tuple[Evidence, ...]] = ("encoding", "declaration", "text")
-"""By how often each was right: 100, 99.8 and 98.6 % (Cai 2009, Table 4-4)."""
+"""In the order of their accuracy: 100, 99.8 and 98.6 % (Cai 2009, Table 4-4)."""
 
 FEWEST_BYTES: Final = 40
 """Bytes of filtered text below which its language is unknown (Cai 2009, 3.2.3.2)."""
@@ -71,7 +71,7 @@ class Cai:
         return self._serially(page) if self.manner == "serial" else self._in_parallel(page)
 
     def by(self, evidence: Evidence, page: ParsedPage) -> PageLanguage:
-        """What one kind of evidence says alone."""
+        """The answer by one kind of evidence alone."""
         if evidence == "encoding":
             return by_encoding(page)
         if evidence == "declaration":

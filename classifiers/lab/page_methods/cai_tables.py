@@ -1,4 +1,4 @@
-"""What Cai's method knows without learning: encodings of one language, and words of none.
+"""Tables of Cai's method: encodings of one language, and words of no language.
 
 The names of encodings are those of `classifiers.pages.charset.charsets`.
 """
@@ -186,7 +186,7 @@ _SHOWN = _Shown()
 
 
 def language_of_encoding(label: str) -> str | None:
-    """The language that an encoding by any of its labels determines; None if it does not."""
+    """The only language of an encoding, given by any of its labels; None if it has several."""
     name = label.strip().lower()
     return SINGLE_LANGUAGE.get(charsets.canonical_label(name) or name)
 
@@ -194,7 +194,7 @@ def language_of_encoding(label: str) -> str | None:
 def filtered(text: str) -> str:
     """A text in lower case without common words, symbols, digits and punctuation.
 
-    What is taken out leaves one space (Cai 2009, 3.2.2 and 4.3.1).
+    Each of them becomes one space (Cai 2009, 3.2.2 and 4.3.1).
     """
     return " ".join(_COMMON.sub(" ", text.lower()).translate(_SHOWN).split())
 
@@ -210,7 +210,7 @@ _CEDILLAS = str.maketrans("șțȘȚ", "şţŞŢ")
 
 
 def encoded(text: str, encoding: str) -> bytes | None:
-    """A text in an encoding; None where it has characters that the encoding lacks."""
+    """A text in an encoding; None if the encoding lacks some of its characters."""
     try:
         if encoding == "utf-8":
             return text.encode("utf-8", "replace")

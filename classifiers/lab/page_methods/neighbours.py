@@ -23,17 +23,17 @@ from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage
 
 MIN_LENGTH: Final = 50
-"""Characters of cleaned text above which a page speaks for itself: the longest short pages of
+"""Characters of cleaned text above which only the page itself counts: the longest short pages of
 the paper (Table 5.1) have fewer."""
 MAX_INLINKS: Final = 10
-"""Inlinks that are asked (0.10)."""
+"""Inlinks that count (0.10)."""
 
 
 @dataclass(frozen=True)
 class Inlinks:
-    """A majority of the pages that link to a short page and of its own text (Algorithm 5.5).
+    """The majority of the pages that link to a short page and of its own text (Algorithm 5.5).
 
-    Its confidence is Laplace's rule of succession: one vote of one 0.67, ten of ten 0.92.
+    The confidence is Laplace's rule of succession: 0.67 for one vote of one, 0.92 for ten of ten.
 
     `text` identifies pages by their text. `min_length` and `min_reference_length` are characters
     of text; of the inlinks that are long enough the first `max_inlinks` count.
@@ -48,7 +48,7 @@ class Inlinks:
     """Empty: neighbours may be in any language."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The text's answer on a long page, else the majority; of equals the page's own wins."""
+        """The text's answer for a long page, else the majority; in a tie the page's own."""
         own = self.text.identify(page, surroundings)
         if len(letters(page.text)) > self.min_length:
             return own
@@ -97,7 +97,7 @@ def _languages(pages: Sequence[Neighbour]) -> list[str]:
 
 
 def _majority(ballot: Sequence[str], own: str | None, name: str) -> PageLanguage:
-    """The most common language; of equals the page's own, else the first."""
+    """The most common language; in a tie the page's own, else the first."""
     votes = Counter(ballot)
     most = max(votes.values())
     language = own if own is not None and votes[own] == most else votes.most_common(1)[0][0]

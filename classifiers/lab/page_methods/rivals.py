@@ -1,8 +1,7 @@
-"""Engines of other packages, behind the contract of the project's own.
+"""Engines of other packages; the extra `engines` installs them.
 
-They come with the extra `engines`. Each reads the visible text alone, answers in the codes of the
-project, and is given texts without what no page shows: control characters, halves of surrogate
-pairs and code points that are no characters become spaces.
+Each reads the visible text alone and answers in the codes of the project. Control characters, lone
+surrogates and code points that are no characters become spaces before.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The procedure of Tamura 2007, 2.2: META's encoding, then n-grams, then a second look at UTF-8.
 
-The paper asks whether a page is Thai; here every language that has an encoding of its own may
-be the answer. The n-grams are bytes, as those of libTextCat in the paper were: only then does it
-mean anything to read a page a second time in another encoding.
+The paper asks whether a page is Thai; here every language with an encoding of its own may be the
+answer. The n-grams are bytes, like those of libTextCat in the paper, because the procedure reads a
+page a second time in another encoding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknow
 from classifiers.pages.parse import ParsedPage
 
 NOISE: Final = "windows-1252"
-"""What a META element with ISO-8859-1 declares: tools write it unasked, so it is no encoding."""
+"""The encoding of META elements with ISO-8859-1: tools write it unasked, so it is ignored."""
 
 # Of 344 pages with Thai encodings in META 285 were Thai (Tamura 2007, Table 2).
 _META_CONFIDENCE: Final = 0.83

@@ -94,7 +94,7 @@ def shipped() -> TopLevelDomain:
 
 
 def top_level_domain(url: str) -> str:
-    """What stands after the rightmost period of a URL's host, in ASCII; empty without one."""
+    """The part of a URL's host after the last period, in ASCII; empty without a period."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

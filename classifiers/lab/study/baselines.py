@@ -1,4 +1,4 @@
-"""What the classifiers without training say, for the paper's languages and for others."""
+"""Decisions of the classifiers without training, for the paper's languages and for others."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Flags = npt.NDArray[np.bool_]
 def ask(name: str, language: str, urls: Sequence[str], servers: Servers | None) -> Flags:
     """Whether a baseline says Yes of each URL, (n_urls,).
 
-    Unlike the paper, whose Table I has five languages, others are read by all top-level domains
-    that are theirs, for `ip` too: a country is taken for its domain.
+    Table I of the paper has five languages. Unlike in the paper, another language has all
+    top-level domains that are its own; for `ip` they stand for countries.
     """
     if language in TABLE_I:
         asked = classifier(name, language, countries=servers)

@@ -1,4 +1,4 @@
-"""Experiments beyond the tables of Baykan 2013, 4: what its figures depend on, and the model."""
+"""Experiments beyond Baykan 2013, 4: other folds, groups of URLs, combinations, and the model."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ COMPARED: Final = (
 
 
 def domain_disjoint(study: Study) -> Result:
-    """F1 where no registered domain is both trained on and tested, next to the paper's folds."""
+    """F1 with folds that share no registered domain, beside F1 with the paper's folds."""
     names = blocks.possible(study, COMPARED)
     study.run(names, (STANDARD, DISJOINT))
     rows = []
@@ -58,7 +58,7 @@ def domain_disjoint(study: Study) -> Result:
 
 
 def by_kind(study: Study) -> Result:
-    """F1 among the URLs whose labels arose alike: from documents, editors, lists."""
+    """F1 by the kind of label: from documents, editors, lists."""
     groups = {
         kind: {language: subsets.of_kind(study, language, kind) for language in study.languages}
         for kind in subsets.kinds(study)
@@ -67,7 +67,7 @@ def by_kind(study: Study) -> Result:
 
 
 def by_tld(study: Study) -> Result:
-    """F1 among URLs under `com` and its like, and among those under other domains."""
+    """F1 under generic top-level domains such as `com`, and under others."""
     generic = {language: subsets.generic(study, language) for language in study.languages}
     groups = {
         "generic": generic,
@@ -80,7 +80,7 @@ def by_tld(study: Study) -> Result:
 def _by_group(
     study: Study, groups: Mapping[str, Mapping[str, Flags]], name: str, title: str, head: str
 ) -> MeasureTable:
-    """F1 of classifiers on groups of test URLs, of all folds together."""
+    """F1 of classifiers on groups of test URLs, over all folds together."""
     names = blocks.possible(study, COMPARED)
     study.run(names)
     rows = []
@@ -120,8 +120,8 @@ def _n_urls(study: Study, of_languages: Mapping[str, Flags]) -> int:
 def best_combination(study: Study) -> Result:
     """F1 of the best combination of classifiers for each language (slides of 2008, Table 9).
 
-    Candidates are single classifiers and pairs of them that say Yes where one does (`or`) or
-    where both do (`and`). Unlike there, what is best in a fold is chosen by the other folds.
+    Candidates are single classifiers and pairs that say Yes if one does (`or`) or if both do
+    (`and`). Unlike there, the best candidate for a fold is chosen by the other folds.
     """
     names = blocks.possible(study, COMPARED)
     study.run(names)
@@ -156,7 +156,7 @@ def best_combination(study: Study) -> Result:
 def _chosen_elsewhere(
     study: Study, language: str, names: Sequence[str]
 ) -> tuple[evaluation.Matrix, str]:
-    """Measures of the combination that the other folds choose, and the most frequent choice."""
+    """Measures in each fold of the combination that is best in the others; the commonest choice."""
     sample = study.sample(language)
     tried = _combinations({label(name): study.decisions(name, language) for name in names})
     scores = {
@@ -181,7 +181,7 @@ def _combinations(decisions: Mapping[str, Flags]) -> dict[str, Flags]:
 
 
 def model_figures(model: UrlModel, rows: Sequence[Any], title: str) -> Result:
-    """A model file measured on labelled URLs; those it was trained on make it look better."""
+    """The measures of a model on labelled URLs; on its training data they are too high."""
     found = assess(model, rows)
     tables = [
         _assessed(found["five"], "model-five", f"{title}: the five languages"),

@@ -1,4 +1,4 @@
-"""Tables that several experiments have: four measures, confusion, F1 by language."""
+"""Parts of tables that several experiments share: four measures, confusion, averages."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def cells(
     setting: Setting = STANDARD,
     among: Flags | None = None,
 ) -> tuple[Cell, ...]:
-    """P, R, p(-|-) and F1 of a classifier: mean and deviation over the folds, the paper's."""
+    """P, R, p(-|-) and F1 of a classifier, with the deviation over the folds and the paper's."""
     of_folds = study.scores(name, language, setting, among)
     means, spreads = evaluation.mean_and_spread(100 * of_folds)
     beside = published or (None,) * len(MEASURES)
@@ -131,12 +131,12 @@ def _rows_of(study: Study, names: Sequence[str], language: str, heading: Heading
 
 
 def macro(of_languages: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
-    """The macro averages of columns of cells; the paper's where it has all of them."""
+    """The macro averages of columns of cells; the paper's only if it has all figures."""
     return tuple(average(column) for column in zip(*of_languages, strict=True))
 
 
 def average(column: Sequence[Cell]) -> Cell:
-    """The mean of cells that are defined; the paper's mean where every cell has one."""
+    """The mean of the cells that are defined; the paper's mean only if every cell has one."""
     ours = [cell.ours for cell in column if not np.isnan(cell.ours)]
     theirs = [cell.paper for cell in column if cell.paper is not None]
     return Cell(

@@ -1,4 +1,4 @@
-"""Every experiment by its name, in the order in which they are done."""
+"""Every experiment by its name, in the order in which they are carried out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVERY: Final[Mapping[str, Experiment]] = {
 
 
 def carry_out(study: Study, names: Sequence[str]) -> Iterator[Result]:
-    """Yield what each experiment found, with the seconds it took on top of those before it."""
+    """Yield the result of each experiment, with the seconds it took after those before it."""
     for name in names:
         start = time.monotonic()
         result = EVERY[name](study)

@@ -31,7 +31,7 @@ COMPARED: Final = (
 """The classifiers of Table XIV."""
 EMPTY: Final = ("empty", "empty, Yes")
 SHARES: Final = (1.0, 0.1, 0.01, 0.001)
-"""Of the training URLs, as in 4.7.2."""
+"""Shares of the training URLs, as in 4.7.2."""
 
 
 def feature_comparison(study: Study) -> Result:
@@ -62,7 +62,7 @@ def feature_comparison(study: Study) -> Result:
 def _with_empty(
     study: Study, names: Sequence[str], language: str, is_empty: blocks.Flags
 ) -> list[Row]:
-    """Four measures, and the shares of test URLs that are empty, and empty and got a Yes."""
+    """Four measures, the share of empty test URLs, and the share of empty ones that got a Yes."""
     rows = []
     for name in names:
         published = _published_features(language, name)
@@ -133,7 +133,7 @@ def comparison(study: Study) -> Result:
 
 
 def training_sizes(study: Study) -> Result:
-    """Figure 5: macro-averaged F1 with ever fewer training URLs, the test folds fixed."""
+    """Figure 5: macro-averaged F1 with ever fewer training URLs and the same test folds."""
     names = blocks.possible(study, COMPARED)
     settings = [Setting(share=share) for share in SHARES]
     study.run(names, settings)
@@ -182,12 +182,12 @@ def _macro_f1(study: Study, name: str, setting: Setting) -> float:
 
 
 def _is_papers(study: Study) -> bool:
-    """Whether means over the study's languages are means over the paper's."""
+    """Whether the study has the languages of the paper, so that means can be compared."""
     return set(study.languages) == set(paper.LANGUAGES)
 
 
 def chosen(study: Study, names: Sequence[str]) -> Result:
-    """One table of the classifiers that somebody named."""
+    """One table of the named classifiers."""
     published = {
         language: {
             **paper.COMPARISON.get(language, {}),

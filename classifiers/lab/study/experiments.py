@@ -1,4 +1,4 @@
-"""The experiments of Baykan 2013, 4, a function for each: a study goes in, a result comes out."""
+"""The experiments of Baykan 2013, 4: one function from a study to a result for each."""
 
 from __future__ import annotations
 

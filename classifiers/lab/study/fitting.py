@@ -39,12 +39,12 @@ class Splits:
     seed: int
 
     def parts(self) -> Iterator[tuple[Numbers, Numbers]]:
-        """Yield the rows to train on and the rows to test, fold by fold."""
+        """Yield the training rows and the test rows of each fold."""
         for fold in range(int(self.folds.max()) + 1):
             yield self.part(fold)
 
     def part(self, fold: int) -> tuple[Numbers, Numbers]:
-        """Return the rows to train on and the rows to test in one fold."""
+        """Return the training rows and the test rows of one fold."""
         rng = np.random.default_rng([self.seed, fold, _THINNING])
         training = np.flatnonzero(self.folds != fold)
         return thinned(training, self.y, self.share, rng), np.flatnonzero(self.folds == fold)
@@ -57,9 +57,9 @@ def on_counts(
     features: str,
     names: Names | None = None,
 ) -> Flags:
-    """Decisions of an algorithm on counts (n_urls, n_features), each URL in the fold it is in.
+    """Decisions about counts (n_urls, n_features), each by training without the URL's fold.
 
-    `names` of the features are for the algorithms that look at them.
+    `names` of the features are for algorithms that use them.
     """
     said_yes = np.zeros(len(splits.y), bool)
     for train, test in splits.parts():
@@ -75,15 +75,15 @@ def on_counts(
 
 
 def can_fit(splits: Splits, train: Numbers, test: Numbers) -> bool:
-    """Whether there are both answers to learn from, and something to test.
+    """Whether the training rows have both classes and there are test rows.
 
-    Where whole domains stay together, few of them may leave folds without.
+    Folds of whole domains may lack one of these if there are few domains.
     """
     return len(test) > 0 and len(np.unique(splits.y[train])) == 2
 
 
 def takes_names(model: Any) -> bool:
-    """Whether an algorithm looks at the names of features."""
+    """Whether an algorithm uses the names of features."""
     return "names" in model.get_params(deep=False)
 
 
@@ -97,7 +97,7 @@ def on_urls(
 ) -> dict[str, tuple[Numbers, Flags]]:
     """Decisions of several algorithms in one fold, with features learned from its training URLs.
 
-    By name of the algorithm: the rows that were tested, and the decisions about them.
+    Returns name of the algorithm -> test rows and the decisions about them.
     """
     train, test = splits.part(fold)
     if not can_fit(splits, train, test):
@@ -120,7 +120,7 @@ def seen(counts: csr_matrix) -> Flags:
 
 
 def narrowed(counts: csr_matrix, columns: Flags) -> csr_matrix:
-    """The chosen columns in their order, (n_urls, n_chosen)."""
+    """The selected columns in their order, (n_urls, n_selected)."""
     new = np.cumsum(columns, dtype=np.int32) - 1
     kept = columns[counts.indices]
     before = np.concatenate([[0], np.cumsum(kept)])

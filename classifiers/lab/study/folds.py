@@ -1,4 +1,4 @@
-"""Which URL is tested when: folds as arrays of numbers, and thinned training sets."""
+"""Folds as arrays of numbers, and smaller training sets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FEWEST: Final = 1
 
 
 def stratified(strata: Numbers, n_folds: int, rng: np.random.Generator) -> Numbers:
-    """The fold of each URL, (n_urls,): sizes differ by at most 1, so do those of each stratum."""
+    """The fold of each URL, (n_urls,); sizes differ by at most 1, also within each stratum."""
     shuffled = rng.permutation(len(strata))
     ordered = shuffled[np.argsort(strata[shuffled], kind="stable")]
     numbers = np.empty(len(strata), np.int64)
@@ -23,9 +23,9 @@ def stratified(strata: Numbers, n_folds: int, rng: np.random.Generator) -> Numbe
 
 
 def disjoint(groups: Numbers, y: Flags, n_folds: int, rng: np.random.Generator) -> Numbers:
-    """The fold of each URL so that no group is in two; positives and negatives as even as goes.
+    """The fold of each URL, (n_urls,); no group is in two folds, positives and negatives are even.
 
-    Groups are placed from the largest to the smallest, each where it adds least to what is full.
+    Groups are placed from the largest to the smallest, each into the least full fold.
     """
     n_groups = int(groups.max()) + 1
     sizes = np.stack([np.bincount(groups[y], minlength=n_groups),

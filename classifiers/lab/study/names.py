@@ -16,14 +16,14 @@ _LABELS: Final = {"cctld": "ccTLD", "cctld+": "ccTLD+", "ip": "IP", "markov": "M
 
 @dataclass(frozen=True)
 class Name:
-    """A classifier's name taken apart."""
+    """The parts of a classifier's name."""
 
     text: str
     algorithm: str | None
     """None for a baseline."""
     features: str | None
     with_ip: bool
-    """Whether it says Yes where the IP baseline does, too."""
+    """Whether it also says Yes if the IP baseline does."""
 
     @property
     def is_baseline(self) -> bool:
@@ -37,7 +37,7 @@ class Name:
 
     @property
     def needs_addresses(self) -> bool:
-        """Return whether it says nothing without the countries of servers."""
+        """Return whether it needs the countries of servers."""
         return self.with_ip or self.text == "ip"
 
     @property
@@ -47,7 +47,7 @@ class Name:
 
 
 def parse(text: str) -> Name:
-    """A name taken apart; StudyError where an algorithm or a feature set is not known."""
+    """The parts of a name; StudyError if an algorithm or a feature set is not known."""
     if text in BASELINES:
         return Name(text, None, None, False)
     with_ip = text.startswith("ip+")
@@ -65,7 +65,7 @@ def parse(text: str) -> Name:
 
 
 def label(text: str) -> str:
-    """How the paper calls a classifier: `SVM allgrams + IP`, `NB 6-grams-from-url`."""
+    """The paper's name of a classifier: `SVM allgrams + IP`, `NB 6-grams-from-url`."""
     if text in BASELINES:
         return _LABELS[text]
     algorithm, _, features = text.removeprefix("ip+").partition(":")

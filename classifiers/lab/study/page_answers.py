@@ -1,4 +1,4 @@
-"""Tables of the answers themselves: what decided them, what was confused, what was believed."""
+"""Tables of the answers: the evidence that decided, confusions, and calibration of confidence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EVERY: Final = "all"
 
 
 def evidence(cases: Cases, runs: Sequence[MethodRun]) -> Result:
-    """How often each kind of evidence decided, and how often it was right then."""
+    """The share of answers that each kind of evidence decided, and of right ones among them."""
     rows = []
     for run in runs:
         places: defaultdict[str, list[int]] = defaultdict(list)
@@ -30,7 +30,7 @@ def evidence(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     heads, columns = ("method", "decided by", cases.sort), ("coverage", "precision")
     table = MeasureTable(
         "evidence",
-        "What decided: share of all, and how many of those answers are right",
+        "Deciding evidence: its share of all answers, and the share of right ones among them",
         "Cai 2009, Table 4-4",
         heads,
         columns,
@@ -75,7 +75,7 @@ def calibration(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     notes = ("The error of all is the mean of those of the tenths, weighted by their answers.",)
     heads = ("method", "confidence", "answers")
     columns = ("mean confidence", "right", "error")
-    title = "Confidence and how often it comes true"
+    title = "Confidence and accuracy"
     table = MeasureTable("calibration", title, "", heads, columns, tuple(rows), None, notes)
     return Result("calibration", (table,))
 
@@ -115,7 +115,7 @@ def _evidence_row(cases: Cases, run: MethodRun, decided: str, places: Sequence[i
 
 
 def _named(code: str) -> str:
-    """The English name; the code where a method answers what has no name here."""
+    """The English name of a language; its code if it has no name here."""
     try:
         return language_name(code)
     except LanguageError:

@@ -1,4 +1,4 @@
-"""How often the answers about some cases are right, and what is taken for what."""
+"""Accuracy and confusions of the answers about some cases."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ MAIN_KINDS: Final = ("sentence", "udhr-paragraph")
 _NAN: Final = float("nan")
 
 UNKNOWN: Final = "unknown"
-"""What stands for no answer where answers are counted."""
+"""Stands for no answer when answers are counted."""
 
 
 def main_places(cases: Cases) -> list[int]:
-    """The places of the cases of the main kinds; of all where there are none."""
+    """The places of the cases of the main kinds; of all cases if there are none."""
     found = [place for place, case in enumerate(cases.cases) if case.kind in MAIN_KINDS]
     return found or list(range(len(cases.cases)))
 
 
 def percent(flags: Iterable[bool]) -> float:
-    """The percentage of flags that are true; nan where there are none."""
+    """The percentage of flags that are true; nan without flags."""
     every = list(flags)
     return 100 * sum(every) / len(every) if every else _NAN
 
 
 def share_right(cases: Cases, run: MethodRun, places: Iterable[int]) -> float:
-    """The percentage of cases that a method answers right; nan without cases."""
+    """The percentage of right answers of a method; nan without cases."""
     return percent(run.answers[place] == cases.cases[place].language for place in places)
 
 
 def macro_right(cases: Cases, run: MethodRun, places: Iterable[int]) -> float:
-    """The mean of that over the languages of the cases."""
+    """The mean of `share_right` over the languages of the cases."""
     by_language = grouped(cases, places, lambda case: case.language)
     shares = [share_right(cases, run, group) for group in by_language.values()]
     return sum(shares) / len(shares) if shares else _NAN
@@ -51,7 +51,7 @@ def confusion(cases: Cases, run: MethodRun) -> dict[str, dict[str, int]]:
 
 
 def grouped(cases: Cases, places: Iterable[int], by: Callable[[Case], str]) -> dict[str, list[int]]:
-    """The places of cases that have something in common."""
+    """The places of the cases, grouped by a property."""
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for place in places:
         groups[by(cases.cases[place])].append(place)

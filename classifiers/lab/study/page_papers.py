@@ -1,4 +1,4 @@
-"""What the papers about pages found, and the same figures computed here, side by side."""
+"""Figures of the papers about pages, beside the same figures computed here."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ CAI: Final[Mapping[str, tuple[float, float]]] = {
     "fr": (99.0, 0.0),
     "ko": (100.0, 95.91),
 }
-"""The languages of Cai 2009: % right of 200 pages identified as each (Table 5-1), and of how
-many of all such pages the encoding said it (Table 5-2)."""
+"""Language of Cai 2009 -> % right of 200 pages identified as it (Table 5-1), and the % of all such
+pages that the encoding decided (Table 5-2)."""
 
 _CAI_EVIDENCE: Final[Mapping[str, tuple[float, float]]] = {
     "declaration": (10.01, 99.8),
@@ -40,7 +40,7 @@ _NAN: Final = float("nan")
 
 @dataclass(frozen=True)
 class Claim:
-    """A figure of a paper, and on what it is computed here."""
+    """A figure of a paper, and the cases on which its counterpart is computed."""
 
     source: str
     what: str
@@ -80,7 +80,7 @@ CLAIMS: Final = (
 
 
 def papers(cases: Cases, runs: Sequence[MethodRun], places: Sequence[int]) -> Result:
-    """The claims beside our figures on the cases at `places` in the languages of each paper."""
+    """The papers' figures beside ours, on the cases at `places` in the languages of each paper."""
     by_name = {run.name: run for run in runs}
     rows = []
     for claim in CLAIMS:
@@ -133,7 +133,7 @@ def cai_tables(cases: Cases, runs: Sequence[MethodRun]) -> tuple[MeasureTable, .
 def _by_answer(
     runs: Sequence[MethodRun], column: int, counts: Callable[[MethodRun, str, int], bool]
 ) -> Iterator[Row]:
-    """For each language of CAI how many of the answers count; `column` is the paper's there."""
+    """Yield for each language of CAI the share of answers that count, beside the paper's column."""
     counterpart = _counterpart(runs)
     for code, printed in CAI.items():
         answered = [

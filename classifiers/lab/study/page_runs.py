@@ -1,7 +1,6 @@
-"""What methods of page identification answer about labelled pages and texts, and at what cost.
+"""Runs methods of page identification on labelled pages and texts, and measures their CPU time.
 
-Each page is parsed once and each method asked once about it. The tables of what came out are in
-`page_tables`.
+Each page is parsed once and given to each method once. `page_tables` makes tables of the answers.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ DEFAULT_METHODS: Final = (
 )
 
 Progress = Callable[[str, int, int | None], None]
-"""Told what is being done, how much of it is done, and of how much, None if nobody knows."""
+"""Is called with the name of a task, the steps done, and all steps (None if unknown)."""
 
 Labelled = TypeVar("Labelled", LabelledText, LabelledPage)
 
@@ -43,7 +42,7 @@ _STEP_S: Final = 0.1
 _NO_ADDRESS: Final = "http://page.invalid/"
 
 MAX_INLINKS: Final = 10
-"""Pages linking to one that are simulated at most (Hayati 2004, 5.4)."""
+"""Greatest number of simulated pages that link to one (Hayati 2004, 5.4)."""
 
 _SAME_LANGUAGE = 0.95
 _INLINK_CHARACTERS = 1000
@@ -53,7 +52,7 @@ _RARER = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A parsed page, what is known about it, and the right answer."""
+    """A parsed page with its surroundings and the right answer."""
 
     language: str
     kind: str
@@ -62,26 +61,26 @@ class Case:
 
     @property
     def characters(self) -> int:
-        """Return the length of the visible text, as far as it is kept."""
+        """Return the length of the visible text that was kept."""
         return len(self.page.text)
 
 
 @dataclass
 class MethodRun:
-    """What one method answered about all cases, in their order."""
+    """The answers of one method about all cases, in their order."""
 
     name: str
     knows: frozenset[str]
-    """Languages that it can answer; empty where it can answer any."""
+    """Languages that it can answer; empty if it can answer any."""
     answers: list[str | None] = field(default_factory=list)
     confidences: array[float] = field(default_factory=lambda: array("d"))
     decided: list[str] = field(default_factory=list)
-    """Names of the evidence, `none` where there is no answer."""
+    """Names of the deciding evidence; `none` if there is no answer."""
     cpu_ns: int = 0
 
     @property
     def ms_per_page(self) -> float:
-        """Return CPU time, without that of parsing; nan without cases."""
+        """Return the CPU time per page without parsing; nan without cases."""
         return self.cpu_ns / _MS / len(self.answers) if self.answers else float("nan")
 
     def can_answer(self, language: str) -> bool:
@@ -91,7 +90,7 @@ class MethodRun:
 
 @dataclass(frozen=True)
 class Cases:
-    """The cases of a study, all of one sort."""
+    """The cases of a study: pages or texts."""
 
     sort: str
     """`pages` or `texts`."""
@@ -112,29 +111,29 @@ def _empty_page() -> ParsedPage:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which rows of labelled data are asked about."""
+    """Selects rows of labelled data."""
 
     languages: Collection[str] = ()
-    """All where none are named."""
+    """Empty for all."""
     kinds: Collection[str] = ()
-    """All where none are named."""
+    """Empty for all."""
     held_out: float = 1.0
-    """The share that `scrapy train` leaves out if it is told the same."""
+    """The share of rows that training leaves out for the same value."""
     limit: int | None = None
-    """At most so many; None for all."""
+    """Rows at most; None for all."""
 
     def has(self, row: LabelledText | LabelledPage) -> bool:
-        """Whether a row is chosen, but for the limit."""
+        """Whether a row is selected, apart from the limit."""
         is_wanted = not self.languages or row.language in self.languages
         is_of_kind = not self.kinds or row.kind in self.kinds
         return is_wanted and is_of_kind and is_held_out(row, self.held_out)
 
 
 def selected(data: Dataset[Labelled], choice: Choice) -> Iterator[Labelled]:
-    """The rows that are chosen, in their order.
+    """The rows that are selected, in their order.
 
-    Of more than the limit those with the smallest hashes of what they hold are taken, so that the
-    same rows stand for the data whatever their order is; the data are read twice then.
+    If there are more than the limit, those with the smallest hashes of their content are taken:
+    the same rows for any order of the data. The data are then read twice.
     """
 
     def rows() -> Iterator[Labelled]:
@@ -153,7 +152,7 @@ def _rank(row: LabelledText | LabelledPage) -> float:
 
 
 def cases_of_pages(rows: Iterable[LabelledPage], on_progress: Progress | None = None) -> Cases:
-    """The pages parsed; only their URLs are known of their surroundings."""
+    """The parsed pages; of their surroundings only the URLs are known."""
     cases: list[Case] = []
     ticks, cpu_ns = _Ticks("parsing", None, on_progress), 0
     for row in rows:
@@ -166,7 +165,7 @@ def cases_of_pages(rows: Iterable[LabelledPage], on_progress: Progress | None = 
 
 
 def cases_of_texts(rows: Iterable[LabelledText], *, seed: int | None = None) -> Cases:
-    """The texts as pages; with a seed their surroundings are simulated as in `surroundings`."""
+    """The texts as pages; with a seed, `surroundings` simulates their links."""
     rows = list(rows)
     languages = sorted({row.language for row in rows})
     return Cases(
@@ -186,10 +185,9 @@ def cases_of_texts(rows: Iterable[LabelledText], *, seed: int | None = None) -> 
 def surroundings(row: LabelledText, languages: Sequence[str], seed: int = 0) -> Surroundings:
     """Simulated surroundings of a short page that holds a text, always the same for that text.
 
-    Up to ten inlinks, 4.0 on average and each number rarer than the one before, from pages of
-    1,000 characters. Each is in the language of the text with a probability of 0.95 (counted on
-    799 links, Hayati 2004, 5.3), else in another of `languages`. The URL is in a domain that is no
-    country's.
+    Up to ten inlinks from pages of 1,000 characters, 4.0 on average; larger numbers are rarer. Each
+    is in the language of the text with a probability of 0.95 (counted on 799 links, Hayati 2004,
+    5.3), else in another of `languages`. The URL is in a generic domain.
     """
     chance = random.Random(f"{seed}:{row.language}:{row.text}")
     others = [language for language in languages if language != row.language]
@@ -227,10 +225,10 @@ def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str
 def asked(
     method: PageMethod, cases: Sequence[Case], on_progress: Progress | None = None
 ) -> MethodRun:
-    """What a method answers about each case.
+    """The answers of a method about all cases.
 
-    One case of each language goes before and is not timed, so that the time of reading files is
-    not in the figure.
+    One case of each language is answered before and not timed, so that the figure does not include
+    the time of reading files.
     """
     for case in {case.language: case for case in cases}.values():
         method.identify(case.page, case.surroundings)
@@ -248,7 +246,7 @@ def asked(
 
 
 class _Ticks:
-    """Tells how far something has come, ten times a second at most."""
+    """Reports progress at most ten times a second."""
 
     def __init__(self, what: str, total: int | None, on_progress: Progress | None) -> None:
         self._what = what

@@ -1,7 +1,7 @@
-"""The tables of a study of pages or texts: how often methods are right, where, and what decided.
+"""The tables of a study of pages or texts: accuracy by language, length, kind and encoding.
 
-A case that is not answered counts as wrong, except in coverage (the share of cases that are
-answered) and precision (the share of right answers among those).
+A case without an answer counts as wrong, except in coverage (the share of cases with an answer)
+and precision (the share of right ones among these).
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ BUCKETS: Final = (
     ("50-150", 50, 150),
     ("> 150", 151, None),
 )
-"""Characters of visible text: what they are called, the first and the last number."""
+"""Lengths of visible text: name, least and greatest number of characters."""
 
 _NAN: Final = float("nan")
 _EVERY: Final = "all"
 
 
 def results(cases: Cases, runs: Sequence[MethodRun]) -> tuple[Result, ...]:
-    """All that can be said about the answers of some methods, at least one."""
+    """All tables about the answers of some methods (at least one)."""
     found = [
         accuracy(cases, runs),
         languages(cases, runs),
@@ -53,7 +53,7 @@ def results(cases: Cases, runs: Sequence[MethodRun]) -> tuple[Result, ...]:
 
 
 def accuracy(cases: Cases, runs: Sequence[MethodRun]) -> Result:
-    """Over all languages and over those that each method knows, and what it costs."""
+    """Accuracy over all languages and over those that each method knows, and CPU time."""
     every = range(len(cases.cases))
     rows, costs = [], []
     for run in runs:
@@ -93,7 +93,7 @@ def languages(cases: Cases, runs: Sequence[MethodRun]) -> Result:
     for code, places in groups:
         shares = [share_right(cases, run, places) if run.can_answer(code) else _NAN for run in runs]
         rows.append(row((language_name(code), str(len(places))), shares, language=code))
-    notes = ("- stands where a method does not know the language.",)
+    notes = ("- means that the method does not know the language.",)
     return _result("languages", "Accuracy by language", ("language", cases.sort), runs, rows, notes)
 
 
@@ -123,17 +123,17 @@ def kinds(cases: Cases, runs: Sequence[MethodRun]) -> Result:
 
 
 def encodings(cases: Cases, runs: Sequence[MethodRun]) -> Result:
-    """Accuracy by the encoding that a page was read in."""
+    """Accuracy by the encoding of the page."""
     groups = _by_size(cases, lambda case: case.page.charset)
     rows = _group_rows(cases, runs, groups, "encoding")
-    title = "Accuracy by encoding, as the parser settled it"
+    title = "Accuracy by encoding, as the parser decoded the page"
     return _result("encodings", title, ("encoding", cases.sort), runs, rows)
 
 
 def _length_rows(
     cases: Cases, runs: Sequence[MethodRun], places: Sequence[int], *, only_known: bool = False
 ) -> Iterator[Row]:
-    """A row for each bucket that is not empty, and one for all if there are several."""
+    """Yield a row for each bucket that is not empty, and one for all if there are several."""
     groups = [(name, in_bucket(cases, places, name)) for name, _, _ in BUCKETS]
     groups = [(name, group) for name, group in groups if group]
     if len(groups) > 1:

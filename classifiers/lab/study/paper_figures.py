@@ -1,4 +1,4 @@
-"""What the figures of the paper show, taken from tables of four measures."""
+"""Counterparts of the paper's figures, made from tables of four measures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from classifiers.languages import name as language_name
 
 
 def points(table: MeasureTable, name: str, title: str, classifiers: Sequence[str]) -> Figure:
-    """F1 and its deviation by language, for some classifiers of a table of four measures."""
+    """F1 with its deviation by language, for some classifiers of a table."""
     series = []
     for classifier in classifiers:
         of_one = [row for row in table.rows if row.key["classifier"] == classifier]

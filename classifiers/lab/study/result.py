@@ -1,7 +1,7 @@
-"""What an experiment found, as plain data: tables with the paper's figures beside ours, figures.
+"""Results of experiments as plain data: tables with the paper's figures beside ours, and plots.
 
-Figures are percentages. A cell knows ours, its standard deviation over the folds where it is a
-mean of them, and the paper's where it has one.
+All figures are percentages. A cell has our figure, its standard deviation if it is a mean over the
+folds, and the paper's figure if there is one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MEASURES: Final = ("P", "R", "p(-|-)", "F1")
 
 @dataclass(frozen=True)
 class Cell:
-    """One figure, nan where it is undefined."""
+    """One figure; nan if it is undefined."""
 
     ours: float
     spread: float | None = None
@@ -28,13 +28,13 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Return by how much ours is higher than the paper's."""
+        """Return our figure less the paper's; None if one of them is missing."""
         if self.paper is None or math.isnan(self.ours):
             return None
         return self.ours - self.paper
 
     def as_json(self) -> dict[str, float | None]:
-        """Return what goes into a JSON file; None for what is undefined."""
+        """Return the figures for a JSON file; None for undefined ones."""
         return {
             "ours": _rounded(self.ours),
             "sd": _rounded(self.spread),
@@ -45,12 +45,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of a table: what it is about, and its figures."""
+    """One line of a table: its headings and its figures."""
 
     heads: tuple[str, ...]
     cells: tuple[Cell, ...]
     is_best: bool = False
-    """Whether it is significantly better than each other one of its group."""
+    """Whether it is significantly better than all others of its group."""
     is_best_in_paper: bool = False
     key: Mapping[str, str] = field(default_factory=dict)
     """Codes and names for programs: language, classifier."""
@@ -97,7 +97,7 @@ class MeasureTable:
 
 @dataclass(frozen=True)
 class Figure:
-    """What a picture shows; how it is drawn is not known here."""
+    """The data of a plot."""
 
     name: str
     title: str
@@ -112,7 +112,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Result:
-    """All that one experiment found."""
+    """The tables and plots of one experiment."""
 
     experiment: str
     tables: tuple[MeasureTable, ...]
@@ -130,7 +130,7 @@ class Result:
 
 
 Experiment = Callable[["Study"], Result]
-"""What a study is asked."""
+"""A function that carries out one experiment."""
 
 
 def _rounded(value: float | None) -> float | None:

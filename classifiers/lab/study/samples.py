@@ -1,4 +1,4 @@
-"""What the binary classifiers are trained and tested on (Baykan 2013, 3.2)."""
+"""The URLs that binary classifiers are trained and tested on (Baykan 2013, 3.2)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEGATIVES: Final = 102
 
 @dataclass(frozen=True)
 class Corpus:
-    """As many URLs of each language, grouped by language in the order of `languages`."""
+    """The same number of URLs of each language, grouped by language."""
 
     languages: tuple[str, ...]
     rows: tuple[LabelledUrl, ...]
@@ -71,10 +71,11 @@ def draw(
     least: int = 10,
     seed: int = 0,
 ) -> Corpus:
-    """As many URLs of each language, drawn at random: `urls`, or what the smallest one has.
+    """The same number of URLs of each language, drawn at random.
 
-    The order of the rows does not matter. DatasetError where a language has fewer than `least`
-    distinct URLs, or where there are fewer than two languages.
+    `urls` is that number at most; None for as many as the smallest language has. The order of the
+    rows does not matter. DatasetError if a language has fewer than `least` distinct URLs, or if
+    there are fewer than two languages.
     """
     if len(languages) < 2:
         raise DatasetError("a classifier needs other languages to tell its own from: name two")
@@ -96,9 +97,9 @@ def draw(
 def sample(
     corpus: Corpus, language: str, *, n_folds: int = 10, seed: int = 0, is_disjoint: bool = False
 ) -> Sample:
-    """All URLs of a language and as many others, equally from the other languages.
+    """All URLs of a language, and as many others in equal parts from the other languages.
 
-    Folds are stratified by language or, where `is_disjoint`, hold whole registered domains.
+    Folds are stratified by language; with `is_disjoint` they consist of whole registered domains.
     """
     own = corpus.languages.index(language)
     places = np.concatenate([np.flatnonzero(corpus.columns == own), _negatives(corpus, own, seed)])

@@ -1,4 +1,4 @@
-"""Where the servers of hosts stand: looked up once, before anything is sent to workers."""
+"""The countries of hosts' servers, looked up once before work is sent to workers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LOOKUPS: Final = 32
 
 @dataclass(frozen=True)
 class Servers:
-    """The countries of servers, as a plain table that any process can be given."""
+    """The countries of servers, as a plain table that can be sent to any process."""
 
     countries: Mapping[str, str]
     """Host in lower case -> ISO 3166-1 code."""
 
     def __call__(self, host: str) -> str | None:
-        """Return the code of a host's country, None where it is not known."""
+        """Return the code of a host's country; None if it is not known."""
         return self.countries.get(_spelled(host))
 
 
@@ -42,7 +42,7 @@ def locate(urls: Iterable[str], mmdb: Path, resolver: Resolver) -> Servers:
 
 
 def listed(path: Path) -> Resolver:
-    """A resolver that knows the lines `host<TAB>address` of a file, and no other hosts."""
+    """A resolver for the hosts of a file with lines `host<TAB>address`; StudyError for others."""
     table: dict[str, list[str]] = defaultdict(list)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()

@@ -17,8 +17,8 @@ Figures = npt.NDArray[np.float64]
 def p_value(better: Figures, other: Figures) -> float:
     """P of a one-tailed paired t-test that `better` is greater, both (n_folds,).
 
-    Differences that are the same in every fold have no variance: p is then 0 where they are
-    positive and 1 elsewhere. One fold proves nothing: p is 1.
+    If the difference is the same in every fold, p is 0 for a positive difference, else 1. With one
+    fold p is 1.
     """
     differences = np.asarray(better, np.float64) - np.asarray(other, np.float64)
     if len(differences) < 2 or np.isnan(differences).any():
@@ -34,7 +34,7 @@ def is_better(better: Figures, other: Figures, level: float = LEVEL) -> bool:
 
 
 def best(of: Mapping[str, Figures], level: float = LEVEL) -> str | None:
-    """The name whose figures are significantly greater than those of each other name, if any."""
+    """The name whose figures are significantly greater than those of all others; None if none."""
     if len(of) < 2:
         return None
     first = max(of, key=lambda name: float(np.mean(of[name])))

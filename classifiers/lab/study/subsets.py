@@ -1,4 +1,4 @@
-"""What test URLs have in common: empty ones, domains seen, kinds of labels, top-level domains."""
+"""Subsets of test URLs: empty ones, domains seen, kinds of labels, top-level domains."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TRIVIAL: Final = frozenset({"com", "net", "www", "index", "html"})
 
 
 def empty(study: Study, language: str, setting: Setting = STANDARD) -> Flags:
-    """Whether each URL has only words that are trivial or no training URL has, (n_urls,)."""
+    """Whether each URL has only trivial words and words of no training URL, (n_urls,)."""
     words = Words()
     counts = words.fit_transform(study.urls(language, setting))
     tells = ~np.isin(words.get_feature_names_out().astype(str), sorted(TRIVIAL))
@@ -60,5 +60,5 @@ def of_kind(study: Study, language: str, kind: str) -> Flags:
 
 
 def generic(study: Study, language: str) -> Flags:
-    """Whether each URL of a sample is under `com` or its like, (n_urls,)."""
+    """Whether each URL of a sample is under a generic top-level domain, (n_urls,)."""
     return np.array([top_level_domain(url) in GENERIC for url in study.urls(language)], bool)

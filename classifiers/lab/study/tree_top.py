@@ -1,4 +1,4 @@
-"""The top of a decision tree, with the test URLs that end up in its leaves (Figure 2)."""
+"""The top of a decision tree, with the shares of test URLs in its leaves (Figure 2)."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ DEPTH: Final = 3
 def tree(study: Study) -> Result:
     """Figure 2: the top of the tree over custom-made features for the first language.
 
-    Trained on all folds but the first, which is tested. At a leaf, f(+) and f(-) are the shares
-    of positive and of negative test URLs that end up there.
+    It is trained on all folds but the first and tested on the first. At a leaf, f(+) and f(-) are
+    the shares of positive and of negative test URLs that reach it.
     """
     language = study.languages[0]
     top = top_of_tree(study, language)

@@ -1,4 +1,4 @@
-"""Cross-validation of any classifiers on any languages (Baykan 2013, 3.2), each only once."""
+"""Cross-validation of any classifiers on any languages (Baykan 2013, 3.2), each computed once."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """How training and test URLs are told apart."""
+    """How training and test URLs are chosen."""
 
     is_disjoint: bool = False
-    """Whether no registered domain is in both."""
+    """Whether training and test URLs share no registered domain."""
     share: float = 1.0
     """Share of the training URLs that is used."""
 
@@ -42,20 +42,20 @@ STANDARD: Final = Setting()
 
 
 class Study:
-    """Decisions of classifiers about URLs they were not trained on, computed when asked for.
+    """Decisions of classifiers about URLs they were not trained on, computed on demand.
 
     Parameters
     ----------
     corpus : Corpus
-        As many URLs of each language.
+        The same number of URLs of each language.
     n_folds, seed : int
         Of the cross-validation; the same corpus, folds and seed give the same decisions.
     workers : Workers
-        Where and by how many processes they are computed.
+        The processes that compute them.
     servers : Servers or None
-        Where servers stand, for the IP baseline and the custom-made features.
+        The countries of servers, for the IP baseline and the custom-made features.
     on_progress : callable or None
-        Told how many calls are done, and of how many.
+        Is called with the number of calls done, and the number of all calls.
     """
 
     def __init__(
@@ -112,11 +112,11 @@ class Study:
         return [self.corpus.urls[place] for place in self.sample(language, setting).places]
 
     def knows(self, name: str) -> bool:
-        """Whether there is what a classifier needs: countries, if it looks at addresses."""
+        """Whether a classifier can be computed: it may need the countries of servers."""
         return self.servers is not None or not parse(name).needs_addresses
 
     def run(self, names: Iterable[str], settings: Sequence[Setting] = (STANDARD,)) -> None:
-        """Compute what is not known yet, all in one go."""
+        """Compute all decisions that are missing; StudyError if one needs unknown countries."""
         wanted = [parse(name) for name in dict.fromkeys(names)]
         for name in wanted:
             if not self.knows(name.text):
@@ -128,7 +128,7 @@ class Study:
             self._compute(missing)
 
     def decisions(self, name: str, language: str, setting: Setting = STANDARD) -> Flags:
-        """Return what a classifier said of each URL of its sample when it was tested, (n_urls,)."""
+        """Return the decision of a classifier about each test URL of its sample, (n_urls,)."""
         self.run([name], [setting])
         parsed = parse(name)
         if parsed.is_baseline:
@@ -141,7 +141,7 @@ class Study:
     def scores(
         self, name: str, language: str, setting: Setting = STANDARD, among: Flags | None = None
     ) -> evaluation.Matrix:
-        """Return P, R, p(-|-), F1 in each fold, (n_folds, 4); `among` some URLs or all."""
+        """Return P, R, p(-|-), F1 in each fold, (n_folds, 4); `among` selects URLs."""
         sample = self.sample(language, setting)
         tested = sample.folds if among is None else np.where(among, sample.folds, -1)
         said_yes = self.decisions(name, language, setting)
@@ -174,7 +174,7 @@ class Study:
     def _missing(
         self, wanted: Sequence[Name], settings: Sequence[Setting]
     ) -> dict[str, list[tuple[Setting, str, str]]]:
-        """Feature set -> settings, languages and algorithms whose decisions are not known."""
+        """Feature set -> setting, language and algorithm of all decisions that are not known."""
         missing: dict[str, list[tuple[Setting, str, str]]] = defaultdict(list)
         for name in wanted:
             if name.algorithm is None or name.features is None:
@@ -240,7 +240,7 @@ class Study:
 def _grouped(
     items: Sequence[tuple[Setting, str, str]],
 ) -> Iterator[tuple[tuple[Setting, str], tuple[str, ...]]]:
-    """Setting and language, with all their algorithms."""
+    """Yield each setting and language with all their algorithms."""
     groups: dict[tuple[Setting, str], list[str]] = defaultdict(list)
     for setting, language, name in items:
         groups[setting, language].append(name)

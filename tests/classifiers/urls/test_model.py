@@ -207,7 +207,7 @@ def arrays() -> dict[str, object]:
         ({"weights": None}, "no array 'weights'"),
         ({"weights": np.zeros((3, 256), np.int8)}, "2 languages"),
         ({"weights": np.zeros((2, 200), np.int8)}, "power of two"),
-        ({"weights": np.zeros((2, 256), np.float64)}, "other types"),
+        ({"weights": np.zeros((2, 256), np.float64)}, "unexpected types"),
         ({"weights": np.array([object()])}, "cannot be read"),
         ({"intercepts": np.zeros(5, np.float32)}, "2 languages"),
         ({"offsets": np.zeros(1, np.float32)}, "2 languages"),
