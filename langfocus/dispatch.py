@@ -1,7 +1,6 @@
 """Running one of Scrapy's command classes outside of a Scrapy project."""
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,12 +13,11 @@ from scrapy.settings import Settings
 
 from classifiers.errors import LangfocusError
 from crawler.settings import BOT_NAME
-from langfocus.command_table import COMMANDS, MODULE
+from langfocus.command_table import MODULE
 from langfocus.project import load_settings
 
 _FAILED = 1
 _INTERRUPTED = 130
-_AS_SCRAPY = re.compile(rf"\bscrapy (crawl langfocus|{'|'.join(COMMANDS)})\b")
 _ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 
@@ -39,11 +37,8 @@ def _fail(message: str, code: int) -> int:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
-    command: ScrapyCommand = _command_class(name)()
-    settings = load_settings()
-    settings.setdict(command.default_settings, priority="command")
-    command.settings = settings
-    parser = _parser(name, command)
+    command = command_of(name)
+    parser = parser_of(name, command)
     options, rest = parser.parse_known_args(list(arguments))
     unknown = [text for text in rest if text.startswith("-") and text != "-"]
     if unknown:
@@ -52,20 +47,21 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         rest = [BOT_NAME]
     try:
         command.process_options(rest, options)
-        if command.requires_crawler_process:
-            command.crawler_process = _crawler_process(settings)
+        if command.requires_crawler_process and command.settings is not None:
+            command.crawler_process = _crawler_process(command.settings)
         _call(command, rest, options)
     except UsageError as error:
         parser.error(str(error) or f"langfocus {name} --help tells how it is called")
     return command.exitcode
 
 
-def _command_class(name: str) -> type[ScrapyCommand]:
-    """Return the class of a command, which has the command's name: `CrawlCommand`."""
-    found: type[ScrapyCommand] = getattr(
-        import_module(f"{MODULE}.{name}"), f"{name.capitalize()}Command"
-    )
-    return found
+def command_of(name: str) -> ScrapyCommand:
+    """Return a command with its settings; its class has its name: `CrawlCommand`."""
+    module = import_module(f"{MODULE}.{name}")
+    command: ScrapyCommand = getattr(module, f"{name.capitalize()}Command")()
+    command.settings = load_settings()
+    command.settings.setdict(command.default_settings, priority="command")
+    return command
 
 
 def _call(command: ScrapyCommand, arguments: list[str], options: argparse.Namespace) -> None:
@@ -89,21 +85,10 @@ def _crawler_process(settings: Settings) -> Any:
     return CrawlerProcess(settings)
 
 
-class _Parser(ScrapyArgumentParser):
-    """Scrapy's parser, which names the command as it was called."""
-
-    def format_help(self) -> str:
-        """Return the help with `langfocus NAME` where it says `scrapy NAME`."""
-        return _AS_SCRAPY.sub(_as_called, super().format_help())
-
-
-def _as_called(found: re.Match[str]) -> str:
-    return f"langfocus {found[1].removesuffix(' langfocus')}"
-
-
-def _parser(name: str, command: ScrapyCommand) -> argparse.ArgumentParser:
+def parser_of(name: str, command: ScrapyCommand) -> argparse.ArgumentParser:
+    """Return the parser of a command's options."""
     syntax = command.syntax().replace(" <spider>", "")
-    parser = _Parser(
+    parser = ScrapyArgumentParser(
         prog=f"langfocus {name}",
         usage=f"langfocus {name} {syntax}",
         conflict_handler="resolve",

@@ -2,15 +2,33 @@
 
 import doctest
 import re
+import shlex
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.support.crawls import ROOT, crawl
+import langfocus
+from langfocus import dispatch
+from tests.support import processes
+from tests.support.crawls import ROOT, environment
+from tests.support.processes import Done
 
 DEVELOPERS = {"test", "lint"}
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def words(command: str) -> list[str]:
+    """Return the words of a line `$ langfocus ...  # remark`."""
+    return shlex.split(command.removeprefix("$ "), comments=True)
+
+
+def as_a_person(command: str, folder: Path) -> Done:
+    """Run a line of the README in a folder that is not a project."""
+    program, *arguments = words(command)
+    assert program == "langfocus"
+    return processes.run("langfocus", *arguments, environment=environment(None), folder=folder)
 
 
 def transcript(language: str, beginning: str) -> str:
@@ -21,7 +39,7 @@ def transcript(language: str, beginning: str) -> str:
 
 def test_the_languages_of_the_readmes_urls_are_as_it_says() -> None:
     test = doctest.DocTestParser().get_doctest(
-        transcript("pycon", ">>> from classifiers"), {}, "README", None, 0
+        transcript("pycon", ">>> import langfocus"), {}, "README", None, 0
     )
     assert doctest.DocTestRunner().run(test).failed == 0
 
@@ -32,9 +50,8 @@ def figures(told: str) -> dict[str, str]:
 
 
 def test_the_readmes_crawl_ends_as_it_says(tmp_path: Path) -> None:
-    command, _, told = transcript("console", "$ scrapy crawl").partition("\n")
-    arguments = re.findall(r"-a (\S+)", command)
-    done = crawl(*arguments, JOBDIR=tmp_path)
+    command, _, told = transcript("console", "$ langfocus crawl").partition("\n")
+    done = as_a_person(command, tmp_path)
     assert done.returncode == 0, done.stderr
     expected, found = figures(told), figures(done.stdout)
     assert set(expected) <= set(found)
@@ -42,6 +59,33 @@ def test_the_readmes_crawl_ends_as_it_says(tmp_path: Path) -> None:
     assert found["finish reason"] == expected["finish reason"]
     rates = [float(table["harvest rate"].rstrip(" %")) for table in (expected, found)]
     assert rates[0] == pytest.approx(rates[1], abs=3.0)
+
+
+def test_the_readmes_python_crawls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"langfocus": langfocus}
+    exec(transcript("python", "run = langfocus.crawl").replace("500", "40"), names)
+    assert names["run"].summary.pages == 40
+
+
+def commands() -> list[str]:
+    return transcript("console", "$ langfocus compare").splitlines()
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_command_of_the_readme_is_one_that_there_is(command: str) -> None:
+    name, *arguments = words(command)[1:]
+    parser = dispatch.parser_of(name, dispatch.command_of(name))
+    _, rest = parser.parse_known_args(arguments)
+    assert [text for text in rest if text.startswith("-")] == []
+
+
+def test_the_readmes_graph_is_made_and_simulated(tmp_path: Path) -> None:
+    for command in commands():
+        if words(command)[1] in {"graph", "simulate"}:
+            done = as_a_person(command, tmp_path)
+            assert done.returncode == 0, done.stderr
+    assert "soft" in done.stdout
 
 
 def test_every_make_target_that_the_readme_names_exists() -> None:
@@ -67,10 +111,11 @@ def test_every_page_that_the_docs_name_exists() -> None:
 def test_every_room_of_the_house_exists() -> None:
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     house = page.partition("## The house")[2].partition("\n## ")[0]
-    rooms = re.findall(r"^\| `((?:classifiers|crawler)/[\w./]+)`", house, flags=re.MULTILINE)
-    assert len(rooms) > 15
-    for room in rooms:
-        assert (ROOT / room).exists(), room
-    assert {path.parent.name for path in ROOT.glob("classifiers/*/__init__.py")} <= {
-        Path(room).name for room in rooms
+    named = set(re.findall(r"^\| `(\w+/[\w./]*)`", house, re.MULTILINE))
+    rooms = {"langfocus/", "crawler/", "classifiers/", "classifiers/models/"} | {
+        f"{path.parent.relative_to(ROOT)}/"
+        for package in ("classifiers", "crawler")
+        for path in ROOT.glob(f"{package}/*/__init__.py")
+        if path.parent.name != "tables"
     }
+    assert named == rooms

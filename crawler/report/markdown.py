@@ -7,8 +7,8 @@ from typing import Final
 from crawler.report.files import write_whole
 from crawler.report.table import Table
 
-BEGIN: Final = "<!-- begin: scrapy evaluate -->"
-END: Final = "<!-- end: scrapy evaluate -->"
+BEGIN: Final = "<!-- begin: langfocus evaluate -->"
+END: Final = "<!-- end: langfocus evaluate -->"
 """The text between these lines of a Markdown file is replaced, the rest is kept."""
 
 
