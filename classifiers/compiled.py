@@ -29,8 +29,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _FOREIGN = stdlib_module_names | {"numba", "numpy", "llvmlite"}
 """Packages whose functions are not read: numba's own key has its version."""
-_DAMAGED = (OSError, EOFError, UnpicklingError)
-"""Errors of a cache that is damaged, or on a disk that is full."""
+_DAMAGED = (OSError, EOFError, UnpicklingError, AttributeError, ImportError)
+"""Errors of a cache that is damaged, on a full disk, or names a class that is gone."""
 _PLAIN = (type(None), bool, int, float, str, bytes, np.generic)
 
 

@@ -304,7 +304,7 @@ class Generator:
         room = len(pages.child) + sum(int(cell.sum(dtype=np.int64)) for cell in pages.number)
         start = np.empty(self._measures.vertices + 1, np.int64)
         target = np.empty(room, np.int32)
-        links = growth.Links(start, target)
+        links = growth.WrittenLinks(start, target)
         end = growth.link(self._servers, pages, pools, urls, self._chance, links)
         return start, target[:end]
 

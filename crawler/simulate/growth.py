@@ -112,7 +112,7 @@ class TreePages(NamedTuple):
     number: Bytes
 
 
-class Links(NamedTuple):
+class WrittenLinks(NamedTuple):
     """The links that are written, as `link_start` and `link_target` of a graph."""
 
     start: Longs
@@ -126,7 +126,7 @@ def link(  # noqa: PLR0912, PLR0915  # one loop, as in `crawler.simulate.kernel.
     pools: Pools,
     urls: Unfetched,
     chance: Words,
-    links: Links,
+    links: WrittenLinks,
 ) -> int:
     """Write the links of all pages, each once, in no order; return how many there are.
 

@@ -80,12 +80,12 @@ def _forget() -> None:
         del sys.modules[name]
 
 
-def _ask(package: Path) -> list[int]:
+def _ask(package: Path, tuple_name: str = "Pair") -> list[int]:
     """Import the package anew and call it: the sum, and how often the cache was used."""
     _forget()
     importlib.invalidate_caches()
     asked: Any = importlib.import_module("made.entry").asked
-    pair = importlib.import_module("made.pair").Pair(1, 9)
+    pair = getattr(importlib.import_module("made.pair"), tuple_name)(1, 9)
     return [asked(pair), sum(asked.stats.cache_hits.values())]
 
 
@@ -123,6 +123,14 @@ def test_a_named_tuple_with_its_fields_in_another_order_recompiles(package: Path
         dedent(_PAIR).replace("first", "x").replace("second", "first").replace("x", "second")
     )
     assert _ask(package) == [5129, 0]
+
+
+def test_a_cache_that_names_a_class_that_is_gone_is_written_again(package: Path) -> None:
+    assert _ask(package) == [5121, 0]
+    _change(package, "pair", "Pair", "Two")
+    _change(package, "entry", "Pair", "Two")
+    assert _ask(package, "Two") == [5121, 0]
+    assert _ask(package, "Two") == [5121, 1]
 
 
 def test_two_processes_may_compile_at_once(package: Path) -> None:
