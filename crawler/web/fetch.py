@@ -5,10 +5,11 @@ robots.txt is not read.
 """
 
 import time
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPMessage, HTTPResponse
+from io import BytesIO
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import Final
+from typing import IO, Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import (
     HTTPDefaultErrorHandler,
@@ -29,12 +30,27 @@ MAX_BYTES: Final = 10 * 1024 * 1024
 """Bytes of a body that are read; the rest is left out."""
 
 _CHUNK_BYTES = 65_536
+
+
+class _Redirects(HTTPRedirectHandler):
+    """Follows redirects; unlike its base it does not read their bodies, which may be endless."""
+
+    def http_error_302(
+        self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage
+    ) -> Any:
+        """Return the answer of the target."""
+        fp.close()
+        return super().http_error_302(req, BytesIO(), code, msg, headers)
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
+
 _HANDLERS = (
     ProxyHandler,
     HTTPHandler,
     HTTPSHandler,
     HTTPDefaultErrorHandler,
-    HTTPRedirectHandler,
+    _Redirects,
     HTTPErrorProcessor,
     UnknownHandler,
 )

@@ -299,7 +299,7 @@ def test_a_terminal_sees_what_runs_and_each_result(
             watch.done(result)
     shown = stream.getvalue()
     assert "bfs: 5 pages" in shown
-    assert "[1/1] bfs: 600 pages, coverage" in shown
+    assert re.search(r"\[1/1\] bfs: \d+ pages, coverage", shown)
 
 
 def test_every_argument_is_in_the_help_and_in_the_docs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -408,3 +408,5 @@ def test_a_page_asked_for_by_itself_comes_or_fails_in_time(
     assert fates["tarpit-headers.de"] == fates["silent.de"] == "timed out"
     assert not any("\n" in told for told in fates.values())
     assert not fates["header-lines.de"]
+    # The body of a redirect is not read, since it may be endless.
+    assert fates["endless-redirect.de"] != "timed out"

@@ -5,7 +5,6 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -49,6 +48,7 @@ class SharedCrawl:
             "LANGFOCUS_FRONTIER": self.server.url,
             "LANGFOCUS_CRAWL": self.name,
             "LANGFOCUS_LEASE": self.lease_s,
+            "LANGFOCUS_CONTACT": f"{worker}@example.org",
             **more,
         }
 
@@ -56,9 +56,15 @@ class SharedCrawl:
         arguments = [*self.arguments, *more]
         return crawl(*arguments, proxy=self.proxy.url, **self.settings(worker, **settings))
 
-    def started(self, worker: str, *more: str) -> AbstractContextManager[Forked]:
+    def started(
+        self, worker: str, *more: str, **settings: object
+    ) -> AbstractContextManager[Forked]:
         arguments = [*self.arguments, *more]
-        return started(*arguments, proxy=self.proxy.url, **self.settings(worker))
+        return started(*arguments, proxy=self.proxy.url, **self.settings(worker, **settings))
+
+    def agents(self) -> set[str]:
+        """The names of the workers that have sent a request."""
+        return {access.user_agent for access in self.proxy.log}
 
     def merge(self, *more: str) -> Done:
         folders = [str(path) for path in sorted(self.folder.glob("worker*"))]
@@ -92,15 +98,14 @@ def shared(redis_server: RedisServer, tmp_path: Path) -> Iterator[SharedCrawl]:
         yield SharedCrawl(redis_server, proxy, web, tmp_path)
 
 
-def has_joined(worker: Forked, name: str) -> bool:
-    return f"joins {name}" in worker.said()
-
-
 def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCrawl) -> None:
-    shared.proxy.answers = 5
-    with shared.started("worker1") as first, shared.started("worker2") as second:
-        for worker in (first, second):
-            wait_until(partial(has_joined, worker, shared.name), first, second)
+    # Each holds one URL of its own before either of them may go on.
+    shared.proxy.answers = 8
+    with (
+        shared.started("worker1", CONCURRENT_REQUESTS=1) as first,
+        shared.started("worker2", CONCURRENT_REQUESTS=1) as second,
+    ):
+        wait_until(lambda: len(shared.agents()) == 2, first, second)
         shared.proxy.answers = None
         ended(first)
         ended(second)
