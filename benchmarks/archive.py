@@ -1,10 +1,10 @@
-"""What the directory filter is worth on real pages whose languages lie three directories deep.
+"""Effect of the directory filter on real pages whose languages are three directories deep.
 
-Crawls a recorded web from its portal and compares the run with the directory language of each
-page: harvest rate by the crawl's own identification, coverage and pages against the record.
-One JSON line a setting.
+Crawls a recorded web from its portal and compares the run with the directory language of each page:
+harvest rate by the crawl's own identification, coverage and pages against the record. Prints one
+JSON line for each setting.
 
-    python -m benchmarks.archive --lang fr
+python -m benchmarks.archive --lang fr
 """
 
 import argparse
@@ -33,7 +33,7 @@ RUNS = [
 
 
 def crawl(lang: str, strategy: str, rule: str, depth: int, folder: Path) -> dict[str, object]:
-    """Crawl the archive once and compare what came with the record."""
+    """Crawl the archive once and compare its pages with the record."""
     arguments = {
         "lang": lang,
         "strategy": strategy,
@@ -78,7 +78,7 @@ def crawl(lang: str, strategy: str, rule: str, depth: int, folder: Path) -> dict
 
 
 def pages_to(found: list[bool], wanted: float) -> int | None:
-    """Return after how many pages so many of the wanted ones were crawled."""
+    """Return the number of pages after which `wanted` of the wanted ones were crawled."""
     total = 0
     for number, is_wanted in enumerate(found, start=1):
         total += is_wanted

@@ -1,24 +1,23 @@
-"""What a URL costs in the frontier, by the number of hosts, against the queues of others.
+"""CPU time of a URL in the frontier, by the number of hosts, compared with the queues of others.
 
-    python -m benchmarks.frontier [--hosts 100,10000,50000,1000000] [--urls-per-host 1]
+python -m benchmarks.frontier [--hosts 100,10000,50000,1000000] [--urls-per-host 1]
 
-For each number of hosts the SQLite frontier is filled through pages with 60 links each, to hosts
-in no order, and opened by a fresh process: best-first with a score of its own for every URL, and
-drawn uniformly. A *pop* is `next` and `release`, a *settled* page `next` and `admit` without
-links; each on a clock that goes on by 0.1 ms, with 1 s between two contacts of a host, so that
-hosts rest and come back. Rates by CPU second are those that a busy machine does not bend. Memory
-is the growth of the resident set, SQLite's page cache (64 MB) with it; disk is what `run.db` takes
-once it is full. A folder as large as a national archive's, which takes an hour or more:
+For each number of hosts the SQLite frontier is filled with pages of 60 links each, to hosts in
+random order. A fresh process then opens it, once best-first with a different score for every URL,
+once drawn uniformly. A *pop* is `next` and `release`; a *settled* page is `next` and `admit`
+without links. The clock advances by 0.1 ms for each, with 1 s between two contacts of a host, so
+that hosts rest and come back. Use the rates by CPU second: other processes hardly change them.
+Memory is the growth of the resident set, SQLite's page cache (64 MB) included. Disk is the size of
+the full `run.db`. A folder as large as a national archive's takes an hour or more:
 
-    python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
+python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
 
-In the same minutes Scrapy's default queue (`DownloaderAwarePriorityQueue` over
-`LifoMemoryQueue`, 16 downloads on their way) and scrapy-redis (its `PriorityQueue` and
-`RFPDupeFilter`, on a redis-server of its own that writes nothing to disk) take as many requests
-to as many hosts, scrapy-redis at most 100,000, since hosts are nothing to it, Scrapy's at most a
-million, since it has them in memory. Neither rests hosts,
-caps them or writes anything down. Every measurement has a process of its own. One JSON line, a
-table on stderr.
+In the same minutes two rivals take as many requests to as many hosts: Scrapy's default queue
+(`DownloaderAwarePriorityQueue` over `LifoMemoryQueue`, 16 downloads in progress) and scrapy-redis
+(its `PriorityQueue` and `RFPDupeFilter`, on a separate redis-server that writes nothing to disk).
+scrapy-redis gets at most 100,000 hosts, since it does not distinguish hosts. Scrapy's queue gets at
+most a million, since it holds them in memory. Neither rests hosts, caps them or writes anything to
+disk. Every measurement runs in a separate process. Prints one JSON line, and a table on stderr.
 """
 
 import argparse
@@ -63,14 +62,14 @@ _STRIDE = 1_000_003
 
 
 def addresses(hosts: int, urls: int) -> Iterator[str]:
-    """Yield URLs that go around all hosts, in an order that is not theirs on disk."""
+    """Yield URLs that go around all hosts, in another order than on disk."""
     for number in range(urls):
         host = number % hosts * _STRIDE % hosts
         yield f"http://www.host-{host:07d}.example/section/page-{number // hosts}.html"
 
 
 def resident_bytes() -> int:
-    """Return how much memory this process has."""
+    """Return the resident memory of this process in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * 4096
 
@@ -87,7 +86,7 @@ def frontier_in(folder: Path, draw: Draw, now: float) -> SqliteFrontier:
 
 
 def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:
-    """Admit all URLs, a page's links at a time."""
+    """Admit all URLs, the links of one page at a time."""
     chance = random.Random(1)
     record = Record(PAGE, 0.0, 200, True, True, "de", 0.9, "text", "utf-8")
     now = 0.0
@@ -120,7 +119,7 @@ def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:
 
 
 def take(folder: Path, draw: Draw, hosts: int, urls: int, pops: int) -> dict[str, float]:
-    """Open a filled frontier and take from it."""
+    """Open a filled frontier and take URLs from it."""
     size = sum(path.stat().st_size for path in folder.glob("run.db*"))
     before = resident_bytes()
     now = 1e6
@@ -207,7 +206,7 @@ def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, 
 
 
 def redis_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, float]:
-    """Push to and pop from the queue of scrapy-redis, with its set of what was seen."""
+    """Push to and pop from the queue of scrapy-redis, with its set of seen requests."""
     import redis
     from scrapy import Request
     from scrapy.utils.request import RequestFingerprinter
@@ -243,7 +242,7 @@ def redis_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, f
 
 @contextmanager
 def redis_server() -> Iterator[str]:
-    """Yield the socket of a redis-server of our own."""
+    """Yield the socket of a redis-server that only this benchmark uses."""
     with tempfile.TemporaryDirectory() as folder:
         socket = f"{folder}/redis"
         command = ["redis-server", "--port", "0", "--unixsocket", socket, "--save", ""]
@@ -261,7 +260,7 @@ def redis_server() -> Iterator[str]:
 
 
 def pop_rate(pop: Callable[[], object], pops: int, seconds: float) -> float:
-    """Return pops per second, of `pops` or as many as there is time for."""
+    """Return pops per second, measured over `pops` pops or over the pops that `seconds` allow."""
     started_at = time.perf_counter()
     spent = 0.0
     done = 0
@@ -283,14 +282,14 @@ def missing_for_redis() -> str:
 
 
 def alone(measure: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
-    """Return what a measurement gives in a process of its own."""
+    """Return the result of a measurement that runs in a separate process."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as process:
         return process.submit(measure, *arguments).result()
 
 
 def measure(hosts: int, arguments: argparse.Namespace) -> dict[str, dict[str, float]]:
-    """Return what every queue does with that many hosts."""
+    """Return the figures of every queue for a number of hosts."""
     urls = max(hosts * arguments.urls_per_host, arguments.urls // hosts * hosts)
     rows = {}
     wanted = arguments.only.split(",")
@@ -323,10 +322,10 @@ def main() -> None:
     """Measure everything and print the line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--hosts", default="100,10000,50000,1000000")
-    parser.add_argument("--urls-per-host", type=int, default=1, help="at least so many")
-    parser.add_argument("--urls", type=int, default=100_000, help="at least so many in all")
+    parser.add_argument("--urls-per-host", type=int, default=1, help="the least number of pops")
+    parser.add_argument("--urls", type=int, default=100_000, help="the least number of URLs")
     parser.add_argument("--pops", type=int, default=20_000)
-    parser.add_argument("--seconds", type=float, default=5.0, help="the longest a rival pops")
+    parser.add_argument("--seconds", type=float, default=5.0, help="time limit of a rival")
     parser.add_argument("--only", default="sqlite-best-first,sqlite-uniform,scrapy,scrapy-redis")
     arguments = parser.parse_args()
     result: dict[str, object] = {

@@ -1,11 +1,11 @@
-"""What a link costs a shared frontier: admits and pops a second of one client.
+"""Cost of a link in a shared frontier: admits and pops per second of one client.
 
 The goal is 50,000 links/s admitted in batches of 60. The rival is scrapy-redis: one ZADD and one
-SADD round trip a link for its queue and its seen-set, with neither cap, tally nor politeness.
-Starts a redis-server of its own, append-only file on. Prints one JSON line;
-a page is one pop and one admit of 60 links, and its CPU time is what a busy machine leaves alone
-(`load` is how many processes wanted a core). Memory is that of the server, by a queued URL of 40
-characters and by a host beside its URLs.
+SADD round trip per link for its queue and its set of seen URLs, without cap, tally or politeness.
+The benchmark starts a separate redis-server with an append-only file. Prints one JSON line. A page
+is one pop and one admit of 60 links; other processes hardly change its CPU time (`load` is the
+number of processes that wanted a core). Memory is that of the server: per queued URL of 40
+characters, and per host besides its URLs.
 """
 
 import argparse
@@ -29,7 +29,7 @@ BATCH = 60
 
 
 def page_links(page: int) -> list[Link]:
-    """Sixty links to about nine hosts, one in four of them known from the page before."""
+    """Sixty links to about nine hosts, one in four of them already known from the previous page."""
     first = page * BATCH * 3 // 4
     return [
         Link(f"http://h{n // 7}.de/page/{n}.html", n % 3 - 1.0) for n in range(first, first + BATCH)
@@ -71,7 +71,7 @@ def measure(server: RedisServer, draw: Draw, pages: int) -> dict[str, float]:
 
 
 def memory(server: RedisServer, draw: Draw, hosts: int = 16000) -> dict[str, float]:
-    """Return what one more URL and one more host cost, from queues of one and of ten a host."""
+    """Return the bytes per URL and per host, from queues of one and of ten URLs per host."""
     used = [queue_bytes(server, draw, hosts, urls) for urls in (0, 1, 10)]
     url = (used[2] - used[1]) / 9 / hosts
     return {"url_bytes": round(url), "host_bytes": round((used[1] - used[0]) / hosts - url)}

@@ -1,15 +1,15 @@
-"""Bytes that no server should send, sent to whatever reads what servers send.
+"""Sends bytes that no server should send to every part of the crawl that reads answers of servers.
 
-The claim: no input makes a reader of the crawl fail, hang or take memory without bound; what each
-has to do instead is its law in `benchmarks.fuzztargets`.
+The claim: no input makes a reader of the crawl fail, hang or use memory without bound. The laws in
+`benchmarks.fuzztargets` say what each reader must do instead.
 
-Inputs are changes of small seeds. Where atheris is installed it chooses those that reach new lines
-(`--engine plain` goes without). Each target runs in a process of its own, which may use `HANG_S`
-seconds of CPU for an input and raise its peak of memory by `MEMORY_BYTES`; one that dies or stands
-still is a failure too. Failures of one kind count once and are written to `--save`, shortened.
-Prints a JSON line for each target; exits with 1 where something failed.
+Inputs are changes of small seeds. If atheris is installed, it chooses the inputs that reach new
+lines (`--engine plain` does without it). Each target runs in a process that may use `HANG_S`
+seconds of CPU for one input and raise its peak memory by `MEMORY_BYTES`. A process that dies or
+hangs is a failure too. Failures of one kind count once; `--save` gets a shortened input of each.
+Prints a JSON line for each target; exits with 1 if something failed.
 
-    python -m benchmarks.fuzz --seconds 60 --target all --random-state 1 --save failures
+python -m benchmarks.fuzz --seconds 60 --target all --random-state 1 --save failures
 """
 
 import argparse
@@ -48,15 +48,17 @@ NAMES: Final = (
 )
 HANG_S: Final = 3.0
 SILENCE_S: Final = 40.0
-"""Seconds without a new input after which a process is given up; far more than an input may take,
-since the machine may be busy."""
+"""Seconds without a new input after which a process is killed. They are far more than one input may
+take, since the machine may be busy.
+"""
 MEMORY_BYTES: Final = 1 << 28
 ADDRESS_SPACE_BYTES: Final = 1 << 34
-"""What a process may take in all, which spares the machine: at the limit the parser dies, since it
-does not look whether it was given memory, so this is no judge of an input."""
+"""Memory limit of a whole process, which protects the machine. At the limit the parser crashes,
+since it does not check its allocations; so the limit does not judge an input.
+"""
 MAX_INPUT: Final = 20_000
 _HEAD = struct.Struct("<QI")
-# What is compiled must not be changed, and what learns is not asked.
+# Compiled code must not be instrumented, and training code is not a target.
 _LEFT_OUT = [
     "classifiers.tables.language_names",
     "classifiers.pages.text.textmodel",
@@ -71,27 +73,27 @@ class Hung(BaseException):
 
 
 class Journal:
-    """Number and bytes of the input that is tried, where another process can read them."""
+    """Number and bytes of the input in progress, in a file that another process can read."""
 
     def __init__(self, path: Path) -> None:
-        """Open a journal, a new one where there is none."""
+        """Open a journal; create it if the file does not exist."""
         with path.open("a+b") as file:
             file.truncate(_HEAD.size + MAX_INPUT)
             self._memory = mmap.mmap(file.fileno(), 0)
 
     def note(self, tried: int, data: bytes) -> None:
-        """Write down the input before it is tried."""
+        """Record the input before it is tried."""
         self._memory[: _HEAD.size] = _HEAD.pack(tried, len(data))
         self._memory[_HEAD.size : _HEAD.size + len(data)] = data
 
     def read(self) -> tuple[int, bytes]:
-        """Return how many were tried and the last one."""
+        """Return the number of inputs tried and the last one."""
         tried, size = _HEAD.unpack(self._memory[: _HEAD.size])
         return tried, self._memory[_HEAD.size : _HEAD.size + size]
 
 
 class Trial:
-    """Tries inputs on one law and keeps the failures, one of each kind."""
+    """Tests inputs against one law and keeps one failure of each kind."""
 
     def __init__(
         self, name: str, law: Callable[[bytes], None], journal: Journal, save: Path
@@ -152,13 +154,13 @@ class Trial:
 
 
 def save_failure(path: Path, data: bytes, kind: str, told: str) -> None:
-    """Write an input and what it did."""
+    """Write an input and the failure that it caused."""
     path.with_name(path.name).write_bytes(data)
     path.with_name(path.name + ".json").write_text(json.dumps({"kind": kind, "told": told[-4000:]}))
 
 
 def _kind(failure: BaseException) -> str:
-    """Return what failures have in common that one repair ends: where and as what they arose."""
+    """Return the kind of a failure: its type and place. One repair ends all failures of a kind."""
     frames = traceback.extract_tb(failure.__traceback__)
     ours = [f for f in frames if Path(f.filename).parts[-2:][0] != "benchmarks"] or frames
     last = ours[-1]
@@ -221,7 +223,7 @@ def _run_guided(
         "timeout": 10**6,
         "rss_limit_mb": 0,
         "verbosity": 0,
-        # The Python side says more of a crash.
+        # The Python traceback says more about a crash.
         **dict.fromkeys(("handle_segv", "handle_bus", "handle_abrt", "handle_ill"), 0),
         "artifact_prefix": f"{folder}/",
         "dict": folder / "tokens",
@@ -248,7 +250,7 @@ def _child(name: str, seconds: float, number: int, journal: Path, save: Path, en
     seeds = [seed[:MAX_INPUT] for seed in target.seeds()]
     trial = Trial(name, target.law, Journal(journal), save)
     for seed in seeds:
-        # What is compiled at its first use is no input's fault.
+        # The time of a first compilation must not count for an input.
         with suppress(Exception):
             target.law(seed)
     for seed in seeds:
@@ -261,19 +263,19 @@ def _child(name: str, seconds: float, number: int, journal: Path, save: Path, en
 
 
 def _peak_bytes() -> int:
-    """Return the most memory that this process ever had."""
+    """Return the peak memory of this process in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak
 
 
 def _bound_memory() -> None:
-    """Spare the machine."""
+    """Limit the memory of this process."""
     if sys.platform == "linux":
         resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
 
 
 def fuzz(name: str, seconds: float, number: int, save: Path, engine: str) -> dict[str, Any]:
-    """Try one target for about so many seconds and return what was found."""
+    """Try one target for about `seconds` seconds and return the failures found."""
     save.mkdir(parents=True, exist_ok=True)
     before = set(save.glob(f"{name}-*.json"))
     end, restarts = time.monotonic() + seconds, 0
@@ -302,7 +304,7 @@ def fuzz(name: str, seconds: float, number: int, save: Path, engine: str) -> dic
 
 
 def _watch(process: Any, journal: Journal) -> None:
-    """Wait for a process; end it where it tries nothing new for a long time."""
+    """Wait for a process; kill it if it tries no new input for a long time."""
     last, since = -1, time.monotonic()
     while process.is_alive():
         process.join(1.0)

@@ -1,7 +1,7 @@
-"""What `benchmarks.fuzz` and the tests ask of whatever reads what strangers send.
+"""The laws that `benchmarks.fuzz` and the tests check on every reader of data from strangers.
 
-A target is a law over any bytes: it returns, or raises what the input shows to be wrong. Its
-seeds are inputs worth changing. The fields of an input stand between `FIELD` bytes.
+A target is a law over any bytes: it returns, or raises an error that names the broken law. Its
+seeds are inputs worth changing. The fields of an input are separated by `FIELD` bytes.
 """
 
 import gzip
@@ -215,29 +215,29 @@ TOKENS: Final = [
     b"\x1f\x8b\x08",
     FIELD,
 ]
-"""What strangers write that random bytes seldom spell."""
+"""Tokens of real pages that random bytes seldom contain."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A law over any bytes; `seeds` are inputs that get far."""
+    """A law over any bytes; `seeds` are inputs that reach much code."""
 
     law: Callable[[bytes], None]
     seeds: Callable[[], list[bytes]]
 
 
 class BrokenLaw(AssertionError):
-    """Something that strangers send is read otherwise than was promised."""
+    """A reader broke its law."""
 
 
 def expect(is_kept: bool, said: str, *values: object) -> None:
-    """Raise what names the broken law."""
+    """Raise `BrokenLaw` with `said` unless the law is kept."""
     if not is_kept:
         raise BrokenLaw(": ".join([said, *map(repr, values)])[:600])
 
 
 def _fields(data: bytes, number: int) -> list[bytes]:
-    """The first fields of an input, empty ones where there are fewer."""
+    """The first fields of an input, padded with empty ones."""
     fields = data.split(FIELD)
     return (fields + [b""] * number)[:number]
 
@@ -275,7 +275,7 @@ def _bodies() -> list[bytes]:
 
 @cache
 def _real_pages(number: int = 30, most: int = 16_000) -> tuple[bytes, ...]:
-    """Beginnings of small pages of the Web, where they are at hand."""
+    """Beginnings of small pages of the Web, if the data set is present."""
     if not PAGES.exists():
         return ()
     found: list[bytes] = []
@@ -303,7 +303,7 @@ def _page_input(data: bytes) -> tuple[bytes, str | None, str | None, str]:
 
 
 def page(data: bytes) -> None:
-    """Any bytes give a page within its bounds."""
+    """Any bytes give a page within the bounds of the parser."""
     body, kind, language, url = _page_input(data)
     found = parse_page(body, content_type=kind, url=url, content_language=language)
     for text in (found.text, found.title, found.base, *(d.tag for d in found.declarations)):
@@ -325,7 +325,7 @@ def _check_links(found: ParsedPage) -> None:
 
 
 def links(data: bytes) -> None:
-    """Links one by one are links all at once, as urljoin has them, with anchors or without."""
+    """Links joined one by one or all at once are the links of urljoin, with or without anchors."""
     url, base, *given = [*data.split(FIELD)[:40], b""]
     at = normalise(_text(url) or "") or URL
     if "//" in urlsplit(at).path:
@@ -333,12 +333,12 @@ def links(data: bytes) -> None:
     texts = [field.decode("utf-8", "replace") for field in given]
     resolver = Resolver(at)
     found = resolver.resolve_all(texts)
-    expect(found == [resolver.resolve(text) for text in texts], "not the same alone", texts)
+    expect(found == [resolver.resolve(text) for text in texts], "differs when joined alone", texts)
     for text, link in zip(texts, found, strict=True):
         if link is not None:
             expect(link.lower().startswith(("http://", "https://")), "no http", text, link)
             expect(not any(ord(sign) < 33 for sign in link), "a control character", text, link)
-            expect(link == _joined(at, text, link), "not as urljoin has it", at, text, link)
+            expect(link == _joined(at, text, link), "different from urljoin", at, text, link)
             normalise(link)
     anchors = b"".join(b"<a href='%b' hreflang=de>x</a>" % field for field in given)
     body = b"<base href='%b'>%b" % (base, anchors)
@@ -348,7 +348,7 @@ def links(data: bytes) -> None:
 
 
 def _joined(base: str, text: str, otherwise: str) -> str:
-    """What urljoin makes of a link, once its ends are gone and it is escaped."""
+    """The result of urljoin for a link that was stripped and escaped."""
     ends = "".join(map(chr, range(0x21)))
     cleaned = text.translate(dict.fromkeys(map(ord, "\t\n\r"))).strip(ends)
     if any(ord(sign) < 0x21 or ord(sign) == 0x7F for sign in cleaned) or "\\" in cleaned:
@@ -367,7 +367,7 @@ def _link_seeds() -> list[bytes]:
 
 
 def url(data: bytes) -> None:
-    """A normalised URL has one spelling, can be taken apart, and holds nothing but ASCII."""
+    """A normalised URL has one spelling, can be split into parts, and is ASCII."""
     for text in (data.decode("utf-8", "surrogateescape"), data.decode("latin-1")):
         normal = normalise(text)
         if normal is None:
@@ -375,7 +375,7 @@ def url(data: bytes) -> None:
         expect(normalise(normal) == normal, "not idempotent", text, normal, normalise(normal))
         expect(len(normal) <= MAX_NORMAL_LENGTH, "too long", normal)
         expect(normal.isascii() and normal.isprintable(), "not printable", text, normal)
-        expect(not set(normal) & set(' "<>\\^`{|}#'), "what stands in no URL", text, normal)
+        expect(not set(normal) & set(' "<>\\^`{|}#'), "a forbidden character", text, normal)
         parts = urlsplit(normal)
         expect(parts.scheme in {"http", "https"} and bool(parts.hostname), "no host", text, normal)
         expect(parts.username is None, "a user", text, normal)
@@ -412,7 +412,7 @@ def _reader() -> Callable[[Download, tuple[str, ...]], Reading]:
 
 
 def language(data: bytes) -> None:
-    """Any page has a language that there is, or none, and says how sure that is."""
+    """Any page gets a known language or none, with a confidence between 0 and 1."""
     body, kind, spoken, address = _page_input(data)
     download = Download(address, 200, body, kind, spoken)
     for inlinks in ((), ("de", "ru")):
@@ -427,10 +427,10 @@ def language(data: bytes) -> None:
 
 
 class Store:
-    """What a frontier keeps of robots.txt files."""
+    """The robots.txt files that a frontier stores."""
 
     def __init__(self) -> None:
-        """Nothing is kept."""
+        """Start without files."""
         self.kept: dict[str, KeptRobots] = {}
         self.delays: dict[str, float] = {}
 
@@ -450,7 +450,7 @@ class Store:
 
 
 def robots(data: bytes) -> None:
-    """Any robots.txt gives a verdict, the same after a restart; the status decides what it may."""
+    """Any robots.txt gives a verdict, the same after a restart; the status limits the verdict."""
     status_field, address, body, *moves = data.split(FIELD)[:12] + [b""] * 3
     status, at = _int(status_field, 200), normalise(_text(address) or "") or URL
     store = Store()
@@ -470,11 +470,11 @@ def robots(data: bytes) -> None:
         if is_unreachable(status):
             expect(verdict is Verdict.UNREACHABLE, "reachable", status)
         elif not 200 <= status < 300:
-            expect(verdict is Verdict.ALLOWED, "rules where there are none", status)
+            expect(verdict is Verdict.ALLOWED, "rules although there are none", status)
 
 
 def urljoin_or_nothing(base: str, link: str) -> str:
-    """The absolute URL of a link, "" where there is none."""
+    """The absolute URL of a link, "" if there is none."""
     try:
         return urljoin(base, link)
     except ValueError:
@@ -501,7 +501,7 @@ def _robots_seeds() -> list[bytes]:
 
 
 class _Settled:
-    """How often each URL was settled."""
+    """Counts the settlements of each URL."""
 
     def __init__(self) -> None:
         self.records: list[tuple[int, Record]] = []
@@ -529,7 +529,7 @@ def _ordering() -> object:
 
 
 def answers(data: bytes) -> None:
-    """Whatever a server answers, a lease ends in one record or one more try, the caps kept."""
+    """After any answer of a server a lease ends in one record or one retry, and the caps hold."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     _empty_run().backup(connection)
     try:
@@ -560,20 +560,20 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
         lease = _next(frontier, now)
         if lease is None:
             break
-        expect(normalise(lease.url) == lease.url, "not normal in the queue", lease.url)
+        expect(normalise(lease.url) == lease.url, "a URL in the queue is not normalised", lease.url)
         status, head, body = _fields(FIELD.join(fields[at : at + 3]), 3)
         before = len(settled.records)
         download = download_of(_response(lease.url, status, head, body), now[0])
         record = visitor.answered(lease, download)
         _check_settled(connection, lease, record, settled.records[before:])
-    expect(frontier.counts().leased == 0, "a lease that nobody holds")
+    expect(frontier.counts().leased == 0, "a lease without a holder")
 
 
 def _next(frontier: SqliteFrontier, now: list[float]) -> Lease | None:
     lease = frontier.next(now[0])
     while lease is None and frontier.counts().queued:
         ready_at = frontier.ready_at(now[0])
-        expect(ready_at is not None and ready_at > now[0], "a URL that nobody gets", ready_at)
+        expect(ready_at is not None and ready_at > now[0], "a queued URL is never ready", ready_at)
         expect((ready_at or 0.0) < now[0] + 4000.0, "a rest without end", ready_at)
         now[0] = ready_at or 0.0
         lease = frontier.next(now[0])
@@ -614,7 +614,7 @@ def _check_settled(
         "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls LEFT JOIN pages"
         " USING (fingerprint) WHERE urls.host = hosts.id AND coalesce(outcome, '') != 'redirect')"
     ).fetchall()
-    expect(not wrong, "slots that nobody holds", wrong)
+    expect(not wrong, "slots without a URL", wrong)
 
 
 def _answer_seeds() -> list[bytes]:
@@ -648,7 +648,7 @@ def _unpacking() -> Unpacking:
 
 
 def unpacking(data: bytes) -> None:
-    """A packed body is unpacked within its bound, or refused with one of two reasons."""
+    """A compressed body is unpacked within its bound, or refused with one of two reasons."""
     encodings, body = _fields(data, 2)
     headers = {"Content-Encoding": encodings.split(b"\n")}
     response = Response(URL, headers=headers, body=body)
@@ -692,9 +692,9 @@ def _archive_path() -> Path:
 
 
 def archive(data: bytes) -> None:
-    """An archive is refused when it is opened, or each of its URLs is answered as often as asked.
+    """An archive is refused when it is opened, or every request for one of its URLs is answered.
 
-    What stands behind a first field "z" is compressed field by field.
+    After a first field "z" the other fields are compressed one by one.
     """
     path = _archive_path()
     kind, *records = data.split(FIELD)
@@ -712,7 +712,7 @@ def _read_archive(path: Path) -> None:
         expect("\n" not in str(error), "more than a line", str(error))
         return
     urls = list(web.urls())
-    expect(len(urls) == len(web), "not as many URLs as answers", len(urls), len(web))
+    expect(len(urls) == len(web), "wrong number of URLs", len(urls), len(web))
     for address in urls:
         address.encode()
         for asked in (address, address):
@@ -762,4 +762,4 @@ TARGETS: Final[dict[str, Target]] = {
     "unpacking": Target(unpacking, _unpacking_seeds),
     "archive": Target(archive, _archive_seeds),
 }
-"""Name -> what is asked of the inputs."""
+"""Name -> the law."""

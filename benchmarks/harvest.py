@@ -1,9 +1,9 @@
 """Harvest rate by the judge of a generated multilingual web (Baykan 2013, Table XIX's counterpart).
 
-For each web, language and strategy one crawl from three seeds; the rates are those of the
-server's own log. One JSON line a crawl, then the means as a table.
+Runs one crawl from three seeds for each web, language and strategy. The rates come from the
+server's own log. Prints one JSON line for each crawl, then the means as a table.
 
-    python -m benchmarks.harvest --langs de,fr,es,it --strategies random,cctld,svm --pages 1000
+python -m benchmarks.harvest --langs de,fr,es,it --strategies random,cctld,svm --pages 1000
 """
 
 import argparse
@@ -17,7 +17,7 @@ from benchmarks import proxyweb
 
 
 def run(seed: int, lang: str, strategy: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Crawl one web with one strategy and let the judge speak."""
+    """Crawl one web with one strategy and return the judge's figures."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with proxyweb.serve(folder / "web", seed=seed) as web:

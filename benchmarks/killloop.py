@@ -1,15 +1,15 @@
 """A crawl whose processes are killed again and again loses nothing and does nothing twice.
 
-    python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
+python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
 
-Serves a web (`benchmarks.killweb`) from a process of its own, starts `scrapy crawl langfocus` on
-it, sends it SIGKILL 0.5 to 3 seconds after it began to fetch, one time in five at any moment of
-its first two seconds, starts it again, and lets it end after the last kill. With `--frontier
-redis` three processes share a frontier in a redis-server with an append-only file, and any of
-the four is killed. Then it is judged by a walk of the web and by the server's own log: every
-reachable URL has exactly one record, with the right outcome; crowded hosts have as many as the
-cap says, to the unit; no host was contacted sooner than the delay after its last answer.
-Prints one JSON line; exit code 1 if anything is wrong.
+Serves a web (`benchmarks.killweb`) from a separate process and starts `scrapy crawl langfocus` on
+it. It sends the crawl SIGKILL 0.5 to 3 seconds after its first fetch, and one time in five at any
+moment of its first two seconds. Then it starts the crawl again. After the last kill the crawl may
+end. With `--frontier redis` three processes share a frontier in a redis-server with an append-only
+file, and any of the four is killed. A walk of the web and the server's own log judge the result.
+Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
+many URLs as the cap. No host was contacted sooner than the delay after its last answer. Prints one
+JSON line; exit code 1 if anything is wrong.
 """
 
 import argparse
@@ -39,7 +39,7 @@ _END_S = 900.0
 
 
 class Row(NamedTuple):
-    """A settled URL as the crawl wrote it down."""
+    """A settled URL as the crawl recorded it."""
 
     url: str
     outcome: str
@@ -48,7 +48,7 @@ class Row(NamedTuple):
 
 @dataclass
 class Worker:
-    """A process of the crawl; what it says goes into `said`."""
+    """A process of the crawl; its output goes into the file `said`."""
 
     line: Sequence[str]
     proxy: str
@@ -68,7 +68,7 @@ class Worker:
                 )
 
     def ends_within(self, seconds: float) -> bool:
-        """Wait; tell whether it has ended by itself."""
+        """Wait at most `seconds`; return True if it has ended by itself."""
         if self.process is None:
             return False
         try:
@@ -87,7 +87,7 @@ class Worker:
 
 @dataclass
 class Kills:
-    """What the loop did."""
+    """Counts of the kills."""
 
     hit: Counter[str] = field(default_factory=Counter)
     early: int = 0
@@ -95,7 +95,7 @@ class Kills:
 
 
 def wait_for_fetches(server: Server, worker: Worker) -> bool:
-    """Return when requests come again; False if the worker ended before."""
+    """Return as soon as requests arrive again; False if the worker ended before."""
     before, deadline = server.requests, time.monotonic() + _START_S
     while server.requests == before:
         if worker.ends_within(0.01):
@@ -112,7 +112,7 @@ def kill_workers(
     kills: int,
     random: Random,
 ) -> Kills:
-    """Kill one of the processes at a time until there were so many kills or the crawl ended."""
+    """Kill one process at a time until `kills` kills were made or the crawl ended."""
     done = Kills()
     for _ in range(kills):
         for worker in workers:
@@ -141,7 +141,7 @@ def kill_workers(
 
 
 def finish(workers: Iterable[Worker]) -> list[str]:
-    """Let all workers come to their end; return what went wrong."""
+    """Wait until all workers have ended; return the failures."""
     workers = list(workers)
     for worker in workers:
         worker.start()
@@ -164,12 +164,12 @@ def merged(folder: Path, folders: Sequence[Path], redis_url: str) -> Path:
 
 
 def misrecorded(web: KillWeb, records: Sequence[Row]) -> list[str]:
-    """Return what is wrong with the records, by a walk of the web."""
+    """Return the errors in the records, by a walk of the web."""
     expected, crowds = web.settled(), web.crowds()
     found = {row.url: (row.outcome, row.status) for row in records if not web.is_crowded(row.url)}
     wrong = [f"{url}: recorded {n} times" for url, n in _counts(records).items() if n > 1]
     wrong += [f"{url}: no record" for url in expected.keys() - found.keys()]
-    wrong += [f"{url}: not to be found" for url in found.keys() - expected.keys()]
+    wrong += [f"{url}: not reachable in the web" for url in found.keys() - expected.keys()]
     wrong += [
         f"{url}: {found[url]} instead of {what}"
         for url, what in expected.items()
@@ -219,7 +219,7 @@ def misadmitted(web: KillWeb, slots: dict[str, int]) -> list[str]:
 
 
 def overcrowded(web: KillWeb, log: Sequence[Access]) -> list[str]:
-    """Return crowded hosts that were asked for more URLs than the cap, by the server's log."""
+    """Return crowded hosts with requests for more URLs than the cap, by the server's log."""
     asked = defaultdict(set)
     for access in log:
         if web.is_crowded(access.url) and not access.url.endswith("/robots.txt"):
@@ -237,7 +237,7 @@ def smallest_gap(log: Sequence[Access]) -> float:
 
 
 def fetched_again(web: KillWeb, log: Sequence[Access]) -> int:
-    """Return how many pages were fetched more than once though the first time was enough."""
+    """Return the number of pages that were fetched again although the first fetch succeeded."""
     times = Counter(a.url for a in log if a.status != 503 and not a.url.endswith("/robots.txt"))
     return sum(number > 1 for number in times.values())
 
@@ -329,7 +329,7 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--connections", type=int, default=16, help="of each worker")
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--folder", type=Path, help="keeps what the crawl leaves behind")
+    parser.add_argument("--folder", type=Path, help="keep the files of the crawl")
     arguments = parser.parse_args(line)
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)

@@ -1,10 +1,10 @@
-"""A web for crawls that are killed: what a crawl of it must find does not depend on its order.
+"""A web for crawls that are killed: the correct result of a crawl does not depend on its order.
 
-Three kinds of hosts: those with at most as many URLs as the host cap admits, all of which must be
-crawled; among these some where a redirect leads to one more, which takes the slot of the URL that
-redirects; and crowded ones with more URLs than the cap, of which any ten may be crawled. No page
-can be reached through a crowded host alone. The server is a process of its own with a log of when
-each request came and when its answer went out.
+It has three kinds of hosts. Some have at most as many URLs as the host cap admits, and all of these
+must be crawled. On some of these a redirect leads to one more URL, which takes the slot of the URL
+that redirects. Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can
+be reached through a crowded host alone. The server is a separate process. Its log has the times of
+each request and of its answer.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _KINDS = ("page", "page", "page", "flaky", "gone", "redirect", "hidden", "crowdi
 
 
 class Access(NamedTuple):
-    """One request by the server's own clock, seconds: when it came, when it was answered."""
+    """One request by the server's own clock, seconds: of arrival and of the answer."""
 
     began: float
     ended: float
@@ -38,13 +38,13 @@ class Access(NamedTuple):
 
     @property
     def host(self) -> str:
-        """The host that was asked."""
+        """The host of the request."""
         return urlsplit(self.url).netloc
 
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """What stands at a URL: flaky ones fail once with 503, gone ones for ever."""
+    """The content of a URL: a flaky one fails once with 503, a gone one always."""
 
     kind: str
     links: tuple[str, ...] = ()
@@ -52,7 +52,7 @@ class Resource:
 
 @dataclass(frozen=True)
 class KillWeb:
-    """A web of which a crawl settles about `pages` URLs, hosts in order of `random_state`."""
+    """A web in which a crawl settles about `pages` URLs; `random_state` orders the hosts."""
 
     pages: int = 3000
     random_state: int = 1
@@ -70,7 +70,7 @@ class KillWeb:
             kind = random.choice(_KINDS) if not children else random.choice(("page", "flaky"))
             links = [*children, *random.choices(urls, k=3), *random.choices(crowd, k=2)]
             if kind == "forbidden":
-                # Its address says so; a redirect leads there from where it was to be.
+                # Its address shows this; a redirect leads to it from its first address.
                 hidden = f"{url.rpartition('/')[0]}/no/{number}"
                 made[hidden] = Resource("forbidden")
                 kind, links = "redirect", [hidden]
@@ -86,11 +86,11 @@ class KillWeb:
 
     @property
     def seed(self) -> str:
-        """Where a crawl begins."""
+        """The URL that a crawl begins with."""
         return next(url for url in self.resources if url.endswith("/first"))
 
     def is_crowded(self, url: str) -> bool:
-        """Tell whether a URL is on a host with more URLs than the cap admits."""
+        """Return True if the URL is on a host with more URLs than the cap admits."""
         return urlsplit(url).netloc.startswith("crowd")
 
     def settled(self) -> dict[str, tuple[str, int | None]]:
@@ -106,7 +106,7 @@ class KillWeb:
         return dict(found)
 
     def _reached(self) -> set[str]:
-        """Follow all links but those of crowded hosts, which lead to nothing of their own."""
+        """Follow all links except those of crowded hosts, which lead to no other new pages."""
         known, waiting = {self.seed}, deque([self.seed])
         while waiting:
             url = waiting.popleft()
@@ -127,7 +127,7 @@ class KillWeb:
         }.get(kind, ("page", 200))
 
     def answer(self, url: str, earlier: int) -> tuple[int, dict[str, str], bytes]:
-        """Return status, headers and body for a request, the URL having been asked before."""
+        """Return status, headers and body for a request after `earlier` requests for the URL."""
         if url.endswith("/robots.txt"):
             return 200, {"Content-Type": "text/plain"}, _ROBOTS
         resource = self.resources.get(url)
@@ -144,7 +144,7 @@ class KillWeb:
 
 
 def _spread(random: Random, number: int) -> list[str]:
-    """Return URLs on hosts with one to ten each, a host's in no order among the others."""
+    """Return URLs on hosts with one to ten each, with the hosts mixed."""
     urls: list[str] = []
     host = 0
     while len(urls) < number:
@@ -158,7 +158,7 @@ def _spread(random: Random, number: int) -> list[str]:
 
 @dataclass
 class Server:
-    """A running server; `log` is there when the context has ended."""
+    """A running server; `log` exists after the end of the context."""
 
     port: int
     _requests: "Synchronized[int]"
@@ -166,18 +166,18 @@ class Server:
 
     @property
     def requests(self) -> int:
-        """How many requests came so far."""
+        """The number of requests so far."""
         return self._requests.value
 
     @property
     def proxy(self) -> str:
-        """The server as an HTTP proxy, which stands for all hosts of its web."""
+        """The address of the server as an HTTP proxy for all hosts of its web."""
         return f"http://127.0.0.1:{self.port}"
 
 
 @contextmanager
 def served(web: KillWeb, latency_s: float) -> Iterator[Server]:
-    """Serve a web from a process of its own; answers take half to one and a half `latency_s`."""
+    """Serve a web from a separate process; answers take half to one and a half `latency_s`."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     requests = context.Value("l", 0)
@@ -213,7 +213,7 @@ async def _serve(
                 status, headers, body = web.answer(url, asked[url])
                 asked[url] += 1
                 await asyncio.sleep(latency_s * random.uniform(0.5, 1.5))
-                # After the answer has gone, the process may not be on a processor at once.
+                # After the answer was sent, the process may have to wait for a processor.
                 log.append(Access(began, monotonic(), url, status))
                 writer.write(_response(status, headers, body))
                 await writer.drain()

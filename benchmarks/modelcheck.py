@@ -1,14 +1,14 @@
-"""The frontiers against a slow, obvious model for many thousands of steps.
+"""Compares the frontiers with a slow, obvious model for many thousands of steps.
 
-    python -m benchmarks.modelcheck [--steps 20000] [--frontier sqlite|redis] [--random-state 1]
+python -m benchmarks.modelcheck [--steps 20000] [--frontier sqlite|redis] [--random-state 1]
 
 Runs the state machines of `tests/crawler/frontier/test_frontier_contract.py` and
-`tests/crawler/shared/test_frontier_redis.py`, which the test suite runs for some hundred short
-crawls, in rounds of longer crawls until so many steps were taken; each round has a random state of
-its own. A step is a rule: seeds, a lease, a settled page, a retry, a URL given back, time that
-passes, a process that dies and comes back; after each of them all counts and the wake-up are
-compared too. Prints one JSON line with the steps by rule; a disagreement is printed as the shortest
-program that shows it, exit code 1.
+`tests/crawler/shared/test_frontier_redis.py`. The test suite runs them for some hundred short
+crawls. This script runs rounds of longer crawls, each with another random state, until the number
+of steps is reached. A step is a rule: seeds, a lease, a settled page, a retry, a URL given back,
+time that passes, a process that dies and restarts. After each step all counts and the wake-up time
+are compared too. Prints one JSON line with the steps by rule. A disagreement is printed as the
+shortest program that shows it, with exit code 1.
 """
 
 import argparse
@@ -41,9 +41,9 @@ _CRAWLS_A_ROUND = 100
 
 
 def count_rules(machine: type[RuleBasedStateMachine], steps: Counter[str]) -> None:
-    """Let every rule of a machine count its steps from now on."""
+    """Make every rule of a machine count its steps."""
     for name in dir(machine):
-        # Hypothesis keeps a rule as an attribute of the method that it was made of.
+        # Hypothesis stores a rule as an attribute of its method.
         for marker in (RULE_MARKER, INITIALIZE_RULE_MARKER):
             made = getattr(getattr(machine, name), marker, None)
             if made is not None:
@@ -87,7 +87,7 @@ def check(
 
 @contextmanager
 def machine_of(frontier: str) -> Iterator[type[FrontierMachine]]:
-    """Yield the machine of a frontier, with a server where it needs one."""
+    """Yield the machine of a frontier, with a server if it needs one."""
     if frontier == "sqlite":
         yield FrontierMachine
         return
@@ -106,8 +106,8 @@ def main(line: Sequence[str] | None = None) -> int:
     """Print the JSON line; 1 if frontier and model disagree."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--frontier", choices=("sqlite", "redis"), default="sqlite")
-    parser.add_argument("--steps", type=int, default=20_000, help="at least so many")
-    parser.add_argument("--crawl-steps", type=int, default=200, help="of one crawl at most")
+    parser.add_argument("--steps", type=int, default=20_000, help="least number of steps")
+    parser.add_argument("--crawl-steps", type=int, default=200, help="most steps of one crawl")
     parser.add_argument("--random-state", type=int, default=1)
     arguments = parser.parse_args(line)
     began_at = time.monotonic()

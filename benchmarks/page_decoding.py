@@ -1,13 +1,13 @@
-"""How much text comes out as it was written: decoding of pages in legacy encodings, by rival.
+"""Share of pages in legacy encodings whose text is decoded exactly, by rival.
 
-    python benchmarks/page_decoding.py PAGES [--texts TEXTS] [--rivals] [--each N]
+python benchmarks/page_decoding.py PAGES [--texts TEXTS] [--rivals] [--each N]
 
-One JSON line. Real documents are those of the folder PAGES (`pages.tsv`, `html.tar`) that are not
-UTF-8; their truth is the encoding that the path names, else the declared one. Made documents are
-UTF-8 pages of the folder and sentences of the file TEXTS, written in the encodings that are usual
-for their language; what does not fit is a character reference, as authoring tools have it. A
-document counts if the text is identical. `removed` has no META charset, no XML encoding, no HTTP
-header; `wrong` declares ISO-8859-1 whatever the page is in.
+Prints one JSON line. Real documents are those of the folder PAGES (`pages.tsv`, `html.tar`) that
+are not UTF-8. Their true encoding is the one that the path names, else the declared one. Made
+documents are UTF-8 pages of the folder and sentences of the file TEXTS, written in the usual
+encodings of their language. Characters outside the encoding become character references, as
+authoring tools write them. A document counts if the text is identical. `removed` has no META
+charset, no XML encoding and no HTTP header. `wrong` declares ISO-8859-1 for every page.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _TEMPLATE = (
 
 
 class Document(NamedTuple):
-    """Bytes and what they are."""
+    """Bytes of a page with its encoding, language and text."""
 
     name: str
     body: bytes
@@ -98,12 +98,12 @@ def codec_of(charset: str) -> str:
 
 
 def document(name: str, body: bytes, charset: str, language: str) -> Document:
-    """A document whose bytes are known to be in an encoding."""
+    """A document whose encoding is known."""
     return Document(name, body, charset, body.decode(codec_of(charset), "replace"), language)
 
 
 def removed(body: bytes, charset: str) -> bytes:
-    """A document without what it says of its encoding."""
+    """A document without its declarations of an encoding."""
     if charset.startswith("utf-16"):
         return body
     return _DECLARATION.sub(b"", body)
@@ -181,7 +181,7 @@ _DECLARED_IN_TEXT = re.compile(
 )
 # Romanian had cedillas before Unicode had its commas; Persian had the Arabic yeh.
 _CEDILLAS = str.maketrans("șțȘȚی", "şţŞŢي")
-# Some frequent characters, so that Chinese pages hold what Big5 has.
+# Some frequent characters, so that Chinese pages contain characters of Big5.
 _TRADITIONAL = str.maketrans(
     "个们来为国说时会对这过发后里经学还没问现实进种动样关开从无样点间几头业员车长门东见气电话",
     "個們來為國說時會對這過發後裡經學還沒問現實進種動樣關開從無樣點間幾頭業員車長門東見氣電話",
@@ -201,7 +201,7 @@ def scrapy(body: bytes) -> str:
 
 
 def w3lib(body: bytes) -> str:
-    """The text by w3lib, which takes what is undeclared for windows-1252 or UTF-8."""
+    """The text by w3lib, which reads undeclared pages as windows-1252 or UTF-8."""
     from w3lib.encoding import html_to_unicode
 
     return html_to_unicode(None, body, default_encoding="utf-8")[1]
@@ -271,7 +271,7 @@ def main() -> None:
     parser.add_argument("pages")
     parser.add_argument("--texts")
     parser.add_argument("--rivals", action="store_true", help="measure Scrapy and others too")
-    parser.add_argument("--each", type=int, default=8, help="made documents of a kind")
+    parser.add_argument("--each", type=int, default=8, help="made documents of each kind")
     options = parser.parse_args()
     pages = list(LabelledPages(Path(options.pages)))
     rows: Iterable[LabelledText] = LabelledTexts(Path(options.texts)) if options.texts else []

@@ -1,12 +1,12 @@
-"""What bad pages cost: parsed and identified, beside an ordinary page of the same size.
+"""Cost of bad pages: parsed and identified, compared with an ordinary page of the same size.
 
-The claim: whatever a page's bytes are and however many there are, it costs at most 100 ms more
-than an ordinary page of `MAX_BYTES`, the part of a page that is read.
+The claim: a page of any bytes and any length costs at most 100 ms more than an ordinary page of
+`MAX_BYTES`, the part of a page that is read.
 
-Each input is read at several sizes, in turn with the ordinary page, and the least CPU time of
-`--rounds` counts. Prints one JSON line, a table on stderr.
+Each input is read at several sizes, in turn with the ordinary page. The least CPU time of
+`--rounds` counts. Prints one JSON line, and a table on stderr.
 
-    taskset -c 1 python -m benchmarks.page_hostile --rounds 3
+taskset -c 1 python -m benchmarks.page_hostile --rounds 3
 """
 
 import argparse
@@ -39,7 +39,7 @@ Maker = Callable[[int], bytes]
 
 
 def repeated(piece: bytes) -> Maker:
-    """Makes pages of one piece over and over."""
+    """Makes pages that repeat one piece."""
     return lambda size: (piece * (size // len(piece) + 1))[:size]
 
 
@@ -80,7 +80,7 @@ def noise(size: int) -> bytes:
 
 
 def damaged(encoding: str, text: str, every: int, declared: str | None = None) -> Maker:
-    """Makes pages of a text with a byte lost after every so many."""
+    """Makes pages of a text without every `every`-th byte."""
 
     def make(size: int) -> bytes:
         whole = bytearray(repeated(f"<p>{text * 20}</p>\n".encode(encoding))(size))
@@ -199,11 +199,11 @@ INPUTS: dict[str, Maker] = {
     "one high byte after tags": lambda size: repeated(b"<b>")(size - 1) + b"\xe9",
     "two encodings": mixed,
 }
-"""Name -> what makes a page of about so many bytes."""
+"""Name -> function from a number of bytes to a page of about that size."""
 
 
 def made(make: Maker, size: int) -> bytes:
-    """A page of some size; beyond what is read of it, its beginning comes again."""
+    """A page of some size; beyond the part that is read, its beginning is repeated."""
     body = make(min(size, 2 * MAX_BYTES))
     return body if len(body) >= size else repeated(body)(size)
 
@@ -238,7 +238,7 @@ def costs(body: bytes, rounds: int) -> dict[str, float]:
 
 def measure(names: list[str], sizes_mb: list[float], rounds: int) -> dict[str, dict[str, object]]:
     """Costs of each input at each size, with the ratio to an ordinary page of that size."""
-    costs(ordinary(50_000), 1)  # models are read
+    costs(ordinary(50_000), 1)  # loads the models
     bases = {mb: costs(made(ordinary, int(mb * 1e6)), rounds) for mb in sizes_mb}
     most = costs(ordinary(MAX_BYTES), rounds)
     limit = most["parse"] + most["identify"] + ALLOWED_MS

@@ -1,12 +1,13 @@
-"""What Hayati 2004 measured of its methods, beside what ours reach on other pages.
+"""Figures of Hayati 2004's methods, compared with our methods on other pages.
 
-    python -m benchmarks.page_methods_hayati TEXTS.tsv.gz PAGES [--ship]
+python -m benchmarks.page_methods_hayati TEXTS.tsv.gz PAGES [--ship]
 
-One JSON line. Accuracy in percent in the eleven languages of the paper: BASE and NFC on real pages
-(4.6) and on held-out texts, the top-level domain alone (5.1; five folds by host), and INLINKS on
-short texts (Table 5.1). Short texts stand in for short pages: each is given 0 to 10 inlinks, any
-number as likely, which are real pages, 95 % of them in its language (the share that 5.3 counted).
-BASE and NFC learn from the texts alone, without titles, which may be those of the same pages.
+Prints one JSON line. Accuracy is in percent in the eleven languages of the paper: BASE and NFC on
+real pages (4.6) and on held-out texts, the top-level domain alone (5.1; five folds by host), and
+INLINKS on short texts (Table 5.1). Short texts replace short pages. Each gets 0 to 10 inlinks, with
+equal probability. The inlinks are real pages, 95 % of them in its language (the share that 5.3
+counted). BASE and NFC learn from the texts alone, without titles, since titles may come from the
+same pages.
 
 `--ship` trains the files of classifiers/models on all texts and pages instead.
 """
@@ -42,7 +43,7 @@ ELEVEN = frozenset("da de en es fi fr it nl no pt sv".split())
 LEARNED_KINDS = frozenset({"sentence", "udhr-paragraph", "page-title"})
 SHORT_KINDS = LEARNED_KINDS | {"word-pair"}
 MIN_ROWS = 50
-"""Rows that a language must have to be learned."""
+"""Least number of rows of a language that is learned."""
 HELD_OUT = 0.1
 SAME_LANGUAGE = 0.95
 FOLDS = 5
@@ -69,12 +70,12 @@ def learned(rows: Iterable[LabelledText]) -> list[LabelledText]:
 
 
 def is_held_out(row: LabelledText) -> bool:
-    """Whether a text is in the tenth that nothing measured here has learned from."""
+    """Whether a text is in the held-out tenth, which no measured method has learned from."""
     return stable_share(row.text, 0) < HELD_OUT
 
 
 def real(pages: Iterable[LabelledPage]) -> list[LabelledPage]:
-    """Pages of the Web: not those of documentation or of the tests of parsers."""
+    """Pages of the Web, without those of documentation and of tests of parsers."""
     return [page for page in pages if page.kind == "web"]
 
 
@@ -87,7 +88,7 @@ def ship(texts: list[LabelledText], pages: list[LabelledPage]) -> None:
 
 
 def percent(right: Sequence[bool]) -> float:
-    """The share of those that are right."""
+    """The percentage of true values."""
     return round(100 * mean(right), 1) if right else 0.0
 
 
@@ -102,12 +103,12 @@ def on_texts(method: PageMethod, rows: Iterable[LabelledText]) -> float:
 
 
 def page_of(row: LabelledText) -> ParsedPage:
-    """A page that holds nothing but a text."""
+    """A page with nothing but a text."""
     return replace(BLANK, text=row.text)
 
 
 def of_domains(rows: Sequence[LabelledPage]) -> dict[str, Any]:
-    """Accuracy of the top-level domain alone on folds of hosts that it has not seen."""
+    """Accuracy of the top-level domain alone on folds of unseen hosts."""
     folds: list[list[bool]] = [[] for _ in range(FOLDS)]
     for number, fold in enumerate(folds):
         method = top_level_domain.train(row for row in rows if _fold(row) != number)
@@ -125,7 +126,7 @@ def _fold(row: LabelledPage) -> int:
 
 
 def of_inlinks(text: PageMethod, rows: list[LabelledText], pages: Pages) -> dict[str, Any]:
-    """NFC alone and INLINKS on short texts, the mean of several drawings of their inlinks."""
+    """NFC alone and INLINKS on short texts, the mean over several random draws of their inlinks."""
     rule = Inlinks(text)
     known: dict[str, list[Neighbour]] = defaultdict(list)
     for page, row in pages:
@@ -150,7 +151,7 @@ def _drawn(
     known: dict[str, list[Neighbour]],
     chance: random.Random,
 ) -> tuple[float, float]:
-    """Accuracy with one drawing, of all and of those that have inlinks."""
+    """Accuracy with one random draw, over all texts and over those that have inlinks."""
     right, linked = [], []
     for row in rows:
         n = chance.randint(0, MAX_INLINKS)
@@ -164,7 +165,7 @@ def _drawn(
 def _linking(
     row: LabelledText, known: dict[str, list[Neighbour]], chance: random.Random
 ) -> Neighbour:
-    """A page that links to this one: mostly one in its language, else any page in another."""
+    """A page that links to this one, mostly in the same language, else in any other."""
     if chance.random() < SAME_LANGUAGE:
         return chance.choice(known[row.language])
     return chance.choice(
@@ -173,12 +174,12 @@ def _linking(
 
 
 def short(rows: Iterable[LabelledText], least: int, below: int) -> list[LabelledText]:
-    """Texts of so many cleaned characters."""
+    """Texts with at least `least` and fewer than `below` characters after cleaning."""
     return [row for row in rows if least <= len(letters(row.text)) < below]
 
 
 def milliseconds(method: PageMethod, pages: Pages) -> float:
-    """CPU time of a page, after one that reads what is read once."""
+    """CPU milliseconds per page, after a first page that loads the models."""
     method.identify(pages[0][0])
     start = time.process_time()
     for page, _ in pages:
@@ -187,7 +188,7 @@ def milliseconds(method: PageMethod, pages: Pages) -> float:
 
 
 def measured(texts: list[LabelledText], rows: list[LabelledPage]) -> dict[str, Any]:
-    """All accuracies, by the name of what is measured."""
+    """All accuracies, by name."""
     eleven = [row for row in texts if row.language in ELEVEN and not is_held_out(row)]
     untitled = [row for row in learned(eleven) if row.kind != "page-title"]
     base, best = cavnar_trenkle.train(untitled), nfc.train(untitled)
@@ -213,9 +214,9 @@ def measured(texts: list[LabelledText], rows: list[LabelledPage]) -> dict[str, A
 
 
 def all_languages(texts: list[LabelledText], pages: Pages) -> dict[str, Any]:
-    """What ships on all pages, and its like without the held-out tenth on that tenth.
+    """The shipped model on all pages, and a model trained without the held-out tenth on that tenth.
 
-    What ships has learned from titles, too: some hundreds may be those of these pages.
+    The shipped model has also learned from titles, and some hundreds may be titles of these pages.
     """
     rows = learned(texts)
     held_out = [row for row in rows if is_held_out(row)]
@@ -237,7 +238,7 @@ def all_languages(texts: list[LabelledText], pages: Pages) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit that is measured."""
+    """The measured commit."""
     command = ["git", "rev-parse", "--short", "HEAD"]
     folder = Path(__file__).parent
     return subprocess.run(
@@ -246,7 +247,7 @@ def commit() -> str:
 
 
 def corpus(paths: Iterable[Path]) -> str:
-    """A hash of the files that are measured on."""
+    """A hash of the test files."""
     digest = hashlib.sha256()
     for path in paths:
         digest.update(path.read_bytes())
@@ -254,7 +255,7 @@ def corpus(paths: Iterable[Path]) -> str:
 
 
 def main() -> int:
-    """Print the line, or write what ships."""
+    """Print the line, or write the models that ship."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("texts", type=Path, help="TSV with text, lang, kind, source")
     parser.add_argument("pages", type=Path, help="folder with pages.tsv and html.tar")

@@ -1,15 +1,15 @@
-"""What Cai 2009 and Tamura 2007 measured of their methods, beside what ours reach on other pages.
+"""Figures of the methods of Cai 2009 and Tamura 2007, compared with our methods on other pages.
 
-    python -m benchmarks.page_methods_tamura_cai TEXTS.tsv.gz PAGES [--skip lingua] [--ship]
+python -m benchmarks.page_methods_tamura_cai TEXTS.tsv.gz PAGES [--skip lingua] [--ship]
 
-One JSON line, everything in percent of pages. `cai`: right among the pages identified as one of
-his seven languages (Table 5-1), by all evidence and by each kind alone, unknown ones left out;
-how much of all pages each kind covers (Table 4-4, Figure 5-1), and how many of the pages of a
-language the encoding tells (Table 5-2). `tamura`: pages that META decided and pages that n-grams
-decided, by what was guessed and what they are (Tables 2 and 3). `methods`: accuracy without test
-files of feed parsers, whose label is often wrong, in langdetect's languages and in all, coverage,
-and CPU milliseconds a page. Byte n-grams learn from the texts without titles, which may be those
-of the same pages. A method whose package or model is not there is named under `missing`.
+Prints one JSON line, all values in percent of pages. `cai`: right among the pages identified as one
+of his seven languages (Table 5-1), by all evidence and by each kind alone, without unknown ones;
+the share of all pages that each kind covers (Table 4-4, Figure 5-1); the share of a language's
+pages that the encoding identifies (Table 5-2). `tamura`: pages decided by META and pages decided by
+n-grams, by guessed and actual language (Tables 2 and 3). `methods`: accuracy without test files of
+feed parsers, whose label is often wrong, in langdetect's languages and in all; coverage; CPU
+milliseconds per page. Byte n-grams learn from the texts without titles, since titles may come from
+the same pages. `missing` names the methods whose package or model is not installed.
 
 `--ship` trains the file of classifiers/models on all texts instead.
 """
@@ -41,7 +41,7 @@ from classifiers.pages.parse import ParsedPage, parse_page
 
 SEVEN = ("en", "zh", "ja", "de", "tr", "fr", "ko")
 TARGETS = ("th", "ja", "ru", "ko", "zh", "el", "he")
-"""Languages with encodings of their own, as Thai in the paper."""
+"""Languages with encodings that no other language uses, as Thai in the paper."""
 FEEDS = "feed-charset"
 BASELINES = ("langdetect-arrays", "langdetect")
 RIVALS = ("lingua", "py3langid", "cld2", "fasttext")
@@ -59,14 +59,14 @@ PAPER_TAMURA = {
     "meta": {"precision": 82.8, "recall": 98.3, "counts": [[57, 5], [59, 285]]},
     "n-grams": {"precision": 100.0, "recall": 97.0, "counts": [[363, 14], [0, 458]]},
 }
-"""Thai; rows are what was guessed, columns what it is: another language, then Thai."""
+"""Thai; rows are the guess, columns the actual language: another language, then Thai."""
 
 Pages = Sequence[tuple[ParsedPage, LabelledPage]]
 Answers = Sequence[str | None]
 
 
 def percent(flags: Iterable[bool]) -> float | None:
-    """The share of those that are true; None of nothing."""
+    """The percentage of true flags; None if there are no flags."""
     every = list(flags)
     return round(100 * mean(every), 2) if every else None
 
@@ -77,9 +77,9 @@ def answers(found: Iterable[PageLanguage]) -> list[str | None]:
 
 
 def right_of_identified(found: Answers, pages: Pages) -> dict[str, Any]:
-    """For each of the seven languages: right ones among the pages identified as it, and how many.
+    """For each of the seven languages, the pages identified as it: the right share and the number.
 
-    `mean` over those languages that were found at all, as the paper's 99.64.
+    `mean` is over the languages with such pages, as the paper's 99.64.
     """
     table: dict[str, Any] = {}
     for code in SEVEN:
@@ -137,12 +137,12 @@ def of_tamura(ours: Tamura, pages: Pages) -> dict[str, Any]:
 
 
 def _has_meta(page: ParsedPage) -> bool:
-    """Whether META names an encoding that is neither noise nor of every language."""
+    """Whether META names an encoding that is neither noise nor used by every language."""
     return page.charset_source == "meta" and page.charset not in {NOISE, "utf-8"}
 
 
 def verified(pairs: Iterable[tuple[str | None, str]], code: str) -> dict[str, Any]:
-    """Guessed and actual, counted for one language; rows and columns as in the paper."""
+    """Counts of guessed and actual language, for one language; rows and columns as in the paper."""
     counts = Counter((guess == code, actual == code) for guess, actual in pairs)
     hits = counts[True, True]
     guessed, actual = hits + counts[True, False], hits + counts[False, True]
@@ -174,7 +174,7 @@ def of_method(one: PageMethod, pages: Pages) -> dict[str, Any]:
 
 
 def of_methods(own: Iterable[PageMethod], others: Iterable[str], pages: Pages) -> dict[str, Any]:
-    """Each method by its name, and those that cannot be had here."""
+    """Each method by its name, and the methods that cannot run here."""
     kept = [(page, row) for page, row in pages if row.kind != FEEDS]
     found: dict[str, Any] = {one.name: of_method(one, kept) for one in own}
     missing: dict[str, str] = {}
@@ -187,7 +187,7 @@ def of_methods(own: Iterable[PageMethod], others: Iterable[str], pages: Pages) -
 
 
 def measured(texts: Path, pages: Path, skipped: Sequence[str]) -> dict[str, Any]:
-    """All tables, and what they were made from."""
+    """All tables, and the data that they were made from."""
     rows = list(LabelledPages(pages))
     untitled = [row for row in LabelledTexts(texts) if row.kind != "page-title"]
     serial = cai.train(untitled)

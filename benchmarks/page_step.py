@@ -1,13 +1,13 @@
-"""What a page costs: parsed, identified, both, beside the usual ways in the same process.
+"""Cost of a page: parsed, identified, and both, compared with the usual ways in the same process.
 
-The claim: parse, links and language in at most 1.5 ms of CPU a page of 150 kB, a twentieth of
-BeautifulSoup(lxml) with langdetect, in a process of at most 150 MB that answers within a second.
+The claim: parsing, links and language take at most 1.5 ms of CPU for a page of 150 kB, a twentieth
+of BeautifulSoup(lxml) with langdetect. The process has at most 150 MB and answers within a second.
 
-All ways read the same bytes in turn, page by page, so that a busy machine slows all of them
-alike; rivals read each `--every`th page only, and their ratio is to ours on those pages. Prints
-one JSON line, a table on stderr.
+All ways read the same bytes in turn, page by page, so that a busy machine slows all of them alike.
+Rivals read only every `--every`-th page; their ratio is to our time on those pages. Prints one JSON
+line, and a table on stderr.
 
-    taskset -c 1 python -m benchmarks.page_step --rounds 3
+taskset -c 1 python -m benchmarks.page_step --rounds 3
 """
 
 import argparse
@@ -62,7 +62,7 @@ def parse(body: bytes) -> ParsedPage:
 
 
 def parse_with_anchors(body: bytes) -> ParsedPage:
-    """Parse a page, with what its links say of themselves."""
+    """Parse a page, with the attributes and texts of its links."""
     return parse_page(body, content_type=None, url=URL, anchors=True)
 
 
@@ -73,7 +73,7 @@ def whole_step(body: bytes) -> object:
 
 
 def rivals() -> dict[str, Way]:
-    """The usual ways, by name, as far as their packages are installed."""
+    """The usual ways whose packages are installed, by name."""
     import langdetect
     from bs4 import BeautifulSoup
     from langdetect import DetectorFactory, LangDetectException
@@ -164,7 +164,7 @@ def _summary(times: dict[int, float], ours: dict[int, float]) -> dict[str, float
 
 
 def fresh(pages: str) -> list[float]:
-    """Seconds to the first answer and MB at most of a process that reads one page or all."""
+    """Seconds to the first answer and peak MB of a process that reads one page or all pages."""
     code = _FRESH.format(module=identify.__module__, name=identify.__name__)
     done = subprocess.run(
         [sys.executable, "-c", code, str(PAGES), pages],
@@ -220,7 +220,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=PAGES, help="pages.tsv and html.tar")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--every", type=int, default=15, help="rivals read each so manieth page")
+    parser.add_argument("--every", type=int, default=15, help="rivals read only every N-th page")
     parser.add_argument("--least-bytes", type=int, default=0, help="leave out smaller pages")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):

@@ -1,13 +1,13 @@
-"""How often the language of a short text is right, on texts that were not learned from.
+"""Accuracy of the language of short texts, on texts that no method was trained on.
 
-    python -m benchmarks.page_texts TEXTS.tsv.gz [--rivals] [--share 0.1]
+python -m benchmarks.page_texts TEXTS.tsv.gz [--rivals] [--share 0.1]
 
-Trains the text model without a stable share of the texts and asks it, the composite method, what
-it is made of and the rivals about that share: % right by length for sentences and paragraphs, for
-word pairs, single words and page titles, over the languages that most engines know (`common`) and
-over all that are learned. `with surroundings`: simulated as in `classifiers.lab.study.page_runs`,
-once without a URL and once with one that is in no country's domain. One JSON line; a table on
-standard error.
+Trains the text model without a fixed share of the texts. Then it tests the model, the composite
+method, its parts and the rivals on that share. Accuracy is in % by length for sentences and
+paragraphs, and for word pairs, single words and page titles, over the languages that most engines
+know (`common`) and over all learned languages. `with surroundings` is simulated as in
+`classifiers.lab.study.page_runs`, once without a URL and once with a URL outside of every country's
+domain. Prints one JSON line, and a table on standard error.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ KINDS = {
 }
 RIVALS = ("langdetect-arrays", "langdetect", "cld2", "py3langid", "lingua")
 EACH_FOR_RIVALS = 4
-"""Slow rivals are asked about each so manieth text."""
+"""Slow rivals read only every N-th text."""
 FEWEST = 20
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("texts", type=Path)
-    parser.add_argument("--share", type=float, default=0.1, help="of the texts to hold out")
+    parser.add_argument("--share", type=float, default=0.1, help="share of the texts to hold out")
     parser.add_argument("--rivals", action="store_true")
     options = parser.parse_args()
     rows = list(LabelledTexts(options.texts))
@@ -80,7 +80,7 @@ def main() -> int:
 def compared(
     engine: LangfocusEngine, test: Sequence[LabelledText], rivals: bool
 ) -> Iterator[tuple[str, Any]]:
-    """Name and figures of each method, told as they come."""
+    """Name and figures of each method, printed as they arrive."""
     composite = Composite(engine)
     yield shown("text", measured(ByText(engine), test))
     yield shown("composite", measured(composite, test))

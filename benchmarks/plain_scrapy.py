@@ -10,7 +10,7 @@ from scrapy.linkextractors import LinkExtractor
 
 
 class PlainSpider(Spider):
-    """Follows every link of every page; identifies nothing, writes nothing."""
+    """Follows every link of every page; identifies and writes nothing."""
 
     name = "plain"
 

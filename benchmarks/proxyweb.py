@@ -1,7 +1,7 @@
-"""A multilingual web behind a loopback proxy, and its judge, as the other benchmarks use them.
+"""A multilingual web behind a loopback proxy, and its judge, for the other benchmarks.
 
-The web, the log and the judge are a program that stands beside the project, not in it; where
-it is missing, benchmarks say so and end. Nothing leaves the machine.
+A program outside of the project provides the web, the log and the judge. If it is missing, the
+benchmarks say so and end. Nothing leaves the machine.
 """
 
 import json
@@ -23,14 +23,14 @@ TEXTS = SHARED / "data" / "texts.tsv.gz"
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A web that listens on `port`; its log and truth are files in `folder`."""
+    """A running web on `port`; `folder` contains the files of its log and truth."""
 
     port: int
     folder: Path
     seeds: dict[str, list[str]]
 
     def judge(self, lang: str) -> dict[str, Any]:
-        """Return what the server's own log says of a crawl for `lang`."""
+        """Return the figures of a crawl for `lang` from the server's own log."""
         command = [sys.executable, str(PROGRAM), "judge", "--lang", lang]
         command += [
             "--log",
@@ -43,7 +43,7 @@ class Served:
 
 
 def require() -> None:
-    """End with a reason where the web is not there."""
+    """End with a reason if the web is missing."""
     missing = [str(path) for path in (PROGRAM, URLS, TEXTS) if not path.exists()]
     if missing:
         sys.exit(f"skipped: {missing[0]} is not here")
@@ -51,7 +51,7 @@ def require() -> None:
 
 @contextmanager
 def serve(folder: Path, *, seed: int, hosts: int = 12000, **options: float) -> Iterator[Served]:
-    """Serve a web while the context lasts; its log is whole once the context ends."""
+    """Serve a web during the context; its log is complete after the end of the context."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, str(PROGRAM), "serve", "--urls", str(URLS), "--texts", str(TEXTS)]
     command += ["--hosts", str(hosts), "--seed", str(seed), "--log", str(folder / "log.tsv")]

@@ -1,13 +1,13 @@
-"""What it costs to generate a Web of the paper's size and to crawl it by each strategy.
+"""Cost of generating a Web of the paper's size and of crawling it by each strategy.
 
-    python -m benchmarks.simulate [--scale 1] [--folder FOLDER] [--random-state 0]
+python -m benchmarks.simulate [--scale 1] [--folder FOLDER] [--random-state 0]
 
-At scale 1 the Web is that of Tamura 2007: 18,344,127 pages, 39,078,795 vertices, 123,836,342 links,
-574,111 servers. It is generated in one process, written to a folder (a temporary one of 1.4 GB, or
-FOLDER, which is used again if a graph stands there) and crawled in another by every strategy of
-the paper's chapter 5. Seconds include all that `simulate` does; what was compiled is in numba's
-cache or compiled before. Peak memory is that of each process, with the pages of the graph's files
-that it has mapped. One JSON line, a table on stderr.
+At scale 1 the Web has the size of Tamura 2007: 18,344,127 pages, 39,078,795 vertices, 123,836,342
+links, 574,111 servers. One process generates it and writes it to a folder: a temporary one of 1.4
+GB, or FOLDER, whose graph is used again if there is one. Another process crawls it by every
+strategy of the paper's chapter 5. Seconds include everything that `simulate` does, except
+compilation, which is in numba's cache or done before. Peak memory is that of each process,
+including the mapped pages of the graph's files. Prints one JSON line, and a table on stderr.
 """
 
 import argparse
@@ -39,7 +39,7 @@ _STRATEGIES = [
 
 
 def peak_gb() -> float:
-    """Return the most memory that this process had."""
+    """Return the peak memory of this process in GB."""
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 2)
 
 

@@ -1,9 +1,9 @@
-"""What a graph of many pages costs to build: CPU time and memory, from plain tables.
+"""Cost of building a graph of many pages from plain tables: CPU time and memory.
 
-The tables are made up in the proportions of Tamura 2007, 3.1: 6.75 links a page, 2.1 URLs known
-for each page, one server for 32 pages. The cost of parsing pages is not in it.
+The tables are generated in the proportions of Tamura 2007, 3.1: 6.75 links per page, 2.1 known URLs
+per page, one server per 32 pages. The cost of parsing pages is not included.
 
-    python -m benchmarks.simulate_build --pages 1000000
+python -m benchmarks.simulate_build --pages 1000000
 """
 
 import argparse
@@ -23,7 +23,7 @@ PAGES_A_SERVER = 32
 
 
 def write_tables(folder: Path, pages: int) -> None:
-    """Write packed tables of pages and links."""
+    """Write compressed tables of pages and links."""
     chance = Random(1)
     urls = int(pages * URLS_A_PAGE)
     servers = pages // PAGES_A_SERVER + 1
@@ -43,19 +43,19 @@ def write_tables(folder: Path, pages: int) -> None:
 
 
 def peak_mb() -> float:
-    """Return the most memory that this process has held, in MB of 10^6 bytes."""
+    """Return the peak memory of this process, in MB of 10^6 bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e6
 
 
 def main() -> None:
-    """Make tables and build a graph of them."""
+    """Make tables and build a graph from them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pages", type=int, default=1_000_000)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_tables(folder, arguments.pages)
-        # What is compiled, or read from numba's cache, is not the cost of a page.
+        # Compilation, or reading numba's cache, is not a cost of a page.
         (folder / "small").mkdir()
         write_tables(folder / "small", 100)
         build([folder / "small"], folder / "small-graph", target="th")

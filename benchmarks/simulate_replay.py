@@ -1,13 +1,13 @@
-"""A crawl through a proxy, with its links recorded, against a simulation of it on what it saw.
+"""Compares a crawl through a proxy, with recorded links, with a simulation on its graph.
 
-Each strategy is crawled by one connection, page by page, with no delay at all and no retries,
-and by the project's 64 connections with a delay, Crawl-delays and retries; the graph of the run is
-then crawled by the simulation with the same strategy. One JSON line each: the largest difference
-of the two harvest rates after any number of pages from 50 on, the pages in common at half of the
-crawl and at its end. Last comes what recording costs: CPU milliseconds and bytes for
-a page settled.
+Each strategy is crawled twice. Once one connection fetches page by page, without delay and retries.
+Once the project's 64 connections fetch with a delay, Crawl-delays and retries. The simulation then
+crawls the graph of the run with the same strategy. Prints one JSON line for each run: the largest
+difference of the two harvest rates after any number of pages from 50 on, and the pages in common at
+half of the crawl and at its end. The last line has the cost of recording: CPU milliseconds and
+bytes per settled page.
 
-    python -m benchmarks.simulate_replay --lang de --pages 1500
+python -m benchmarks.simulate_replay --lang de --pages 1500
 """
 
 import argparse
@@ -37,7 +37,9 @@ from crawler.url import fingerprint
 
 STRATEGIES = (("svm", "none"), ("bfs", "server"), ("soft", "server-conservative"))
 TOLERANCE = 1
-"""Most hosts of this web have few pages: with the usual 10 a filter would have nothing to do."""
+"""Most hosts of this web have few pages: with the usual tolerance of 10 a filter would reject
+nothing.
+"""
 
 ONE_BY_ONE: dict[str, float] = {
     "CONCURRENT_REQUESTS": 1,
@@ -46,15 +48,15 @@ ONE_BY_ONE: dict[str, float] = {
     "LANGFOCUS_MAX_CRAWL_DELAY": 0,
     "RETRY_TIMES": 0,
 }
-"""No host ever rests, and a page is settled before the next one is asked for."""
+"""No host ever rests, and each page is settled before the next request."""
 
 CONNECTIONS: dict[str, dict[str, float]] = {"one": ONE_BY_ONE, "64": {"DOWNLOAD_DELAY": 0.2}}
 _FIRST_PAGES = 50
-"""A harvest rate of fewer pages says little."""
+"""The harvest rate of fewer pages varies too much."""
 
 
 def real_order(run: Path, graph: WebGraph) -> npt.NDArray[np.int64]:
-    """Return the pages of a run in their order, as vertices of its graph."""
+    """Return the pages of a run in crawl order, as vertices of its graph."""
     vertex_of = {fingerprint(graph.url(vertex)): vertex for vertex in range(graph.n_vertices)}
     query = (
         "SELECT fingerprint FROM pages"
@@ -78,7 +80,7 @@ def harvest(is_relevant: npt.NDArray[np.bool_], order: npt.NDArray[Any]) -> npt.
 
 
 def compared(run: Path, folder: Path, lang: str, strategy: str, filter_name: str) -> dict[str, Any]:
-    """Simulate a run on its own graph and hold the two together."""
+    """Simulate a run on its own graph and compare both crawls."""
     began = time.perf_counter()
     graph = build([run], folder, target=lang, orderings=["svm"] if strategy == "svm" else [])
     built_s = time.perf_counter() - began
@@ -111,7 +113,7 @@ def compared(run: Path, folder: Path, lang: str, strategy: str, filter_name: str
 
 
 def settled(folder: Path, *, pages: int, keeps_links: bool) -> tuple[float, int]:
-    """Settle pages of 60 links each; return CPU milliseconds and bytes of the database a page."""
+    """Settle pages of 60 links each; return CPU milliseconds and bytes of the database per page."""
     meta: dict[str, object] = dict.fromkeys(IDENTITY, "") | {"lang": "de", "seeds": []}
     run = open_run(folder, meta, 0.0)
     frontier = SqliteFrontier(run.connection, FrontierRules(keeps_links=keeps_links), now=0.0)
@@ -136,7 +138,7 @@ def settled(folder: Path, *, pages: int, keeps_links: bool) -> tuple[float, int]
 
 
 def cost(pages: int, rounds: int = 5) -> dict[str, Any]:
-    """Return the medians of settling with and without links, in turns."""
+    """Return the medians of settling with and without links, measured in turns."""
     figures: dict[bool, list[tuple[float, int]]] = {False: [], True: []}
     for _ in range(rounds):
         for keeps_links, measured in figures.items():

@@ -1,11 +1,11 @@
-"""Which filter, directory depth and tolerance T serves a language best on a recorded Web.
+"""Finds the filter, directory depth and tolerance T that serve a language best on a recorded Web.
 
 Builds a graph of a WARC file for each directory depth, then simulates every filter and tolerance.
-One JSON line each, then a table as it stands in docs/graphs.md: pages downloaded until 90 % of the
-reachable pages in the language are there, the share of those pages in the language, and how much
-of all there is was reached in the end.
+Prints one JSON line for each, then the table of docs/graphs.md: the pages downloaded until 90 % of
+the reachable pages in the language are crawled, the share of the downloaded pages in the language
+at that point, and the final coverage of the reachable pages.
 
-    python -m benchmarks.simulate_warc --langs fr,ja
+python -m benchmarks.simulate_warc --langs fr,ja
 """
 
 import argparse
@@ -31,7 +31,7 @@ COVERED = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What one strategy did; `pages_to_90` and `harvest_to_90` are None where it ended before."""
+    """Figures of one strategy; `pages_to_90` and `harvest_to_90` are None if it ended before."""
 
     lang: str
     ordering: str
@@ -46,7 +46,7 @@ class Result:
 
 
 def strategies(depths: list[int], tolerances: list[int]) -> Iterator[tuple[str, int, int]]:
-    """Yield filter, tolerance and directory depth, each that makes a difference."""
+    """Yield filter, tolerance and directory depth, for each combination that differs."""
     for name in FILTERS:
         rule = make_filter(name)
         for tolerance in tolerances if rule.uses_relevance else tolerances[:1]:
@@ -80,7 +80,7 @@ def run(graph: WebGraph, lang: str, ordering: str, name: str, tolerance: int, de
 
 
 def table(results: list[Result]) -> Iterator[str]:
-    """Yield the rows of a Markdown table, best first; strategies that did the same share one."""
+    """Yield the rows of a Markdown table, best first; strategies with equal results share one."""
     yield "| lang | ordering | filters | pages to 90 % | harvest there | all pages | coverage |"
     yield "|---|---|---|--:|--:|--:|--:|"
     alike: dict[tuple[object, ...], list[Result]] = {}

@@ -1,11 +1,12 @@
 """Pages per second of a langfocus crawl against plain Scrapy, on one web in the same minutes.
 
 Both start from the home pages of 10,000 hosts and obey robots.txt with the same number of
-concurrent requests; langfocus keeps its default settings (1 s between two requests to a host,
-identification, frontier on disk), the rival has no delay and identifies nothing. Pages are the
-200s in the server's own log, seconds its span. Runs alternate; the figure is the median ratio.
+concurrent requests. langfocus keeps its default settings (1 s between two requests to a host,
+identification, frontier on disk). The rival has no delay and identifies nothing. Pages are the
+answers with status 200 in the server's own log; seconds are the time span of the log. Runs
+alternate; the result is the median ratio.
 
-    python -m benchmarks.speed --pages 3000 --rounds 3
+python -m benchmarks.speed --pages 3000 --rounds 3
 """
 
 import argparse
@@ -46,7 +47,7 @@ def plain(web: proxyweb.Served, seeds: Path, pages: int, *, robots: bool) -> Non
     settings = {
         "CONCURRENT_REQUESTS": 64,
         "ROBOTSTXT_OBEY": robots,
-        # It counts each robots.txt as a page.
+        # The rival counts each robots.txt as a page.
         "CLOSESPIDER_PAGECOUNT": 2 * pages if robots else pages,
         "LOG_LEVEL": "ERROR",
         "TELNETCONSOLE_ENABLED": False,

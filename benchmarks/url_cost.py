@@ -1,4 +1,4 @@
-"""What the URL model costs beside scoring: seconds to start, and time and memory to train."""
+"""Cost of the URL model besides scoring: seconds to start, and time and memory to train."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _CALLS = {
 
 
 def start_up() -> dict[str, object]:
-    """Seconds of a fresh process until the first scores: with an empty cache of numba, and after.
+    """Seconds until the first scores of a process: with an empty numba cache, then a full one.
 
-    Counted from the first import of the package; the interpreter's own start is left out.
+    The clock starts at the first import of the package, after the start of the interpreter.
     """
     result: dict[str, object] = {}
     for name, call in _CALLS.items():
@@ -69,7 +69,7 @@ def _start(call: str, environment: Mapping[str, str]) -> tuple[float, float]:
 def training(data: Path, jobs: int, environment: Mapping[str, str]) -> dict[str, object]:
     """Wall clock and peak memory of `scrapy train` on a file, its children included.
 
-    Memory is the sum of what each process holds: pages shared between them count for each.
+    Memory is the sum over the processes: pages that they share count for each.
     """
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "model.npz"
@@ -93,19 +93,19 @@ def training(data: Path, jobs: int, environment: Mapping[str, str]) -> dict[str,
 
 
 def _family(pid: int) -> Iterator[int]:
-    """A process and all that descend from it."""
+    """A process and all its descendants."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
             found = children.read_text().split()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
         for child in found:
             yield from _family(int(child))
 
 
 def _resident(pid: int) -> int:
-    """Bytes that a process holds in memory; 0 where it has ended."""
+    """Resident memory of a process in bytes; 0 if it has ended."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except (OSError, IndexError):

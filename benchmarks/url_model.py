@@ -1,12 +1,12 @@
-"""URLs a second of the URL model against scikit-learn, fastText and py3langid on one core.
+"""URLs per second of the URL model against scikit-learn, fastText and py3langid on one core.
 
-Answers the cost of scoring links before they enter the queue. All run in this process, pinned to
-one core with one thread, in turn within each round, on new strings each time; the figures are
-URLs a second of processor time, and the ratios of speeds within a round. What the rivals are
-stands in `benchmarks/url_rivals.py`. F1 is that of langfocus and rivals trained on the same rows,
-on domains held out (Baykan 2013, 3.3). One JSON line; a table on standard error.
+Measures the cost of scoring links before they enter the queue. All run in this process, pinned to
+one core with one thread, in turn within each round, on new strings each time. The figures are URLs
+per second of processor time, and the ratios of speeds within a round. `benchmarks/url_rivals.py`
+describes the rivals. F1 is measured for langfocus and the rivals that were trained on the same
+rows, on held-out domains (Baykan 2013, 3.3). Prints one JSON line, and a table on standard error.
 
-    python -m benchmarks.url_model URLS.tsv.gz [--no-f1] [--training]
+python -m benchmarks.url_model URLS.tsv.gz [--no-f1] [--training]
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "urls" / "train
 SIZES = (1000, 60)
 N_URLS = 20_000
 PASS_S = 0.25
-"""Seconds that one pass of a contestant is to take; the slower ones score fewer URLs."""
+"""Target seconds of one pass of a contestant; slower ones score fewer URLs."""
 ROWS_WITHOUT_F1 = 5_000
 PACKAGES = ("numpy", "numba", "scikit-learn", "fasttext-numpy2-wheel", "py3langid")
 ONE_THREAD = dict.fromkeys(
@@ -47,7 +47,7 @@ COMPARED = {
     "langfocus all": ("fastText five", "py3langid all"),
     "langfocus de, one by one": ("fastText five, one by one", "py3langid five"),
 }
-"""Whose speed is divided by whose."""
+"""Pairs of contestants: the speed of the first is divided by that of the second."""
 
 Speeds = dict[str, dict[int, list[float]]]
 
@@ -59,7 +59,7 @@ def main() -> int:
         print(f"no labelled URLs in {options.data}", file=sys.stderr)
         return 1
     everything = dict(os.environ), os.sched_getaffinity(0)
-    os.environ |= ONE_THREAD  # read when numpy is imported
+    os.environ |= ONE_THREAD  # numpy reads it when it is imported
     os.sched_setaffinity(0, {max(everything[1])})
     result = facts(options)
     result |= contest(options)
@@ -90,7 +90,7 @@ def arguments() -> argparse.Namespace:
 
 
 def facts(options: argparse.Namespace) -> dict[str, Any]:
-    """What the figures depend on."""
+    """The conditions that the figures depend on."""
     return {
         "benchmark": "url_model",
         "date": time.strftime("%Y-%m-%d"),
@@ -103,7 +103,7 @@ def facts(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def commit() -> str:
-    """The commit that is measured, with a + where the classifiers have been changed since."""
+    """The commit that is measured, with a + if the classifiers have changed since."""
     folder = url_cost.ROOT
     name, changed = (
         subprocess.run(
@@ -168,15 +168,15 @@ def measured(found: list[Contestant], urls: list[str], rounds: int) -> Speeds:
 
 
 def _count(one: Contestant, texts: list[bytes]) -> int:
-    """How many URLs make a pass of PASS_S seconds."""
+    """The number of URLs in a pass of PASS_S seconds."""
     speed(one, texts[:60], 60)  # compiles and fills caches
     return min(len(texts), max(*SIZES, int(PASS_S * speed(one, texts[:1000], 500))))
 
 
 def speed(one: Contestant, texts: list[bytes], size: int) -> float:
-    """URLs a second in batches of new strings, one pass.
+    """URLs per second in batches of new strings, one pass.
 
-    Processor seconds: those of one thread are the clock's, without what other processes took.
+    Seconds are processor seconds of one thread, so the time of other processes does not count.
     """
     strings = [text.decode("utf-8") for text in texts]
     batches = [strings[at : at + size] for at in range(0, len(strings), size)]
@@ -189,7 +189,7 @@ def speed(one: Contestant, texts: list[bytes], size: int) -> float:
 
 
 def ratios(speeds: Speeds) -> dict[str, dict[int, dict[str, Any]]]:
-    """How many times as fast langfocus is as its rivals, within a round."""
+    """The speed of langfocus divided by that of each rival, within a round."""
     return {
         f"{our} / {their}": {
             size: spread(
@@ -223,7 +223,7 @@ def f1(one: Contestant, rows: list[LabelledUrl]) -> dict[str, Any]:
 
 
 def table(result: dict[str, Any]) -> str:
-    """The figures for a person."""
+    """The figures as a table for people."""
     lines = [f"{'URLs/s':54}" + "".join(f"{size:>12}" for size in SIZES) + f"{'F1 de':>9}{'F1':>7}"]
     for name, of_sizes in result["urls_per_s"].items():
         found = (result["F1"] or {}).get(name, {})

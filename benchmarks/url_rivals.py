@@ -1,9 +1,9 @@
-"""Who scores URLs in `benchmarks.url_model`: langfocus and what else names a URL's language.
+"""The contestants of `benchmarks.url_model`: langfocus and other identifiers of a URL's language.
 
 All but py3langid learn from the same rows. The rivals do not get URLs but their words in lower
-case, without punctuation, digits and percent-encoding, made before the clock runs: langfocus
-finds the words itself while it runs, so the comparison is in the rivals' favour. For the same
-reason fastText has small vectors (16 numbers, as in its own model of languages).
+case, without punctuation, digits and percent-encoding. These are made before the clock starts,
+while langfocus finds the words within the measured time; so the comparison favours the rivals. For
+the same reason fastText has small vectors (16 numbers, as in its own model of languages).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from classifiers.lab.training.urltraining import Options, fit
 from classifiers.urls.model import UrlModel
 
 TARGET = "de"
-"""The language of those that score one language."""
+"""The language of the contestants that score only one."""
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 _BUCKETS = 1 << 18
@@ -65,7 +65,7 @@ def words(url: str) -> str:
 
 
 def contestants(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
-    """All that can be measured, trained on rows in FIVE languages."""
+    """All contestants that are installed, trained on rows in FIVE languages."""
     shipped = UrlModel.load()
     yield Contestant(f"langfocus {TARGET}", lambda urls: shipped.score(urls, TARGET), str)
     yield Contestant(
@@ -124,7 +124,7 @@ def _scikit_learn(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant
 
 
 def _fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
-    """Supervised fastText over the same n-grams; it names one language of a text."""
+    """Supervised fastText over the same n-grams; it returns one language per text."""
     fasttext = _imported("fasttext")
     with tempfile.TemporaryDirectory() as folder:
         lines, saved = Path(folder) / "train.txt", Path(folder) / "model.bin"
@@ -132,8 +132,8 @@ def _fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
             "".join(f"__label__{row.language} {words(row.url)}\n" for row in rows),
             encoding="utf-8",
         )
-        # With one thread fastText begins with most vectors unset: in a process whose memory has
-        # been used before, training meets values that are no numbers.
+        # With one thread fastText leaves most vectors uninitialised at first: in a process with
+        # used memory, training meets NaN values.
         code = _TRAIN_FASTTEXT.format(lines=str(lines), saved=str(saved), seed=seed)
         subprocess.run([sys.executable, "-c", code], check=True)
         model = fasttext.load_model(str(saved))
@@ -149,7 +149,7 @@ def _fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
 
 
 def _py3langid() -> Iterator[Contestant]:
-    """The general identifier, as it comes; it names one language of a text."""
+    """The general identifier with its own model; it returns one language per text."""
     langid = _imported("py3langid.langid")
     for name, codes in (("five", list(FIVE)), ("all", None)):
         identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
@@ -163,7 +163,7 @@ def _classified(identifier: Any, texts: list[str]) -> list[str]:
 
 
 def _is(named: Callable[[list[str]], list[str]]) -> Callable[[list[str]], Decisions]:
-    """Decisions of who names one language: Yes for that language, No for the others."""
+    """Decisions of a contestant that returns one language: Yes for it, No for the others."""
     return lambda texts: np.array(named(texts))[:, None] == np.array(FIVE)
 
 

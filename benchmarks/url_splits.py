@@ -1,11 +1,11 @@
-"""F1 of the URL model on URLs that it has not seen, drawn in several ways.
+"""F1 of the URL model on unseen URLs, for several ways to divide the data.
 
-    python -m benchmarks.url_splits URLS.tsv.gz [--domains 0 1 2] [--random] [--output FILE]
+python -m benchmarks.url_splits URLS.tsv.gz [--domains 0 1 2] [--random] [--output FILE]
 
-Trains the model as it ships on nine tenths of the URLs and measures it on the last tenth: tenths
-of the registered domains, one for each seed, and tenths of the URLs. The model was made with an
-eye on the domains of seeds 0 to 2; those of seed 1000 were kept aside, for its last two states
-only. Each takes some minutes; results are JSON lines.
+Trains the model as it ships on nine tenths of the URLs and measures it on the last tenth. A tenth
+is one of the registered domains, one for each seed, or one of the URLs. The domains of seeds 0 to 2
+were used while the model was developed. Those of seed 1000 were held out and used only for its last
+two versions. Each run takes some minutes; results are JSON lines.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""What a second and a third worker bring to a crawl that shares its frontier in Redis.
+"""Effect of a second and a third worker on a crawl that shares its frontier in Redis.
 
-    python -m benchmarks.workers [--pages 3000] [--rounds 3]
+python -m benchmarks.workers [--pages 3000] [--rounds 3]
 
-One crawl of a web (`benchmarks.killweb`, a process of its own on this machine) by a process with a
-frontier of its own, then by one, two and three workers of a shared frontier, each crawl on a fresh
-server and all in the same minutes. Pages per second are those between the server's first and last
-request; each crawl has to settle the same URLs, fill the same slots of every host's cap and keep
-the delay by the server's own log. CPU time is that of the crawl's processes, their start included,
-and of redis-server, so that it can be seen what bounds the rate where cores are few; with few
-`--connections` and a long `--latency` it is the waiting for servers, which workers divide. One JSON
-line.
+Crawls a web (`benchmarks.killweb`, a separate process on this machine) by one process with an
+unshared frontier, then by one, two and three workers with a shared frontier. Each crawl uses a
+fresh server, and all run in the same minutes. Pages per second are counted between the server's
+first and last request. Each crawl must settle the same URLs, fill the same slots of every host's
+cap and keep the delay, by the server's own log. CPU time is that of the crawl's processes, their
+start included, and of redis-server. It shows the bottleneck when cores are few. With few
+`--connections` and a long `--latency` the bottleneck is the waiting for servers, which workers
+share. Prints one JSON line.
 """
 
 import argparse
@@ -45,7 +45,7 @@ _CRAWL = "workers"
 
 
 def crawl(web: KillWeb, workers: int, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Crawl the whole web by so many workers, 0: one process with a frontier of its own."""
+    """Crawl the whole web with `workers` workers; 0 is one process with an unshared frontier."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="workers")))
         server = stack.enter_context(served(web, arguments.latency))
@@ -104,12 +104,12 @@ def children_s() -> float:
 
 
 def main(line: Sequence[str] | None = None) -> int:
-    """Alternate the crawls; 1 if one of them came to something else than the web has."""
+    """Alternate the crawls; return 1 if the result of one differs from the web."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--delay", type=float, default=0.02, help="seconds between contacts")
-    parser.add_argument("--latency", type=float, default=0.05, help="seconds of each answer")
+    parser.add_argument("--latency", type=float, default=0.05, help="seconds before each answer")
     parser.add_argument("--connections", type=int, default=64, help="of each worker")
     arguments = parser.parse_args(line)
     web = KillWeb(arguments.pages)

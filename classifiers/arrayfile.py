@@ -39,7 +39,7 @@ def write_arrays(path: Path, **arrays: Any) -> None:
 
 
 def read_arrays(path: Path, *names: str) -> Arrays:
-    """The arrays of those names; ModelError if the file is missing or damaged or lacks one."""
+    """The arrays with these names; ModelError if the file is missing or damaged or lacks one."""
     try:
         with Path(path).open("rb") as file:
             loaded = np.load(file, allow_pickle=False)

@@ -19,7 +19,7 @@ CountryLookup = Callable[[str | None], str | None]
 def country_lookup(path: Path) -> CountryLookup:
     """A function from an IP address to the ISO 3166-1 code of its country, in upper case.
 
-    The function gives None for None, for text that is no address and for an address that the file
+    The function returns None for None, for text that is no address and for an address that the file
     does not list. Threads can share it. GeoIPError if the file cannot be read or has no countries.
     """
     reader = _opened(path)
@@ -38,7 +38,7 @@ def country_lookup(path: Path) -> CountryLookup:
 
 
 def parsed_address(text: str) -> IPv4Address | IPv6Address | None:
-    """The IP address that a text spells, without its zone; None if the text is no address.
+    """The IP address in a text, without its zone; None if the text is no address.
 
     An IPv4 address that is written as IPv6 (`::ffff:192.0.2.1`) becomes IPv4.
     """

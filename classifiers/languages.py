@@ -74,7 +74,7 @@ def name(code: str) -> str:
 
 
 def language_of_tld(tld: str) -> str | None:
-    """Return the language of a top-level domain; None if it has no single one.
+    """Return the language of a top-level domain; None if it has several or none.
 
     Three sources, in this order: Baykan 2013, 2.1, Table I; domains of languages, cities and other
     alphabets; CLDR's official language that most people of the country use (`be` is Dutch, `kz`
@@ -184,7 +184,7 @@ def _tlds() -> dict[str, str]:
 
 
 def _official(territory: str) -> list[str]:
-    """The territory's official languages that are known here, the most used first."""
+    """The territory's official languages among the known ones, the most used first."""
     tags = get_official_languages(territory, regional=False, de_facto=True)
     codes = (_of_subtag(tag.partition("_")[0]) for tag in tags)
     return [code for code in codes if code]
@@ -206,7 +206,7 @@ def _tlds_by_language() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def _cldr_scripts() -> frozenset[tuple[str, str]]:
-    """Pairs of language and script that CLDR knows: likely, spoken somewhere, or localised."""
+    """Pairs of language and script in CLDR: likely, spoken in a territory, or localised."""
     likely = get_global("likely_subtags")
     tags = [tag for lang, tag in likely.items() if "_" not in lang]
     tags += [tag for spoken in get_global("territory_languages").values() for tag in spoken]

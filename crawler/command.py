@@ -1,7 +1,7 @@
 """The base of all commands: their help, their options, and one way to fail.
 
-Exit codes: 0 the command did what was asked, 1 it could not, 2 it was called wrongly,
-130 it was interrupted. A failure is one line on standard error, `langfocus: MESSAGE`.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted. A failure is one line on standard
+error, `langfocus: MESSAGE`.
 
 The class is not in `crawler.commands`, because Scrapy takes each class there for a command.
 """
@@ -36,13 +36,13 @@ class ExitCode(IntEnum):
 
 
 class LangfocusCommand(ScrapyCommand):
-    """A command of the project. A subclass gives its texts, its options and `carry_out`."""
+    """A command of the project. A subclass defines its texts, its options and `carry_out`."""
 
     requires_project = False
     requires_crawler_process = False
 
     usage: ClassVar[str]
-    """What follows the name of the command."""
+    """The arguments, as printed after the name of the command."""
     summary: ClassVar[str]
     """One line for the list of commands."""
     description: ClassVar[str]
@@ -55,7 +55,7 @@ class LangfocusCommand(ScrapyCommand):
     """Options that name files to write. Their folders are checked before `carry_out`."""
 
     def syntax(self) -> str:
-        """Return what follows the name of the command."""
+        """Return the arguments, as printed after the name of the command."""
         return self.usage
 
     def short_desc(self) -> str:
@@ -88,14 +88,16 @@ class LangfocusCommand(ScrapyCommand):
         parser.add_argument("--json", metavar="FILE", type=Path, help=self.json_help)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do what was asked; a failure is one line on standard error and an exit code."""
+        """Run the command; a failure is one line on standard error and an exit code."""
         try:
             self._check(args, opts)
             self.carry_out(args, opts)
             sys.stdout.flush()
         except BrokenPipeError:
             self.exitcode = ExitCode.FAILED
-            sys.stdout = None  # The reader has gone. Python must not flush to it at exit.
+            sys.stdout = (
+                None  # The reader of the pipe has ended. Python must not flush to it at exit.
+            )
         except KeyboardInterrupt as interrupt:
             self.fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
         except (SettingError, StudyError) as error:
@@ -105,7 +107,7 @@ class LangfocusCommand(ScrapyCommand):
 
     @abstractmethod
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do what was asked.
+        """Run the command; a subclass implements it.
 
         Raises SettingError or StudyError for wrong usage, another CrawlError, ClassifierError or
         OSError for a failure, and KeyboardInterrupt, with or without a message.
@@ -124,7 +126,7 @@ class LangfocusCommand(ScrapyCommand):
     def _check(self, args: Iterable[str], opts: argparse.Namespace) -> None:
         for arg in args:
             if arg.startswith("-") and arg != "-":
-                raise SettingError(f"{arg}: no such option; --help lists them")
+                raise SettingError(f"{arg}: no such option; see --help")
         check_places(*(getattr(opts, name) for name in self.files))
 
 
@@ -162,7 +164,7 @@ def language_codes(texts: Iterable[str] | None) -> tuple[str, ...]:
     for tag in parts(texts):
         code = languages.canonical(tag)
         if code is None:
-            raise SettingError(f"--languages: {tag!r} is no language known here")
+            raise SettingError(f"--languages: {tag!r} is not a known language")
         codes.append(code)
     return tuple(dict.fromkeys(codes))
 

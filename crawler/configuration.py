@@ -9,7 +9,7 @@ from crawler.politeness.contact import BotName
 from crawler.visit import RetryRule
 
 SETTINGS = declarations(settings)
-"""The declaration of each setting that langfocus reads, Scrapy's own among them."""
+"""The declaration of each setting that langfocus reads, Scrapy's own settings included."""
 
 DESCRIPTIONS = {name: setting.manual for name, setting in SETTINGS.items()}
 """The help of each setting."""
@@ -20,14 +20,15 @@ class CrawlSettings:
     """The settings that a crawl needs. All delays are seconds.
 
     `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `geoip` None:
-    countries are not recorded. `bot` says in whose name servers are asked. `private_addresses`
-    allows hosts of the crawl's own network. At most `per_address` hosts with one address are
-    contacted at once, 0: any number. With `keeps_links` the run holds the links of its pages.
+    countries are not recorded. `bot` is the name and contact that requests carry.
+    `private_addresses` allows hosts of the crawler's own network. At most `per_address` hosts with
+    one address are contacted at once; 0 is no limit. With `keeps_links` the run stores the links of
+    its pages.
 
     `frontier` is the address of a Redis server whose frontier this process shares with others;
-    None: a frontier of its own. `crawl_name` is the name of the shared crawl there; None: language
-    and strategy. A worker renews its leases four times in `lease_s` seconds; those of a worker that
-    died end `lease_s` seconds after the last time.
+    None: an unshared frontier. `crawl_name` is the name of the shared crawl there; None: language
+    and strategy. A worker renews its leases four times in `lease_s` seconds. The leases of a worker
+    that died end `lease_s` seconds after the last renewal.
     """
 
     run_folder: Path | None = None

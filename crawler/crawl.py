@@ -38,10 +38,10 @@ _log = logging.getLogger(__name__)
 class Crawl:
     """An open crawl. `web` is None for the live Web.
 
-    `lock` keeps other processes out of the run folder until it is closed. `fault` says why the
-    crawl cannot go on, "" if it can. If other processes share the frontier, this one is a
-    `worker`, and `waiting` tells when it was last blocked by the frontier. `occupancy` keeps the
-    limit of requests for each address.
+    `lock` keeps other processes out of the run folder until it is closed. `fault` is the reason why
+    the crawl cannot continue, "" if it can. `worker` is set if other processes share the frontier;
+    `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
+    of requests for each address.
     """
 
     options: CrawlOptions
@@ -64,7 +64,7 @@ class Crawl:
     _counted_at: float = float("-inf")
 
     def start(self) -> None:
-        """Queue the seeds; those that an earlier session queued do not change."""
+        """Queue the seeds; seeds of an earlier session do not change."""
         self.frontier.seed(self.visitor.links(self.options.seeds, SEED), self.clock())
 
     def may_contact(self, url: str) -> bool:
@@ -72,9 +72,9 @@ class Crawl:
         return self.web is not None or self.settings.private_addresses or not is_private_url(url)
 
     def counts(self) -> Counts:
-        """Return the counts of the frontier, those at `close` after it.
+        """Return the counts of the frontier; after `close`, the last ones.
 
-        A shared frontier is asked at most twice a second.
+        A shared frontier is queried at most twice a second.
         """
         is_old = self.worker is None or abs(self.clock() - self._counted_at) >= _COUNTS_KEPT_S
         if self._counts is None or (is_old and not self.finish_reason):
@@ -92,19 +92,19 @@ class Crawl:
 
     def has_more(self) -> bool:
         """Return True if there is something to fetch now or later."""
-        # Fresh counts: a worker that takes the crawl for unfinished is woken by nothing.
+        # Fresh counts: if a worker ends its wait on old ones, nothing wakes it again.
         counts = self._count()
         # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self.worker is not None and counts.leased > 0
         return not self.is_complete() and (counts.queued > 0 or is_others_turn)
 
     def tend(self) -> None:
-        """Renew the leases of a worker and write down its pages; other crawls do nothing."""
+        """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""
         if self.worker is not None:
             self.worker.tend(self.clock())
 
     def close(self, finish_reason: str) -> None:
-        """Write down why the session ended and close the run."""
+        """Store the reason for the end of the session and close the run."""
         try:
             self._count()
             if self.worker is not None:
@@ -115,7 +115,7 @@ class Crawl:
             self.fault = self.fault or str(error)
         self.waiting.end()
         self.finish_reason = finish_reason
-        # If nothing can be written, the session stays open, as after a kill.
+        # If the disk is full, the session stays open, as after a kill.
         with suppress(sqlite3.DatabaseError):
             self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
@@ -239,7 +239,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
 
 
 def _crawl_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> str:
-    """Return what the crawl is called in the frontier that it shares, "" if it shares none."""
+    """Return the name of the crawl in a shared frontier, "" if the frontier is not shared."""
     if settings.frontier is None:
         return ""
     return settings.crawl_name or f"{options.lang}-{ordering.name}"

@@ -1,8 +1,8 @@
-"""One declaration of each value that a person may give: its type, default, bounds and help.
+"""One declaration for each argument and setting: its type, default, bounds and help.
 
 A declaration is an annotated name, in a dataclass or in a settings module:
 
-    tolerance: Annotated[int, Declared("pages that a server may give", least=0)] = 10
+tolerance: Annotated[int, Declared("pages that a server may give", least=0)] = 10
 
 Parser, check, error message and manual all come from it.
 """
@@ -21,12 +21,12 @@ _FALSE = {"0", "false", "no"}
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """The part of a declaration that type and default do not say.
+    """The bounds, choices and help of a declared value.
 
     `help` is one phrase. `default_help` describes a default that is not a plain value. `least` is
-    the smallest number allowed. `choices` are all values allowed, () for any. `read` turns the
-    text into the value and raises `SettingError` where it cannot; it takes the text and the
-    name for messages. None: the type says how.
+    the smallest number allowed. `choices` are all values allowed, () for any. `read` turns the text
+    into the value and raises `SettingError` if it cannot. It takes the text and the name for
+    messages. None: the type decides.
     """
 
     help: str
@@ -54,9 +54,9 @@ class Option:
         return f"{text} (default: {default})" if default else text
 
     def parse(self, value: object, label: str) -> Any:
-        """Return the value that was given, as its type; raises `SettingError`.
+        """Return the text as a value of the option's type; raises `SettingError`.
 
-        `label` is how the person named it (`-a pages`, `LANGFOCUS_LEASE`).
+        `label` is the name that messages use (`-a pages`, `LANGFOCUS_LEASE`).
         """
         if self.declared.read is not None:
             return self.declared.read(str(value), label)
@@ -85,7 +85,7 @@ class Option:
 
 
 def _spelled(default: object) -> str:
-    """Return a default as the manual tells it, "" for none."""
+    """Return a default as the manual prints it, "" for none."""
     if isinstance(default, float):
         return f"{default:g}"
     is_untold = default is MISSING or default is None or default is False or default == ()
@@ -100,7 +100,7 @@ def _truth(value: object, label: str) -> bool:
 
 
 def declarations(of: type | types.ModuleType) -> dict[str, Option]:
-    """Return what a dataclass or a module declares, by name and in its order."""
+    """Return the declared options of a dataclass or a module by name, in its order."""
     hints = get_type_hints(of, include_extras=True)
     defaults = _defaults(of)
     found = {}
@@ -118,7 +118,7 @@ def _defaults(of: type | types.ModuleType) -> Mapping[str, object]:
 
 
 def _kind(hint: Any) -> type:
-    """Return the class of a value that is set: `int` for `int | None`."""
+    """Return the class of a value other than None: `int` for `int | None`."""
     if get_origin(hint) in (Union, types.UnionType):
         hint = next(part for part in get_args(hint) if part is not type(None))
     kind: type = get_origin(hint) or hint

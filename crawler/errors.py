@@ -1,18 +1,17 @@
 """Errors of the crawl.
 
-CrawlError
-├── SettingError (ValueError)      a setting or argument that cannot be used
-├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
-├── GraphError (ValueError)        a Web graph that is missing, damaged or incomplete
-├── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
-└── StorageError (OSError)         a run that can no longer be written: a full disk, most often
+CrawlError ├── SettingError (ValueError) a setting or argument that cannot be used ├──
+RunFolderError (ValueError) a run folder that belongs to something else, or is damaged ├──
+GraphError (ValueError) a Web graph that is missing, damaged or incomplete ├── ArchiveError
+(OSError) an archive that is missing, truncated or not a WARC file └── StorageError (OSError) a run
+that can no longer be written, mostly because the disk is full
 """
 
 from classifiers.errors import LangfocusError
 
 
 class CrawlError(LangfocusError):
-    """Any error that stops a crawl; its message is one line and says how to go on."""
+    """Any error that stops a crawl; its message is one line and says how to continue."""
 
 
 class SettingError(CrawlError, ValueError):
@@ -24,7 +23,7 @@ class RunFolderError(CrawlError, ValueError):
 
 
 class GraphError(CrawlError, ValueError):
-    """A Web graph that is missing, damaged, or lacks a part that is asked for."""
+    """A Web graph that is missing, damaged, or lacks a requested part."""
 
 
 class ArchiveError(CrawlError, OSError):

@@ -1,4 +1,4 @@
-"""How a crawl reads a page: it is parsed once, and the method of `-a identify=` is asked."""
+"""How a crawl reads a page: it is parsed once, then identified by the method of `-a identify=`."""
 
 from collections.abc import Sequence
 
@@ -19,7 +19,7 @@ from crawler.visit import Download, Read, Reading
 
 
 def page_method(name: str) -> PageMethod:
-    """Return the method of that name with its models loaded; raises `SettingError`."""
+    """Return the method with this name with its models loaded; raises `SettingError`."""
     try:
         return method(name)
     except ClassifierError as error:
@@ -54,8 +54,8 @@ def page_reader(by: PageMethod) -> Read:
 def surroundings(page: ParsedPage, url: str, inlinks: Sequence[str] = ()) -> Surroundings:
     """Return the evidence for the language of a page beside its bytes: its URL and inlinks.
 
-    `inlinks` are the languages of pages that link to it. There is no evidence for a page of
-    fewer than `MIN_LETTERS` letters: it is written in no language and gets no label.
+    `inlinks` are the languages of pages that link to it. There is no evidence for a page of fewer
+    than `MIN_LETTERS` letters: it has no language and gets no label.
     """
     if vote(utf16_units(page.text)).letters < MIN_LETTERS:
         return NOTHING

@@ -28,7 +28,7 @@ def _language(tag: str, label: str) -> str:
 
 
 def _seeds(value: str, label: str) -> tuple[str, ...]:
-    """Return the seed URLs that a person gave, or that are in the file that a person named."""
+    """Return the seed URLs of the argument, or those in the file that it names."""
     if value.lower().startswith(("http://", "https://")):
         return _urls(value.split(","), label)
     try:
@@ -41,8 +41,8 @@ def _seeds(value: str, label: str) -> tuple[str, ...]:
 class CrawlOptions:
     """The spider arguments of a crawl, each declared once.
 
-    `strategy` None: the best that there is for the language. `pages` None: no limit. `seeds` ():
-    the seeds of the Web that is crawled.
+    `strategy` None: the best one for the language. `pages` None: no limit. `seeds` (): the seeds of
+    the Web that is crawled.
     """
 
     lang: Annotated[
@@ -92,7 +92,7 @@ class CrawlOptions:
     seeds: Annotated[
         tuple[str, ...],
         Declared(
-            "where to start: a file with one URL a line, or URLs with commas between them",
+            "where to start: a file with one URL per line, or URLs with commas between them",
             default_help="seeds/LANG.txt; the sample web has its own",
             read=_seeds,
         ),
@@ -143,7 +143,7 @@ def _parsed(arguments: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _default_seeds(lang: str, web: str) -> tuple[str, ...]:
-    """Return the language's own seed URLs; () where the Web has seeds of its own."""
+    """Return the language's own seed URLs; () if the Web has its own seeds."""
     if web == "sample":
         return ()
     if web == "archive":

@@ -1,7 +1,7 @@
 """The columns of a run's table `pages`, declared once.
 
-The table's SQL, the statements that fill it and the rows that readers get come from the fields of
-`PageRow`. A new column needs a field here and, if a fetch tells its value, one in `Record`.
+The table's SQL, the statements that fill it and the rows that readers get are made from the fields
+of `PageRow`. A new column needs a field here and, if its value comes from a fetch, one in `Record`.
 """
 
 import sqlite3
@@ -13,7 +13,7 @@ from typing import Any, get_type_hints
 
 
 class _GivenBy(Enum):
-    """Where the value of a column comes from."""
+    """The source of a column's value."""
 
     ORDER = "the order of settling"
     URL = "the URL, known since it was queued"
@@ -31,7 +31,7 @@ class PageRow:
 
     `id` grows in the order of settling. `parent` is the URL of the page that linked here first,
     None for seeds; `depth` is the distance from the seeds. `score` is that of the crawl's ordering
-    before the fetch. `queued` URLs waited in the crawl after this one was settled. `status`,
+    before the fetch. `queued` is the number of queued URLs after this one was settled. `status`,
     `outcome`, `language`, `confidence`, `method`, `charset`, `country`, `bytes` and `fetched_at`
     are those of `crawler.frontier.base.Record`.
     """
@@ -92,7 +92,7 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
     """Return a statement that adds rows to `pages`.
 
     The value of a column is the SQL expression of its name, else the parameter of its name
-    (`:url`). `rest` says from which table the rows come and under which condition.
+    (`:url`). `rest` is the FROM clause with its conditions.
     """
     values = [expressions.get(name, f":{name}") for name in PAGE_COLUMNS]
     return f"INSERT INTO pages({', '.join(PAGE_COLUMNS)}) SELECT {', '.join(values)} {rest}"

@@ -31,8 +31,8 @@ class Preparation:
 def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     """Return what a crawl needs before it is opened; raises `CrawlError`.
 
-    A strategy that was not asked for is the best that the language allows: `svm` if the URL
-    model knows the language, `cctld` if a top-level domain belongs to it, else `soft`.
+    Without `-a strategy` the best strategy for the language is chosen: `svm` if the URL model knows
+    the language, `cctld` if a top-level domain belongs to it, else `soft`.
     """
     ordering = _ordering(options, settings)
     web = open_web(

@@ -73,18 +73,18 @@ IDENTITY = (
 
 @dataclass(frozen=True, slots=True)
 class OpenRun:
-    """A run folder that this process works on, in a session of its own."""
+    """A run folder that this process works on, in a new session."""
 
     folder: Path
     connection: sqlite3.Connection
     session: int
 
     def has_pages(self) -> bool:
-        """Tell whether a URL was settled in this run."""
+        """Return True if a URL was settled in this run."""
         return bool(self.connection.execute("SELECT EXISTS(SELECT 1 FROM pages)").fetchone()[0])
 
     def end_session(self, now: float, finish_reason: str) -> None:
-        """Write down when and why this process stopped working on the run."""
+        """Store the time and the reason at which this process stopped working on the run."""
         self.connection.execute(
             "UPDATE sessions SET ended_at = ?, finish_reason = ? WHERE id = ?",
             (now, finish_reason, self.session),
@@ -94,10 +94,10 @@ class OpenRun:
 def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     """Open a run folder to crawl in it: a new run begins, a known run is resumed.
 
-    `meta` are the settings of the crawl, "seeds" and the keys of `IDENTITY` among them; a key that
-    is missing counts as empty. The whole file is read once to check it.
-    Raises `RunFolderError` and changes nothing if the folder holds another crawl, was made by
-    another version, is damaged, or cannot be read or written.
+    `meta` are the settings of the crawl, which include "seeds" and the keys of `IDENTITY`; a
+    missing key counts as empty. The whole file is read once to check it. Raises `RunFolderError`
+    and changes nothing if the folder holds another crawl, was made by another version, is damaged,
+    or cannot be read or written.
     """
     values = dict.fromkeys(IDENTITY, "")
     values |= {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
@@ -107,7 +107,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
         if path.exists():
             _check(folder, values)
         elif _log_of(path):
-            raise _damaged(folder, "it is missing, but its log run.db-wal is there")
+            raise _damaged(folder, "it is missing, but its log run.db-wal exists")
         else:
             create(path, values)
         connection = connect(path)
@@ -124,8 +124,8 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
 def lock_run(folder: Path) -> IO[str]:
     """Return a file; while it is open, no other process can crawl in the folder.
 
-    The lock ends with the process, even if that is killed. Raises `RunFolderError` if another
-    process holds the lock or the folder cannot be made.
+    The lock ends with the process, even if it is killed. Raises `RunFolderError` if another process
+    holds the lock or the folder cannot be made.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -150,7 +150,7 @@ def connect(path: Path) -> sqlite3.Connection:
     A killed process loses nothing that was committed.
     """
     connection = sqlite3.connect(path, isolation_level=None, timeout=30, check_same_thread=False)
-    # A leaf that is touched again before a checkpoint is written back once for both.
+    # A leaf that changes twice before a checkpoint is written back only once.
     connection.execute("PRAGMA wal_autocheckpoint = 32000")
     connection.execute("PRAGMA journal_mode = WAL")
     # A killed process loses nothing; only a power cut may take the last transactions.
@@ -166,8 +166,8 @@ def create(path: Path, values: Mapping[str, str]) -> None:
     try:
         # Without a log, so that the file is complete after the commit.
         with closing(sqlite3.connect(unfinished, isolation_level=None)) as connection:
-            # A page's transaction touches a leaf of an index for each of its links: small leaves
-            # write less.
+            # The transaction of a page changes an index leaf for each of its links, so small leaves
+            # mean fewer bytes written.
             connection.execute("PRAGMA page_size = 2048")
             connection.executescript(f"BEGIN IMMEDIATE;{_SCHEMA}")
             rows = {**values, "schema": SCHEMA_VERSION}
@@ -187,7 +187,7 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
     """Raise RunFolderError for a run that cannot be resumed; change nothing."""
     path = folder / "run.db"
     if not path.is_file():
-        raise RunFolderError(f"{folder}: run.db is no file; use another folder")
+        raise RunFolderError(f"{folder}: run.db is not a file; use another folder")
     if not path.stat().st_size:
         raise _damaged(folder, "it is empty")
     path.open("r+b").close()
@@ -223,8 +223,8 @@ def _damaged(folder: Path, fault: str) -> RunFolderError:
 
 
 def _for_reading(path: Path) -> sqlite3.Connection:
-    """Return a connection that changes no file and leaves none behind."""
-    # A database without a log is read as it is; to read a log, SQLite needs its lock file.
+    """Return a connection that changes and creates no file."""
+    # A database without a log is opened as immutable; to read a log, SQLite needs its lock file.
     mode = "mode=ro" if _log_of(path) else "mode=ro&immutable=1"
     return sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=30)
 

@@ -11,10 +11,10 @@ from crawler.errors import RunFolderError
 
 @contextmanager
 def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection]:
-    """Yield a connection that sees the run as it is at this moment, even if the crawl goes on.
+    """Yield a connection that sees the run as it is at this moment, even during the crawl.
 
-    `run` is a run's folder, its `run.db`, or a connection, which is yielded and left open.
-    Raises RunFolderError for a path that is no run.
+    `run` is a run's folder, its `run.db`, or a connection, which is yielded and left open. Raises
+    RunFolderError for a path without a run.
     """
     if isinstance(run, sqlite3.Connection):
         yield run
@@ -58,7 +58,7 @@ def sessions_of(connection: sqlite3.Connection) -> list[Session]:
 
 
 def _last_page(connection: sqlite3.Connection, started: float, until: float | None) -> float:
-    """Return when the last page of a session was settled; its start if there is no page."""
+    """Return the time of the last settled page of a session; its start if there is no page."""
     before = float("inf") if until is None else until
     row = connection.execute(
         "SELECT max(fetched_at) FROM pages WHERE fetched_at >= ? AND fetched_at < ?",

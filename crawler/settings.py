@@ -1,8 +1,8 @@
-"""Settings of the project: Scrapy's own where it has one, ours under `LANGFOCUS_`.
+"""Settings of the project: Scrapy's own names if it has them, else names with `LANGFOCUS_`.
 
-Each one that langfocus reads is declared once, with its type, default, bounds, unit and help; None
-means that it is not set. `-s NAME=VALUE` overrides the value here. `crawler.configuration` collects
-the declarations.
+Each setting that langfocus reads is declared once, with its type, default, bounds, unit and help;
+None means that it is not set. `-s NAME=VALUE` overrides the value here. `crawler.configuration`
+collects the declarations.
 """
 
 from importlib.metadata import PackageNotFoundError, version
@@ -33,7 +33,7 @@ DOWNLOAD_DELAY: Annotated[float, Declared("seconds between two requests to a hos
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
 LANGFOCUS_MAX_CRAWL_DELAY: Annotated[
-    float, Declared("seconds; a longer Crawl-delay of robots.txt counts as this one", least=0)
+    float, Declared("seconds; a longer Crawl-delay of robots.txt is cut to this", least=0)
 ] = 60.0
 LANGFOCUS_PRIVATE_ADDRESSES: Annotated[
     bool,
@@ -51,7 +51,7 @@ LANGFOCUS_PER_ADDRESS: Annotated[
     ),
 ] = 2
 
-# What a page may cost.
+# Limits for a page.
 CONCURRENT_REQUESTS = 64
 DOWNLOAD_TIMEOUT = 30
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
@@ -60,9 +60,7 @@ DOWNLOAD_FAIL_ON_DATALOSS = False
 DNS_TIMEOUT = 20
 DNSCACHE_SIZE = 100_000
 REACTOR_THREADPOOL_MAXSIZE = 20
-RETRY_TIMES: Annotated[
-    int, Declared("times that a failed URL is tried again after the first try", least=0)
-] = 2
+RETRY_TIMES: Annotated[int, Declared("retries of a failed URL", least=0)] = 2
 LANGFOCUS_RETRY_DELAY: Annotated[
     float,
     Declared(
@@ -71,13 +69,11 @@ LANGFOCUS_RETRY_DELAY: Annotated[
         least=0,
     ),
 ] = 10.0
-# Scrapy starts so many tasks for each response, however few items it yields; ours yields one.
+# Scrapy starts this number of tasks for each response, even for one item; our spider yields one.
 CONCURRENT_ITEMS = 1
-REDIRECT_MAX_TIMES: Annotated[
-    int, Declared("redirects after which a chain of them ends", least=0)
-] = 20
+REDIRECT_MAX_TIMES: Annotated[int, Declared("most redirects in a row", least=0)] = 20
 
-# The frontier takes the place of Scrapy's queues, filters and repeats; see docs/architecture.md.
+# The frontier replaces Scrapy's queues, filters and retries; see docs/architecture.md.
 SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
@@ -113,7 +109,7 @@ LANGFOCUS_FRONTIER: Annotated[
     Declared(
         "address of a Redis server (redis://host:6379/0) where any number of processes share one "
         "frontier",
-        default_help="a frontier of its own in run.db",
+        default_help="an unshared frontier in run.db",
     ),
 ] = None
 LANGFOCUS_CRAWL: Annotated[
@@ -142,14 +138,14 @@ LANGFOCUS_URL_MODEL: Annotated[
 LANGFOCUS_GEOIP: Annotated[
     str | None,
     Declared(
-        "MMDB file that tells a server's country from its address",
+        "MMDB file with the countries of IP addresses",
         default_help="countries are not recorded",
     ),
 ] = None
 LANGFOCUS_PATIENCE: Annotated[
     float,
     Declared(
-        "seconds for which free connections wait for a better URL (from a page on its way, from a "
+        "seconds for which free connections wait for a better URL (from a page in progress, from a "
         "host that rests) before they fetch one that svm or cctld does not expect in the language",
         least=0,
     ),
@@ -158,11 +154,11 @@ LANGFOCUS_SAMPLE_SEED: Annotated[
     int, Declared("seed of the random generator that makes the sample web", least=0)
 ] = 1
 LANGFOCUS_SAMPLE_HOSTS: Annotated[
-    int, Declared("about how many hosts the sample web has", least=1)
+    int, Declared("approximate number of hosts of the sample web", least=1)
 ] = 4000
 LANGFOCUS_QUIET: Annotated[
-    bool, Declared("True: no table at the end of a crawl (the files are written)")
+    bool, Declared("True: print no table at the end of a crawl (the files are still written)")
 ] = False
 LANGFOCUS_LIVE_INTERVAL: Annotated[
-    float, Declared("seconds between two lines of progress where there is no terminal", least=0)
+    float, Declared("seconds between two lines of progress if there is no terminal", least=0)
 ] = 30.0

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 from w3lib.url import safe_url_string
 
 MAX_URL_LENGTH = 2048
-"""Characters; longer URLs are left out, since they are session ids, loops and mistakes."""
+"""Characters of the longest URL; longer ones are session ids, loops and mistakes."""
 
 # A normalised URL: there is nothing to lower, escape, resolve or drop.
 _NORMAL = re.compile(
@@ -41,12 +41,12 @@ _UNWANTED_SUFFIXES = frozenset(
 
 
 def normalise(url: str) -> str | None:
-    """Return the normalised `url`, as it is queued, fetched and recorded; None for unusable ones.
+    """Return the normalised URL, which is queued, fetched and recorded; None for an unusable one.
 
-    Scheme and host are lower case. The default port, user names, dot segments and the fragment
-    are removed. Characters that may not stand in a URL are percent-encoded. Path and query do
-    not change otherwise, since `/A` and `/a` may be two pages. Unusable are URLs that are not
-    http(s), have no host that can be looked up, or are longer than `MAX_URL_LENGTH`.
+    Scheme and host are lower case. The default port, user names, dot segments and the fragment are
+    removed. Characters that a URL may not contain are percent-encoded. Path and query do not change
+    otherwise, since `/A` and `/a` may be two pages. Unusable are URLs that are not http(s), have no
+    host that can be looked up, or are longer than `MAX_URL_LENGTH`.
     """
     if len(url) > MAX_URL_LENGTH:
         return None
@@ -76,7 +76,7 @@ def _normalise_slowly(url: str) -> str | None:
 def _without_dots(path: str) -> str:
     """Return a path without dot segments (RFC 3986, 5.2.4).
 
-    `urljoin` does not do: it takes `b` in the path `//b/./c` for a host and drops empty segments.
+    `urljoin` is wrong here: it reads `b` in the path `//b/./c` as a host and drops empty segments.
     """
     *segments, last = path.split("/")[1:]
     kept: list[str] = []
@@ -129,8 +129,8 @@ def fingerprint(url: str) -> int:
 def without_session(url: str) -> str:
     """Return a URL without the session ids that a server put into it.
 
-    The result only tells which URLs are the same page. It is never fetched, since the parameter
-    has another meaning on some servers.
+    The result only shows which URLs are the same page. It is never fetched, since the parameter has
+    another meaning on some servers.
     """
     if "=" not in url:
         return url
@@ -139,7 +139,7 @@ def without_session(url: str) -> str:
 
 
 def is_unwanted_file(url: str) -> bool:
-    """Return True if the ending of a URL is that of a multimedia file, style sheet or download.
+    """Return True if a URL has the extension of a multimedia file, style sheet or download.
 
     Such links are ignored and do not count for the host cap (Baykan 2013, 5.2).
     """

@@ -1,4 +1,4 @@
-"""The one pass of a URL: its page is parsed once, identified, its links scored, the URL settled.
+"""The steps after a download: parse the page once, identify it, score its links, settle the URL.
 
 This module does not import Scrapy. The spider, the simulator and the tests pass downloads in.
 """
@@ -19,7 +19,7 @@ from crawler.url import is_unwanted_file, normalise
 class Download:
     """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
 
-    `is_cut`: the body ended before the length that the server had announced.
+    `is_cut` is True if the body ended before the announced length.
     """
 
     url: str
@@ -37,8 +37,8 @@ class Reading(NamedTuple):
     """The links of a page (absolute, unsorted), its language and its charset.
 
     `dropped_links` is the number of links that could not be resolved or are too long.
-    `is_reference`: the text is long enough that its language is evidence for the pages it links
-    to. `parser` is the name of the HTML parser.
+    `is_reference` is True if the text is long enough for its language to be evidence for linked
+    pages. `parser` is the name of the HTML parser.
     """
 
     links: Sequence[str]
@@ -52,12 +52,12 @@ class Reading(NamedTuple):
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
-"""Reads a page; the second argument holds the languages of pages that link to it."""
+"""Function that reads a page; the second argument has the languages of pages that link to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryRule:
-    """How often and when a failed URL is tried again.
+    """The number and times of the retries of a failed URL.
 
     There are `retry_times` more tries after the first, for failures and for the statuses in
     `statuses`. The host rests `delay_s` seconds before the second try, twice as long before the
@@ -83,7 +83,7 @@ def is_text(content_type: str | None) -> bool:
 
 
 class Sifted(NamedTuple):
-    """Links worth queueing, normalised, each once, and the numbers of other links."""
+    """Links to be queued, normalised, each once, and the numbers of other links."""
 
     wanted: list[str]
     files: int
@@ -92,7 +92,7 @@ class Sifted(NamedTuple):
 
 
 def sift(urls: Sequence[str]) -> Sifted:
-    """Return the links of a page that are worth queueing; `urls` are absolute."""
+    """Return the links of a page that may be queued; `urls` are absolute."""
     normal = [url for url in map(normalise, urls) if url]
     pages = [url for url in normal if not is_unwanted_file(url)]
     wanted = [url for url in pages if not is_trap(url)]
@@ -105,7 +105,7 @@ def sift(urls: Sequence[str]) -> Sifted:
 
 
 def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
-    """Return a record with the number of links that are not worth queueing."""
+    """Return a record with the numbers of links that are not queued."""
     return replace(
         record,
         ignored_files=sifted.files,
@@ -120,7 +120,7 @@ def _no_country(address: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class VisitRules:
-    """How downloads are judged: the target language, and what reads pages and addresses.
+    """The target language, and the functions that read pages and addresses.
 
     `country_of` returns the country of an IP address, None if it is unknown.
     """
@@ -147,7 +147,7 @@ class Visitor:
         *,
         on_settled: OnSettled = lambda *_: None,
     ) -> None:
-        """Score links by `ordering` and judge downloads by `rules`; `clock` gives unix seconds."""
+        """Score links by `ordering` and read downloads by `rules`; `clock` returns unix seconds."""
         self._frontier = frontier
         self._ordering = ordering
         self._rules = rules
@@ -182,7 +182,7 @@ class Visitor:
     ) -> Record | None:
         """Settle a URL whose download failed; None: it went back into the queue for a retry.
 
-        `hold_s` is for how many seconds its server wants no further request.
+        `hold_s` is the number of seconds without requests that its server asked for.
         """
         if not is_final and self._retried(lease, hold_s):
             return None
@@ -213,7 +213,7 @@ class Visitor:
         return self._settle(lease, record, links)
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
-        """Put a URL back into the queue and return True, unless it was tried often enough."""
+        """Put a URL back into the queue and return True, unless its retries are used up."""
         rule, now = self._rules.retry_rule, self._clock()
         if lease.retries >= rule.retry_times:
             return False

@@ -1,4 +1,4 @@
-"""The command `langfocus` where the console script is not installed: `python -m langfocus`."""
+"""The command `langfocus` if the console script is not installed: `python -m langfocus`."""
 
 import sys
 

@@ -1,7 +1,6 @@
 """The command `langfocus`, which works in any folder.
 
-Nothing heavy is imported before a command is known, so that help and mistakes are answered at
-once.
+Heavy modules are imported only after the command is known, so help and errors are fast.
 """
 
 import sys
@@ -21,7 +20,7 @@ _USAGE_ERROR = 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Return the exit code of a command line: 0 only if the command did what was asked."""
+    """Return the exit code of a command line: 0 only after success."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
         return _say(_FIRST_STEPS)
@@ -54,7 +53,7 @@ def _overview() -> str:
             "commands:",
             *lines,
             "",
-            "langfocus COMMAND --help is the manual of a command; langfocus --version.",
+            "langfocus COMMAND --help shows its manual; --version shows the version.",
         ]
     )
 

@@ -1,7 +1,7 @@
 """The commands, each with its line of help.
 
-The lines stand here so that `langfocus --help` need not load Scrapy. A test holds them against
-the command classes.
+The lines are here so that `langfocus --help` does not load Scrapy. A test compares them with the
+command classes.
 """
 
 from typing import Final
@@ -20,4 +20,4 @@ COMMANDS: Final = {
     "graph": "Print the figures of a Web graph: languages, links, distances",
     "simulate": "Compare crawling strategies on a Web graph, without fetching anything",
 }
-"""Name -> its line of help, in the order in which a newcomer needs them."""
+"""Name -> its line of help, in the order that a newcomer needs."""

@@ -1,4 +1,4 @@
-"""A crawl started from Python, in a process of its own."""
+"""A crawl started from Python, in a separate process."""
 
 import json
 import os
@@ -18,13 +18,13 @@ from crawler.options import CrawlOptions
 from langfocus.past_run import Run
 
 _ERROR = "langfocus: "
-"""What the line of an error begins with on standard error."""
+"""The beginning of an error message on standard error."""
 
 
 class CrawlArguments(TypedDict, total=False):
-    """The arguments of a crawl beside language and seeds; `langfocus crawl --help` explains them.
+    """The arguments of a crawl besides language and seeds; `langfocus crawl --help` explains them.
 
-    One that is missing has its default.
+    A missing argument has its default.
     """
 
     strategy: str
@@ -48,21 +48,21 @@ def crawl(
     shows_progress: bool = False,
     **arguments: Unpack[CrawlArguments],
 ) -> Run:
-    """Return the run of a crawl that has come to its end.
+    """Return the run of a finished crawl.
 
-    `lang` is a code (`de`) or a name (`German`). `seeds` is a file with one URL a line, one URL,
-    or several URLs; None means the list that ships for the language. `folder` is the folder of
-    the run: a new one, or one whose crawl goes on; None means a new folder below the setting
-    LANGFOCUS_RUNS (`runs`). `settings` are settings of Scrapy and of langfocus by name; a crawl
-    of the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a line of figures
-    from time to time go to standard error.
+    `lang` is a code (`de`) or a name (`German`). `seeds` is a file with one URL per line, one URL,
+    or several URLs; None means the list that ships for the language. `folder` is the folder of the
+    run: a new one, or that of a crawl to be continued; None means a new folder below the setting
+    LANGFOCUS_RUNS (`runs`). `settings` are settings of Scrapy and of langfocus by name; a crawl of
+    the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a regular line of
+    figures go to standard error.
 
-    The crawl has a process of its own, since Twisted's reactor cannot start twice in one. Ctrl-C
-    ends it in good order: the run is complete up to then, and the same call with the same
-    `folder` goes on. A second Ctrl-C kills it.
+    The crawl runs in a separate process, since Twisted's reactor cannot start twice in one process.
+    Ctrl-C stops it in order: the run is complete up to that moment, and the same call with the same
+    `folder` continues it. A second Ctrl-C kills it.
 
-    Raises `SettingError` for an argument that cannot be used, and `CrawlError` with the message
-    of the crawl if it did not do what was asked.
+    Raises `SettingError` for an argument that cannot be used, and `CrawlError` with the message of
+    the crawl if it failed.
     """
     with _seed_argument(seeds) as given:
         values = {"lang": lang, **given, **_texts(arguments)}
@@ -81,7 +81,7 @@ def crawl(
 def _command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: Path) -> list[str]:
     settings = {**settings, "JOBDIR": str(folder), "LANGFOCUS_QUIET": "True"}
     return [
-        # -P: the working folder may hold a package called crawler.
+        # -P: the working folder may contain a package called crawler.
         *(sys.executable, "-P", "-m", "langfocus", "crawl"),
         *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
         *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
@@ -111,7 +111,7 @@ def _run(command: list[str], *, shows_progress: bool) -> None:
 
 
 def _read(log: IO[str] | None, *, shows_progress: bool) -> list[str]:
-    """Return the last lines of a log that comes from a process, as soon as it has ended."""
+    """Return the last lines of a process's log, after the process has closed it."""
     last: list[str] = []
     for line in log or ():
         if shows_progress:
@@ -122,7 +122,7 @@ def _read(log: IO[str] | None, *, shows_progress: bool) -> list[str]:
 
 
 def _stop(child: subprocess.Popen[str]) -> None:
-    """End a crawl in good order; kill it if this process is told to stop once more."""
+    """Stop a crawl in order; kill it if this process gets another signal to stop."""
     child.send_signal(signal.SIGINT)
     try:
         _read(child.stderr, shows_progress=False)
@@ -141,7 +141,7 @@ def _message(lines: list[str], code: int) -> str:
 def _seed_argument(
     seeds: str | PathLike[str] | Iterable[str] | None,
 ) -> Iterator[dict[str, str]]:
-    """Yield the argument for the seeds; several URLs stand in a file as long as it is needed."""
+    """Yield the argument for the seeds; several URLs are in a file that exists during the crawl."""
     if seeds is None:
         yield {}
     elif isinstance(seeds, str | PathLike):
@@ -154,7 +154,7 @@ def _seed_argument(
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:
-    """Return values as a command line takes them; those that are None are unset."""
+    """Return values in the format of the command line; None means that a value is not set."""
     return {name: _text(value) for name, value in values.items() if value is not None}
 
 
@@ -167,7 +167,7 @@ def _text(value: object) -> str:
 
 
 def _new_folder(lang: str, settings: Mapping[str, object]) -> Path:
-    """Return a folder that was not there before; no other call gets it."""
+    """Return a new folder, which no other call gets."""
     from langfocus.project import load_settings
 
     runs = Path(str(settings.get("LANGFOCUS_RUNS") or load_settings()["LANGFOCUS_RUNS"]))

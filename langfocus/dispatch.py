@@ -32,7 +32,7 @@ def run_command(name: str, arguments: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"langfocus: {message}", file=sys.stderr)  # noqa: T201  what a command says of itself
+    print(f"langfocus: {message}", file=sys.stderr)  # noqa: T201  the text of the command's help
     return code
 
 
@@ -51,7 +51,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
             command.crawler_process = _crawler_process(command.settings)
         _call(command, rest, options)
     except UsageError as error:
-        parser.error(str(error) or f"langfocus {name} --help tells how it is called")
+        parser.error(str(error) or f"see langfocus {name} --help")
     return command.exitcode
 
 
@@ -76,7 +76,7 @@ def _call(command: ScrapyCommand, arguments: list[str], options: argparse.Namesp
 
 
 def _crawler_process(settings: Settings) -> Any:
-    """Return what runs the reactor, the class chosen as Scrapy's own command line does."""
+    """Return the object that runs the reactor, of the class that Scrapy would choose."""
     from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 
     is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO

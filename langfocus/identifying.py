@@ -61,9 +61,9 @@ def identify_page(
 
     `html` are the bytes as they were received, or decoded text. `content_type` and
     `content_language` are the values of the HTTP headers. `by` is a method or its name, as in
-    `langfocus identify pages --method`. Any bytes give an answer; `language` is None where
-    nothing tells it. Raises `LanguageError` for a method that is not known and
-    `MissingPackageError` for one whose package is not installed.
+    `langfocus identify pages --method`. Any bytes give an answer; `language` is None if there is no
+    evidence. Raises `LanguageError` for an unknown method and `MissingPackageError` for one whose
+    package is not installed.
     """
     from crawler.identification import surroundings
 

@@ -1,4 +1,4 @@
-"""A run folder, read: its figures and its pages."""
+"""Reads a run folder: its figures and its pages."""
 
 from collections.abc import Iterator
 from operator import attrgetter
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """The run in a folder, also while the crawl goes on.
+    """The run in a folder, also during the crawl.
 
-    Raises `RunFolderError` if the folder holds no run.
+    Raises `RunFolderError` if the folder has no run.
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
@@ -39,7 +39,7 @@ class Run:
     def pages(self, *, with_failures: bool = False) -> Iterator[PageRow]:
         """Yield the downloaded pages in the order of the crawl, read from disk one by one.
 
-        With `with_failures` also the URLs that gave no page: redirects, errors of the network,
+        With `with_failures` also the URLs without a page: redirects, errors of the network,
         refusals by robots.txt.
         """
         with reading(self.folder) as connection:
@@ -50,13 +50,13 @@ class Run:
     def table(self, *, with_failures: bool = False) -> dict[str, list[Any]]:
         """Return the pages as columns: field of `PageRow` -> list of its values.
 
-        `pandas.DataFrame(run.table())` and `pyarrow.table(run.table())` take it as it is.
+        `pandas.DataFrame(run.table())` and `pyarrow.table(run.table())` accept it unchanged.
         """
         rows = list(self.pages(with_failures=with_failures))
         return {name: list(map(attrgetter(name), rows)) for name in PAGE_COLUMNS}
 
     def write_report(self) -> Path:
-        """Write `report.html` and `summary.json` into the folder; return the path of the former."""
+        """Write `report.html` and `summary.json` into the folder; return the path of the report."""
         from crawler.report.crawl_page import write_report
 
         write_report(self.folder)

@@ -1,4 +1,4 @@
-"""The settings of a command: those of langfocus, and on top those of a Scrapy project."""
+"""The settings of a command: those of langfocus, overridden by those of a Scrapy project."""
 
 import os
 import sys
@@ -16,7 +16,7 @@ _COMPONENTS = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS")
 
 
 def load_settings() -> Settings:
-    """Return the settings that hold in the working folder.
+    """Return the settings for commands in the working folder.
 
     A settings module named by SCRAPY_SETTINGS_MODULE, or else by the nearest `scrapy.cfg` in this
     folder or above, overrides the settings that it names. Its spiders, middlewares and extensions

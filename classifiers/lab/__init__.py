@@ -1,1 +1,1 @@
-"""The laboratory: what no crawl imports. Data sets, training, the papers' methods and studies."""
+"""Data sets, training, methods of papers, and studies; no crawl imports this package."""

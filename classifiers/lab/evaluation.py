@@ -39,7 +39,7 @@ class Measures:
 
 
 def balanced_precision(recall: float, negative_success: float) -> float:
-    """P where n+ = n-, from p(+|+) and p(-|-); 0 for a classifier that never says Yes."""
+    """P where n+ = n-, from p(+|+) and p(-|-); 0 if the classifier never says Yes."""
     said_yes = recall + (1.0 - negative_success)
     if said_yes == 0:
         return 0.0
@@ -54,10 +54,10 @@ def harmonic_mean(precision: float, recall: float) -> float:
 
 
 def confusion(decisions: Decisions, columns: Columns) -> Matrix:
-    """Share of the URLs of language i for which classifier j said Yes, (n_languages, same).
+    """Share of the URLs of language i for which classifier j said Yes, (n_languages, n_languages).
 
-    Rows need not add up to 1, since the classifiers are independent. The diagonal is the recall.
-    A language without URLs has a row of nan.
+    Rows need not add up to 1, since the classifiers are independent. The diagonal is the recall. A
+    language without URLs has a row of nan.
     """
     n_languages = decisions.shape[1]
     matrix = np.full((n_languages, n_languages), np.nan)

@@ -77,7 +77,7 @@ def unknown(reason: str) -> PageLanguage:
 def by_ranking(ranking: Ranking) -> PageLanguage:
     """The first language of a ranking by text; None if the ranking is empty."""
     if not ranking:
-        return unknown("no text that says anything")
+        return unknown("no text with evidence")
     language, share = ranking[0][0], min(ranking[0][1], 1.0)
     against = f" against {ranking[1][0]} {ranking[1][1]:.2f}" if len(ranking) > 1 else ""
     return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")

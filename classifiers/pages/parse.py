@@ -162,7 +162,7 @@ def _relations(attributes: _Attributes) -> list[str]:
 
 
 def _anchors(raw: RawPage, links: LinkList) -> tuple[Anchor, ...]:
-    """Each kept link with the attributes of the first element that leads there.
+    """Each kept link with the attributes of the first element that links to it.
 
     The text is that of the first such element with a text, since the first may be a picture.
     """

@@ -1,4 +1,4 @@
-"""The languages of top-level domains that CLDR does not tell.
+"""The languages of top-level domains that CLDR does not give.
 
 :mod:`classifiers.languages` asks CLDR for every country code that is not in these tables.
 """
@@ -31,13 +31,13 @@ GENERIC: Final = (
 )
 """Country codes that are sold worldwide.
 
-They have no language here, although one may lead among their sites (English in `io`, Russian in
-`ag` and `tk`, Swedish in `nu`). `is`, `la`, `ly` and `so` are sold abroad, too, but keep the
-language of their country, whose sites are there.
+They have no language here, although one may be the most frequent on their sites (English in `io`,
+Russian in `ag` and `tk`, Swedish in `nu`). `is`, `la`, `ly` and `so` are sold abroad, too, but keep
+the language of their country, whose sites are there.
 """
 
 WITHOUT_A_DOMAIN: Final = "bl bq cp cq dg ea eh ic mf qo ta un xk xx zz"
-"""Region codes of CLDR under which the root zone has no domain."""
+"""Region codes of CLDR for which the root zone has no domain."""
 
 OTHER: Final[dict[str, str]] = {
     # Domains of languages and cultures.

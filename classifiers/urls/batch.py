@@ -19,18 +19,18 @@ _ACE_LABEL = re.compile(r"xn--([a-z0-9-]{1,59})", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Batch:
-    """UTF-8 bytes of n URLs, one a line; the last line has no end."""
+    """UTF-8 bytes of n URLs, one per line; the last line has no line end."""
 
     buffer: npt.NDArray[np.uint8]
     n_urls: int
 
     def __len__(self) -> int:
-        """Return how many URLs there are."""
+        """Return the number of URLs."""
         return self.n_urls
 
 
 def encode(urls: Sequence[str]) -> Batch:
-    """The URLs as a batch: IDN labels are decoded, letters composed, line ends made spaces.
+    """The URLs as a batch: IDN labels are decoded, letters composed, line ends replaced by spaces.
 
     A URL of ASCII may be longer than MAX_CHARACTERS here.
     """
@@ -51,7 +51,7 @@ def plain(url: str) -> str:
 
 
 def _joined(urls: Sequence[str]) -> bytes:
-    # One wide character would make the whole text wide, which costs more than all the rest.
+    # One wide character would make the whole text wide, which costs more than the rest of the work.
     if not all(map(str.isascii, urls)):
         urls = [url if url.isascii() else _narrow(url) for url in urls]
     return "\n".join(urls).encode("latin-1")
@@ -68,7 +68,7 @@ def _composed(text: str) -> str:
 
 
 def _respelled(data: bytes, lower: bytes) -> bytes:
-    """The same lines with plain spelling where they have IDN labels."""
+    """The same lines, with IDN labels as their letters."""
     pieces, at = [], 0
     while (found := lower.find(_ACE_PREFIX, at)) >= 0:
         start = data.rfind(b"\n", at, found) + 1 or at
@@ -81,7 +81,7 @@ def _respelled(data: bytes, lower: bytes) -> bytes:
 
 
 def _unicode_label(match: re.Match[str]) -> str:
-    """The letters that a label of an internationalised name stands for, or the label itself."""
+    """The letters of an encoded label of an internationalised name, or the label itself."""
     try:
         return match[1].encode("ascii").decode("punycode")
     except UnicodeError:

@@ -124,7 +124,7 @@ class UrlModel:
             chosen = slice(None) if columns == _ALL else list(columns)
             found = table_of(self.parameters.weights[chosen])
             while len(self._tables) >= _MAX_TABLES:
-                self._tables.pop(next(iter(self._tables)), None)  # another thread may have
+                self._tables.pop(next(iter(self._tables)), None)  # another thread may have built it
         self._tables[columns] = found
         return found
 

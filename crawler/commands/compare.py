@@ -43,7 +43,7 @@ class CompareCommand(LangfocusCommand):
         "Crawls once per strategy from the same seeds. Shows for each strategy the visited hosts, "
         "the share of pages without a label, the share of pages in the target language, and that "
         "share over time. These are Tables XVII, XVIII, XIX and Figure 7 of Baykan et al. 2013, "
-        "with the figures of the paper beside ours where there are any."
+        "with the paper's figures next to ours."
     )
     json_help = "also write compare.json to FILE"
     pairs_help = "argument of the comparison or of its crawls (may be repeated)"
@@ -129,7 +129,7 @@ def _arguments() -> str:
 
 
 def _check_strategies(comparison: Comparison, url_model: str | None) -> None:
-    """Raise the error that the last crawl would end with, before the first begins."""
+    """Raise the error of a wrong strategy before the first crawl begins."""
     from classifiers.pages.methods import DEFAULT_METHOD
     from crawler.identification import page_method
     from crawler.strategies import make_ordering

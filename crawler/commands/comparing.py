@@ -36,8 +36,8 @@ class Comparison:
 
     @property
     def continuation(self) -> str:
-        """How to continue after an interruption."""
-        return f"the same command with -s JOBDIR={self.folder} goes on"
+        """The message that says how to continue after an interruption."""
+        return f"the same command with -s JOBDIR={self.folder} continues"
 
     def crawls(self) -> Iterator[tuple[str, str, Path]]:
         """Language, strategy and run folder of every crawl, in the order of crawling."""
@@ -55,7 +55,7 @@ class Comparison:
             "LANGFOCUS_QUIET=True",
         ]
         return [
-            # -P: a folder in which somebody stands may hold a crawler of its own.
+            # -P: the current folder may contain another package `crawler`.
             *(sys.executable, "-P", "-m", "langfocus", "crawl"),
             *(part for name, value in spider.items() for part in ("-a", f"{name}={value}")),
             *(part for setting in settings for part in ("-s", setting)),
@@ -65,7 +65,7 @@ class Comparison:
 def make_comparison(
     given: Mapping[str, str], folder: Path, settings: Sequence[str] = ()
 ) -> Comparison:
-    """The crawls that arguments ask for; raises SettingError for what no crawl could use."""
+    """The crawls of the arguments; raises SettingError for arguments that no crawl takes."""
     from crawler.options import CrawlOptions
     from crawler.strategies import ORDERINGS
 
@@ -112,10 +112,10 @@ def crawl_all(
 
 
 def _run(command: Sequence[str]) -> tuple[int, bool]:
-    """Exit code of a crawl, and whether this process was told to stop meanwhile.
+    """Exit code of a crawl, and True if this process was asked to stop meanwhile.
 
-    The crawl has a process group of its own, so a Ctrl-C reaches it once, through here. It then
-    ends in good order; at a second Ctrl-C it ends at once.
+    The crawl runs in a separate process group, so that it gets each Ctrl-C only once, from here. At
+    the first it stops in order; at the second it stops at once.
     """
     signals: list[int] = []
     children: list[subprocess.Popen[bytes]] = []
@@ -138,7 +138,7 @@ def _run(command: Sequence[str]) -> tuple[int, bool]:
 
 
 def _reason(folder: Path) -> str:
-    """The last line that a crawl logged, to follow a message; empty without a log."""
+    """The last line of the crawl's log as the end of a message; empty without a log."""
     try:
         lines = _log(folder).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:

@@ -29,7 +29,7 @@ examples:
 """
 
 _STOPPED = {"", "shutdown", "cancelled"}
-"""Finish reasons of a crawl that did not reach its end: it was told to stop, or crashed."""
+"""Finish reasons of a crawl that did not reach its end: it was stopped, or crashed."""
 
 
 class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
@@ -80,14 +80,14 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         scrapy_crawl.Command.run(self, args, opts)
 
     def _judge(self, crawl: Crawl) -> None:
-        """Fail if the crawl did not do what was asked."""
-        continuation = f"the same command with -s JOBDIR={crawl.run.folder} goes on"
+        """Fail if the crawl did not reach its end or fetched no page."""
+        continuation = f"the same command with -s JOBDIR={crawl.run.folder} continues"
         if crawl.fault:
             raise CrawlError(f"{crawl.fault}; {continuation}")
         if crawl.finish_reason in _STOPPED:
             self.fail(f"stopped; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.counts().pages == 0:
-            self.fail("not one page could be fetched; the outcomes above say why")
+            self.fail("no page could be fetched; see the outcomes above")
 
 
 def _opened(opts: argparse.Namespace, settings: Settings | None) -> Crawl:

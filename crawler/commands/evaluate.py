@@ -79,7 +79,7 @@ examples:
 
 
 class EvaluateCommand(LangfocusCommand):
-    """Carries out the experiments of the study."""
+    """Runs the experiments of the study."""
 
     usage = "DATA [EXPERIMENT ...] [options]"
     summary = "Compare URL classifiers as in Baykan 2013, or methods of identifying pages"
@@ -89,7 +89,7 @@ class EvaluateCommand(LangfocusCommand):
         "F1 next to those of Baykan, Henzinger and Weber 2013. With labelled pages or texts it "
         "asks methods of identifying pages instead, and shows how often they are right."
     )
-    json_help = "write everything found to FILE"
+    json_help = "write all results to FILE"
     files = ("json", "markdown")
 
     def manual(self) -> str:
@@ -106,13 +106,13 @@ class EvaluateCommand(LangfocusCommand):
         _add_output(parser)
         _add_what(parser.add_argument_group("What is measured"))
         _add_sample(parser.add_argument_group("Samples and folds"))
-        of_pages = parser.add_argument_group("What is measured on pages and texts")
+        of_pages = parser.add_argument_group("Options for pages and texts")
         page_evaluation.add_options(of_pages)
-        _add_where(parser.add_argument_group("Where it is computed"))
-        _add_servers(parser.add_argument_group("Where servers stand (for IP)"))
+        _add_where(parser.add_argument_group("Processes and clusters"))
+        _add_servers(parser.add_argument_group("Countries of servers (for IP)"))
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Evaluate what the data are for, and print tables."""
+        """Run the evaluation that fits the data, and print tables."""
         if not args:
             raise SettingError("expected labelled URLs, pages or texts")
         from classifiers.lab.datasets.texts import recognised
@@ -195,7 +195,7 @@ def _add_sample(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=natural,
         default=0,
-        help="whole number from which samples and folds follow (default: 0)",
+        help="seed of samples and folds, a whole number (default: 0)",
     )
 
 
@@ -205,7 +205,7 @@ def _add_where(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=positive,
         default=1,
-        help="processes (default: 1); the figures do not depend on it",
+        help="processes (default: 1); the results do not depend on it",
     )
     group.add_argument(
         "--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://10.0.0.1:8786"
@@ -215,7 +215,7 @@ def _add_where(group: argparse._ArgumentGroup) -> None:
 def _add_servers(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--mmdb", metavar="FILE", help="MaxMind database of countries or cities")
     group.add_argument(
-        "--addresses", metavar="FILE", help="lines of host and address with a tab between"
+        "--addresses", metavar="FILE", help="lines with a host, a tab and its address"
     )
     group.add_argument(
         "--resolve", action="store_true", help="ask the DNS for the address of every host"

@@ -1,4 +1,4 @@
-"""`langfocus graph`: the figures of a Web graph, as Tamura 2007 shows them for a data set."""
+"""`langfocus graph`: the figures of a Web graph, in the form of Tamura 2007."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ examples:
 
 
 class GraphCommand(LangfocusCommand):
-    """Prints the tables and figures of one graph; makes the graph first if it is told to."""
+    """Prints the tables and figures of one graph; --from or --generate makes the graph first."""
 
     usage = "[--from SOURCE... | --generate] GRAPH_FOLDER [--target LANG] [--json FILE]"
     summary = "Print the figures of a Web graph: languages, links, distances"
     description = (
         "Prints Tables 1, 4 and 5 and Figures 1 and 2 of Tamura et al. 2007 for any Web graph: "
         "pages by language and top-level domain, links by the languages of their ends and of "
-        "their servers, pages by distance from the seeds, and how far relevant pages are from "
+        "their servers, pages by distance from the seeds, and distances of relevant pages from "
         "each other. For a graph that was generated to the paper, the figures of the paper are "
         "printed beside ours."
     )
@@ -50,7 +50,7 @@ class GraphCommand(LangfocusCommand):
         """Add the options of the command."""
         super().add_options(parser)
         parser.add_argument(
-            "--html", metavar="FILE", type=Path, help="write the figures with plots to FILE"
+            "--html", metavar="FILE", type=Path, help="write the figures and plots to FILE"
         )
         parser.add_argument(
             "--target", metavar="LANG", help="target language (default: that of the graph)"
@@ -59,7 +59,7 @@ class GraphCommand(LangfocusCommand):
         _add_generating(parser.add_argument_group("Generating a graph"))
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Make the graph if this was asked for, then print and write its figures."""
+        """Make the graph if --from or --generate is given, then print and write its figures."""
         if opts.is_built and opts.generate:
             raise SettingError("give either --from or --generate, not both")
         if len(args) < 2 if opts.is_built else len(args) != 1:
@@ -96,14 +96,14 @@ def _add_making(group: argparse._ArgumentGroup) -> None:
     from classifiers.pages.methods import DEFAULT_METHOD
 
     group.add_argument(
-        "--from", action="store_true", dest="is_built", help="make it from the sources named"
+        "--from", action="store_true", dest="is_built", help="make the graph from these sources"
     )
     group.add_argument(
         "--directory-depth",
         metavar="N",
         type=int,
         default=1,
-        help="how many directories of a path make a directory (default: 1)",
+        help="depth of a directory: the number of path segments that count (default: 1)",
     )
     group.add_argument(
         "--orderings",
@@ -136,7 +136,7 @@ def _add_generating(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=int,
         default=0,
-        help="whole number from which a generated graph follows (default: 0)",
+        help="seed of a generated graph, a whole number (default: 0)",
     )
 
 
@@ -145,7 +145,7 @@ def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
 
     target = languages.canonical(opts.target or "")
     if target is None:
-        raise SettingError("--target LANG is needed: the language that the graph is made for")
+        raise SettingError("--target LANG is needed: the target language of the graph")
     build(
         sources,
         folder,

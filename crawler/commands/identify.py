@@ -92,8 +92,8 @@ class IdentifyCommand(LangfocusCommand):
     usage = "{urls [FILE] | pages [FILE|URL ...] | languages} [options]"
     summary = "Identify the language of URLs or of pages, as JSON lines"
     description = (
-        "Identifies the language of pages: from their URLs alone, which fetches nothing, or from "
-        "HTML files and pages that are fetched. Or lists the languages that are known. The output "
+        "Identifies the language of pages: from their URLs alone, without fetching, or from "
+        "HTML files and pages that are fetched. It can also list the known languages. The output "
         "is one JSON object a line, in the order of the input."
     )
     json_help = "write the lines to FILE (default: standard output)"
@@ -109,7 +109,7 @@ class IdentifyCommand(LangfocusCommand):
         super().add_options(parser)
         group = parser.add_argument_group("Identification")
         group.add_argument(
-            "--list", metavar="FILE", help="pages: a file that lists pages, one a line"
+            "--list", metavar="FILE", help="pages: a file that lists pages, one per line"
         )
         group.add_argument(
             "--model", metavar="FILE", help="urls: a model file (default: the one that ships)"
@@ -126,7 +126,7 @@ class IdentifyCommand(LangfocusCommand):
             "--features",
             metavar="N",
             type=positive,
-            help=f"urls: how many features --explain adds (default: {_FEATURES})",
+            help=f"urls: number of features that --explain adds (default: {_FEATURES})",
         )
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -194,7 +194,7 @@ def _lines(path: str | None) -> Iterator[str]:
 
 
 def _urls(files: list[str], opts: argparse.Namespace) -> Batches:
-    """A record for each line, in large batches from a file, one by one from a terminal."""
+    """Yield a record for each line, in large batches from a file, one by one from a terminal."""
     from classifiers.urls.model import UrlModel
 
     if len(files) > 1:
@@ -237,7 +237,7 @@ def _languages(sources: list[str]) -> Batches:
 
 
 def _listed(sources: Iterable[str], listing: str | None) -> Iterator[tuple[str, str]]:
-    """Each page and its URL, "" if it is not known: those named, then those of the list."""
+    """Each page and its URL, "" if unknown: the pages of the command line, then of the list."""
     yield from ((source, "") for source in sources)
     for line in _lines(listing) if listing else ():
         if line:
@@ -246,7 +246,7 @@ def _listed(sources: Iterable[str], listing: str | None) -> Iterator[tuple[str, 
 
 
 def _download(source: str, url: str, user_agent: str) -> Download | str:
-    """A page with its URL, "" if it is not known; or the reason why it cannot be read."""
+    """A page with its URL, "" if it is not known; or the reason of the failure."""
     from crawler.url import normalise
     from crawler.visit import Download
     from crawler.web.fetch import fetch

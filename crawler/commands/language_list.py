@@ -1,4 +1,4 @@
-"""The languages that any part of the project knows."""
+"""The languages that at least one part of the project knows."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class MergeCommand(LangfocusCommand):
         )
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Merge the folders that are named and print the figures."""
+        """Merge the given folders and print the figures."""
         folders = [Path(arg) for arg in args if not arg.startswith(_SCHEMES)]
         addresses = [arg for arg in args if arg.startswith(_SCHEMES)]
         if len(folders) < 2 or len(addresses) > 1 or (opts.remove and not addresses):
@@ -86,7 +86,7 @@ class MergeCommand(LangfocusCommand):
 
 def _remove(stored: StoredCrawl) -> None:
     if stored.totals()["leased"]:
-        raise CrawlError("a worker is at work on the crawl; nothing was removed")
+        raise CrawlError("a worker is active; the crawl was not removed")
     stored.remove()
 
 

@@ -1,4 +1,4 @@
-"""`langfocus evaluate` on labelled pages and texts: methods are asked, tables are printed."""
+"""`langfocus evaluate` on labelled pages and texts: runs the methods and prints tables."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _OF_PAGES: Final = ("methods", "kinds", "held_out", "limit", "surroundings")
 
 @dataclass(frozen=True)
 class Question:
-    """The methods, and the part of the data that they are asked about; empty tuples mean all."""
+    """The methods and the part of the data that they are tested on; empty tuples mean all."""
 
     methods: Sequence[str] = ()
     languages: Sequence[str] = ()
     kinds: Sequence[str] = ()
     held_out: float | None = None
-    """The share that was not trained on."""
+    """The held-out share, which no method was trained on."""
     limit: int | None = None
     seed: int | None = None
-    """Of simulated surroundings; None without them."""
+    """The seed of simulated surroundings; None without them."""
     json: Path | None = None
     markdown: Path | None = None
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
-    """Add the options that only pages and texts have."""
+    """Add the options for pages and texts."""
     group.add_argument(
         "--methods",
         metavar="NAME",
@@ -72,7 +72,7 @@ def add_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--surroundings",
         action="store_true",
-        help="give each text simulated inlinks and a URL, which follow from --seed",
+        help="give each text simulated inlinks and a URL, drawn with --seed",
     )
 
 
@@ -98,10 +98,10 @@ def evaluate(
     question: Question,
     progress: Callable[[], AbstractContextManager[Progress | None]],
 ) -> None:
-    """Ask each method about all cases, print the tables and write the files.
+    """Run each method on all cases, print the tables and write the files.
 
-    `progress` gives a function that shows how much is done; it is closed before anything is
-    printed. The finished methods are printed and written even after Ctrl-C or an error.
+    `progress` gives a function that shows the progress; it is closed before the tables are printed.
+    The finished methods are printed and written even after Ctrl-C or an error.
     """
     from classifiers.lab.study.page_runs import asked, found_methods
 
@@ -124,21 +124,21 @@ def evaluate(
 def _cases(
     source: LabelledTexts | LabelledPages, question: Question, on_progress: Progress | None
 ) -> Cases:
-    """What the methods are asked about; StudyError where nothing is left of the data."""
+    """The cases for the methods; StudyError if no case is left."""
     from classifiers.lab.datasets import LabelledPages
     from classifiers.lab.study.page_runs import Choice, cases_of_pages, cases_of_texts, selected
 
     choice = Choice(question.languages, question.kinds, question.held_out or 1.0, question.limit)
     if isinstance(source, LabelledPages):
         if question.seed is not None:
-            raise StudyError("--surroundings is for texts; pages have their own")
+            raise StudyError("--surroundings is for texts; pages have real ones")
         pages = selected(source, choice)
         cases = cases_of_pages(pages, on_progress)
     else:
         texts = selected(source, choice)
         cases = cases_of_texts(texts, seed=question.seed)
     if not cases.cases:
-        raise StudyError(f"{source.path}: nothing in these languages and of these kinds")
+        raise StudyError(f"{source.path}: no rows in these languages and of these kinds")
     return cases
 
 

@@ -1,4 +1,4 @@
-"""`langfocus report`: the figures of a run, computed anew from its `run.db`."""
+"""`langfocus report`: the figures of a run, recomputed from its `run.db`."""
 
 import argparse
 from pathlib import Path
@@ -14,7 +14,7 @@ examples:
 
 
 class ReportCommand(LangfocusCommand):
-    """Prints the table of a run and writes its `summary.json` and `report.html` anew."""
+    """Prints the table of a run and rewrites its `summary.json` and `report.html`."""
 
     usage = "RUN_FOLDER [--json FILE]"
     summary = "Print the figures of a crawl and write its report.html"
@@ -31,7 +31,7 @@ class ReportCommand(LangfocusCommand):
         return _EXAMPLES
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Report on the one folder that is named."""
+        """Print and rewrite the report of the given folder."""
         from crawler.report.crawl_page import write_report
         from crawler.report.crawl_tables import print_summary
 

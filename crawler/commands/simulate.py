@@ -1,4 +1,4 @@
-"""`langfocus simulate`: strategies compared on a Web graph, before anything is fetched."""
+"""`langfocus simulate`: comparison of strategies on a Web graph, without fetching."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SimulateCommand(LangfocusCommand):
         "Crawls a recorded or generated Web graph with several strategies, filters and "
         "tolerances, and shows Figures 4 to 8 of Tamura et al. 2007: relevant pages missed by "
         "distance, coverage, harvest rate, queue size, servers accessed. With --advise it names "
-        "the strategy that reaches a coverage at the least cost, and how sure that is."
+        "the strategy that reaches a coverage at the least cost, and the confidence of this choice."
     )
     json_help = "write all figures to FILE, as JSON"
     pairs_help = "argument of the simulation (may be repeated)"
@@ -76,7 +76,7 @@ class SimulateCommand(LangfocusCommand):
         _add_advice(parser.add_argument_group("Advice"))
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Simulate, then print and write the figures, also those of an unfinished command."""
+        """Simulate, then print and write the figures, also after an interruption."""
         from crawler.report.progress import Display
         from crawler.report.watching import Watch
         from crawler.simulate.webgraph import WebGraph
@@ -146,7 +146,7 @@ def _add_simulation(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=natural,
         help="seeds that each random state but the first draws, 0: those of the graph "
-        "(default: 0; with --advise as many as the graph has, if that many can be drawn)",
+        "(default: 0; with --advise the number of the graph's seeds, if that many can be drawn)",
     )
     group.add_argument("--limit", metavar="N", type=positive, help="end each crawl after N pages")
     group.add_argument(
@@ -195,7 +195,7 @@ def _plan(graph: WebGraph, opts: argparse.Namespace) -> SimulationPlan:
 
 
 def _simulate(found: _Found, opts: argparse.Namespace, watch: Watch) -> None:
-    """Simulate all of the plan; each result is added as soon as it is there."""
+    """Simulate all of the plan; each result is added as soon as it is ready."""
 
     def add(result: SimulatedCrawl) -> None:
         found.results.append(result)

@@ -61,7 +61,7 @@ class TrainCommand(LangfocusCommand):
     summary = "Train the model that reads a page's language from its URL, or one that reads pages"
     description = (
         "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
-        "measures it on registered domains it has not seen, and writes the model file. "
+        "measures it on registered domains that it was not trained on, and writes the model file. "
         "With --method it trains a method that identifies the language of a page instead."
     )
     json_help = "write the figures to FILE, as JSON"
@@ -112,7 +112,7 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
     numbers = {
         "--buckets": (1 << 18, "buckets of the hashed features, a power of two"),
         "--min-urls": (30, "URLs that a language needs to get a classifier"),
-        "--seed": (0, "whole number from which the split and the training follow"),
+        "--seed": (0, "seed of the split and the training, a whole number"),
         "--jobs": (1, "threads, two at most; the model does not depend on it"),
     }
     for name, (default, meaning) in numbers.items():
@@ -178,7 +178,7 @@ def _train_url_model(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
 
 
 def _options(opts: argparse.Namespace) -> Options:
-    """The options of the training; says in a line if word lists are left out."""
+    """The options of the training; prints a line if word lists are left out."""
     from classifiers.lab.training import wordlists
     from classifiers.lab.training.urltraining import Options
 
@@ -272,7 +272,7 @@ def _left_out(reasons: Counter[str]) -> str:
 
 
 def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
-    """The figures of a model trained without a tenth of the domains, on that tenth."""
+    """The figures of a model on a tenth of the domains, trained on the other nine tenths."""
     from classifiers.lab.datasets import split
     from classifiers.lab.training.assessment import assess
     from classifiers.lab.training.urltraining import fit

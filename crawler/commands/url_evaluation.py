@@ -1,4 +1,4 @@
-"""`langfocus evaluate` on labelled URLs: the experiments that are asked for, in their order."""
+"""`langfocus evaluate` on labelled URLs: runs the requested experiments in order."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 
 
 def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None:
-    """Carry out the experiments that are named, print their tables and write the files.
+    """Run the named experiments, print their tables and write the files.
 
-    The experiments that were finished are written even after Ctrl-C or an error. Raises StudyError
-    for what cannot be asked, before anything is read.
+    Finished experiments are written even after Ctrl-C or an error. Raises StudyError for wrong
+    arguments before data are read.
     """
     from classifiers.lab.datasets import open_dataset
     from crawler.report.printer import WIDE, Printer
@@ -60,7 +60,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
 
 
 def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
-    """The experiments to carry out, checked before anything is read."""
+    """The experiments to run; the arguments are checked before data are read."""
     from classifiers.lab.study.catalogue import EVERY
     from classifiers.lab.study.names import parse
 
@@ -92,7 +92,7 @@ def _resolver(opts: argparse.Namespace) -> Any:
 
     if not opts.mmdb:
         if opts.addresses or opts.resolve:
-            raise StudyError("addresses tell nothing without a database of countries: give --mmdb")
+            raise StudyError("addresses are of no use without a database of countries: give --mmdb")
         return None
     if bool(opts.addresses) == opts.resolve:
         raise StudyError("--mmdb needs either --addresses FILE or --resolve")

@@ -14,7 +14,7 @@ from crawler.url import fingerprint, host_of
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The page on which links were found, as far as admission depends on it.
+    """The facts about a page that decide about the admission of its links.
 
     `parent` is the id of its URL. `depth` and `redirects` are those of the links. `source` is the
     tally of the page's unit, None for seeds. `inlinks` are the languages that count for each link:
@@ -134,7 +134,7 @@ class Admitter:
         return _Directories(self.rules.filter, self.rules.directory_cap, given)
 
     def _lift(self, link: Link, fp: int, place: int | None, outcome: Outcome) -> None:
-        """Raise the score of a URL; `place` is its position among the new ones, if it is new."""
+        """Raise the score of a URL; `place` is its position among the new URLs, if it is new."""
         if not self.rules.lifts:
             return
         if place is not None:

@@ -3,8 +3,8 @@
 A URL is *queued*, then *leased* to one fetch, then *settled*. Settling is one transaction: the
 page's record, the counters of its server, its new links and the end of its lease are written
 together or not at all. If the process dies, its leases end and their URLs are queued again: when
-the process comes back, or after some time where several processes share one frontier.
-All times are unix seconds and are passed in; the frontier has no clock.
+the process restarts, or after some time if several processes share one frontier. All times are unix
+seconds and are passed in; the frontier has no clock.
 
 Every implementation passes the same test suite.
 """
@@ -15,7 +15,9 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 PAGE = "page"
-"""The outcome of a page that was downloaded with a final status; other outcomes are no pages."""
+"""The outcome of a page that was downloaded with a final status; other outcomes do not count as
+pages.
+"""
 
 REDIRECT = "redirect"
 """The outcome of a URL that redirects; its target gets its slots of the caps."""
@@ -26,7 +28,7 @@ MAX_INLINKS = 10
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A normalised URL found on a page, with the score that the crawl's ordering gives it."""
+    """A normalised URL found on a page, with its score by the crawl's ordering."""
 
     url: str
     score: float
@@ -57,16 +59,16 @@ class Record:
     """The result of a fetch.
 
     `outcome` is `PAGE`, `REDIRECT` or the reason why there is no page ("robots", "timeout", ...).
-    `fetched_at` is in unix seconds. `language` is None for a page without a label. `is_download`
-    is True for a page with a status of 2xx; such a page counts for N_a of its unit, and for N_r if
-    it `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, None
-    if unknown.
+    `fetched_at` is in unix seconds. `language` is None for a page without a label. `is_download` is
+    True for a page with a status of 2xx; such a page counts for N_a of its unit, and for N_r if it
+    `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, None if
+    unknown.
 
     Three kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
     style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_traps` look
-    endless (`crawler.politeness.traps`). `is_cut`: the body ended too early. `is_reference`: the
-    page has enough text that its language counts among the `inlinks` of the URLs that it links to.
-    `parser` is the name of the HTML parser that read it.
+    endless (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
+    `is_reference` is True if the page has enough text for its language to count among the `inlinks`
+    of the URLs that it links to. `parser` is the name of the HTML parser that read it.
     """
 
     outcome: str
@@ -88,7 +90,7 @@ class Record:
     is_cut: bool = False
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers above 0 that this page adds to the run's counters, by their names."""
+        """Return the positive numbers that this page adds to the run's counters, by name."""
         numbers = {
             "ignored_file": self.ignored_files,
             "ignored_url": self.ignored_urls,
@@ -146,9 +148,9 @@ class Frontier(Protocol):
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order.
 
-        The host may be contacted again after its delay, or at once if it was not contacted.
-        Raises `LeaseError` if the URL is not leased. Raises `crawler.errors.StorageError` if
-        nothing can be written any more; the URL then stays queued for a later process.
+        The host may be contacted again after its delay, or at once if it was not contacted. Raises
+        `LeaseError` if the URL is not leased. Raises `crawler.errors.StorageError` if the run can
+        no longer be written; the URL then stays queued for a later process.
         """
 
     def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
@@ -157,9 +159,8 @@ class Frontier(Protocol):
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host was contacted and rests for its delay.
 
-        With `not_before`, the host was not contacted and rests until then.
-        Where URLs are drawn at random, this URL counts as drawn: among the URLs with its score it
-        is leased first.
+        With `not_before`, the host was not contacted and rests until then. If URLs are drawn at
+        random, this URL counts as drawn: it is leased first among the URLs with its score.
         """
 
     def next(self, now: float) -> Lease | None:
@@ -169,22 +170,22 @@ class Frontier(Protocol):
         """
 
     def ready_at(self, now: float) -> float | None:
-        """Return when `next` will give a URL, or None until a lease of this process ends.
+        """Return the time of the next URL from `next`, or None until a lease of this process ends.
 
-        Where other processes share the frontier, it may only be a time to ask again.
+        If other processes share the frontier, it may only be a time to ask again.
         """
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
+        """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Keep the robots.txt of an origin."""
+        """Store the robots.txt of an origin."""
 
     def counts(self) -> Counts:
-        """Return how many URLs are queued and leased, and how many pages there are, in O(1)."""
+        """Return the numbers of queued URLs, leased URLs and pages, in O(1)."""
 
     def close(self) -> None:
         """Release the storage; URLs that are still leased are queued again."""

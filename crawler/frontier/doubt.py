@@ -1,8 +1,8 @@
-"""Whether a free connection waits for something better than a doubtful URL.
+"""Decides if a free connection waits for a better URL than a doubtful one.
 
 A URL is doubtful if its score is `FrontierRules.doubts_up_to` or less; any other is promising.
 Without this wait, a crawl with many connections would spend its first seconds on the few doubtful
-URLs that are queued then.
+URLs that are queued at the start.
 """
 
 from collections.abc import Mapping
@@ -13,10 +13,10 @@ from crawler.frontier.selection import QueuedHost
 
 
 class Doubt:
-    """Knows which hosts and leases may bring something better, and how long there was nothing."""
+    """Knows the hosts and leases that may bring a better URL, and the time without one."""
 
     def __init__(self, rules: FrontierRules, hosts: Mapping[int, QueuedHost]) -> None:
-        """Look at `hosts` (by id), which the frontier keeps."""
+        """Read `hosts` (by id), which the frontier keeps."""
         self._is_on = rules.doubts_up_to is not None
         self.threshold = float("-inf") if rules.doubts_up_to is None else rules.doubts_up_to
         self._patience_s = rules.patience_s
@@ -34,7 +34,7 @@ class Doubt:
         self._leases -= score > self.threshold
 
     def count(self, host: QueuedHost, score: float, by: int) -> None:
-        """Note that the queue of a host has one URL more (`by` 1) or less (-1)."""
+        """Note that the queue of a host has one URL more (`by` 1) or one fewer (-1)."""
         if score > self.threshold:
             host.promising += by
             if by == host.promising and not (host.is_ready or host.is_leased):
@@ -46,12 +46,12 @@ class Doubt:
             heappush(self._rests, (host.ready_at, host.id))
 
     def wake(self, now: float) -> None:
-        """Forget the rests that are over."""
+        """Remove the rests that have ended."""
         while self._rests and self._rests[0][0] <= now:
             heappop(self._rests)
 
     def hopes_for_better(self, best: float | None, now: float) -> bool:
-        """Tell whether the best ready URL is doubtful and still has to wait.
+        """Return True if the best ready URL is doubtful and must still wait.
 
         `best` is its score, None if no URL is ready.
         """
@@ -67,13 +67,13 @@ class Doubt:
         return now - self._since < self._patience_s
 
     def waits_until(self, best: float, now: float) -> float:
-        """Return when the best ready URL goes out if nothing better comes."""
+        """Return the time at which the best ready URL is leased if no better one arrives."""
         if self._since is None or not self.hopes_for_better(best, now):
             return now
         return self._since + self._patience_s
 
     def _promises_soon(self, now: float) -> bool:
-        """Tell whether a host with a promising URL will be ready before the patience ends."""
+        """Return True if a host with a promising URL will be ready before the patience ends."""
         while self._rests:
             ready_at, host_id = self._rests[0]
             host = self._hosts.get(host_id)

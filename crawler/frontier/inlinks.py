@@ -18,6 +18,6 @@ def written(languages: Sequence[str]) -> str | None:
 
 
 def read(text: str | None) -> tuple[str, ...]:
-    """Return the languages, each repeated as often as it was counted."""
+    """Return the languages, each as often as it was counted."""
     parts = (text or "").split()
     return tuple(language for part in parts for language in [part[1:]] * int(part[0], 16))

@@ -1,4 +1,4 @@
-"""The links of a settled page, packed for its run: one URL a line, compressed.
+"""The links of a settled page, packed for its run: one URL per line, compressed.
 
 Normalised URLs have no line breaks. The 23 links of a manual's page take 320 bytes.
 """
@@ -17,7 +17,7 @@ def written(urls: Sequence[str]) -> bytes:
 
 
 def read(data: bytes) -> list[str]:
-    """Return the links in their order; raises ValueError for bytes that `written` did not make."""
+    """Return the links in their order; raises ValueError for bytes of another format."""
     if not data:
         return []
     try:

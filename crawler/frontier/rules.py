@@ -13,22 +13,22 @@ _AT_LEAST_ZERO = ("patience_s", "host_cap", "directory_cap", "delay_s", "budget_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierRules:
-    """The rules of one crawl, given to whichever frontier it uses.
+    """The rules of one crawl, for any frontier.
 
     `filter` decides whether a link enters the queue. `draw` decides between URLs with the same
     score. With `lifts`, a queued URL takes the better score of a later link to it; this is not
-    possible where URLs are drawn uniformly.
+    possible if URLs are drawn uniformly.
 
-    A URL with the score `doubts_up_to` or less is doubtful; None: no URL is. A doubtful URL waits
-    until nothing better was ready for `patience_s` seconds, as long as something better may come:
-    from a page that is being fetched, or from a host that rests.
+    A URL with the score `doubts_up_to` or less is doubtful; None: no URL is doubtful. A doubtful
+    URL is leased only after no better URL was ready for `patience_s` seconds. It waits only while a
+    better one may come: from a page that is being fetched, or from a host that rests.
 
     At most `host_cap` URLs of a host and `directory_cap` URLs of a directory hold a slot; 0 allows
     any number. Two contacts of a host are `delay_s` seconds apart. At most `budget_pages` pages are
     settled or leased; None allows any number.
 
-    `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages
-    and redirects, in their order.
+    `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
+    redirects, in their order.
 
     Raises ValueError for a number below 0 and for rules that contradict each other.
     """
@@ -52,8 +52,8 @@ class FrontierRules:
             if value is not None and value < 0:
                 raise ValueError(f"{name} must be 0 or more, not {value}")
         if self.lifts and self.draw is Draw.UNIFORM:
-            raise ValueError("scores are not lifted where URLs are drawn uniformly")
+            raise ValueError("scores are not lifted if URLs are drawn uniformly")
 
     def is_doubtful(self, score: float) -> bool:
-        """Tell whether a URL with this score waits for something better."""
+        """Return True if a URL with this score waits for a better one."""
         return self.doubts_up_to is not None and score <= self.doubts_up_to

@@ -1,7 +1,7 @@
 """The choice among the hosts that may be contacted now: best first, or a uniform draw.
 
-Both cost O(log hosts) for each URL, however many URLs one host has. They keep hosts and scores in
-memory; URLs stay on disk.
+Both cost O(log hosts) for each URL, independent of the number of URLs of one host. They keep hosts
+and scores in memory; URLs stay on disk.
 """
 
 from array import array
@@ -87,7 +87,7 @@ class BestFirst:
     ) -> None:
         """Choose among `hosts` (by id).
 
-        `head_of` returns minus the score and the id of the best URL of the host with an id.
+        `head_of` returns minus the score and the id of the best URL of the host with that id.
         """
         self._hosts = hosts
         self._head_of = head_of
@@ -157,10 +157,10 @@ class BestFirst:
 class UniformDraw:
     """Draws a URL uniformly from the queues of all hosts that may be contacted now.
 
-    Where scores differ, the draw is among the URLs with the highest score. The cost grows with the
-    number of different scores; the orderings that draw have one or two. A URL that was drawn and
-    put back, because its robots.txt had to be fetched first, is taken before the next draw of its
-    score. A second draw would favour hosts that were contacted before.
+    If scores differ, the draw is among the URLs with the highest score. The cost grows with the
+    number of different scores; the orderings with random draws have one or two. A URL that was
+    drawn and put back, because its robots.txt had to be fetched first, is taken before the next
+    draw of its score. A second draw would favour hosts that were contacted before.
     """
 
     def __init__(
@@ -311,7 +311,7 @@ class Weights:
         self._free = array("q")
 
     def __len__(self) -> int:
-        """Return how many keys have a weight."""
+        """Return the number of keys with a weight."""
         return len(self._place)
 
     def weight(self, key: int) -> int:

@@ -1,9 +1,9 @@
 """The embedded frontier: one process, one SQLite file in the run's folder.
 
-URLs, their order and all counters are on disk. In memory are only the hosts that have a queued
-URL or still rest: 325 bytes for a host that is ready, 390 for one that rests, however long its
-queue is. Leases are not written down: a URL leaves the queue in the transaction that settles it.
-After a kill, every URL that was leased is therefore still queued.
+URLs, their order and all counters are on disk. Only the hosts with a queued URL or a rest are in
+memory: 325 bytes for a host that is ready, 390 for one that rests, for any length of its queue.
+Leases are not stored: a URL leaves the queue in the transaction that settles it. After a kill,
+every URL that was leased is therefore still queued.
 """
 
 import sqlite3
@@ -34,11 +34,11 @@ from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
-"""The tally of a source whose links are followed whatever its server gave.
+"""The tally of a source whose links are always followed.
 
 The link that led to a redirect was accepted, so the redirect's target is too. Links on a seed are
-always followed. Unlike in the paper, whose seeds are home pages in the target language
-(Tamura 2007, 2.1), a seed may be a portal in another language.
+always followed. Unlike in the paper, whose seeds are home pages in the target language (Tamura
+2007, 2.1), a seed may be a portal in another language.
 """
 
 
@@ -56,8 +56,8 @@ class SqliteFrontier:
     def __init__(self, connection: sqlite3.Connection, rules: FrontierRules, *, now: float) -> None:
         """Open the frontier on a run's database (`crawler.run.open_run`).
 
-        A host that an earlier process knew rests for its delay first, because that process may
-        have contacted it a moment ago.
+        A host that an earlier process knew rests for its delay first, because that process may have
+        contacted it just before.
         """
         self._storage = Storage(connection)
         self._rules = rules
@@ -126,7 +126,7 @@ class SqliteFrontier:
         try:
             return self._next(now)
         except sqlite3.DatabaseError as error:
-            raise StorageError(f"the run cannot be read any more: {error}") from error
+            raise StorageError(f"the run can no longer be read: {error}") from error
 
     def _next(self, now: float) -> Lease | None:
         self._wake_rested(now)
@@ -148,7 +148,7 @@ class SqliteFrontier:
         return lease
 
     def ready_at(self, now: float) -> float | None:
-        """Return when `next` will give a URL, or None until a lease ends."""
+        """Return the time of the next URL from `next`, or None until a lease ends."""
         if self._is_budget_leased():
             return None
         rested_at = self._resting[0][0] if self._resting else None
@@ -166,18 +166,18 @@ class SqliteFrontier:
             self._hosts[host_id].delay_s = delay_s
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
+        """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
         try:
             return self._storage.robots(origin)
         except sqlite3.DatabaseError as error:
             raise StorageError(f"the run cannot be read any more: {error}") from error
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Keep the robots.txt of an origin."""
+        """Store the robots.txt of an origin."""
         self._storage.set_robots(origin, text, now)
 
     def counts(self) -> Counts:
-        """Return how many URLs are queued and leased, and how many pages there are."""
+        """Return the numbers of queued URLs, leased URLs and pages."""
         return Counts(
             queued=self._queued - len(self._leased),
             leased=len(self._leased),
@@ -227,7 +227,7 @@ class SqliteFrontier:
         return self._storage.tallies([unit])[unit]
 
     def _drop_unit(self, lease: Lease, host: QueuedHost) -> list[tuple[float, int]]:
-        """Forget the queued URLs of the unit of a page; return the score and id of each."""
+        """Delete the queued URLs of the unit of a page; return the score and id of each."""
         part = self._rules.filter.part_of_host(lease.url)
         urls, dropped = self._storage.drop(host.id, part)
         self._admitter.free_directories(urls)
@@ -277,7 +277,7 @@ class SqliteFrontier:
     # Hosts in memory: leased, resting or ready. A host with no queue and no rest is forgotten.
 
     def _select(self) -> Selection:
-        """Return a selection; where URLs are drawn it already knows the queue."""
+        """Return a selection; if URLs are drawn, it already knows the queue."""
         if self._rules.draw is Draw.FIRST:
             return BestFirst(self._hosts, self._storage.head)
         random = Random(self._rules.random_state + self._pages)
@@ -330,7 +330,7 @@ class SqliteFrontier:
         self._doubt.count(host, score, by)
 
     def _rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
-        """Let a host that is not leased wait until `ready_at`, or take part at once."""
+        """Make a host without a lease wait until `ready_at`, or make it ready at once."""
         host.ready_at = ready_at
         if ready_at > now:
             heappush(self._resting, (ready_at, host.id))

@@ -39,7 +39,7 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class UrlRow:
-    """A URL about to be queued. `unit` is None where its host is the unit of relevance."""
+    """A URL to be queued. `unit` is None if its host is the unit of relevance."""
 
     id: int
     fingerprint: int
@@ -64,8 +64,8 @@ class Queue(NamedTuple):
 
 
 def is_of_storage(error: sqlite3.Error) -> bool:
-    """Tell whether the disk or the file caused an error, and not the statement."""
-    # SQLite has no class of its own for a damaged file.
+    """Return True if the disk or the file caused an error, not the statement."""
+    # sqlite3 has no error class for a damaged file.
     return isinstance(error, sqlite3.OperationalError) or type(error) is sqlite3.DatabaseError
 
 
@@ -88,7 +88,7 @@ class Storage:
         """Run a block completely or not at all.
 
         The counts that the block adds to the yielded counter are added to the table `counts`.
-        Raises `StorageError` if nothing can be written any more.
+        Raises `StorageError` if the run can no longer be written.
         """
         counts: Counter[str] = Counter()
         try:
@@ -103,7 +103,7 @@ class Storage:
         except BaseException as error:
             self._roll_back()
             if isinstance(error, sqlite3.Error) and is_of_storage(error):
-                raise StorageError(f"the run cannot be written any more: {error}") from error
+                raise StorageError(f"the run can no longer be written: {error}") from error
             raise
 
     def _roll_back(self) -> None:
@@ -132,7 +132,7 @@ class Storage:
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
 
     def queues(self, doubts_up_to: float) -> Iterator[Queue]:
-        """Yield the queue of every host that has one; scores above `doubts_up_to` are promising.
+        """Yield the queue of each host with one; scores above `doubts_up_to` are promising.
 
         Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
@@ -196,7 +196,7 @@ class Storage:
     # Settling.
 
     def unqueue(self, url_id: int) -> None:
-        """Take a URL out of the queue; it counts as seen from now on."""
+        """Remove a URL from the queue; it still counts as seen."""
         self._sql("UPDATE urls SET queued = 0, inlinks = NULL WHERE id = ?", (url_id,))
 
     def count_retry(self, url_id: int) -> None:
@@ -234,14 +234,14 @@ class Storage:
         """
         where = "host = ?" if unit is None else "+host = ? AND unit = ?"
         parameters = (host,) if unit is None else (host, unit)
-        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING url, score, id"  # noqa: S608  # both spellings stand above
+        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING url, score, id"  # noqa: S608  # both spellings are above
         dropped = self._sql(statement, parameters).fetchall()
         if dropped:
             self.free_slots(host, len(dropped))
         return [url for url, _, _ in dropped], [(score, url_id) for _, score, url_id in dropped]
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
-        """Write the row of a settled URL and return its id; `queued` URLs wait now."""
+        """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
         values = record_values(record) | {"host": lease.host, "queued": queued, "url_id": url_id}
         cursor = self._sql(_ADD_RECORD, values)
         return cursor.lastrowid or 0
@@ -309,7 +309,7 @@ class Storage:
         return self._next_url
 
     def store(self, urls: Sequence[UrlRow]) -> None:
-        """Queue URLs and write the numbers of slots that their hosts have given."""
+        """Queue URLs and store the numbers of slots that their hosts have given."""
         hosts = {row.host.key: row.host for row in urls}.values()
         self._many(
             "INSERT INTO hosts(id, host, admitted) VALUES (?, ?, ?)"
@@ -336,7 +336,7 @@ class Storage:
         )
 
     def add_inlinks(self, fingerprints: Collection[int], languages: Sequence[str]) -> None:
-        """Add languages to the inlinks of those URLs that are queued.
+        """Add languages to the inlinks of the queued URLs among these.
 
         A row that already has `MAX_INLINKS` is not written.
         """
@@ -371,12 +371,12 @@ class Storage:
         return None if row is None else int(row[0])
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the robots.txt kept for an origin, None if there is none."""
+        """Return the stored robots.txt of an origin, None if there is none."""
         query = "SELECT text, fetched_at FROM robots WHERE origin = ?"
         row = self._sql(query, (origin,)).fetchone()
         return None if row is None else KeptRobots(*row)
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Keep the robots.txt of an origin."""
+        """Store the robots.txt of an origin."""
         with self.transaction():
             self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)", (origin, text, now))

@@ -1,1 +1,1 @@
-"""Politeness: which hosts a crawl may contact, when, and in whose name."""
+"""Politeness: the hosts that a crawl may contact, the times, and the name of the bot."""

@@ -13,10 +13,11 @@ _TOKENS = re.compile(r"compatible;\s*([A-Za-z_-]+)"), re.compile(r"([A-Za-z_-]+)
 
 @dataclass(frozen=True, slots=True)
 class BotName:
-    """In whose name servers are asked.
+    """The names of the bot.
 
-    `user_agent` is sent, `robots_name` is obeyed in robots.txt. An anonymous bot may only use a
-    proxy on this machine. `fault` says why the crawl may not begin, "" if it may.
+    `user_agent` is sent to servers. The rules of robots.txt for `robots_name` are obeyed. A bot
+    with `is_anonymous` may only use a proxy on this machine. `fault` is the reason why the crawl
+    may not begin, "" if it may.
     """
 
     user_agent: str = "langfocus"
@@ -31,10 +32,10 @@ def is_contact(text: str) -> bool:
 
 
 def user_agent(own: str, given: str, contact: str | None) -> str | None:
-    """Return the User-Agent to send, None if it would hold no contact.
+    """Return the User-Agent to send, None if it would contain no contact.
 
-    `own` is the bot's name without a contact. `given` is the USER_AGENT of the settings; if it
-    is not `own`, it is sent unchanged. Raises `SettingError` for a contact that is not an e-mail
+    `own` is the bot's name without a contact. `given` is the USER_AGENT of the settings; if it is
+    not `own`, it is sent unchanged. Raises `SettingError` for a contact that is not an e-mail
     address or an http(s) URL.
     """
     if contact and not is_contact(contact):
@@ -47,7 +48,7 @@ def user_agent(own: str, given: str, contact: str | None) -> str | None:
 
 
 def missing_contact(own: str, given: str) -> str:
-    """Return the message for a live crawl whose User-Agent holds no contact."""
+    """Return the message for a live crawl whose User-Agent contains no contact."""
     if given != own:
         return (
             f"USER_AGENT={given}: it must hold an e-mail address or an http(s) URL, so that "

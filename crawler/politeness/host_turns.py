@@ -1,9 +1,9 @@
-"""The turns of a host that is asked on behalf of other hosts.
+"""The turns of a host that is contacted on behalf of other hosts.
 
 The frontier lets one lease at a time contact a host, with a delay between them. There is one
-exception. A robots.txt may redirect to another host: then it is fetched with the lease of the host
-whose rules it holds. That host is a *guest* of the host that has the file. Guests and the host's
-own leases take turns.
+exception. A robots.txt may redirect to another host: then the file is fetched with the lease of the
+host that asked for its rules. This host is a *guest* of the host with the file. Guests and the
+host's own leases take turns.
 """
 
 from collections import Counter, OrderedDict
@@ -22,7 +22,7 @@ class _Contact(NamedTuple):
 
 
 class HostTurns:
-    """Who contacts which host, and who did last.
+    """The present contact and the last contact of each host.
 
     len() is the number of hosts and guests that are remembered.
     """
@@ -39,10 +39,10 @@ class HostTurns:
     def enter(
         self, host: str, visitor: str, now: float, delay_of: Callable[[], float]
     ) -> float | None:
-        """Let the lease of `visitor` contact `host`; return None, or how many seconds it waits.
+        """Let the lease of `visitor` contact `host`; return None, or the seconds to wait.
 
-        `delay_of` returns the seconds between two contacts of `host`; it is called only if there
-        may be something to wait for. The more guests wait, the later the next one comes.
+        `delay_of` returns the seconds between two contacts of `host`; it is called only if a wait
+        is possible. The more guests wait, the longer each waits.
         """
         is_guest = visitor != host
         rest_s = self._rest_s(host, now, delay_of, is_guest=is_guest)
@@ -59,7 +59,7 @@ class HostTurns:
         return wait_s + max(delay_of(), STEP_S) * guests_before
 
     def leave(self, host: str, visitor: str, now: float) -> None:
-        """End a contact that was let in."""
+        """End a contact that `enter` allowed."""
         is_guest = visitor != host
         _decrease(self._inside, host)
         if is_guest:
@@ -70,13 +70,13 @@ class HostTurns:
             self._last.popitem(last=False)
 
     def __len__(self) -> int:
-        """Return how many hosts and guests are remembered."""
+        """Return the number of remembered hosts and guests."""
         return len(self._last) + len(self._room) + len(self._next)
 
     def _rest_s(
         self, host: str, now: float, delay_of: Callable[[], float], *, is_guest: bool
     ) -> float | None:
-        """Return for how many seconds a host may not be contacted yet, None if it may.
+        """Return the seconds until a host may be contacted, None if it may be contacted now.
 
         The frontier keeps the delay between the host's own leases.
         """

@@ -1,4 +1,4 @@
-"""Which addresses a crawl may contact: those of the public Internet, unless its user allows more.
+"""The addresses that a crawl may contact: by default those of the public Internet.
 
 A name is checked twice, since its address is known only after it was resolved. `is_private_host`
 checks the host of a URL before any request, `is_private_address` the address of a connection.
@@ -23,7 +23,9 @@ _MAPPED = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
 """Networks in which the last 32 bits are an IPv4 address (RFC 6052, RFC 4291, 2.5.5.1)."""
 
 _PRIVATE = (IPv4Network("192.88.99.0/24"), IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"))
-"""Relays, translators (RFC 7526, RFC 8215) and site-local networks; Python calls some global."""
+"""Relays, translators (RFC 7526, RFC 8215) and site-local networks; Python calls some of them
+global.
+"""
 
 # Certainly a name of the public Internet: its last label is a word, so it is not an address.
 _ORDINARY = re.compile(
@@ -40,7 +42,7 @@ class NoContactError(Exception):
 
 
 class BusyAddressError(Exception):
-    """A host or its address is in use; come again in `wait_s` seconds."""
+    """A host or its address is in use; try again after `wait_s` seconds."""
 
     def __init__(self, message: str, wait_s: float) -> None:
         super().__init__(message)
@@ -51,8 +53,8 @@ def is_private_host(host: str) -> bool:
     """Return True if the host of a URL is spelled like one of a private network.
 
     That is a private address in any spelling that systems understand (`127.1`, `0x7f000001`,
-    `0177.0.0.1`, `[::1]`), a name such as `localhost` or `printer.local`, or a name without a
-    dot, which only a local search list could complete.
+    `0177.0.0.1`, `[::1]`), a name such as `localhost` or `printer.local`, or a name without a dot,
+    which needs a local search list.
     """
     name = normalize("NFKC", unquote(host)).strip().lower().rstrip(".")
     name = name.removeprefix("[").removesuffix("]")
@@ -98,7 +100,7 @@ def is_loopback_host(host: str) -> bool:
 
 
 def host_of_proxy(proxy: str) -> str:
-    """Return the host of a proxy as it stands in `http_proxy`, "" for none."""
+    """Return the host of a proxy in the format of `http_proxy`, "" for none."""
     try:
         return urlsplit(proxy if "//" in proxy else f"//{proxy}").hostname or ""
     except ValueError:
@@ -106,7 +108,7 @@ def host_of_proxy(proxy: str) -> str:
 
 
 def _literal(name: str) -> str | None:
-    """Return the address that a host is, None for a name."""
+    """Return the address that a host spells, None for a name."""
     if ":" in name:
         return name
     if not name[-1:].isalnum() or not name[:1].isdigit():

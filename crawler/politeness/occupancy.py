@@ -8,7 +8,7 @@ class Occupancy(Protocol):
     """Limits the requests at an address."""
 
     def enter(self, address: str) -> bool:
-        """Let one more request in and return True, or return False."""
+        """Count one more request and return True, or return False if the limit is reached."""
 
     def leave(self, address: str) -> None:
         """End a request; raises `crawler.errors.StorageError` if that cannot be recorded."""

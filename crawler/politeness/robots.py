@@ -1,4 +1,4 @@
-"""The rules of robots.txt (RFC 9309); the frontier keeps them, so a restart asks no host twice."""
+"""The rules of robots.txt (RFC 9309); the frontier stores them, so a restart asks no host twice."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -39,13 +39,13 @@ class Verdict(Enum):
 
 
 class RobotsStore(Protocol):
-    """The part of the frontier that keeps robots.txt files and delays."""
+    """The part of the frontier that stores robots.txt files and delays."""
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the rules of an origin, "" if it has none, None if they were not fetched."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Keep the rules of an origin."""
+        """Store the rules of an origin."""
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds."""
@@ -80,7 +80,7 @@ class Robots:
         self._moved: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def verdict(self, url: str, now: float) -> Verdict:
-        """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt is kept.
+        """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt is stored.
 
         `UNREACHABLE` forbids the URL too, but only for a while.
         """

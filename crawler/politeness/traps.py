@@ -1,6 +1,6 @@
-"""Crawler traps: URLs that look as if their server made them without end.
+"""Crawler traps: URLs that look like members of an endless series.
 
-Heritrix too leaves out URLs with more than 20 segments or more than 2 repetitions. The share of
+Heritrix, too, leaves out URLs with more than 20 segments or more than 2 repetitions. The share of
 real URLs that these rules take for traps is in docs/hostile-web.md.
 """
 
@@ -9,27 +9,27 @@ from itertools import pairwise
 from typing import Final
 
 MAX_SEGMENTS: Final = 20
-"""Segments of a path."""
+"""Most segments of a path."""
 
 MAX_IN_A_ROW: Final = 2
-"""Equal segments in a row: a relative link on an error page repeats its folder."""
+"""Most equal segments in a row: a relative link on an error page repeats its folder."""
 
 MAX_EQUAL: Final = 3
-"""Equal segments in a path."""
+"""Most equal segments in a path."""
 
 MAX_PARAMETERS: Final = 30
-"""Parameters of a query: in a shop each click on a filter adds one."""
+"""Most parameters of a query: in a shop each click on a filter adds one."""
 
 MAX_EQUAL_PARAMETERS: Final = 3
-"""Equal parameters with equal values in a query."""
+"""Most equal parameters with equal values in a query."""
 
-# With fewer there is nothing to count; two slashes belong to the scheme.
+# With fewer slashes there is nothing to count; two of them belong to the scheme.
 _LEAST_SLASHES = 2 + MAX_IN_A_ROW + 1
 _LEAST_AMPERSANDS = MAX_EQUAL_PARAMETERS
 
 
 def is_trap(url: str) -> bool:
-    """Return True if a normalised URL looks like one of an endless number."""
+    """Return True if a normalised URL looks like a member of an endless series."""
     address, _, query = url.partition("?")
     is_long_path = address.count("/") >= _LEAST_SLASHES
     is_long_query = query.count("&") >= _LEAST_AMPERSANDS

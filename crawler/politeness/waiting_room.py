@@ -1,14 +1,14 @@
-"""Who waits for a host or an address that is in use, and how many."""
+"""The visitors that wait for a host or an address in use, and their number."""
 
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Final
 
 STEP_S: Final = 0.05
-"""Seconds after which to come again to a place that is in use."""
+"""Seconds after which to try a place in use again."""
 
 CAPACITY: Final = 100_000
-"""Visitors that are remembered; one more, and the one that waits longest is forgotten."""
+"""Most visitors that are remembered; with one more, the one that waits longest is forgotten."""
 
 
 def _ignore(place: str) -> None:
@@ -18,7 +18,7 @@ def _ignore(place: str) -> None:
 class WaitingRoom:
     """Visitors, each waiting for one place; len() is their number.
 
-    Nobody waits with a connection in hand: a visitor is told when to come again.
+    No visitor occupies a connection while it waits: it gets the time at which to try again.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class WaitingRoom:
         self._numbers: Counter[str] = Counter()
 
     def wait(self, visitor: str, place: str) -> int:
-        """Let a visitor wait for a place; return how many wait for it, this one included.
+        """Let a visitor wait for a place; return the number that wait for it, this one included.
 
         A visitor that waits already, for this or another place, goes to the end.
         """
@@ -53,5 +53,5 @@ class WaitingRoom:
             self._on_empty(place)
 
     def __len__(self) -> int:
-        """Return how many visitors wait."""
+        """Return the number of waiting visitors."""
         return len(self._places)

@@ -1,1 +1,1 @@
-"""Figures, tables and pages about crawls, simulations and studies; no crawl is started here."""
+"""Figures, tables and pages about crawls, simulations and studies; starts no crawl."""

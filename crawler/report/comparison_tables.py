@@ -103,7 +103,7 @@ def strategies_of(runs: Runs) -> list[str]:
 
 
 def portions(by: Mapping[str, Summary], at_most: int) -> dict[str, list[Portion]]:
-    """For each strategy its pages in at most `at_most` portions, which are equally long for all."""
+    """For each strategy its pages in at most `at_most` portions of equal size."""
     longest = max(len(summary.harvest_by_200) for summary in by.values())
     return {
         strategy: merged(summary.harvest_by_200, at_most, longest=longest)

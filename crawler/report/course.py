@@ -63,7 +63,7 @@ def curve(run: sqlite3.Connection | Path | str, *, points: int = 500) -> list[Cu
 
 
 def last_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION) -> Portion:
-    """The last `size` pages of a run (fewer in a shorter one)."""
+    """The last `size` pages of a run (fewer if it is shorter)."""
     row = connection.execute(
         """SELECT count(*), count(language), count(*) FILTER (WHERE language = ?)
            FROM (SELECT language FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)""",
@@ -73,7 +73,7 @@ def last_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION)
 
 
 def merged(portions: list[Portion], at_most: int, *, longest: int | None = None) -> list[Portion]:
-    """The same pages in at most `at_most` portions, each made of equally many of the given ones.
+    """The same pages in at most `at_most` portions, each made from equally many.
 
     `longest` is the number of portions of the longest of several runs, so that the portions of all
     runs have the same length.

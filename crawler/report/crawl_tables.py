@@ -44,12 +44,12 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
 
 
 def finish(summary: Summary) -> str:
-    """Why a run ended; it is unknown while the run goes on and after a kill."""
+    """Why a run ended; it is unknown during the run and after a kill."""
     return summary.finish_reason or "running or killed"
 
 
 def language_table(summary: Summary, most: int, *, name: str = "") -> Table:
-    """The most frequent languages with their share of the labelled pages; `name` heads them."""
+    """The most frequent languages with their share of the labelled pages; `name` is the header."""
     named = {f"{language_name(code)} ({code})": n for code, n in summary.languages.items()}
     return Table("Languages", (name, "pages", "share"), shares(named, most))
 

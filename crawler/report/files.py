@@ -1,4 +1,4 @@
-"""Files that are whole or not there."""
+"""Files that are complete or missing, never partial."""
 
 import json
 import math
@@ -11,7 +11,7 @@ from crawler.errors import SettingError
 
 
 def write_whole(path: Path, text: str) -> Path:
-    """`path`, which now has the text; nobody ever reads half of it."""
+    """`path`, after writing the text to it in one step: no reader sees half of it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         temporary.write_text(text, encoding="utf-8")
@@ -31,7 +31,7 @@ def check_places(*paths: Path | None) -> None:
     """Raise SettingError for a file that is to be written into a folder that does not exist."""
     for path in paths:
         if path is not None and not path.absolute().parent.is_dir():
-            raise SettingError(f"{path}: there is no such folder to write it to")
+            raise SettingError(f"{path}: its folder does not exist")
 
 
 def _defined(value: Any) -> Any:

@@ -6,7 +6,7 @@ from classifiers.errors import LanguageError
 from classifiers.languages import name
 
 NOTHING = "-"
-"""Shown where there is no figure."""
+"""Shown in place of a missing figure."""
 
 
 def share_of(part: int, whole: int) -> float | None:
@@ -53,9 +53,9 @@ def language_name(code: str) -> str:
 
 
 def printable(text: str) -> str:
-    """`text` with `?` for letters that a terminal could take for a command, or that are invisible.
+    """`text` with `?` for control characters and invisible letters.
 
-    Texts from the Web can have such letters.
+    Texts from the Web can contain them, and a terminal could read them as commands.
     """
     if text.isprintable():
         return text

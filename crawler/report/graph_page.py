@@ -57,7 +57,7 @@ def distance_figures(figures: GraphFigures) -> dict[str, Any]:
         "within": {
             "title": within.title,
             "plots": _within_plots(figures, lang),
-            "caption": "All pages that the seeds reach over so many links or fewer: their share "
+            "caption": "All pages that the seeds reach over at most d links: their share "
             f"in {lang}, and their number (Tamura 2007, Fig. 1).",
             "table": within,
         },

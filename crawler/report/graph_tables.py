@@ -70,7 +70,7 @@ class WithinDistance(NamedTuple):
 
 
 def within_distances(figures: GraphFigures) -> list[WithinDistance]:
-    """The rows of Figure 1; the last one has all distances if there are too many."""
+    """The rows of Figure 1; if there are too many, the last one joins the greater distances."""
     rows = []
     pages = relevant = 0
     for distance, (more_pages, more_relevant) in enumerate(figures.by_distance):
@@ -153,7 +153,7 @@ def _own_domains(target: str) -> frozenset[str]:
 
 
 def _pages_of(figures: GraphFigures, languages: Set[str], own: Set[str]) -> tuple[int, int]:
-    """The pages in some languages under the language's own top-level domains, and elsewhere."""
+    """The pages in some languages, under the languages' own top-level domains and elsewhere."""
     counts: Counter[bool] = Counter()
     for (language, domain), pages in figures.pages_by.items():
         if language in languages:
@@ -190,7 +190,7 @@ def _languages(figures: GraphFigures) -> Table:
     counts: Counter[str] = Counter()
     for (language, _), pages in figures.pages_by.items():
         counts[f"{language_name(language)} ({language})" if language else "none"] += pages
-    if len(counts) <= 3:  # Table 1 has them all
+    if len(counts) <= 3:  # Table 1 has all of them
         return _NO_TABLE
     rows = _greatest(counts, figures.pages, _MOST_LANGUAGES)
     return Table("Languages", ("", "pages", "share"), rows)

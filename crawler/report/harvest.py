@@ -20,7 +20,7 @@ from crawler.run_reader import reading, sessions_of
 
 @dataclass(frozen=True, kw_only=True)
 class Summary:
-    """The figures of one run. Rates are fractions from 0 to 1, `None` where nothing can be divided.
+    """The figures of one run. Rates are fractions from 0 to 1, `None` if the divisor is 0.
 
     A page is a URL that was downloaded with a final status (outcome `page`). Redirects, URLs that
     robots.txt forbids and failures are counted in `outcomes` only. No rate includes pages without a
@@ -103,7 +103,7 @@ def write_summary(summary: Summary, folder: Path) -> Path:
 def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> Summary:
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     if "lang" not in meta:
-        raise RunFolderError("run.db names no language: it was not made by a crawl of langfocus")
+        raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
     lang = str(meta["lang"])
     tallies = _tallies(connection)
     pages = tallies.outcomes["page"]
@@ -179,7 +179,7 @@ def _tallies(connection: sqlite3.Connection) -> _Tallies:
 
 
 def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
-    """How many hosts have a page, and how many pages the largest has."""
+    """The number of hosts with a page, and the number of pages of the largest."""
     hosts, most = connection.execute(
         """SELECT count(*), coalesce(max(pages), 0)
            FROM (SELECT count(*) AS pages FROM pages WHERE outcome = 'page' GROUP BY host)"""

@@ -24,8 +24,8 @@ class Totals:
 class LiveLine:
     """One line on a display, with the harvest rate of all pages and of the last 200.
 
-    `title` begins the line. `clock` gives seconds that only grow, such as `time.monotonic`.
-    `totals` are the counts of earlier sessions; the last 200 pages are those of this session.
+    `title` begins the line. `clock` returns increasing seconds, such as `time.monotonic`. `totals`
+    are the counts of earlier sessions; the last 200 pages are those of this session.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class LiveLine:
         self._relevant = totals.relevant
 
     def show(self, queued: int, hosts: int) -> None:
-        """Bring the line up to date if it is time to; cheap enough for every page."""
+        """Update the line if it is due; cheap enough for every page."""
         self._queue_and_hosts = (queued, hosts)
         if not self._is_closed:
             self._display.update(self, self._shown)

@@ -1,4 +1,4 @@
-"""Tables as Markdown, and the Markdown files that hold them."""
+"""Tables as Markdown, and the Markdown files that contain them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ def markdown(table: Table) -> list[str]:
 
 
 def write_markdown(path: Path, text: str) -> Path:
-    """A Markdown file that has the text between BEGIN and END, or is the text without them."""
+    """Write the text between BEGIN and END of a Markdown file, else as the whole file."""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     before, begin, rest = old.partition(BEGIN)
     _, end, after = rest.partition(END)

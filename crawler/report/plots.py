@@ -1,7 +1,7 @@
 """Plots as SVG elements of a page, in the colours of the page.
 
-These colours are CSS variables, so that one plot is right on a light page and on a dark one.
-matplotlib cannot write variables: it draws with stand-in colours, which are replaced afterwards.
+These colours are CSS variables, so that one plot fits a light page and a dark one. matplotlib
+cannot write variables: it draws with placeholder colours, which are replaced afterwards.
 """
 
 import re
@@ -40,7 +40,7 @@ class Series:
     x: Sequence[float]
     y: Sequence[float | None]
     is_marked: bool = False
-    """Whether each point gets a mark, for lines of few points."""
+    """Whether each point gets a mark, for lines with few points."""
     marks_end: bool = False
     """Whether the last point gets a mark."""
     band: tuple[Sequence[float], Sequence[float]] | None = None
@@ -76,7 +76,7 @@ def line_plot(name: str, title: str, series: Sequence[Series], axes: PlotAxes) -
     """An `<svg>` element with the lines of `series`; the same input gives the same text.
 
     `name` must differ between the plots of one page: the ids inside are made from it. `title` is
-    for readers who hear the page.
+    for screen readers.
     """
     from matplotlib import rc_context
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -167,7 +167,7 @@ def _as_element(figure: "Figure", title: str) -> str:
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    # Comments, and ids to which nothing refers and which other plots have too.
+    # Comments, and unused ids that other plots have too.
     svg = re.sub(r"<!--.*?-->\s*", "", svg, flags=re.DOTALL)
     svg = re.sub(r'<g id="[^"]*"', "<g", svg).replace("xlink:href", "href")
     box = re.search(r'viewBox="[^"]*"', svg)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class Display:
-    """Rows of text, one for each task that is under way.
+    """Rows of text, one for each running task.
 
-    On a terminal the rows are at its bottom, change at most every `refresh_s` seconds, and are
-    cut at its right edge. On any other stream each row is printed as a line every `every_s`
-    seconds. `clock` gives seconds that only grow. All methods may be called by any thread.
+    On a terminal the rows are at its bottom, change at most every `refresh_s` seconds, and are cut
+    at its right edge. On any other stream each row is printed as a line every `every_s` seconds.
+    `clock` returns increasing seconds. All methods may be called by any thread.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Display:
         self.close()
 
     def update(self, row: object, text: Callable[[], str]) -> None:
-        """Set the text of a row, and show all rows if it is time to.
+        """Set the text of a row, and show all rows if an update is due.
 
         `text` is called only when the rows are shown, so this is cheap enough for every page.
         """
@@ -63,7 +63,7 @@ class Display:
                 self._show([text() for text in self._rows.values()])
 
     def count(self, task: str, done: int, total: int | None) -> None:
-        """Show how much of a task is done, and of how much if that is known.
+        """Show the progress of a task: `done` of `total`, if the total is known.
 
         All tasks that are counted share one row, which is removed when a task is finished.
         """
@@ -74,7 +74,7 @@ class Display:
             self.update(Display.count, lambda: f"{task}: {done:,}{of_total}")
 
     def remove(self, row: object) -> None:
-        """Remove a row. It disappears when the rows are shown next, or now if it was the last."""
+        """Remove a row. It disappears at the next update, or at once if it was the last."""
         with self._lock:
             self._rows.pop(row, None)
             if not self._rows:

@@ -28,7 +28,7 @@ CURVES = (
         "Figure 5: coverage",
         lambda course: course.coverage,
         "coverage",
-        "Share of all relevant pages of the graph that were crawled after so many pages. A mark "
+        "Share of all relevant pages of the graph that were crawled after n pages. A mark "
         "shows where a crawl had no more pages to download.",
         is_share=True,
     ),
@@ -62,7 +62,7 @@ MISSES = Curve(
     "Figure 4: relevant pages missed, by distance from the seeds",
     lambda course: course.miss_ratio,
     "miss ratio",
-    "Share of the relevant pages within so many links from the seeds that were not crawled when "
+    "Share of the relevant pages within d links of the seeds that were not crawled when "
     "the crawl ended.",
     is_share=True,
 )

@@ -86,7 +86,7 @@ def _misses(groups: Sequence[Group]) -> Plot | None:
         end = _MOST_DISTANCES
         shade = (band.low[:end], band.high[:end]) if len(group.results) > 1 else None
         series.append(Series(group.case.name, band.x[:end], band.mean[:end], True, band=shade))
-    # Without a least top a plot of no misses at all would have no height.
+    # Without this lower bound a plot without misses would have no height.
     top = max([_LEAST_TOP, *(value for one in series for value in one.y if value is not None)])
     axes = PlotAxes(
         x_label="distance",
@@ -140,7 +140,7 @@ def _series(curve: Curve, group: Group, end: int) -> Series:
 
 
 def _drawn_until(groups: Sequence[Group], most: int) -> int:
-    """The last number of pages that is drawn: selective crawls have ended long before it."""
+    """The number of pages at which curves end; most selective crawls are much shorter."""
     ends = [longest([group]) for group in groups]
     selective = [pages for pages in ends if pages < _MOST_PAGES * most]
     if not selective:

@@ -28,7 +28,7 @@ def simulation_tables(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -
 
 
 def overview(plan: SimulationPlan, groups: Sequence[Group]) -> Table:
-    """The figures of each strategy at its end, and how often it was simulated."""
+    """The figures of each strategy at its end, with a note on the number of simulations."""
     notes = [repetition_note(plan)] if len(plan.random_states) > 1 else []
     if any(not _is_complete(group) for group in groups):
         notes.append(f"* ended after {plan.limit:,} pages" if plan.limit else "* ended early")
@@ -58,7 +58,7 @@ def _is_complete(group: Group) -> bool:
 
 
 def repetition_note(plan: SimulationPlan) -> str:
-    """How often each strategy was simulated; empty if each was simulated once."""
+    """A note on the number of simulations of each strategy; empty if each was simulated once."""
     if len(plan.random_states) < 2:
         return ""
     number, seeds = len(plan.random_states), plan.drawn_seeds
@@ -74,7 +74,7 @@ def repetition_note(plan: SimulationPlan) -> str:
             "random states; the other strategies do not depend on chance."
         )
     return (
-        f"{repeated} Curves are means, shaded areas go from the least to the greatest value; a "
+        f"{repeated} Curves are means, shaded areas range from the least to the greatest value; a "
         "crawl that has ended keeps its last value. The figure after ± is half of the 95 % "
         "confidence interval of the mean (Student's t)."
     )
@@ -152,7 +152,7 @@ def _cost_table(
 def _mean_cost(
     group: Group, coverage: float, value: Callable[[Cost], int], shown: Callable[[float], str]
 ) -> str:
-    """The mean over all simulations of a case, if all of them reached the coverage."""
+    """The mean cost over all simulations of a case, if all of them reached the coverage."""
     reached = [
         value(course.milestones[coverage])
         for course in group.courses
@@ -163,7 +163,7 @@ def _mean_cost(
 
 
 def links_table(groups: Sequence[Group]) -> Table:
-    """The numbers of links by what a crawl did with them, in the first simulation of each case."""
+    """The numbers of links by the crawl's decision, in the first simulation of each case."""
     rows = [(group.case.name, *_links(group.courses[0])) for group in groups]
     head = ("links", "queued", "seen before", "rejected", "host full", "dropped later")
     return Table("Links by outcome", head, rows)

@@ -23,7 +23,7 @@ _LEAD: Final = (
     " *sd* is the standard deviation over the folds."
 )
 _LEAD_OF_PAGES: Final = (
-    "Figures are percentages of pages or texts, if nothing else is said; the figures of the papers"
+    "Figures are percentages of pages or texts, unless noted otherwise; the figures of the papers"
     " are in brackets."
 )
 

@@ -143,7 +143,7 @@ def _depth(node: Mapping[str, Any]) -> int:
 
 
 def _legend(axes: Axes) -> None:
-    """Add the legend beside the plot, where it hides nothing."""
+    """Add the legend beside the plot, so that it hides nothing."""
     axes.legend(frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""The tables of a study: the figures that were measured beside those of a paper."""
+"""The tables of a study: measured figures beside those of a paper."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from crawler.report.table import Table
 
 
 def study_table(measured: MeasureTable, *, with_all: bool = False) -> Table:
-    """The figures as texts; a paper's figures are in brackets or in a column of their own.
+    """The figures as texts; a paper's figures are in brackets or in a separate column.
 
-    `with_all` shows those in brackets too if there is such a column for another figure.
+    `with_all` shows them in brackets too, if another figure has such a column.
     """
     heads = [*measured.heads, *measured.columns]
     if measured.headline is not None:
@@ -51,7 +51,7 @@ def _compared(cell: Cell, row: Row, measured: MeasureTable) -> list[str]:
 def _figure(value: float | None, measured: MeasureTable) -> str:
     if value is None or math.isnan(value):
         return NOTHING
-    # Counts stand among percentages; small shares would be rounded to 0.
+    # Counts are among percentages; small shares would be rounded to 0.
     if value >= 1000 or (value == int(value) and value > 100):
         return f"{value:,.0f}"
     digits = 2 if 0 < value < 0.1 and measured.digits else measured.digits

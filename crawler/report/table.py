@@ -1,7 +1,7 @@
-"""The table of texts that every report is made of.
+"""The table of texts that all reports use.
 
-`Printer.table` prints it, `markdown` writes it as Markdown, the macro `table` of `templates/`
-as HTML.
+`Printer.table` prints it, `markdown` writes it as Markdown, the macro `table` of `templates/` as
+HTML.
 """
 
 from collections.abc import Sequence

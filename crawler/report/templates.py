@@ -1,4 +1,4 @@
-"""HTML files made from `templates/`: one file each, without scripts, and nothing is fetched.
+"""HTML files made from `templates/`: one file each, without scripts and network requests.
 
 Every text is escaped, because titles, URLs and names of hosts come from the Web.
 """
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def render(template: str, **values: Any) -> str:
-    """The text of the HTML file that a template makes of some values."""
+    """The text of the HTML file from a template and its values."""
     return _environment().get_template(template).render(values)
 
 
@@ -34,6 +34,6 @@ def _environment() -> "Environment":
 
 
 def _shown(value: Any) -> Any:
-    """A value without letters that cannot be seen; they could hide a part of an address."""
+    """A value without invisible letters, which could hide a part of an address."""
     is_markup = hasattr(value, "__html__")
     return value if is_markup else printable(str(value))

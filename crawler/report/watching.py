@@ -1,4 +1,4 @@
-"""The progress of simulations: the pages of each that runs, and a line for each that ends."""
+"""The progress of simulations: the pages of each running one, and a line for each finished one."""
 
 from crawler.report.progress import Display
 from crawler.report.simulation_tables import outcome
@@ -15,7 +15,7 @@ class Watch:
         self._done = 0
 
     def pages(self, case: StrategyCase, random_state: int, pages: int) -> None:
-        """Show how many pages a simulation has."""
+        """Show the number of pages of a simulation."""
         self._display.update((case, random_state), lambda: f"{case.name}: {pages:,} pages")
 
     def done(self, result: SimulatedCrawl) -> None:

@@ -61,7 +61,7 @@ class SharedOccupancy:
         self._crawl.read(lambda pipe: pipe.zrem(self._key(address), stay))
 
     def renew(self) -> None:
-        """Let the requests of this worker count for `lease_s` seconds from now on."""
+        """Make the requests of this worker count for another `lease_s` seconds."""
         ends_at = self._clock() + self._lease_s
         if not self._stays:
             return

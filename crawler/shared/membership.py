@@ -1,4 +1,4 @@
-"""How a worker takes part in a shared crawl, and the rules on which all of its workers agree."""
+"""The membership of a worker in a shared crawl, and the rules that are the same for all workers."""
 
 import json
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ LAYOUT = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
-    """How one worker takes part in a shared crawl.
+    """The membership of one worker in a shared crawl.
 
-    `worker` names the stream of records and the counters, which outlive the process. `identity`
-    has the settings that bind the crawl beside its rules; a worker with another value is refused.
-    A lease ends by itself after `lease_s` seconds unless `RedisFrontier.renew` is called. While
-    other workers hold leases, `ready_at` asks to look again in `poll_s` seconds. A server that
-    cannot be reached is tried for `wait_s` seconds, and for at most 5 seconds when the worker
-    joins. Without `keeps_records`, only the counts of settled pages are kept.
+    `worker` names the stream of records and the counters, which outlive the process. `identity` has
+    the settings that are fixed for the crawl in addition to its rules; a worker with another value
+    is refused. A lease ends by itself after `lease_s` seconds unless `RedisFrontier.renew` is
+    called. While other workers hold leases, `ready_at` asks to look again in `poll_s` seconds. A
+    server that cannot be reached is tried for `wait_s` seconds, and for at most 5 seconds when the
+    worker joins. Without `keeps_records`, only the counts of settled pages are kept.
     """
 
     worker: str = "worker"
@@ -54,7 +54,7 @@ def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, o
 
 
 def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
-    """Return the values that the scripts read; those that bind no crawl hold from now on."""
+    """Return the values that the scripts read; those not fixed for the crawl change now."""
     values = binding(rules, {}) | {
         "patience_s": rules.patience_s,
         "delay_s": rules.delay_s,

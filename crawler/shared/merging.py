@@ -50,10 +50,10 @@ class _Share:
 def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = None) -> Merged:
     """Write one `run.db` into `folder` with the pages of all workers' folders.
 
-    `stored` is the same crawl in Redis. With it, the run also has the records that still wait
-    there, for example those of a worker that died. Only `folder` is changed, so the crawl may go
-    on and be merged again. Raises `RunFolderError` if a share is not of a shared crawl, if the
-    shares are of different crawls, or if `folder` holds a run that is not a merged one.
+    `stored` is the same crawl in Redis. With it, the run also has the records that are still there,
+    for example those of a worker that died. Only `folder` is changed, so the crawl may go on and be
+    merged again. Raises `RunFolderError` if a share is not of a shared crawl, if the shares are of
+    different crawls, or if `folder` holds a run that is not a merged one.
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
@@ -113,7 +113,7 @@ def _write(
 ) -> Merged:
     counts = sum((share.counts for share in shares), Counter[str]())
     settled = 0
-    # Redis first: records that a worker moves meanwhile are in its folder when that is read.
+    # Redis first: records that a worker moves in the meantime are in its folder by then.
     if stored is not None:
         counts, settled = _add_stored(connection, stored)
     for share in shares:
@@ -150,7 +150,7 @@ def _add_share(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 def joined(sessions: Sequence[Session]) -> Iterator[Session]:
-    """Yield the times at which at least one worker was at work.
+    """Yield the times at which at least one worker was active.
 
     Sessions that overlap become one, which ends for the reason of the last of them.
     """

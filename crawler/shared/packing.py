@@ -1,6 +1,6 @@
 """The links of a page as one MessagePack array, which the script of the shared frontier reads.
 
-Each URL's row is packed for itself, because the server keeps it packed.
+Each URL's row is packed separately, because the server stores it packed.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     pass
 
 _BUCKETS = 100_000
-# Redis keeps a set of at most 512 integers in little memory. A bucket may hold two such hosts.
+# Redis stores a set of at most 512 integers in little memory. A bucket may contain two hosts.
 _LONGEST_BUCKETED = 256
 
 
@@ -57,7 +57,8 @@ class LinkPacker:
         """Make a packer; needs the package msgpack."""
         from msgpack import Packer
 
-        # The script tells no bytes from text, and half a surrogate pair must not lose a page.
+        # The script does not distinguish bytes from text, and half a surrogate pair must not lose a
+        # page.
         self._packer: Packer = Packer(use_bin_type=False, unicode_errors="surrogatepass")
         self._filter = rules.filter
         self._is_by_directory = rules.directory_cap > 0 or rules.filter.unit is Unit.DIRECTORY
@@ -65,13 +66,13 @@ class LinkPacker:
         self._lifts = rules.lifts
 
     def directory_of(self, url: str) -> str:
-        """Return the directory of a URL, "" where no rule asks for it."""
+        """Return the directory of a URL, "" if no rule needs it."""
         return self._filter.directory_of(url) if self._is_by_directory else ""
 
     def bucket_of(self, host: str) -> str:
         """Return the number of the set with the fingerprints of a host's URLs.
 
-        Returns "" where the fingerprint itself names the set.
+        Returns "" if the fingerprint itself names the set.
         """
         return str(crc32(encoded(host)) % _BUCKETS) if self._has_buckets else ""
 
@@ -95,7 +96,7 @@ class LinkPacker:
         distinct = _Distinct({}, [], [])
         for link in links:
             if isnan(link.score):
-                # A sorted set refuses it, and a script must not fail half-way.
+                # A sorted set refuses it, and a script must not fail in the middle.
                 raise ValueError(f"the score of {link.url} is not a number")
             key = fingerprint(link.url)
             place = place_of.get(key)

@@ -2,12 +2,12 @@
 
 Every call is one script (folder `lua`) that Redis runs without interruption. So the caps, the
 tallies, the page budget and the rule "one worker at a host" hold across all workers, as they do
-inside one process. All keys of a crawl have the hash tag `{crawl}`. A Redis Cluster therefore
-keeps each crawl on one of its nodes, because several servers cannot keep one global order of URLs.
+inside one process. All keys of a crawl have the hash tag `{crawl}`. A Redis Cluster therefore keeps
+each crawl on one of its nodes, because several servers cannot keep one global order of URLs.
 
-Unlike the embedded frontier, this one writes leases down, with the time at which they end. Records
-wait in one stream for each worker, which the worker empties. All times come from the workers, so
-their clocks must agree as closely as the delay between two contacts should be kept.
+Unlike the embedded frontier, this one stores leases, with the time at which they end. The records
+of each worker are in a stream, which the worker empties. All times come from the workers, so the
+error of the delay between two contacts is the difference of their clocks.
 """
 
 import json
@@ -76,13 +76,14 @@ class RedisFrontier(StoredCrawl):
         now: float,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Join the crawl of that name, or begin it; `client` comes from `stored.connect`.
+        """Join the crawl with that name, or begin it; `client` comes from `stored.connect`.
 
-        The rules of selection and the caps bind the crawl: with another value, or with another
-        `membership.identity`, `SettingError` is raised. For `delay_s`, `patience_s`,
-        `budget_pages` and `lease_s`, the values of the last worker to join hold for all workers.
-        The links of pages are not kept (`rules.keeps_links` is refused with ValueError). While the
-        server cannot be reached, the calling thread is in `sleep`; then `StorageError` is raised.
+        The rules of selection and the caps are fixed for the crawl: another value, or another
+        `membership.identity`, raises `SettingError`. For `delay_s`, `patience_s`, `budget_pages`
+        and `lease_s`, the values of the last worker to join hold for all workers. The links of
+        pages are not stored (`rules.keeps_links` raises ValueError). While the server cannot be
+        reached, the calling thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is
+        raised.
         """
         member = membership or Membership()
         super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
@@ -104,7 +105,7 @@ class RedisFrontier(StoredCrawl):
     def _check_server(self) -> None:
         try:
             version = str(self.read(lambda pipe: pipe.info("server"))[0]["redis_version"])
-        except (self._refused, KeyError):  # the server does not tell its version
+        except (self._refused, KeyError):  # the server does not return its version
             return
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
             raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
@@ -196,10 +197,10 @@ class RedisFrontier(StoredCrawl):
         )
 
     def ready_at(self, now: float) -> float | None:
-        """Return when `next` will give a URL, or None until a lease of this worker ends.
+        """Return the time of the next URL from `next`, or None until a lease of this worker ends.
 
-        While other workers hold leases, it is a time to look again, because they do not announce
-        the links that they find.
+        While other workers hold leases, it is the time of the next check, because they do not
+        announce the links that they find.
         """
         best, tiers, resting, leased, pages, text = self.read(
             lambda pipe: (
@@ -223,7 +224,7 @@ class RedisFrontier(StoredCrawl):
         return min(times, default=None)
 
     def _doubted_until(self, now: float, tier: float, patience_s: float) -> float:
-        """Return when the best ready URL goes out if nothing better comes."""
+        """Return the time at which the best ready URL is leased if no better one arrives."""
         if not self._rules.is_doubtful(-tier):
             return now
         since, hopes, soon = self.read(
@@ -238,7 +239,7 @@ class RedisFrontier(StoredCrawl):
         return max(now, float(since) + patience_s)
 
     def renew(self, now: float) -> None:
-        """Let the leases of this worker last for their full time again, from `now` on."""
+        """Extend the leases of this worker to their full time from `now`."""
         self._now = now
         leases = [(held.host, str(key), held.token) for key, held in self._held.items()]
         self._call("renew", leases=leases)
@@ -248,7 +249,7 @@ class RedisFrontier(StoredCrawl):
         self.read(lambda pipe: pipe.hset(self.key("delay"), host, repr(float(delay_s))))
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the robots.txt kept for an origin, however old, None if it was not fetched."""
+        """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
         kept: str | None = self.read(lambda pipe: pipe.get(self.key(f"robots:{origin}")))[0]
         if kept is None:
             return None
@@ -256,12 +257,12 @@ class RedisFrontier(StoredCrawl):
         return KeptRobots(text, float(fetched_at))
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Keep the robots.txt of an origin."""
+        """Store the robots.txt of an origin."""
         kept = f"{now!r}\n{text}"
         self.read(lambda pipe: pipe.set(self.key(f"robots:{origin}"), encoded(kept)))
 
     def counts(self) -> Counts:
-        """Return how many URLs are queued and leased, and how many pages all workers have."""
+        """Return the numbers of queued URLs, leased URLs and pages of all workers."""
         names = ("queued", "hosts", "pages", "labelled", "relevant")
         numbers, leased = self.read(
             lambda pipe: (pipe.hmget(self.key("counts"), names), pipe.zcard(self.key("leases")))
@@ -280,11 +281,11 @@ class RedisFrontier(StoredCrawl):
         return super().settled(worker or self.worker, number, after=after)
 
     def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
-        """Delete records that were written down elsewhere; doing so twice is harmless."""
+        """Delete records that are stored elsewhere; a second call is harmless."""
         super().forget(settled, worker or self.worker)
 
     def is_durable(self) -> bool:
-        """Return False if the server says that it keeps no append-only file."""
+        """Return False if the server reports that it has no append-only file."""
         try:
             kept = self.read(lambda pipe: pipe.config_get("appendonly"))[0]
         except self._refused:
@@ -376,7 +377,7 @@ def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
 
 
 def _facts(lease: Lease, record: Record) -> dict[str, object]:
-    """Return the facts that the script needs for the counters and the links of a page."""
+    """Return the values that the script needs for the counters and the links of a page."""
     is_redirect = record.outcome == REDIRECT
     return {
         "is_page": int(record.outcome == PAGE),

@@ -12,7 +12,7 @@ _FILES = ("keys", "best_first", "uniform_draw", "hosts", "admitting", "settling"
 
 
 class Script(NamedTuple):
-    """A script and the digest by which a server knows it."""
+    """A script and its digest, which names it on the server."""
 
     text: bytes
     digest: str
@@ -22,7 +22,7 @@ class Script(NamedTuple):
 def script_of(command: str, draw: Draw) -> Script:
     """Return the script of a command: the sections of the Lua files that it needs, in order.
 
-    `lua/keys.lua` says how a section names its commands.
+    `lua/keys.lua` describes the format of sections.
     """
     folder = resources.files("crawler.shared").joinpath("lua")
     source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)

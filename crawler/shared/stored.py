@@ -20,9 +20,9 @@ T = TypeVar("T")
 
 _LONGEST_PAUSE_S = 1.0
 _KEYS_A_CALL = 1000
-# Errors of a server without memory or disk; it refuses a script before it begins.
+# Errors of a server without memory or disk; it refuses a script before the script begins.
 _REFUSALS = ("OOM", "MISCONF", "GONE", "command not allowed when used memory")
-# Errors of a server that will answer later: it runs another script, or a cluster changes.
+# Errors of a server that will answer later: it is running another script, or a cluster is changing.
 _LATER = ("BUSY ", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN")
 
 
@@ -62,7 +62,7 @@ class Settled:
 
     `id` is that of the stream's entry. `number` is 1, 2, 3, ... in the order in which all workers
     together settled URLs. `parent` is the URL of the page that linked to it first, None for seeds.
-    `queued` URLs waited in the whole crawl after it was settled.
+    `queued` is the number of queued URLs of the whole crawl after it was settled.
     """
 
     id: str
@@ -88,10 +88,10 @@ class StoredCrawl:
         wait_s: float = 5.0,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Read the crawl of that name; `client` comes from `connect`.
+        """Read the crawl with that name; `client` comes from `connect`.
 
         A server that cannot be reached is tried again for `wait_s` seconds, while the calling
-        thread is in `sleep`; then `StorageError` is raised.
+        thread sleeps with `sleep`; then `StorageError` is raised.
         """
         import redis
 
@@ -107,7 +107,7 @@ class StoredCrawl:
         self._refused = redis.ResponseError
 
     def exists(self) -> bool:
-        """Tell whether Redis has a crawl of that name."""
+        """Return True if Redis has a crawl with that name."""
         return bool(self.read(lambda pipe: pipe.exists(self.key("rules")))[0])
 
     def workers(self) -> list[str]:
@@ -124,7 +124,7 @@ class StoredCrawl:
         return [_settled(entry, fields) for entry, fields in entries]
 
     def forget(self, settled: Sequence[Settled], worker: str) -> None:
-        """Delete records that were written down elsewhere; doing so twice is harmless."""
+        """Delete records that are stored elsewhere; a second call is harmless."""
         if settled:
             key = self.key(f"records:{worker}")
             self.read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
@@ -181,7 +181,7 @@ class StoredCrawl:
         try:
             return self._until_done(do)
         except StorageError:
-            # After giving up once, the next call does not wait.
+            # After one failed wait, the next call does not wait.
             self._wait_s = 0.0
             raise
 
@@ -197,10 +197,10 @@ class StoredCrawl:
                 waited_s += time.monotonic() - began
                 self._check_patience(waited_s, error)
                 if isinstance(error, self._read_only):
-                    self._client.connection_pool.disconnect()  # its name may have a new address
+                    self._client.connection_pool.disconnect()  # the name may have a new address
             except self._refused as error:
                 if str(error).startswith(_REFUSALS):
-                    raise StorageError(f"Redis cannot store any more: {error}") from error
+                    raise StorageError(f"Redis cannot store more: {error}") from error
                 if not str(error).startswith(_LATER):
                     raise
                 self._check_patience(waited_s, error)
@@ -215,13 +215,13 @@ class StoredCrawl:
             ) from error
 
     def key(self, name: str) -> str:
-        """Return the crawl's key of that name."""
+        """Return the crawl's key with that name."""
         return self._prefix + name
 
 
 def _checked_name(crawl: str) -> str:
     if not crawl or "{" in crawl or "}" in crawl:
-        raise SettingError(f"the name of a crawl must not be empty or have braces: {crawl!r}")
+        raise SettingError(f"the name of a crawl must not be empty or contain braces: {crawl!r}")
     return crawl
 
 

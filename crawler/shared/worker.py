@@ -1,7 +1,8 @@
-"""The work of a shared crawl's worker beside fetching, so that nothing is lost if it dies.
+"""The work of a shared crawl's worker besides fetching, so that nothing is lost if it dies.
 
-The frontier is in Redis, and so are the records of settled pages for a moment. Every worker writes
-its own records into its own run folder. `crawler.shared.merging` makes one run of all folders.
+The frontier is in Redis, and, for a short time, so are the records of settled pages. Every worker
+writes its own records into its own run folder. `crawler.shared.merging` makes one run of all
+folders.
 """
 
 import signal
@@ -37,7 +38,7 @@ def worker_name(folder: Path) -> str:
 
 
 class Worker:
-    """Renews the leases of a process and writes down the pages that it settled."""
+    """Renews the leases of a process and stores the pages that it settled."""
 
     def __init__(
         self,
@@ -55,7 +56,7 @@ class Worker:
         self.every_s = every_s
 
     def tend(self, now: float) -> None:
-        """Renew the leases and write down settled pages; raises `StorageError`."""
+        """Renew the leases and store settled pages; raises `StorageError`."""
         self._frontier.renew(now)
         self._occupancy.renew()
         self.write_down()
@@ -63,7 +64,7 @@ class Worker:
     def write_down(self) -> None:
         """Move the records of settled pages from Redis into the run's database.
 
-        A record is deleted from Redis after it was written here, and is never written twice.
+        A record is deleted from Redis after it was stored here, and is never stored twice.
         """
         while settled := self._frontier.settled(number=_AT_ONCE):
             with storing(self._connection):
@@ -75,7 +76,7 @@ class Worker:
 
 @contextmanager
 def storing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run a block as one transaction; raises `StorageError` if nothing can be written."""
+    """Run a block as one transaction; raises `StorageError` if it cannot be written."""
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield
@@ -83,7 +84,7 @@ def storing(connection: sqlite3.Connection) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        raise StorageError(f"the run cannot be written any more: {error}") from error
+        raise StorageError(f"the run can no longer be written: {error}") from error
 
 
 def add_settled(connection: sqlite3.Connection, settled: Sequence[Settled]) -> None:
@@ -107,17 +108,17 @@ def set_counts(connection: sqlite3.Connection, counts: Mapping[str, int]) -> Non
 
 
 class Waiting:
-    """Waits while the frontier cannot be reached, and tells when that last was so."""
+    """Waits while the frontier cannot be reached, and knows when it last waited."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
-        """Wait not yet; `clock` returns unix seconds."""
+        """Do not wait yet; `clock` returns unix seconds."""
         self._clock = clock
         self._ended_at = float("-inf")
         self._is_stopped = False
         self._handlers: dict[int, Any] = {}
 
     def listen(self) -> None:
-        """End the wait on SIGINT and SIGTERM; the handlers from before are called too.
+        """End the wait on SIGINT and SIGTERM; the previous handlers are called too.
 
         Without this, a process that waits would not react to a signal, because its handlers only
         ask the event loop to stop.
@@ -134,15 +135,15 @@ class Waiting:
             handler(number, frame)
 
     def end(self) -> None:
-        """Put the handlers from before back."""
+        """Restore the previous handlers."""
         for number, handler in self._handlers.items():
-            # The handler from before may have installed another one.
+            # The previous handler may have installed another one.
             if signal.getsignal(number) == self._note:
                 signal.signal(number, handler)
         self._handlers.clear()
 
     def sleep(self, seconds: float) -> None:
-        """Sleep; raises `StorageError` if the process was told to stop, before or meanwhile."""
+        """Sleep; raises `StorageError` if the process got a signal to stop, before or during it."""
         until = time.monotonic() + seconds
         while not self._is_stopped and time.monotonic() < until:
             time.sleep(_STEP_S)
@@ -151,7 +152,7 @@ class Waiting:
             raise StorageError("stopped while the frontier could not be reached")
 
     def ended_after(self, then: float) -> bool:
-        """Tell whether this process waited for the frontier after `then`.
+        """Return True if this process waited for the frontier after `then`.
 
         A time-out of a download since then is not the fault of its server.
         """

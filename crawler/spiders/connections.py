@@ -1,9 +1,9 @@
-"""The download handler that decides which addresses are contacted, and how many hosts at once.
+"""The download handler that allows or refuses the contact to each address.
 
 The host in a URL was checked before (`crawler.politeness.network`). Here a name is checked by its
 addresses, twice. The first check, before the download, gives the reason for a refusal. The second
-one filters the addresses that the reactor gets when it connects, so a name that changes its
-address in between cannot lead into a private network.
+one filters the addresses that the reactor gets when it connects, so a name that changes its address
+in between cannot lead into a private network.
 """
 
 from collections.abc import Sequence
@@ -113,7 +113,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
     """The handler of the live Web; it does not contact private networks."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Take the permissions from the settings of the spider's crawl."""
+        """Read the permissions from the settings of the spider's crawl."""
         super().__init__(crawler)
         self._crawl = cast("LangfocusSpider", crawler.spider).crawl
         settings = self._crawl.settings
@@ -135,7 +135,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
             host, visitor, self._crawl.clock(), lambda: self._delay_of(request.url)
         )
         if wait_s is not None:
-            raise BusyAddressError(f"{host} is asked by others", wait_s)
+            raise BusyAddressError(f"{host} is in use by other requests", wait_s)
         try:
             return await self._download(request, proxy)
         finally:
@@ -153,7 +153,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         address = await self._address(names, host)
         wait_s = self._shared.enter(address, host)
         if wait_s is not None:
-            raise BusyAddressError(f"{host} has to wait for others at {address}", wait_s)
+            raise BusyAddressError(f"{host} has to wait for other requests at {address}", wait_s)
         try:
             return await super().download_request(request)
         finally:
@@ -175,7 +175,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
 def _names(*, is_guarded: bool) -> GuardedNames:
     """Return the reactor's resolver, which is replaced by a `GuardedNames` at the first call.
 
-    Called at each download, since all code that sets up the reactor has run by then.
+    It is called at each download, because the reactor is completely set up by then.
     """
     from twisted.internet import reactor
 

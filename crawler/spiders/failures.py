@@ -14,10 +14,10 @@ from crawler.web.contract import NotArchived
 
 
 class HeadTooLarge(Exception):
-    """A server sent more headers than are read."""
+    """A server sent more headers than the limit."""
 
 
-# (exceptions, reason, whether another try is useless)
+# (exceptions, reason, True if a retry is useless)
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((NotArchived,), "not_archived", True),
     ((PrivateAddressError,), "private_address", True),

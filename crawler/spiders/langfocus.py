@@ -1,4 +1,4 @@
-"""The language-focused spider: it passes responses to the visitor and does little else."""
+"""The language-focused spider: it passes responses to the visitor."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -30,7 +30,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _ROBOTS_BYTES = "langfocus_robots_bytes"
-"""The key in `Request.meta` of a robots.txt under which its bytes are counted."""
+"""The key in `Request.meta` under which the bytes of a robots.txt are counted."""
 
 _TIMEOUT = "timeout"
 _SMALL_BODY_BYTES = 256 * 1024
@@ -39,8 +39,8 @@ _SMALL_BODY_BYTES = 256 * 1024
 def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
     """Return a callback of the spider that handles ended leases and failures to write.
 
-    A lease of a shared crawl ends if its process is blocked for too long; the worker that has
-    the URL then settles it. If the run cannot be written any more, the crawl ends.
+    A lease of a shared crawl ends if its process is blocked for too long; the worker that has the
+    URL then settles it. If the run can no longer be written, the crawl ends.
     """
 
     @wraps(callback)
@@ -75,7 +75,7 @@ class LangfocusSpider(Spider):
     ) -> "LangfocusSpider":
         """Return a spider with an open crawl; raises `CrawlError`.
 
-        `crawl` was opened from the same arguments before; None: it is opened here.
+        `crawl` is a crawl that was opened from the same arguments; None: it is opened here.
         """
         if crawl is None:
             options = CrawlOptions.read(arguments)
@@ -100,7 +100,8 @@ class LangfocusSpider(Spider):
     def robots_request(self, url: str, meta: dict[str, Any]) -> Request:
         """Return the request for the robots.txt that a leased page waits for.
 
-        Its download has no limit of size: `on_bytes` stops it where robots.txt files are cut.
+        Its download has no size limit: `on_bytes` stops it at the size at which robots.txt files
+        are cut.
         """
         return Request(
             url,
@@ -141,7 +142,7 @@ class LangfocusSpider(Spider):
 
     @settles
     def parse_robots(self, response: Response, **kwargs: Any) -> None:
-        """Keep a robots.txt; the page that waited for it is leased again after the delay."""
+        """Store a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
         crawl, now = self.crawl, self.crawl.clock()
         if is_unreachable(response.status):
@@ -166,10 +167,7 @@ class LangfocusSpider(Spider):
         self._without_rules(lease, reason, is_final=is_final)
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
-        """Return True if a URL goes back into the queue, since its server is not to blame.
-
-        Its host was not contacted because the address is busy, or this process was blocked.
-        """
+        """Return True if a URL goes back into the queue: its server did not cause the failure."""
         now = self.crawl.clock()
         if isinstance(failure.value, BusyAddressError):
             self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
@@ -209,7 +207,7 @@ class LangfocusSpider(Spider):
             raise StopDownload(fail=False)
 
     def on_idle(self) -> None:
-        """Close the spider with the reason why nothing is left to do."""
+        """Close the spider with the reason why there is no more work."""
         if self.crawl.fault:
             raise CloseSpider("storage")
         if self.crawl.is_complete():

@@ -1,7 +1,7 @@
 """The download handler of the live Web: Scrapy's own, with a limit for headers.
 
-Twisted keeps every header of an answer, however many come. A server on a fast line could fill the
-memory within the time limit of a download. This module uses private parts of Scrapy's handler,
+Twisted keeps every header of an answer, without a limit. A server with a fast connection could fill
+the memory within the time limit of a download. This module uses private parts of Scrapy's handler,
 since neither Scrapy nor Twisted has an option for the parser.
 """
 
@@ -23,17 +23,17 @@ from twisted.web.iweb import IResponse
 from crawler.spiders.failures import HeadTooLarge
 
 MAX_HEAD_BYTES: Final = 256 * 1024
-"""Bytes of all that comes before a body, with answers of status 1xx; browsers read as many."""
+"""Most bytes before a body, answers of status 1xx included; browsers have the same limit."""
 
 MAX_LINE_BYTES: Final = 64 * 1024
-"""Bytes of one header."""
+"""Most bytes of one header."""
 
 
 class LiveDownloadHandler(HTTP11DownloadHandler):
     """Downloads over HTTP/1.1; too many headers fail with `HeadTooLarge`."""
 
     def __init__(self, crawler: Crawler) -> None:
-        """Let the connections of this handler limit the size of headers."""
+        """Set the limits on the connections of this handler."""
         super().__init__(crawler)
         self._pool._factory = _BoundedFactory
 

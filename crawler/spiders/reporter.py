@@ -1,4 +1,4 @@
-"""The progress of a crawl while it runs, its table and files when it ends."""
+"""The progress of a running crawl, and its table and files at its end."""
 
 import sys
 import time
@@ -43,8 +43,8 @@ class Reporter:
         if crawl.worker is not None:
             share = f"{crawl.worker.name} joins {crawl.worker.crawl}: {counts.pages:,} pages so far"
             if counts.pages and not crawl.has_more():
-                share += ", nothing is left to do (another LANGFOCUS_CRAWL begins anew)"
-            print(share, file=sys.stderr)  # noqa: T201  a person wants to know with whom
+                share += ", nothing is left to do (use another LANGFOCUS_CRAWL for a new crawl)"
+            print(share, file=sys.stderr)  # noqa: T201  the user wants to know the crawl
         self._line = LiveLine(
             Display(sys.stderr, every_s=crawl.settings.live_interval_s),
             time.monotonic,
@@ -89,4 +89,4 @@ class Reporter:
             return
         if not self._is_quiet:
             print_summary(summary)
-            print(f"report: {folder / 'report.html'}")  # noqa: T201  the crawl's last word to its user
+            print(f"report: {folder / 'report.html'}")  # noqa: T201  the last message to the user

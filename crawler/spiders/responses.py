@@ -1,4 +1,4 @@
-"""Scrapy's responses read into the plain values that the rest of the crawl knows."""
+"""Converts Scrapy's responses into the plain values that the rest of the crawl uses."""
 
 from email.utils import parsedate_to_datetime
 from urllib.parse import quote_from_bytes, urljoin
@@ -11,7 +11,7 @@ from crawler.visit import Download
 
 
 def download_of(response: Response, now: float) -> Download:
-    """Return the download that a response holds; it came at `now`, in unix seconds."""
+    """Return a response as a download; it arrived at `now`, in unix seconds."""
     headers = response.headers
     return Download(
         response.url,
@@ -43,9 +43,9 @@ def content_type_of(headers: Headers) -> str | None:
 
 
 def retry_after_s(response: Response, now: float) -> float | None:
-    """Return a Retry-After in seconds from `now`, None if there is none that can be read.
+    """Return a Retry-After in seconds from `now`, None if it is missing or invalid.
 
-    The header holds a number or a date (RFC 9110, 10.2.3).
+    The header is a number or a date (RFC 9110, 10.2.3).
     """
     text = _text(response.headers.get(b"Retry-After"))
     if not text:

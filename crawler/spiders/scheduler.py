@@ -20,7 +20,7 @@ from crawler.strategies import SEED
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 
 _MOST_REFUSALS = 500
-"""URLs that are refused in one call at most, so that the engine is not blocked for long."""
+"""Most URLs that are refused in one call, so that the engine is not blocked for long."""
 
 
 class RequestMaker(Protocol):

@@ -1,4 +1,4 @@
-"""Scrapy's settings on their way in and out: what a crawl takes from them and sets in them."""
+"""Converts Scrapy's settings into those of a crawl, and sets those that follow from a crawl."""
 
 import sys
 from pathlib import Path
@@ -60,8 +60,8 @@ def setting(settings: BaseSettings, name: str) -> Any:
 def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSettings:
     """Return the settings of a crawl; raises `SettingError`.
 
-    A Web without servers (the sample web, an archive) needs no politeness: there only a delay
-    given with `-s` counts.
+    A Web without servers (the sample web, an archive) needs no politeness: only a delay given with
+    `-s` counts there.
     """
     given = {name: setting(settings, name) for name in SETTINGS}
     is_delayed = has_servers or _is_asked_for(settings, "DOWNLOAD_DELAY")
@@ -112,8 +112,8 @@ def _has_proxy_on_this_machine(settings: BaseSettings) -> bool:
 
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:
-    """Set the settings of Scrapy that follow from a crawl; those given with `-s` stay."""
-    # Scrapy takes 0 for any number.
+    """Set the settings of Scrapy that follow from a crawl; those given with `-s` do not change."""
+    # Scrapy reads 0 as no limit.
     concurrency = settings.getint("CONCURRENT_REQUESTS") or sys.maxsize
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
     headers["Accept-Language"] = languages.accept_language(crawl.options.lang)

@@ -1,4 +1,4 @@
-"""Bodies are unpacked as their Content-Encoding says, within limits."""
+"""Unpacks bodies by their Content-Encoding, within limits."""
 
 from typing import Final
 
@@ -8,18 +8,18 @@ from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
 from scrapy.http import Response
 
 MAX_LAYERS: Final = 3
-"""How often a body may be packed; each layer may unpack to `DOWNLOAD_MAXSIZE` bytes."""
+"""Most layers of compression of a body; each may unpack to `DOWNLOAD_MAXSIZE` bytes."""
 
 UNLIMITED: Final = "download_maxsize"
-"""The key in `Request.meta` for a limit of the download; 0: it has none, but the unpacked body."""
+"""The key in `Request.meta` for a limit of the download; 0 limits only the unpacked body."""
 
 
 class BrokenEncoding(Exception):
-    """A body cannot be unpacked as its Content-Encoding says."""
+    """A body cannot be unpacked by its Content-Encoding."""
 
 
 class Unpacking(HttpCompressionMiddleware):
-    """Scrapy's middleware with errors that tell two failures apart.
+    """Scrapy's middleware with different errors for two failures.
 
     `DownloadCancelledError`: the unpacked body is too large. `BrokenEncoding`: any other failure.
     """
@@ -33,12 +33,12 @@ class Unpacking(HttpCompressionMiddleware):
         """
         encodings = b",".join(response.headers.getlist("Content-Encoding"))
         if encodings.count(b",") >= MAX_LAYERS:
-            raise BrokenEncoding(f"packed more than {MAX_LAYERS} times")
+            raise BrokenEncoding(f"compressed more than {MAX_LAYERS} times")
         try:
             return super().process_response(_without_limit_of_its_own(request), response)
         except IgnoreRequest as error:
             raise DownloadCancelledError(str(error)) from error
-        except Exception as error:  # each of the four formats has errors of its own
+        except Exception as error:  # each of the four formats has different errors
             raise BrokenEncoding(str(error)) from error
 
 

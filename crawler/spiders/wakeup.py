@@ -1,8 +1,8 @@
 """The alarm that makes Scrapy's engine ask its scheduler again.
 
-After the scheduler returned None, the engine asks again at the next response or after some
-seconds. The frontier knows when a host has rested enough, so it sets an alarm for that time. The
-alarm uses private parts of the engine, since Scrapy has no public way to wake it.
+After the scheduler returned None, the engine asks again at the next response or after some seconds.
+The frontier knows the time at which the next host is ready, so the scheduler sets an alarm for it.
+The alarm uses private parts of the engine, since Scrapy has no public way to wake it.
 """
 
 from collections.abc import Callable
@@ -27,7 +27,7 @@ class WakeUp:
             return
         self.cancel()
         self._rings_at = when
-        # Two milliseconds later than asked for: an alarm that rings early would find nothing.
+        # Two milliseconds later than requested: an alarm that rings early would find no URL.
         self._call = call_later(max(0.0, when - self._clock()) + 0.002, self._ring)
 
     def cancel(self) -> None:

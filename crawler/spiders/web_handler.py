@@ -43,7 +43,7 @@ class WebDownloadHandler(BaseDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the exception of Scrapy's own handler in the same case.
 
-        Raises `NotArchived`, which nothing retries, for a URL that an archive lacks.
+        Raises `NotArchived`, which nothing retries, for a URL that is not in the archive.
         """
         await asyncio.sleep(0)  # a page takes one turn of the event loop
         try:
@@ -58,7 +58,7 @@ class WebDownloadHandler(BaseDownloadHandler):
 
 
 def response_to(request: Request, answer: Answer) -> Response:
-    """Return an answer as a response of the class that its headers and first bytes call for."""
+    """Return an answer as a response; its headers and first bytes decide the class."""
     headers = Headers()
     for name, value in answer.headers:
         headers.appendlist(name, value)

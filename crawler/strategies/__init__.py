@@ -1,6 +1,6 @@
 """Strategies of a crawl: orderings, filters, and the relevance that filters use.
 
-This code knows no Scrapy and no clock. The live crawl and the simulator both call it.
+This code uses neither Scrapy nor a clock. The live crawl and the simulator both call it.
 """
 
 from collections.abc import Callable, Sequence
@@ -66,10 +66,10 @@ ORDERINGS = tuple(_MAKERS)
 
 
 def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:
-    """Return the ordering of that name for a target language.
+    """Return the ordering with that name for a target language.
 
-    `model` is the file of the URL model, None: the one that ships. Raises KeyError for a name
-    not in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language,
-    and `classifiers.errors.ModelError` if it cannot be read.
+    `model` is the file of the URL model, None: the one that ships. Raises KeyError for a name not
+    in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language, and
+    `classifiers.errors.ModelError` if it cannot be read.
     """
     return _MAKERS[name](language, model)

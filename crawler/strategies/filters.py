@@ -1,4 +1,4 @@
-"""Filters: whether a link enters the queue (Tamura 2007, chapter 4)."""
+"""Filters decide if a link enters the queue (Tamura 2007, chapter 4)."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -51,7 +51,7 @@ class Filter:
         return self.directory_of(url) if self.unit is Unit.DIRECTORY else None
 
     def directory_of(self, url: str) -> str:
-        """Return the directory of a URL, even if the unit is the server; it holds a `/`."""
+        """Return the directory of a URL, even if the unit is the server; it contains a `/`."""
         return directory_of(url, self.directory_depth)
 
     def accepts(self, *, page_is_relevant: bool, source: Tally, target: Tally) -> bool:
@@ -90,6 +90,6 @@ FILTERS = tuple(_RULES)
 def make_filter(
     name: str, *, tolerance: int = TOLERANCE, directory_depth: int = DIRECTORY_DEPTH
 ) -> Filter:
-    """Return the filter of that name; raises KeyError for a name not in `FILTERS`."""
+    """Return the filter with that name; raises KeyError for a name not in `FILTERS`."""
     rule = _RULES[name]
     return Filter(name, tolerance=tolerance, directory_depth=directory_depth, **rule)  # type: ignore[arg-type]  # the rules above are fields of Filter

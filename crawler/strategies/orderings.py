@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class Draw(Enum):
-    """Which of several URLs with the same score goes first."""
+    """The choice among several URLs with the same score."""
 
     FIRST = "first"
     UNIFORM = "uniform"
@@ -20,7 +20,7 @@ class Draw(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LinkSource:
-    """The page on which links were found, as far as an ordering may know it."""
+    """The facts about the page of the links that an ordering may use."""
 
     is_relevant: bool = True
     depth: int = 0
@@ -39,18 +39,18 @@ class Ordering(Protocol):
 
     @property
     def draw(self) -> Draw:
-        """Which of several URLs with the same score goes first."""
+        """The choice among several URLs with the same score."""
 
     @property
     def doubts_up_to(self) -> float | None:
-        """The highest score of URLs not expected in the target language; None: no score tells."""
+        """The highest score of URLs not expected in the target language; None if there is none."""
 
     @property
     def lifts(self) -> bool:
-        """Whether a queued URL takes a higher score when a later page links to it."""
+        """True if a queued URL takes a higher score when a later page links to it."""
 
     def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
-        """Return one score a URL, higher is fetched earlier."""
+        """Return one score per URL; a higher one is fetched earlier."""
 
 
 ScoreUrls = Callable[[Sequence[str]], Sequence[float]]

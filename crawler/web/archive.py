@@ -1,7 +1,7 @@
 """A Web whose answers are in a WARC file.
 
-The whole file is read once at opening, so that a crawl of a damaged archive does not begin. A hash
-and an offset for each answer stay in memory, 16 bytes. An answer is read when it is asked for.
+The whole file is read once at opening, so that a crawl of a damaged archive does not begin. Each
+answer takes 16 bytes of memory, for a hash and an offset. Its body is read on request.
 """
 
 import re
@@ -28,7 +28,7 @@ ABSOLUTE = re.compile(r"([A-Za-z]+)://([^/?]*)(.*)")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 PRINTABLE = "".join(map(chr, range(33, 127)))
 FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
-# A header may name an encoding that the archive's writer undid.
+# A header may name an encoding that the archive's writer removed.
 Decoding = Literal["all", "transfer", "content", "none"]
 DECODINGS: tuple[Decoding, ...] = ("all", "transfer", "content")
 ALONE = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n"
@@ -38,10 +38,10 @@ NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")
 class ArchiveWeb:
     """A Web whose answers are in a WARC file; of two answers to a URL, the first one counts.
 
-    Spellings of a URL that differ in the fragment, the default port, the case of percent-escapes
-    or the slash after a bare host are one URL. If http is not archived, https answers, and the
-    other way round. Only `response` records answer: a `revisit` refers to another record's body. A
-    host without an archived robots.txt answers 404 for it.
+    Spellings of a URL that differ in the fragment, the default port, the case of percent-escapes or
+    the slash after a bare host are one URL. If http is not archived, https answers, and the other
+    way round. Only `response` records count: a `revisit` refers to another record's body. A host
+    without an archived robots.txt answers 404 for it.
 
     Raises `ArchiveError` at opening for a file that is missing, not a WARC file, cut off, damaged,
     without any answer, or compressed as a whole. len() is the number of answers.
@@ -93,8 +93,7 @@ class ArchiveWeb:
 
     def _read(self, offset: int, wanted: str) -> Answer | None:
         """Return the answer at the offset, None if it is of another URL with the same hash."""
-        # The reader of the opening reads it again: another one could read another URL from a
-        # damaged header.
+        # The same reader as at opening: another one could read another URL from a damaged header.
         try:
             record, block = read_block(self._path, offset)
         except ArchiveError as error:
@@ -122,7 +121,7 @@ def _decoded(block: bytes) -> tuple[HeaderMap, bytes]:
 
 def _parsed(alone: bytes, decoding: Decoding) -> tuple[HeaderMap, bytes]:
     record = next(ArchiveIterator(BytesIO(alone), parse_http=False))
-    record.is_http = True  # its status line said so at opening
+    record.is_http = True  # its status line was checked at opening
     record.parse_http(auto_decode=decoding)
     return record.http_headers, record.reader.read(BLOCK_LIMIT)
 
@@ -134,7 +133,7 @@ def _address(text: str) -> str | None:
 
 
 def _canonical(url: str) -> str:
-    """Return the spelling that equal URLs have in common; other texts do not change."""
+    """Return the common spelling of equal URLs; other texts do not change."""
     printable = quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
     found = ABSOLUTE.fullmatch(ESCAPE.sub(lambda escape: escape[0].upper(), printable))
     if found is None:

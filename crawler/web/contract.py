@@ -1,4 +1,4 @@
-"""The interface of a Web: a URL goes in, an answer or a failure comes out."""
+"""The interface of a Web: it returns an answer or a failure for a URL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Answer:
     ip: str | None = None
 
     def header(self, name: str) -> str | None:
-        """Return the first header of that name, None if there is none; case does not matter."""
+        """Return the first header with that name, None if there is none; case does not matter."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), None)
 
@@ -42,7 +42,7 @@ class Unreachable(Exception):
 
 
 class NotArchived(Unreachable, LookupError):
-    """The archive holds no answer for this URL; a retry cannot help."""
+    """The archive has no answer for this URL; a retry cannot help."""
 
     def __init__(self, url: str = "") -> None:
         super().__init__("not_archived", url)

@@ -1,4 +1,4 @@
-"""One page fetched without a crawl, for a person who asks about it.
+"""Fetches one page without a crawl, for `langfocus identify pages`.
 
 The variables `http_proxy`, `https_proxy` and `no_proxy` are obeyed, redirects are followed,
 robots.txt is not read.
@@ -27,7 +27,7 @@ from crawler.visit import Download, is_text
 
 TIMEOUT_S: Final = 30.0
 MAX_BYTES: Final = 10 * 1024 * 1024
-"""Bytes of a body that are read; the rest is left out."""
+"""Most bytes of a body that are read; the rest is ignored."""
 
 _CHUNK_BYTES = 65_536
 
@@ -54,17 +54,17 @@ _HANDLERS = (
     HTTPErrorProcessor,
     UnknownHandler,
 )
-"""Not those for files and FTP, since a redirect may lead there."""
+"""No handlers for files and FTP, since a redirect may lead to them."""
 
 
 def fetch(url: str, user_agent: str, timeout_s: float = TIMEOUT_S) -> Download:
-    """Return the page at an absolute http(s) URL; its `url` is where redirects ended.
+    """Return the page at an absolute http(s) URL; its `url` is the last URL of its redirects.
 
-    Raises `OSError` with a message of one line if there is no answer within `timeout_s` seconds,
-    if the status is not 2xx, or if the file is not text.
+    Raises `OSError` with a message of one line if there is no answer within `timeout_s` seconds, if
+    the status is not 2xx, or if the file is not text.
     """
-    # The time limit of a connection starts again with each byte, so a server that sends a byte
-    # now and then could go on for ever. The thread has a limit for the whole page.
+    # The time limit of a connection starts again with each byte, so a server could send single
+    # bytes without end. The thread has a limit for the whole page.
     answers: SimpleQueue[Download | OSError] = SimpleQueue()
 
     def ask() -> None:

@@ -10,11 +10,11 @@ KINDS = ("live", "sample", "archive")
 
 
 def open_web(kind: str, *, archive: Path | None, seed: int, hosts: int) -> Web | None:
-    """Return the Web of that name, None for the live one.
+    """Return the Web with that name, None for the live one.
 
-    `archive` is the WARC file of an archive; `seed` and `hosts` are those of the sample web.
-    Raises `SettingError` for another name or an archive without a file, and `ArchiveError` for a
-    file that cannot be replayed.
+    `archive` is the WARC file of an archive; `seed` and `hosts` are those of the sample web. Raises
+    `SettingError` for another name or an archive without a file, and `ArchiveError` for a file that
+    cannot be replayed.
     """
     if kind == "live":
         return None

@@ -11,7 +11,7 @@ from crawler.errors import ArchiveError
 
 GZIP = b"\x1f\x8b"
 BLOCK = 1 << 16
-BLOCK_LIMIT = 1 << 26  # bytes; of one record's block at most so many are given back
+BLOCK_LIMIT = 1 << 26  # bytes; most of a record's block that is returned
 HEAD_LIMIT = 1 << 20  # bytes; the longest record header that is read
 HEAD_END = b"\r\n\r\n"
 NEWLINES = b"\r\n"
@@ -35,7 +35,7 @@ class ArchiveRecord:
 
     @property
     def is_answer(self) -> bool:
-        """True if the record holds an HTTP answer of a server."""
+        """True if the record is an HTTP answer of a server."""
         return self.kind == "response" and self.url.startswith(("http:", "https:"))
 
 
@@ -91,7 +91,7 @@ class _PartialRecord:
         return self._left == 0
 
     def feed(self, data: bytes) -> bytes:
-        """Take the bytes that belong to the record; return the bytes after it."""
+        """Consume the bytes that belong to the record; return the bytes after it."""
         if self._left is None:
             data = self._feed_head(data)
         if self._left is None:
@@ -113,7 +113,7 @@ class _PartialRecord:
         return ArchiveError(f"{self._path}: at byte {self._offset}: {seen}; {mend}")
 
     def _feed_head(self, data: bytes) -> bytes:
-        """Read on in the header; return the first bytes of the block after its end, else none."""
+        """Continue in the header; return the first bytes of the block after its end, else none."""
         self._head += data
         if not self._head.startswith(b"WARC/"[: len(self._head)]):
             raise self.error("this is not a WARC record", "give a WARC file")

@@ -59,7 +59,7 @@ def test_a_crawl_that_does_everything_right_is_found_right() -> None:
         (lambda rows: rows.append(crowded_row()), "11 of"),
         (lambda rows: rows.pop(0), "no record"),
         (lambda rows: rows.append(rows[0]), "recorded 2 times"),
-        (lambda rows: rows.append(Row("http://b.de/", "page", 200)), "not to be found"),
+        (lambda rows: rows.append(Row("http://b.de/", "page", 200)), "not reachable in the web"),
         (lambda rows: rows.append(Row(rows.pop(first("gone")).url, "timeout", None)), "instead of"),
         (lambda rows: rows.append(Row(rows.pop().url, "timeout", None)), "timeout None"),
     ],

@@ -110,7 +110,7 @@ def contents(folder: Path) -> dict[str, bytes]:
         (cut_in_half, "run.db is damaged: "),
         (overwritten_in_the_middle, "run.db is damaged: "),
         (no_database, "run.db is damaged: file is not a database; restore a copy"),
-        (a_folder, "run.db is no file; use another folder"),
+        (a_folder, "run.db is not a file; use another folder"),
     ],
 )
 def test_a_folder_that_is_no_sound_run_is_refused_in_one_line_and_left_as_it_was(
@@ -295,7 +295,7 @@ def test_seeds_that_find_no_room_end_the_crawl_in_one_line(tmp_path: Path) -> No
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     *_, last = done.stderr.splitlines()
-    assert last.startswith("langfocus: the run cannot be written any more: ")
+    assert last.startswith("langfocus: the run can no longer be written: ")
     assert rows(run, "SELECT COUNT(*) FROM urls") == [(0,)]
 
 
@@ -310,11 +310,11 @@ def test_a_frontier_whose_file_is_damaged_while_it_is_open_says_so(tmp_path: Pat
     with database.open("r+b") as file:
         file.seek(2048)
         file.write(b"\x5a" * (database.stat().st_size - 2048))
-    with pytest.raises(StorageError, match=r"cannot be read any more: .* malformed"):
+    with pytest.raises(StorageError, match=r"can no longer be read: .* malformed"):
         frontier.next(3.0)
-    with pytest.raises(StorageError, match=r"cannot be read any more: .* malformed"):
+    with pytest.raises(StorageError, match=r"can no longer be read: .* malformed"):
         frontier.robots("http://a.de")
-    with pytest.raises(StorageError, match=r"cannot be written any more: .* malformed"):
+    with pytest.raises(StorageError, match=r"can no longer be written: .* malformed"):
         frontier.admit(lease, Record(PAGE, 3.0, 200), now=3.0)
     run.connection.close()
 
@@ -334,6 +334,6 @@ def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> 
     assert "Traceback" not in done.stderr
     *_, last = done.stderr.splitlines()
     assert last.startswith("langfocus: the report cannot be written: ")
-    assert last.endswith(f"; the same command with -s JOBDIR={tmp_path} goes on")
+    assert last.endswith(f"; the same command with -s JOBDIR={tmp_path} continues")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
     assert summary(tmp_path)["pages"] == 3

@@ -1,8 +1,8 @@
 """The algorithms of the study, built by name (Baykan 2013, 2.2, 4.1, 4.2 and 4.7.1).
 
 Three kinds of names: an algorithm over feature matrices (`svm`), a feature set
-(`allgrams-from-word`), and a classifier of URLs, which is a baseline (`cctld`), an algorithm with
-a feature set (`svm:allgrams-from-word`), or that together with the IP baseline (`ip+svm:words`).
+(`allgrams-from-word`), and a classifier of URLs, which is a baseline (`cctld`), an algorithm with a
+feature set (`svm:allgrams-from-word`), or both joined with the IP baseline (`ip+svm:words`).
 """
 
 from classifiers.lab.algorithms.binary import BinaryClassifier

@@ -1,4 +1,4 @@
-"""The base of all classifiers of feature matrices: two classes, Yes for a positive score.
+"""The base of all classifiers of feature matrices: two classes, Yes if the score is positive.
 
 The first of the two sorted classes means No, the second Yes; with booleans, False and True.
 """
@@ -76,7 +76,7 @@ class BinaryClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  #
         return np.asarray(y == self.classes_[1])
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what the classifier can be given."""
+        """Return the kinds of input for scikit-learn."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = self._takes_sparse

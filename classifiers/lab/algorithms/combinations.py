@@ -1,4 +1,4 @@
-"""Classifiers made of several (Baykan 2013, 4.7.1; Baykan 2008, Table 9)."""
+"""Classifiers that combine several others (Baykan 2013, 4.7.1; Baykan 2008, Table 9)."""
 
 from __future__ import annotations
 

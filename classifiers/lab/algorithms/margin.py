@@ -19,11 +19,11 @@ _PREPARATIONS: Final = ("weighting", "scaling")
 class SupportVectors(BinaryClassifier):
     """A linear SVM with squared hinge loss over weighted counts or scaled features.
 
-    Both classes weigh the same, however many rows they have: nothing changes where they are
-    equal in number, as in the paper. Unlike there, weighted URLs are brought to length 1, which
-    makes one penalty do for every number of URLs: 1 was within 0.2 points of F1 of the best of
-    six, with words and with allgrams, on 5,000 and on 24,000 URLs. Without it the best penalty
-    depended on their number, and was up to 0.8 points worse.
+    Both classes have the same total weight, for any number of rows. This changes nothing if the
+    classes are equal in number, as in the paper. Unlike the paper, weighted URLs are scaled to
+    length 1, so that one penalty fits every number of URLs: 1 was within 0.2 points of F1 of the
+    best of six, with words and with allgrams, on 5,000 and on 24,000 URLs. Without the scaling the
+    best penalty depended on their number, and F1 was up to 0.8 points lower.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ from classifiers.lab.algorithms.binary import (
 class NaiveBayes(LogRatio):
     """Naive Bayes over raw counts of words or n-grams.
 
-    The probability of a feature given a class is its share of all features of the class's rows,
-    the prior of a class its share of the rows.
+    The probability of a feature given a class is its share of all features of the class's rows. The
+    prior of a class is its share of the rows.
 
     Parameters
     ----------
@@ -68,14 +68,13 @@ class GaussianBayes(BinaryClassifier):
 class MaximumEntropy(BinaryClassifier):
     """The conditional Maximum Entropy model over raw counts: logistic regression.
 
-    Among all distributions of the class that agree with the training rows on the expected count
-    of each feature, the one of highest entropy is exp(sum of weight times count) / Z, and the
-    weights that make it agree are those of maximum likelihood (Nigam 1999). With two classes
-    only the difference of their weights matters: that is logistic regression, whose likelihood
-    has one maximum. Unlike Improved Iterative Scaling, Newton's method with conjugate gradients
-    goes there in some dozen steps. Unlike the paper, a Gaussian prior on the weights stands for
-    the scaling's early end, without which the weights of features of one class have no bound,
-    and each class has a constant feature.
+    Among all distributions of the class that agree with the training rows on the expected count of
+    each feature, the one of highest entropy is exp(sum of weight times count) / Z, and the weights
+    that make it agree are those of maximum likelihood (Nigam 1999). With two classes only the
+    difference of their weights matters: that is logistic regression, whose likelihood has one
+    maximum. Unlike Improved Iterative Scaling, Newton's method with conjugate gradients reaches it
+    in some dozen steps. Unlike the paper, which ends the scaling early, a Gaussian prior bounds the
+    weights of features that occur in one class only. Each class also has a constant feature.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
-"""Classifiers by the language model that a URL resembles most (Baykan 2013, 2.2).
+"""Classifiers that compare a URL with language models (Baykan 2013, 2.2).
 
-Each has two models, one of the language's URLs and one of the others. Features of no training URL
-are ignored: they do not separate the two models.
+Each has two models: one of the language's URLs, one of the other URLs. Features that no training
+URL has are ignored, since they do not separate the two models.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from classifiers.lab.algorithms.binary import (
 class RelativeEntropy(LogRatio):
     """The smaller Kullback-Leibler divergence from the URL's distribution (Sibun 1996).
 
-    A row scores D(URL || others) - D(URL || language), in nats. The entropy of the URL is in
-    both and cancels, which leaves the mean log ratio of its features. A row without features
-    has no distribution and scores 0.
+    A row scores D(URL || others) - D(URL || language), in nats. The entropy of the URL is in both
+    terms and cancels. The result is the mean log ratio of its features. A row without features has
+    no distribution and scores 0.
 
     Parameters
     ----------
@@ -52,20 +52,21 @@ class RelativeEntropy(LogRatio):
 class Markov(LogRatio):
     """The likelier of two Markov chains of letters (Dunning 1994).
 
-    A row scores the sum of count times ln P(last letter | letters before it) over its n-grams,
-    less the same sum for the other URLs. Unlike the paper, which adds probabilities, it adds
-    their logarithms as Dunning does: the sum is the likelihood of the whole string.
+    A row scores the sum of count times ln P(last letter | letters before it) over its n-grams, less
+    the same sum for the other URLs. Unlike the paper, which adds probabilities, it adds their
+    logarithms as Dunning does: the sum is the likelihood of the whole string.
 
     Parameters
     ----------
     size : int
-        Letters of an n-gram, n. With 1 nothing stands before a letter.
+        Letters of an n-gram, n. With 1 a letter has no context.
     names : sequence of str, or None
-        The n-gram of each column (the vectorizer's `get_feature_names_out()`); None only where
+        The n-gram of each column (the vectorizer's `get_feature_names_out()`); None only if
         `size` is 1.
     smoothing : float
         Added to the count of every n-gram, times the number of different last letters to that
-        of what stands before it: after letters that a class has never shown, all are alike.
+        of the letters before it. After letters that a class has never shown, all letters are
+        equally probable.
     """
 
     def __init__(
@@ -106,15 +107,15 @@ class Markov(LogRatio):
 class RankOrder(BinaryClassifier):
     """The smaller out-of-place distance between profiles (Cavnar and Trenkle 1994).
 
-    A profile ranks features by how often they occur. The distance of a URL from a language is
-    the sum over the URL's features of how far apart their two ranks are; a feature that is not
-    in the language's profile counts as much as there are features in a profile. A row scores
-    its distance from the others less that from the language.
+    A profile ranks features by how often they occur. The distance of a URL from a language is the
+    sum over the URL's features of how far apart their two ranks are; a feature that is not in the
+    language's profile counts as much as there are features in a profile. A row scores its distance
+    from the others less that from the language.
 
-    Features that a URL has equally often share the middle of their ranks: nearly all occur
-    once, and an order among them would be made up. Of features that a language has equally often
-    the earlier column goes first. Unlike the paper's, the profile of a URL is not cut: the few
-    that have more features than a profile would lose an arbitrary part.
+    Features that a URL has equally often share their mean rank: nearly all occur once, and any
+    order among them would be arbitrary. If a language has two features equally often, the earlier
+    column comes first. Unlike the paper's, the profile of a URL is not cut: the few URLs with more
+    features than a profile would lose an arbitrary part.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ class RankOrder(BinaryClassifier):
         self.ranks_ = np.vstack([self._profile(totals(X, rows)) for rows in (~is_yes, is_yes)])
 
     def _profile(self, counts: Floats) -> Floats:
-        """Ranks from 0, (n_features,); nan for what is not in the profile."""
+        """Ranks from 0, (n_features,); nan for features outside the profile."""
         order = np.argsort(-counts, kind="stable")[: self.size]
         order = order[counts[order] > 0]
         ranks = np.full(len(counts), np.nan)
@@ -150,14 +151,14 @@ class RankOrder(BinaryClassifier):
         return np.where(np.isnan(distances), self.size, np.minimum(distances, self.size))
 
     def __sklearn_tags__(self) -> object:
-        """Tell scikit-learn that two blobs of numbers are not what ranks are good at."""
+        """Return tags that exempt the classifier from scikit-learn's test on two blobs."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = True
         return tags
 
 
 def row_ranks(X: Matrix) -> tuple[npt.NDArray[np.int64], Floats]:
-    """The row of each stored count and its rank there, from 0 for the largest; (n_counts,) both.
+    """The row and the rank of each stored count, (n_counts,) both; rank 0 is the row's largest.
 
     Equal counts share the mean of their ranks. `X` is CSR without stored zeros.
     """

@@ -8,24 +8,24 @@ from classifiers.lab.algorithms.binary import BinaryClassifier, Flags, Floats, M
 
 
 class DecisionTree(BinaryClassifier):
-    """A tree of tests of one feature each, the one that lowers the entropy most first.
+    """A tree of tests of one feature each; the test that lowers the entropy most comes first.
 
     A row scores the share of Yes among the training rows of its leaf, less one half. `model_` is
-    scikit-learn's tree, to be drawn or printed.
+    scikit-learn's tree, which can be drawn or printed.
 
     Parameters
     ----------
     smallest_leaf : int
-        Training rows that a leaf holds at least. Unlike a fully grown tree, one with leaves of
-        several rows does not learn single URLs by heart. With 20 mean F1 was 1 to 2 points higher
+        Least number of training rows in a leaf. Unlike a fully grown tree, one with leaves of
+        several rows does not memorise single URLs. With 20 mean F1 was 1 to 2 points higher
         than with 1 or 5, on 24,000 URLs without countries of servers.
     pruning : float
         Complexity that a subtree has to be worth, in bits per training row; larger gives smaller
         trees. 0 prunes nothing.
     largest_depth : int or None
-        Tests on the way to a leaf at most; None is any number.
+        Most tests on the way to a leaf; None is no limit.
     random_state : int or None
-        Decides between features that lower the entropy alike.
+        Decides between features that lower the entropy equally.
     """
 
     _takes_sparse = False

@@ -29,7 +29,7 @@ class Baseline(UrlClassifier):
     classes_ = np.array([False, True])
 
     def fit(self, urls: Urls, y: Any = None) -> Self:
-        """Return itself, as it was."""
+        """Return itself, unchanged."""
         checked(urls)
         return self
 
@@ -66,7 +66,7 @@ class CcTld(Baseline):
 
 
 class CcTldPlus(CcTld):
-    """The same with `com` and `org` as English domains; it differs for English only."""
+    """As CcTld, with `com` and `org` as English domains too; other languages do not differ."""
 
     def _domains(self) -> frozenset[str]:
         domains = super()._domains()
@@ -74,7 +74,7 @@ class CcTldPlus(CcTld):
 
 
 class Ip(Baseline):
-    """Yes for URLs whose server stands in a country of the language (Table I of the paper).
+    """Yes for URLs whose server is in a country of the language (Table I of the paper).
 
     No for a host whose country is not known. Each host is looked up once per call.
 

@@ -70,7 +70,7 @@ class _IndexedUrls(Dataset[LabelledUrl]):
 
 @dataclass
 class ColumnarUrls(_IndexedUrls):
-    """The rows of the columnar index (`cc-index/table`): Parquet files, three columns of each.
+    """The rows of the columnar index (`cc-index/table`), from three columns of its Parquet files.
 
     Memory holds these columns of one row group. DatasetError with file and row if a file is damaged
     or lacks a column; MissingPackageError without pyarrow.

@@ -38,9 +38,8 @@ _EXPECTED: Final = "*.tsv, *.rdf.u8, *.parquet, *.cdxj or cdx-00000, each also .
 def open_dataset(path: str | Path, format: str | None = None) -> Dataset[LabelledUrl]:
     """The labelled URLs of a file or folder, in the format of its name or in `format`.
 
-    `format` is a key of FORMATS. The path `sample` is the table that ships, unless there is such
-    a file. Nothing is read yet. DatasetError if there is no such file, or if its
-    name is that of no format.
+    `format` is a key of FORMATS. The path `sample` is the table that ships, unless there is such a
+    file. Nothing is read yet. DatasetError if there is no such file, or if no format has its name.
     """
     path = Path(path)
     if path == Path(SAMPLE) and not path.exists():
@@ -59,8 +58,8 @@ def _format_of(path: Path) -> str:
         if pattern.fullmatch(path.name.lower()):
             return name
     raise DatasetError(
-        f"{path}: this name tells no format; expected {_EXPECTED}; "
-        f"or say which it is: {', '.join(FORMATS)}"
+        f"{path}: no format has this name; expected {_EXPECTED}; "
+        f"or name the format: {', '.join(FORMATS)}"
     )
 
 

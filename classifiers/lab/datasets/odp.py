@@ -40,14 +40,14 @@ class OdpUrls(Dataset[LabelledUrl]):
     that begin with one of `exclude`, such as "Top/Adult", are left out.
 
     An iteration reads the whole dump before its first row. The listings are kept in a temporary
-    file, with up to 60 bytes for each in memory. Invalid XML or UTF-8 costs at most the pages that
-    it is in. DatasetError with file and byte if the file is no dump, cannot be unpacked or ends
-    early.
+    file, with up to 60 bytes for each in memory. After invalid XML or UTF-8 only the pages that
+    contain it are lost. DatasetError with file and byte if the file is no dump, cannot be unpacked
+    or ends early.
     """
 
     exclude: Sequence[str] = ()
     mended: int = field(default=0, init=False)
-    """Pages of the latest iteration that were read although they have illegal characters."""
+    """Pages of the latest iteration with illegal characters that were read nevertheless."""
 
     def __post_init__(self) -> None:
         """Raise TypeError for one string instead of several topics."""
@@ -74,7 +74,7 @@ class OdpUrls(Dataset[LabelledUrl]):
         done = 0
         try:
             with opened(self.path) as file:
-                for piece, done in pieces(file):  # noqa: B007  # it is the place of an error
+                for piece, done in pieces(file):  # noqa: B007  # errors name this place
                     page = pages.read(piece)
                     language = self._language(page) if page else None
                     if page and language:
@@ -124,8 +124,8 @@ def _language_of(topic: str) -> tuple[str | None, str]:
 class _Listings:
     """Finds the listings of URLs in one language, each URL once.
 
-    Of a URL only a hash of 8 bytes is kept. Among five million URLs two share one with a
-    probability of one in a million.
+    It stores only a hash of 8 bytes for each URL. With five million URLs, the probability that two
+    share a hash is one in a million.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Reads the pages of an ODP dump, a stream that is nearly valid XML.
 
-The dump is cut into its ExternalPage elements, and each is parsed by itself: invalid XML costs
-only the page that it is in.
+The dump is cut into its ExternalPage elements, and each is parsed by itself: invalid XML loses only
+the page that contains it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Page(NamedTuple):
 def pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[bytes, int]]:
     """Yield the bytes of a dump, cut after each ExternalPage, each with the offset of its end.
 
-    The rest after the last page, and overlong pieces, are cut at other places.
+    The rest after the last page, and pieces that are too long, are cut elsewhere.
     """
     rest, at, begun = b"", 0, False
     for chunk in iter(partial(file.read, _CHUNK), b""):
@@ -51,7 +51,7 @@ def pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[bytes, int]]:
             at += len(piece) + len(_CLOSES)
             yield piece + _CLOSES, at
         if len(rest) > _LONGEST:
-            # Not inside a tag, which may be the one that names the topic.
+            # Never cut inside a tag: it may be the tag that names the topic.
             cut = max(rest.rfind(b"<"), 0) or len(rest)
             at += cut
             yield rest[:cut], at
@@ -104,7 +104,7 @@ class Pages:
             page = self._attempt(marked) if marked != element else None
             self.mended += page is not None
         if page and not page.topic:
-            # Dumps before May 2003 name the topic only ahead of its pages.
+            # Dumps before May 2003 name the topic only before its pages.
             page = Page(page.url, self._topic_ahead())
         return page
 
@@ -140,7 +140,7 @@ class _Parser:
         self._is_whole = False
         self._expat.Parse(element, False)
         if not self._is_whole:
-            # In a comment or the like, which would swallow what is read next.
+            # It ends inside a comment or a similar section, which would swallow the next element.
             raise ExpatError("the element does not end")
         return Page(self._url.strip(), "".join(self._topic).strip())
 

@@ -18,7 +18,7 @@ Row_co = TypeVar("Row_co", covariant=True)
 
 
 class LabelledUrl(NamedTuple):
-    """One URL with the language of its page, by a person or by the page itself."""
+    """One URL with the language of its page, labelled by a person or from the page itself."""
 
     url: str
     language: str
@@ -64,7 +64,7 @@ def opened(path: Path) -> IO[bytes] | gzip.GzipFile:
 
 
 def unreadable(place: str, error: Exception) -> DatasetError:
-    """The error with the place where reading ended and the reason, in one line."""
+    """The error of one line with the reason and the place that reading had reached."""
     reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
     return DatasetError(f"{place}: cannot be read ({reason or type(error).__name__})")
 

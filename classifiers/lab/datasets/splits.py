@@ -30,7 +30,7 @@ def domain_reader() -> Callable[[str], str]:
 
 @lru_cache(maxsize=1)
 def _extractor() -> TLDExtract:
-    """One for all callers: reading the list takes 0.1 s."""
+    """One extractor for all callers, since reading the list takes 0.1 s."""
     from tldextract import TLDExtract
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None)
@@ -65,8 +65,8 @@ def split(
 ) -> tuple[list[LabelledUrl], list[LabelledUrl]]:
     """Training and test rows that share no registered domain.
 
-    A hash of a domain's name decides its part: the same names and seed give the same parts,
-    whatever other data there are.
+    A hash of a domain's name decides its part: the same names and seed give the same parts, even
+    beside other data.
     """
     if not 0 <= test_share <= 1:
         raise ValueError(f"test_share is a share between 0 and 1, not {test_share}")

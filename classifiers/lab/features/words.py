@@ -19,7 +19,7 @@ from classifiers.urls.batch import MAX_CHARACTERS, plain
 SPECIAL: Final = frozenset("www index html htm http https".split())
 """Runs of letters that do not count as words."""
 
-_JOINERS: Final = "\u200c\u200d"  # stand inside Persian and Indic words
+_JOINERS: Final = "\u200c\u200d"  # occur inside Persian and Indic words
 _LATIN: Final = re.compile("[a-z]+")
 _SCHEME: Final = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:)?//", re.IGNORECASE)
 _HOST_END: Final = re.compile("[/?#]")
@@ -36,7 +36,7 @@ def as_list(urls: Iterable[str]) -> list[str]:
 def words(url: str) -> list[str]:
     """The words of a URL or of a part of one, in lower case and in their order.
 
-    Only the first MAX_CHARACTERS are looked at.
+    Only the first MAX_CHARACTERS count.
     """
     return [run for run in runs(url) if len(run) >= 2 and run not in SPECIAL]
 
@@ -52,10 +52,10 @@ def runs(url: str) -> list[str]:
 
 
 def parts(url: str) -> tuple[str, str]:
-    """The host, without scheme, credentials and port, and all that follows it, as written.
+    """The host, without scheme, credentials and port, and the rest after it, as written.
 
-    The host ends at the first `/`, or at `?` or `#` where there is none before them; the rest
-    begins with that sign. Either may be ''. Only the first MAX_CHARACTERS are looked at.
+    The host ends at the first `/`, `?` or `#`; the rest begins with that sign. Either may be ''.
+    Only the first MAX_CHARACTERS count.
     """
     url = url[:MAX_CHARACTERS]
     scheme = _SCHEME.match(url)

@@ -31,14 +31,16 @@ FEWEST_BYTES: Final = 40
 """Bytes of filtered text below which its language is unknown (Cai 2009, 3.2.3.2)."""
 
 BORDER: Final = 0.78
-"""The distance beyond which no language is named. On half of the labelled texts and on pages 99.9 %
-of the right answers were nearer; of texts in languages without a model a fifth were farther."""
+"""The distance beyond which the language is unknown. On half of the labelled texts and on pages
+99.9 % of the right answers were nearer; a fifth of the texts in languages without a model were
+farther.
+"""
 
 TYPICAL: Final = 1.05
-"""How many times the best distance an alternative may have, as in TextCat."""
+"""Largest distance of an alternative, as a multiple of the best distance, as in TextCat."""
 
 DECLARING: Final = frozenset({"http", "meta"})
-"""Where an encoding that was declared comes from; a detected one is no declaration."""
+"""Sources of a declared encoding; a detected one is no declaration."""
 
 # Declarations were right on 99.8 % of pages, those of English on 80 % (docs/page-identification);
 # nothing was wrong in Cai's sample of 500 encodings.
@@ -67,7 +69,7 @@ class Cai:
         return "cai" if self.manner == "serial" else "cai-parallel"
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language by the first evidence in the order of priority that tells one."""
+        """The language by the first evidence in the order of priority that has one."""
         return self._serially(page) if self.manner == "serial" else self._in_parallel(page)
 
     def by(self, evidence: Evidence, page: ParsedPage) -> PageLanguage:
@@ -105,7 +107,7 @@ class Cai:
         return self.judged(self.models.distances(content), len(content))
 
     def judged(self, distances: list[Distance], n_bytes: int) -> PageLanguage:
-        """The nearest language, unless it is beyond the border; the reason has alternatives."""
+        """The nearest language, unless it is beyond the border; the reason lists alternatives."""
         if not distances:
             return unknown("no n-grams")
         best, *others = distances
@@ -127,7 +129,7 @@ def by_encoding(page: ParsedPage) -> PageLanguage:
 
 
 def by_declaration(page: ParsedPage) -> PageLanguage:
-    """The language that the page declares in any spelling, the first one that is known."""
+    """The language that the page declares in any spelling; the first known one counts."""
     for declaration in page.declarations:
         language = languages.canonical(declaration.tag)
         if language is not None:
@@ -138,9 +140,9 @@ def by_declaration(page: ParsedPage) -> PageLanguage:
 
 
 def own_bytes(page: ParsedPage, models: ByteModels) -> tuple[bytes, str]:
-    """The filtered text of a page in its own encoding, and which that is.
+    """The filtered text of a page in its own encoding, and the name of that encoding.
 
-    UTF-8 where the encoding has no models, or lacks characters that the page names by number.
+    UTF-8 if the encoding has no models, or lacks characters that the page writes as references.
     """
     text = filtered(page.text)
     content = encoded(text, page.charset) if page.charset in models.encodings else None
@@ -150,10 +152,10 @@ def own_bytes(page: ParsedPage, models: ByteModels) -> tuple[bytes, str]:
 
 
 def confidence(distances: list[Distance], n_bytes: int) -> float:
-    """How probably the nearest language is right, in 0..1, by its lead over the second one.
+    """The probability that the nearest language is right, by its lead over the second one.
 
-    A logistic curve fitted to 13,136 texts and 1,546 pages that the models had not seen: 92.7 %
-    of the answers were right and 92.7 % the mean of this.
+    It is a logistic curve, fitted to 13,136 texts and 1,546 pages that the models had not seen:
+    92.7 % of the answers were right, and the mean confidence was 92.7 %.
     """
     if len(distances) < 2:
         return 1.0
@@ -168,9 +170,9 @@ def train(rows: Iterable[LabelledText], *, manner: Manner = "serial") -> Cai:
 
 
 def load(path: Path | None = None, *, manner: Manner = "serial") -> Cai:
-    """The method with the models of a file, those that ship where `path` is None.
+    """The method with the models of a file, those that ship if `path` is None.
 
-    ModelError where the file is missing or damaged.
+    ModelError if the file is missing or damaged.
     """
     return Cai(_shipped() if path is None else cai_models.read(path), manner)
 
@@ -191,7 +193,7 @@ def _shipped() -> ByteModels:
 
 
 def _agreed(told: list[PageLanguage]) -> float:
-    """The confidence of the first, where the others agree or contradict.
+    """The confidence of the first answer, raised or lowered by the others.
 
     Their odds multiply as if they were independent.
     """

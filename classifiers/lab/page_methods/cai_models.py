@@ -1,8 +1,8 @@
 """Byte n-grams: ranked lists of them for each language and encoding (Cai 2009, 3.2.3.2).
 
-A token is one byte, so nothing has to be known of words or even of the encoding. A language has
-a model for UTF-8 and one for each of its legacy encodings; the distance of a text to a language
-is that to the nearest of them, by the out-of-place measure of Cavnar and Trenkle.
+A token is one byte, so the method needs neither words nor the encoding. A language has a model for
+UTF-8 and one for each of its legacy encodings; the distance of a text to a language is that to the
+nearest of them, by the out-of-place measure of Cavnar and Trenkle.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ TOP: Final = 400
 """N-grams of a model and of a text, the most frequent ones (Cai 2009, 5.1.1)."""
 
 LONGEST: Final = 4
-"""Bytes of the longest n-grams. With 5, as in TextCat, fewer pages were right (96.2 for 96.8 %)."""
+"""Bytes of the longest n-grams. With 5, as in TextCat, fewer pages were right (96.2 % instead of
+96.8 %).
+"""
 
 KINDS: Final = frozenset({"sentence", "udhr-paragraph", "page-title"})
 """Kinds of labelled texts that are learned from."""
 
 FEWEST_ROWS: Final = 50
-"""Texts below which a language gets no model."""
+"""Least number of texts of a language with a model."""
 
-# Of a text that can be written in a legacy encoding, so many rows make a model for it.
+# Least number of rows that can be written in a legacy encoding for a model of that encoding.
 _FEWEST_ENCODED = 20
 
 _FORMAT = 1
@@ -47,7 +49,7 @@ Grams = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """How far a text is from a language: 0 for the model's own ranks, 1 for nothing in common."""
+    """The distance of a text from a language: 0 for the model's ranks, 1 for no common n-gram."""
 
     language: str
     encoding: str
@@ -60,7 +62,7 @@ class ByteModels:
     """Ranked byte n-grams of languages in their encodings.
 
     `of` are pairs of language and encoding, (n_models,); `grams` their n-grams by falling
-    frequency, (n_models, TOP), packed big-endian into integers, 0 where a model has fewer.
+    frequency, (n_models, TOP), packed big-endian into integers, 0 if a model has fewer.
     """
 
     of: tuple[tuple[str, str], ...]
@@ -77,7 +79,7 @@ class ByteModels:
         return frozenset(encoding for _, encoding in self.of)
 
     def distances(self, content: bytes) -> list[Distance]:
-        """The languages by falling nearness of some bytes; empty where there is no n-gram."""
+        """The languages by their distance to some bytes, nearest first; empty without n-grams."""
         found = ranked_grams(content)
         if not len(found):
             return []
@@ -90,7 +92,7 @@ class ByteModels:
         return list(nearest.values())
 
     def _out_of_place(self, found: Grams) -> NDArray[np.int64]:
-        """The sum of how far each n-gram of a text is from its rank in each model, (n_models,)."""
+        """The sum of the rank differences of a text's n-grams in each model, (n_models,)."""
         vocabulary, ranks = self._table
         rows = np.minimum(np.searchsorted(vocabulary, found), len(vocabulary) - 1)
         known = vocabulary[rows] == found
@@ -131,9 +133,9 @@ def ranked_grams(content: bytes) -> Grams:
 
 
 def learn(rows: Iterable[LabelledText], *, fewest: int = FEWEST_ROWS) -> ByteModels:
-    """Models of the languages with at least so many texts of KINDS, about 4 s for 50,000 texts.
+    """Models of the languages with at least `fewest` texts of KINDS; about 4 s for 50,000 texts.
 
-    DatasetError where no language has.
+    DatasetError if there is no such language.
     """
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
@@ -162,7 +164,7 @@ def _learned(texts: list[str], encoding: str) -> Grams | None:
 
 
 def read(path: Path = SHIPPED) -> ByteModels:
-    """The models of a file; ModelError where it is missing, damaged or of another version."""
+    """The models of a file; ModelError if it is missing, damaged or of another version."""
     arrays = read_arrays(path, "format", "models", "grams")
     of = tuple(tuple(str(name).split(" ", 1)) for name in arrays["models"].ravel())
     grams = arrays["grams"]

@@ -100,8 +100,8 @@ WRITTEN_IN: Final[dict[str, str]] = {
 }
 """Legacy encodings and the languages whose pages use them, the usual encoding of each first.
 
-Languages that do without letters beyond ASCII have no place here: their bytes are the same in
-all of these and in UTF-8.
+Languages without letters beyond ASCII are not listed: their bytes are the same in all of these and
+in UTF-8.
 """
 
 COMMON_WORDS: Final = (
@@ -173,7 +173,7 @@ _COMMON = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, COMMON_WORDS))}
 
 
 class _Shown(dict[int, str]):
-    """Code point -> itself for letters and what belongs to them, else a space."""
+    """Code point -> itself for letters and their marks, else a space."""
 
     def __missing__(self, point: int) -> str:
         character = chr(point)
@@ -201,11 +201,11 @@ def filtered(text: str) -> str:
 
 @cache
 def encodings_of(language: str) -> tuple[str, ...]:
-    """The legacy encodings of a language, the most usual one first; empty where it has none."""
+    """The legacy encodings of a language, the most usual one first; empty if it has none."""
     return tuple(name for name, users in WRITTEN_IN.items() if language in users.split())
 
 
-# The code pages have the older letters with a cedilla for these with a comma.
+# The code pages have older letters with a cedilla instead of these with a comma.
 _CEDILLAS = str.maketrans("șțȘȚ", "şţŞŢ")
 
 

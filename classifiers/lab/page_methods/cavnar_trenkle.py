@@ -1,7 +1,7 @@
-"""Ranked lists of n-grams: Cavnar and Trenkle's method as Hayati 2004 runs it (section 3, BASE).
+"""Ranked lists of n-grams: Cavnar and Trenkle's method as in Hayati 2004 (section 3, BASE).
 
-Each language is the list of its 399 most common 1- to 5-grams; a text belongs to the language
-whose list is the least out of place with its own.
+Each language is the list of its 399 most common 1- to 5-grams; a text has the language whose list
+has the smallest out-of-place distance to its own.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ LENGTH: Final = 399
 """C, the length of the lists: about 400 in Cavnar and Trenkle, 399 in Hayati (3.3)."""
 
 _LONGEST: Final = 5
-# Places that the lists must differ in for a nat of evidence: with it the confidence came true on
-# texts that were not trained on.
+# Difference in ranks for one nat of evidence: with it the confidence was right on texts that were
+# not trained on.
 _TEMPERATURE: Final = 400.0
 
 
 class CavnarTrenkle(RankingMethod):
-    """Ranked lists of the most common n-grams, compared by how far they are out of place.
+    """Ranked lists of the most common n-grams, compared by the out-of-place distance.
 
-    `lists` has the shape (languages, C) and holds n-grams by falling frequency, with empty ones
-    at the end where a language has fewer than C. Below 1 ms for 2,000 characters.
+    `lists` has the shape (languages, C) and holds n-grams by falling frequency, with empty ones at
+    the end if a language has fewer than C. Below 1 ms for 2,000 characters.
     """
 
     name = "cavnar-trenkle"
@@ -51,16 +51,16 @@ class CavnarTrenkle(RankingMethod):
         self._ranks[rows, owner] = place + 1
 
     def rank(self, text: str) -> Ranking:
-        """The languages by rising distance, with probabilities; empty where no list has a part."""
+        """The languages by rising distance, with probabilities; empty without a listed n-gram."""
         distances = self.distances(text)
         if distances is None:
             return []
         return softmax(self._languages, -distances / _TEMPERATURE)
 
     def distances(self, text: str) -> NDArray[np.int64] | None:
-        """How far a text's list is out of place in each language's (0.1), shape (languages,).
+        """The out-of-place distance of a text from each language (0.1), shape (languages,).
 
-        None where no n-gram of it is in any list. A text with fewer than C n-grams is summed over
+        None if no list has one of its n-grams. A text with fewer than C n-grams is summed over
         those that it has.
         """
         keys = _most_common(grams.letters(text[: grams.MAX_CHARACTERS]), self._length)
@@ -97,7 +97,7 @@ def train(rows: Iterable[LabelledText], *, length: int = LENGTH) -> CavnarTrenkl
 
 
 def load(path: Path | None = None) -> CavnarTrenkle:
-    """The lists of a file, those that ship where it is None; ModelError where it is damaged."""
+    """The lists of a file, those that ship if it is None; ModelError if it is damaged."""
     arrays = read_arrays(path or SHIPPED, "languages", "lists")
     languages, lists = arrays["languages"], arrays["lists"]
     if lists.ndim != 2 or len(lists) != len(languages) or lists.dtype.kind != "U":
@@ -119,7 +119,7 @@ def _most_common(codes: grams.Codes, length: int) -> grams.Keys:
 
 
 def _spelled(codes: grams.Codes, wanted: grams.Keys) -> grams.Grams:
-    """The n-grams of a text that have these hashes, written out."""
+    """The n-grams of a text that have these hashes, as text."""
     result = np.full(len(wanted), "", dtype=f"<U{_LONGEST}")
     for n in range(1, _LONGEST + 1):
         found, first = np.unique(grams.keys(codes, n), return_index=True)

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_CHARACTERS: Final = 4_000
-"""Characters of a text that are read when it is identified: putting thousands of loose accents into
-their order takes time that grows with the square of their number."""
+"""Characters of a text that are read when it is identified: sorting thousands of loose accents
+takes time that grows with the square of their number.
+"""
 
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Grams = NDArray[np.str_]
 
 _SPACE: Final = 0x20
-# Letters lie below this; what lies above is a handful of rare Han signs.
+# Nearly all letters are below this; above are only a few rare Han signs.
 _LIMIT: Final = 0x30000
 # Kana, Bopomofo, Han and Hangul.
 _SIGNS: Final = (
@@ -39,8 +40,8 @@ def letters(text: str) -> Codes:
     """The code points of a text in lower case: letters only, one space between words.
 
     Unlike the paper, whose pages are all Windows-1252, letters of any script count, with the marks
-    that belong to them (the vowels of Devanagari, for one), and their case is dropped. A sign of
-    Chinese, Japanese or Korean is a word of its own: three of them in a row are seldom seen twice.
+    that belong to them (such as the vowels of Devanagari), and their case is dropped. Each sign of
+    Chinese, Japanese or Korean is a word, because three of them in a row seldom occur twice.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
@@ -55,7 +56,7 @@ def letters(text: str) -> Codes:
 
 
 def joined(texts: Iterable[str]) -> Codes:
-    """The letters of several texts as of one, a space between each two."""
+    """The letters of several texts as of one text, with spaces between them."""
     parts = [np.append(codes, _SPACE) for codes in map(letters, texts) if len(codes)]
     return np.concatenate(parts)[:-1] if parts else np.zeros(0, dtype=np.int64)
 
@@ -69,7 +70,7 @@ def keys(codes: Codes, n: int) -> Keys:
 
 
 def keys_of(grams: Grams) -> Keys:
-    """The hashes of n-grams that are written out; of an empty one 0."""
+    """The hashes of n-grams given as text; 0 for an empty one."""
     grams = np.ascontiguousarray(grams)
     width = max(1, grams.dtype.itemsize // 4)
     points = grams.view(np.uint32).reshape(*grams.shape, width).astype(np.uint64)
@@ -87,7 +88,7 @@ def spelled(codes: Codes, places: NDArray[np.int64], n: int) -> Grams:
 
 
 def trigrams(codes: Codes) -> Keys:
-    """The 3-grams of a text that wraps around, in its order, packed so that none is lost."""
+    """The 3-grams of a text that wraps around, in its order, packed without loss."""
     second, third = np.roll(codes, -1), np.roll(codes, -2)
     return ((codes << (2 * _BITS)) | (second << _BITS) | third).astype(np.uint64)
 
@@ -109,7 +110,7 @@ def unpacked(key: Keys) -> Grams:
 
 
 def _apart(codes: Codes) -> Codes:
-    """The same with a space between each East Asian sign and what stands beside it."""
+    """The same code points with a space on both sides of each East Asian sign."""
     signs = _is_sign()[codes]
     if not signs.any():
         return codes
@@ -127,7 +128,7 @@ def _is_sign() -> NDArray[np.bool_]:
 
 @cache
 def _table() -> Codes:
-    """Code point -> itself where it is a letter or a mark, else a space."""
+    """Code point -> itself if it is a letter or a mark, else a space."""
     codes = np.arange(_LIMIT + 1, dtype=np.int64)
     kinds = (unicodedata.category(chr(code))[0] for code in range(_LIMIT + 1))
     is_letter = np.fromiter((kind in "LM" for kind in kinds), dtype=bool, count=_LIMIT + 1)

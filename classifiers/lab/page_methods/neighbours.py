@@ -48,7 +48,7 @@ class Inlinks:
     """Empty: neighbours may be in any language."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The text's answer for a long page, else the majority; in a tie the page's own."""
+        """The text's answer for a long page, else the majority; in a tie the page's language."""
         own = self.text.identify(page, surroundings)
         if len(letters(page.text)) > self.min_length:
             return own
@@ -62,7 +62,7 @@ class Inlinks:
 
 @dataclass(frozen=True)
 class Outlinks:
-    """A majority of the pages that a short page links to (5.3); its own text has no vote.
+    """The majority of the pages that a short page links to (5.3); its own text has no vote.
 
     `text` identifies pages by their text, `min_length` is in characters of text.
     """
@@ -74,7 +74,7 @@ class Outlinks:
     """Empty: neighbours may be in any language."""
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The text's answer on a long page or without outlinks, else the majority of these."""
+        """The text's answer for a long page or without outlinks, else the outlinks' majority."""
         own = self.text.identify(page, surroundings)
         votes = _languages(surroundings.outlinks)
         if len(letters(page.text)) > self.min_length or not votes:
@@ -97,7 +97,7 @@ def _languages(pages: Sequence[Neighbour]) -> list[str]:
 
 
 def _majority(ballot: Sequence[str], own: str | None, name: str) -> PageLanguage:
-    """The most common language; in a tie the page's own, else the first."""
+    """The most common language; in a tie the page's own one, else the first."""
     votes = Counter(ballot)
     most = max(votes.values())
     language = own if own is not None and votes[own] == most else votes.most_common(1)[0][0]

@@ -1,6 +1,6 @@
 """N-grams, Fisher's discriminant and the cosine: the method NFC of Hayati 2004 (section 4).
 
-The 3-grams that tell the languages apart best become the axes of a space; each language is a
+The 3-grams that distinguish the languages best are the axes of a space; each language is a
 direction in it, and a text belongs to the language with which it makes the smallest angle.
 """
 
@@ -22,13 +22,15 @@ from classifiers.pages.text.ranking import Ranking, softmax
 
 SHIPPED: Final = MODELS / "nfc.npz"
 FEATURES: Final = 1_000
-"""3-grams that are kept (4.2), for the eleven languages of the paper."""
+"""The number of 3-grams that are kept (4.2), for the eleven languages of the paper."""
 SHIPPED_FEATURES: Final = 10_000
-"""Those of the method that ships: about as many for each of its languages as in the paper. With
-1,000 for 110 languages it was right on 64 % of texts held out, with 10,000 on 88 %."""
+"""The number of 3-grams of the method that ships: about as many for each of its languages as in the
+paper. For 110 languages it was right on 64 % of held-out texts with 1,000 of them, and on 88 %
+with 10,000.
+"""
 
-# Nats of evidence for a whole cosine, by the root of how many of a text's 3-grams are features:
-# with it the confidence came true on texts that were not trained on.
+# Nats of evidence for a cosine of 1, times the square root of the number of a text's 3-grams that
+# are features: with it the confidence was right on texts that were not trained on.
 _SHARPNESS: Final = 10.0
 
 Floats = NDArray[np.float64]
@@ -37,8 +39,8 @@ Floats = NDArray[np.float64]
 class Nfc(RankingMethod):
     """Languages as directions in the space of the best 3-grams.
 
-    `features` are those 3-grams, `counts` of the shape (features, languages) how often each
-    stands in the texts of a language.
+    `features` are those 3-grams, `counts`, of the shape (features, languages), their numbers in the
+    texts of each language.
     """
 
     name = "nfc"
@@ -61,7 +63,7 @@ class Nfc(RankingMethod):
         return softmax(self._languages, cosines * (_SHARPNESS * features**0.5))
 
     def cosines(self, text: str) -> tuple[Floats, int]:
-        """The cosine with each language (0.8), and how many 3-grams of the text are features."""
+        """The cosine with each language (0.8), and the number of 3-grams that are features."""
         codes = grams.letters(text[: grams.MAX_CHARACTERS])
         keys, counts = np.unique(grams.trigrams(codes), return_counts=True)
         rows = np.searchsorted(self._keys, keys)
@@ -83,7 +85,7 @@ def train(rows: Iterable[LabelledText], *, features: int = FEATURES) -> Nfc:
     """The best features of some texts (0.5) and the direction of each language (0.6, 0.7).
 
     Each row is one document; all 3-grams that occur are compared. The order of the rows of one
-    language does not change what is learned beyond the last bits of a sum.
+    language changes only the last bits of sums.
     """
     by_language = _by_language(rows)
     languages, found = list(by_language), list(by_language.values())
@@ -99,14 +101,14 @@ def train(rows: Iterable[LabelledText], *, features: int = FEATURES) -> Nfc:
 
 
 def discriminants(rows: Iterable[LabelledText]) -> dict[str, float]:
-    """Fisher's discriminant F of each 3-gram of some texts (0.5), inf where nothing varies."""
+    """Fisher's discriminant F of each 3-gram of some texts (0.5), inf if it does not vary."""
     keys, between, within = _spread(list(_by_language(rows).values()))
     spelled = grams.unpacked(keys).tolist()
     return dict(zip(spelled, _quotient(between, within).tolist(), strict=True))
 
 
 def load(path: Path | None = None) -> Nfc:
-    """The method of a file, the one that ships where it is None; ModelError where damaged."""
+    """The method of a file, the one that ships if it is None; ModelError if damaged."""
     arrays = read_arrays(path or SHIPPED, "languages", "features", "counts")
     languages, features, counts = arrays["languages"], arrays["features"], arrays["counts"]
     fits = counts.shape == (len(features), len(languages)) and counts.dtype == np.uint32

@@ -1,4 +1,4 @@
-"""The part that all methods share which rank the languages of a text."""
+"""The common base of all methods that rank the languages of a text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from classifiers.pages.text.ranking import Ranking
 
 
 class RankingMethod(ABC):
-    """A method that answers the first language of its ranking; a subclass has `name` and `rank`."""
+    """A method that returns the first language of its ranking; a subclass has `name` and `rank`."""
 
     name: str
 

@@ -1,7 +1,7 @@
 """Engines of other packages; the extra `engines` installs them.
 
 Each reads the visible text alone and answers in the codes of the project. Control characters, lone
-surrogates and code points that are no characters become spaces before.
+surrogates and code points that are no characters are replaced by spaces first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _UNSHOWN = re.compile(
     f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{_PLANES}]"
 )
 
-# fastText lists every label; what comes after these has hardly any probability.
+# fastText lists every label; later ones have hardly any probability.
 _FASTTEXT_ANSWERS = 5
 _LABEL = "__label__"
 
@@ -41,7 +41,7 @@ class _Engine:
     languages: frozenset[str]
 
     def rank(self, text: str) -> Ranking:
-        """Languages with what the package gives each, in 0..1, best first; never raises."""
+        """Languages with the package's value for each, in 0..1, best first; never raises."""
         return merged(self._answers(_UNSHOWN.sub(" ", text)))
 
     def _answers(self, text: str) -> Iterable[tuple[str, float]]:
@@ -84,7 +84,7 @@ class Py3langidEngine(_Engine):
 class Cld2Engine(_Engine):
     """Compact Language Detector 2: up to three languages and the share of the text in each.
 
-    Shares that the package does not call reliable count half.
+    Shares that the package marks as unreliable count half.
     """
 
     name = "cld2"
@@ -106,7 +106,7 @@ class Cld2Engine(_Engine):
 class FasttextEngine(_Engine):
     """A language identification model of fastText, read from a local file.
 
-    ModelError where the file is missing or is none of fastText's.
+    ModelError if the file is missing or not a model of fastText.
     """
 
     name = "fasttext"
@@ -116,7 +116,7 @@ class FasttextEngine(_Engine):
         if not path.is_file():
             raise ModelError(f"{path}: no such model file; {FASTTEXT_MODEL} names one of fastText")
         try:
-            # `load_model` is this with a warning on stderr.
+            # `load_model` does the same with a warning on stderr.
             self._model = package._FastText(model_path=str(path))
         except (ValueError, RuntimeError, MemoryError) as error:
             raise ModelError(f"{path}: not a model of fastText ({error})") from error
@@ -131,25 +131,25 @@ class FasttextEngine(_Engine):
 
 
 def lingua() -> ByText:
-    """Lingua in high accuracy; MissingPackageError where it is not installed."""
+    """Lingua in high accuracy; MissingPackageError if it is not installed."""
     return ByText(LinguaEngine())
 
 
 def py3langid() -> ByText:
-    """The package py3langid; MissingPackageError where it is not installed."""
+    """The package py3langid; MissingPackageError if it is not installed."""
     return ByText(Py3langidEngine())
 
 
 def cld2() -> ByText:
-    """Compact Language Detector 2; MissingPackageError where pycld2 is not installed."""
+    """Compact Language Detector 2; MissingPackageError if pycld2 is not installed."""
     return ByText(Cld2Engine())
 
 
 def fasttext() -> ByText:
     """The model of fastText that the environment names.
 
-    MissingPackageError where the package is not installed, ModelError where the variable is not
-    set or does not name a model.
+    MissingPackageError if the package is not installed, ModelError if the variable is not set or
+    does not name a model.
     """
     _imported("fasttext.FastText", "fasttext-numpy2-wheel")
     path = os.environ.get(FASTTEXT_MODEL, "")

@@ -1,8 +1,8 @@
 """The procedure of Tamura 2007, 2.2: META's encoding, then n-grams, then a second look at UTF-8.
 
-The paper asks whether a page is Thai; here every language with an encoding of its own may be the
-answer. The n-grams are bytes, like those of libTextCat in the paper, because the procedure reads a
-page a second time in another encoding.
+The paper asks whether a page is Thai; here the answer may be any language with an encoding that no
+other language uses. The n-grams are bytes, like those of libTextCat in the paper, because the
+procedure reads a page a second time in another encoding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknow
 from classifiers.pages.parse import ParsedPage
 
 NOISE: Final = "windows-1252"
-"""The encoding of META elements with ISO-8859-1: tools write it unasked, so it is ignored."""
+"""The encoding of META elements with ISO-8859-1: tools write it by default, so it is ignored."""
 
 # Of 344 pages with Thai encodings in META 285 were Thai (Tamura 2007, Table 2).
 _META_CONFIDENCE: Final = 0.83
@@ -34,7 +34,9 @@ class Tamura:
     """The three steps; about 1 ms for a text of 2,000 characters, 2 ms in UTF-8."""
 
     texts: Cai
-    """Whose byte n-grams stand in for TextCat: its 40-byte limit, border and typical value."""
+    """The method whose byte n-grams replace TextCat, with its 40-byte limit, border and typical
+    value.
+    """
     name: str = field(default="tamura", init=False)
 
     @property
@@ -45,8 +47,8 @@ class Tamura:
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language by META's encoding, else by the text.
 
-        Unlike the paper, for which a page with another language's encoding is merely not Thai,
-        an encoding of several languages leaves the question to the text.
+        Unlike in the paper, where a page with another language's encoding is only not Thai, the
+        text decides if the encoding has several languages.
         """
         found = by_meta(page)
         return found if found.language is not None else self.by_text(page)
@@ -63,13 +65,13 @@ class Tamura:
         return self._confirmed(content.decode("utf-8"), distances) or found
 
     def _confirmed(self, text: str, distances: list[Distance]) -> PageLanguage | None:
-        """The first of the near languages that the text is in when converted to its encoding."""
+        """The first near language that is confirmed when the text is converted to its encoding."""
         limit = distances[0].value * self.texts.typical
         near = (one.language for one in distances if one.value <= limit)
         return next(filter(None, (self._reread(text, language) for language in near)), None)
 
     def _reread(self, text: str, language: str) -> PageLanguage | None:
-        """The answer about a converted text; None where it is another one or does not convert."""
+        """The answer about a converted text; None if it is another language or not convertible."""
         encodings = encodings_of(language)
         content = encoded(text, encodings[0]) if encodings else None
         if content is None:

@@ -65,8 +65,8 @@ class TopLevelDomain:
 def train(rows: Iterable[LabelledPage | tuple[str, str]]) -> TopLevelDomain:
     """The most common languages of the domains of pages, or of (URL, language) pairs.
 
-    A page without an address or a top-level domain counts nowhere; of languages equally common
-    the first by its code is taken.
+    A page without an address or a top-level domain is ignored; of equally common languages the
+    first by code is taken.
     """
     counts: Counter[tuple[str, str]] = Counter()
     for row in rows:
@@ -78,7 +78,7 @@ def train(rows: Iterable[LabelledPage | tuple[str, str]]) -> TopLevelDomain:
 
 
 def load(path: Path | None = None) -> TopLevelDomain:
-    """The method of a file, the one that ships where it is None; ModelError where damaged."""
+    """The method of a file, the one that ships if it is None; ModelError if damaged."""
     arrays = read_arrays(path or SHIPPED, "domains", "languages", "counts")
     domains, languages, counts = arrays["domains"], arrays["languages"], arrays["counts"]
     fits = domains.shape == languages.shape == counts.shape == (len(counts),)

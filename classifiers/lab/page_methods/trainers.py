@@ -28,9 +28,9 @@ class Trained(Protocol):
         """All languages that it can answer; empty if it can answer any."""
 
     def save(self, path: Path) -> None:
-        """Write the file of what was learned; the same model gives the same bytes."""
+        """Write the file of the model; the same model gives the same bytes."""
 
 
 def trainer(name: str) -> Callable[[Iterable[Any]], Trained]:
-    """The function that learns the method of that name (one of NAMES) from labelled rows."""
+    """The function that trains the method with that name (one of NAMES) from labelled rows."""
     return cast(Callable[[Iterable[Any]], Trained], import_module(NAMES[name]).train)

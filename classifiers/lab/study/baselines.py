@@ -18,10 +18,10 @@ Flags = npt.NDArray[np.bool_]
 
 
 def ask(name: str, language: str, urls: Sequence[str], servers: Servers | None) -> Flags:
-    """Whether a baseline says Yes of each URL, (n_urls,).
+    """Whether a baseline says Yes to each URL, (n_urls,).
 
-    Table I of the paper has five languages. Unlike in the paper, another language has all
-    top-level domains that are its own; for `ip` they stand for countries.
+    Table I of the paper has five languages. Unlike in the paper, another language has all its
+    top-level domains; for `ip` they represent countries.
     """
     if language in TABLE_I:
         asked = classifier(name, language, countries=servers)

@@ -156,7 +156,7 @@ def best_combination(study: Study) -> Result:
 def _chosen_elsewhere(
     study: Study, language: str, names: Sequence[str]
 ) -> tuple[evaluation.Matrix, str]:
-    """Measures in each fold of the combination that is best in the others; the commonest choice."""
+    """The measures in each fold of the best combination of the others; the most frequent choice."""
     sample = study.sample(language)
     tried = _combinations({label(name): study.decisions(name, language) for name in names})
     scores = {
@@ -216,7 +216,7 @@ def _assessed(found: Mapping[str, Any], name: str, title: str) -> MeasureTable:
     rows.append(Row((MEAN,), mean, key={"language": MEAN}))
     notes = (
         f"{found['urls']} URLs, at most 20 of a registered domain and language",
-        "too high where the model was trained on these URLs",
+        "too high if the model was trained on these URLs",
     )
     return MeasureTable(name, title, "", ("language",), MEASURES, tuple(rows), None, notes)
 

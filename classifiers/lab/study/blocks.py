@@ -23,7 +23,9 @@ MEAN: Final = "mean"
 
 STAR: Final = "* significantly better than each other one, one-tailed paired t-test, p < 0.025"
 
-WITHOUT_SERVERS: Final = "no countries of servers were given: IP and what builds on it are left out"
+WITHOUT_SERVERS: Final = (
+    "no countries of servers were given: IP and the classifiers with IP are left out"
+)
 
 WITHOUT_DICTIONARIES: Final = (
     "custom-made features are left out: pip install 'langfocus[dictionaries]' adds them"
@@ -33,14 +35,14 @@ Flags = npt.NDArray[np.bool_]
 
 
 def possible(study: Study, names: Sequence[str]) -> list[str]:
-    """The names without those that need countries of servers or dictionaries that are not there."""
+    """The names without those that need missing countries of servers or dictionaries."""
     with_custom = dictionaries.are_installed()
     known = (name for name in names if study.knows(name))
     return [name for name in known if with_custom or parse(name).features not in CUSTOM]
 
 
 def notes(study: Study) -> tuple[str, ...]:
-    """What a table says of the classifiers that are left out."""
+    """The notes of a table about the classifiers that are left out."""
     return (
         *(() if study.servers is not None else (WITHOUT_SERVERS,)),
         *(() if dictionaries.are_installed() else (WITHOUT_DICTIONARIES,)),
@@ -49,7 +51,7 @@ def notes(study: Study) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Heading:
-    """The name of a table, and the paper's figures that stand beside ours in it."""
+    """The name of a table, and the paper's figures that it shows beside ours."""
 
     name: str = ""
     title: str = ""

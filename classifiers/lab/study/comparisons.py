@@ -1,4 +1,4 @@
-"""Approaches side by side (Baykan 2013, 4.6 and 4.7): Tables XIII and XIV, Figures 3 to 5."""
+"""Comparisons of approaches (Baykan 2013, 4.6 and 4.7): Tables XIII and XIV, Figures 3 to 5."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def comparison(study: Study) -> Result:
 
 
 def training_sizes(study: Study) -> Result:
-    """Figure 5: macro-averaged F1 with ever fewer training URLs and the same test folds."""
+    """Figure 5: macro-averaged F1 with fewer and fewer training URLs and the same test folds."""
     names = blocks.possible(study, COMPARED)
     settings = [Setting(share=share) for share in SHARES]
     study.run(names, settings)
@@ -157,7 +157,7 @@ def training_sizes(study: Study) -> Result:
     title = "Macro-averaged F1 by the share of the training URLs"
     source = "Baykan 2013, Figure 5 and 4.7.2"
     notes = (
-        "URLs are those one classifier is trained on, half of them positive",
+        "URLs: the training URLs of one classifier, half of them positive",
         *blocks.notes(study),
     )
     table = MeasureTable(

@@ -26,7 +26,7 @@ LOSS_OF_2008: Final = -3.0
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The features that were chosen for one language, and their worth."""
+    """The features that were chosen for one language, with their gains."""
 
     language: str
     names: list[str]

@@ -31,7 +31,7 @@ class Splits:
     """The rows that a classifier is trained on and tested on, fold by fold."""
 
     y: Flags
-    """Whether each URL is in the language, (n_urls,)."""
+    """True for the URLs in the language, (n_urls,)."""
     folds: Numbers
     """The fold in which each URL is tested, (n_urls,)."""
     share: float
@@ -65,7 +65,7 @@ def on_counts(
     for train, test in splits.parts():
         is_seen = seen(counts[train])
         if not (is_seen.any() and can_fit(splits, train, test)):
-            continue  # nothing is learned, so nothing is a Yes
+            continue  # without training no decision is Yes
         model = algorithm(name, features, splits.seed)
         if takes_names(model):
             model.set_params(names=None if names is None else names[is_seen])
@@ -97,7 +97,7 @@ def on_urls(
 ) -> dict[str, tuple[Numbers, Flags]]:
     """Decisions of several algorithms in one fold, with features learned from its training URLs.
 
-    Returns name of the algorithm -> test rows and the decisions about them.
+    Returns a dict: name of the algorithm -> test rows and the decisions about them.
     """
     train, test = splits.part(fold)
     if not can_fit(splits, train, test):

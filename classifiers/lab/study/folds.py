@@ -23,7 +23,7 @@ def stratified(strata: Numbers, n_folds: int, rng: np.random.Generator) -> Numbe
 
 
 def disjoint(groups: Numbers, y: Flags, n_folds: int, rng: np.random.Generator) -> Numbers:
-    """The fold of each URL, (n_urls,); no group is in two folds, positives and negatives are even.
+    """The fold of each URL, (n_urls,); no group is in two folds, and classes are balanced.
 
     Groups are placed from the largest to the smallest, each into the least full fold.
     """
@@ -42,9 +42,9 @@ def disjoint(groups: Numbers, y: Flags, n_folds: int, rng: np.random.Generator) 
 
 
 def thinned(training: Numbers, y: Flags, share: float, rng: np.random.Generator) -> Numbers:
-    """A share of the training URLs, positives and negatives alike, at least one of each.
+    """A share of the training URLs, equal for positives and negatives, at least one of each.
 
-    Smaller shares drawn with an equal generator are parts of larger ones.
+    With the same generator, a smaller share is a subset of a larger one.
     """
     if share >= 1:
         return training

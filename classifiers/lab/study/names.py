@@ -23,7 +23,7 @@ class Name:
     """None for a baseline."""
     features: str | None
     with_ip: bool
-    """Whether it also says Yes if the IP baseline does."""
+    """True if it also says Yes when the IP baseline does."""
 
     @property
     def is_baseline(self) -> bool:

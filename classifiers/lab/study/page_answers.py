@@ -64,7 +64,7 @@ def confusions(cases: Cases, runs: Sequence[MethodRun]) -> Result:
 
 
 def calibration(cases: Cases, runs: Sequence[MethodRun]) -> Result:
-    """Mean confidence beside accuracy, over the answers of each tenth of confidence."""
+    """Mean confidence beside accuracy, for the answers in each tenth of confidence."""
     rows: list[Row] = []
     for run in runs:
         places: defaultdict[int, list[int]] = defaultdict(list)

@@ -10,12 +10,12 @@ from classifiers.lab.study.page_runs import Case, Cases, MethodRun
 from classifiers.lab.study.result import Cell, Row
 
 MAIN_KINDS: Final = ("sentence", "udhr-paragraph")
-"""Texts of these kinds are judged together: they are sentences as they stand on pages."""
+"""Texts of these kinds are measured together: they are sentences as on pages."""
 
 _NAN: Final = float("nan")
 
 UNKNOWN: Final = "unknown"
-"""Stands for no answer when answers are counted."""
+"""The key for no answer in counts of answers."""
 
 
 def main_places(cases: Cases) -> list[int]:

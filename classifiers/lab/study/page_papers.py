@@ -93,7 +93,7 @@ def papers(cases: Cases, runs: Sequence[MethodRun], places: Sequence[int]) -> Re
         rows.append(Row(heads, cells, key={"method": claim.method}))
     notes = (
         "In brackets the paper's figure, on its own pages. Ours is on the cases here in the same"
-        " languages; - where the method was not evaluated or has nothing to go by.",
+        " languages; - where the method was not evaluated or has no evidence.",
         "all three: the mean precision of answers in Cai's seven languages, as there. Evidence:"
         " the precision of the answers that it decided.",
     )
@@ -117,7 +117,7 @@ def evidence_of_cai(method: str, evidence: str) -> tuple[float | None, float | N
 
 
 def cai_tables(cases: Cases, runs: Sequence[MethodRun]) -> tuple[MeasureTable, ...]:
-    """Counterparts of Tables 5-1 and 5-2; the second of the methods that go by encodings."""
+    """Counterparts of Tables 5-1 and 5-2; the second for the methods that use encodings."""
     by_encoding = [run for run in runs if "encoding" in run.decided]
     title = "Right among the answers in each language"
     rows = _by_answer(runs, 0, lambda run, code, place: cases.cases[place].language == code)
@@ -155,7 +155,7 @@ def _cai_table(
 
 
 def _counterpart(runs: Sequence[MethodRun]) -> str:
-    """The method that stands for the paper's."""
+    """The method that is compared with the paper's."""
     names = [run.name for run in runs]
     return next((name for name in (*_CAI_METHODS, _COMPOSITE) if name in names), "")
 
@@ -189,7 +189,7 @@ def _ours(cases: Cases, run: MethodRun | None, claim: Claim, places: Sequence[in
 
 def _mean_precision(cases: Cases, run: MethodRun, languages: frozenset[str]) -> float:
     found = []
-    # A language without cases can only be answered wrongly, which says nothing about it.
+    # A language without cases can only be a wrong answer, so it is left out.
     for code in sorted(languages & {case.language for case in cases.cases}):
         places = [place for place, answer in enumerate(run.answers) if answer == code]
         if places:

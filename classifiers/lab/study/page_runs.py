@@ -33,7 +33,7 @@ DEFAULT_METHODS: Final = (
 )
 
 Progress = Callable[[str, int, int | None], None]
-"""Is called with the name of a task, the steps done, and all steps (None if unknown)."""
+"""Called with the name of a task, the steps done, and all steps (None if unknown)."""
 
 Labelled = TypeVar("Labelled", LabelledText, LabelledPage)
 
@@ -46,7 +46,7 @@ MAX_INLINKS: Final = 10
 
 _SAME_LANGUAGE = 0.95
 _INLINK_CHARACTERS = 1000
-# So much rarer is each further inlink; the mean of 0..10 becomes 4.0.
+# Ratio of the probabilities of n + 1 and n inlinks; it makes the mean of 0..10 equal 4.0.
 _RARER = 0.9
 
 
@@ -120,7 +120,7 @@ class Choice:
     held_out: float = 1.0
     """The share of rows that training leaves out for the same value."""
     limit: int | None = None
-    """Rows at most; None for all."""
+    """Most rows; None for all."""
 
     def has(self, row: LabelledText | LabelledPage) -> bool:
         """Whether a row is selected, apart from the limit."""
@@ -183,7 +183,7 @@ def cases_of_texts(rows: Iterable[LabelledText], *, seed: int | None = None) -> 
 
 
 def surroundings(row: LabelledText, languages: Sequence[str], seed: int = 0) -> Surroundings:
-    """Simulated surroundings of a short page that holds a text, always the same for that text.
+    """Simulated surroundings of a short page with a text, always the same for that text.
 
     Up to ten inlinks from pages of 1,000 characters, 4.0 on average; larger numbers are rarer. Each
     is in the language of the text with a probability of 0.95 (counted on 799 links, Hayati 2004,
@@ -202,7 +202,7 @@ def surroundings(row: LabelledText, languages: Sequence[str], seed: int = 0) -> 
 
 
 def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str, str]]:
-    """The methods of those names, and the reasons why others are left out.
+    """The methods with those names, and the reasons why others are left out.
 
     Without names: those of DEFAULT_METHODS that can be loaded. StudyError for an unknown name;
     MissingPackageError or ModelError if the package or the file of a named one is missing.
@@ -225,10 +225,10 @@ def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str
 def asked(
     method: PageMethod, cases: Sequence[Case], on_progress: Progress | None = None
 ) -> MethodRun:
-    """The answers of a method about all cases.
+    """The answers of a method for all cases.
 
-    One case of each language is answered before and not timed, so that the figure does not include
-    the time of reading files.
+    One case of each language is answered first without timing, so that the time does not include
+    reading files.
     """
     for case in {case.language: case for case in cases}.values():
         method.identify(case.page, case.surroundings)

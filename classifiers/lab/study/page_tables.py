@@ -98,7 +98,7 @@ def languages(cases: Cases, runs: Sequence[MethodRun]) -> Result:
 
 
 def lengths(cases: Cases, runs: Sequence[MethodRun]) -> Result:
-    """Accuracy by characters of visible text, in all languages and in those known."""
+    """Accuracy by characters of visible text, in all languages and in known ones."""
     main = main_places(cases)
     heads = ("characters", cases.sort)
     which = "" if len(main) == len(cases.cases) else f" of {' and '.join(MAIN_KINDS)}"
@@ -142,7 +142,7 @@ def _length_rows(
 
 
 def in_bucket(cases: Cases, places: Iterable[int], name: str) -> list[int]:
-    """The places whose cases have so many characters; `name` is one of BUCKETS."""
+    """The places whose cases have a length in the bucket; `name` is one of BUCKETS."""
     first, last = next((first, last) for known, first, last in BUCKETS if known == name)
     return [
         place

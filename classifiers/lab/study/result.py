@@ -58,12 +58,12 @@ class Row:
 
 @dataclass(frozen=True)
 class MeasureTable:
-    """A table and what it is the counterpart of."""
+    """A table and the paper's table that it corresponds to."""
 
     name: str
     title: str
     source: str
-    """Where the paper's figures are from; '' for what goes beyond it."""
+    """Where the paper's figures are from; '' if the table is not in the paper."""
     heads: tuple[str, ...]
     columns: tuple[str, ...]
     rows: tuple[Row, ...]

@@ -31,7 +31,7 @@ class Corpus:
 
     @property
     def per_language(self) -> int:
-        """Return how many URLs each language has."""
+        """Return the number of URLs of each language."""
         return len(self.rows) // len(self.languages)
 
     @cached_property
@@ -41,7 +41,7 @@ class Corpus:
 
     @cached_property
     def columns(self) -> Places:
-        """Return the place of each row's language, (n_urls,)."""
+        """Return the index of each row's language, (n_urls,)."""
         return np.repeat(np.arange(len(self.languages)), self.per_language)
 
     @cached_property
@@ -73,12 +73,12 @@ def draw(
 ) -> Corpus:
     """The same number of URLs of each language, drawn at random.
 
-    `urls` is that number at most; None for as many as the smallest language has. The order of the
-    rows does not matter. DatasetError if a language has fewer than `least` distinct URLs, or if
+    `urls` is the largest such number; None for the number of the smallest language. The order of
+    the rows does not matter. DatasetError if a language has fewer than `least` distinct URLs, or if
     there are fewer than two languages.
     """
     if len(languages) < 2:
-        raise DatasetError("a classifier needs other languages to tell its own from: name two")
+        raise DatasetError("a classifier needs a second language as negatives: name two")
     found: dict[str, list[LabelledUrl]] = defaultdict(list)
     for row in distinct(rows):
         found[row.language].append(row)

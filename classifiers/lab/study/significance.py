@@ -34,7 +34,7 @@ def is_better(better: Figures, other: Figures, level: float = LEVEL) -> bool:
 
 
 def best(of: Mapping[str, Figures], level: float = LEVEL) -> str | None:
-    """The name whose figures are significantly greater than those of all others; None if none."""
+    """The name whose figures are significantly greater than those of all others, if any."""
     if len(of) < 2:
         return None
     first = max(of, key=lambda name: float(np.mean(of[name])))

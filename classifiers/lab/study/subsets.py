@@ -1,4 +1,4 @@
-"""Subsets of test URLs: empty ones, domains seen, kinds of labels, top-level domains."""
+"""Subsets of test URLs: empty ones, known domains, kinds of labels, top-level domains."""
 
 from __future__ import annotations
 

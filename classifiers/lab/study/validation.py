@@ -1,4 +1,4 @@
-"""Cross-validation of any classifiers on any languages (Baykan 2013, 3.2), each computed once."""
+"""Cross-validation of classifiers on any languages (Baykan 2013, 3.2), computed once each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Setting:
-    """How training and test URLs are chosen."""
+    """The choice of training and test URLs."""
 
     is_disjoint: bool = False
     """Whether training and test URLs share no registered domain."""
@@ -55,7 +55,7 @@ class Study:
     servers : Servers or None
         The countries of servers, for the IP baseline and the custom-made features.
     on_progress : callable or None
-        Is called with the number of calls done, and the number of all calls.
+        Called with the number of finished calls and the number of all calls.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class Study:
         return [self.corpus.urls[place] for place in self.sample(language, setting).places]
 
     def knows(self, name: str) -> bool:
-        """Whether a classifier can be computed: it may need the countries of servers."""
+        """Whether a classifier can be computed: some need the countries of servers."""
         return self.servers is not None or not parse(name).needs_addresses
 
     def run(self, names: Iterable[str], settings: Sequence[Setting] = (STANDARD,)) -> None:
@@ -259,8 +259,8 @@ def _count_call(
     is_custom_too: bool,
 ) -> Any:
     if is_custom_too:
-        # A worker whose memory grows after its first call is taken for one that leaks and is
-        # replaced, so it reads the dictionaries before it computes anything.
+        # A worker whose memory grows after its first call counts as one that leaks and is replaced,
+        # so it reads the dictionaries before it computes anything.
         load_dictionaries()
     said_yes = fitting.on_counts(counts, splits, name, key[2], names)
     return key, {name: (np.arange(len(said_yes)), said_yes)}

@@ -16,7 +16,7 @@ from classifiers.errors import MissingPackageError, StudyError
 
 @dataclass(frozen=True)
 class Workers:
-    """How many jobs run at a time, and where; results do not depend on it."""
+    """The number and place of parallel jobs; results do not depend on it."""
 
     jobs: int = 1
     """Processes; 1 computes in this process."""
@@ -34,12 +34,12 @@ class Workers:
     def open(self) -> Iterator[Callable[[Iterable[Any]], Iterator[Any]]]:
         """A function that computes delayed calls and yields each result when it is ready.
 
-        A call is taken from the iterable shortly before it is computed. StudyError if no scheduler
-        answers.
+        It takes a call from the iterable shortly before it computes the call. StudyError if no
+        scheduler answers.
         """
         with contextlib.ExitStack() as stack:
             stack.enter_context(warnings.catch_warnings())
-            # joblib may replace workers that read dictionaries; nothing is lost then.
+            # joblib may replace workers that read dictionaries; no result is lost then.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
             if self.cluster:
                 stack.enter_context(_dask_client(self.cluster, self.timeout_s))

@@ -1,1 +1,1 @@
-"""How the models of URLs and of texts are trained and checked."""
+"""Training and tests of the models of URLs and of texts."""

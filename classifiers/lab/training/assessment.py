@@ -18,12 +18,12 @@ _MAX_PER_DOMAIN = 20
 
 
 def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
-    """Tables of the model's measures on rows it has not seen, as JSON-ready numbers in percent.
+    """Tables of the model's measures on unseen rows, as JSON-ready numbers in percent.
 
-    Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every language
-    of the model), `by_kind`, `generic_domains` and `country_domains` (mean F1 of the five),
-    `cctld` and `all_cctld` (the baseline). A registered domain adds at most 20 URLs of a
-    language; under `uncapped` stand the figures of all URLs.
+    Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every language of
+    the model), `by_kind`, `generic_domains` and `country_domains` (mean F1 of the five), `cctld`
+    and `all_cctld` (the baseline). A registered domain adds at most 20 URLs of a language;
+    `uncapped` has the figures of all URLs.
     """
     rows = [row for row in rows if row.language in model.languages]
     even = capped(rows, _MAX_PER_DOMAIN)

@@ -22,9 +22,9 @@ RAISED, ALONE = "raised", "alone"
 
 _SHIFTS: Final = np.arange(-1.0, 1.001, 0.02)
 _ENOUGH: Final = 100
-"""URLs from which a language's own threshold is used, whatever those of the others are."""
+"""Number of URLs from which a language's own threshold is used without shrinking."""
 _FEW: Final = 10
-"""URLs that are needed to find the top-level domain better than the classifier."""
+"""Least number of URLs for a comparison of the top-level domain with the classifier."""
 _PRIORS: Final = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
 
 Floats = npt.NDArray[np.float64]
@@ -39,7 +39,7 @@ class Thresholds:
     shifts: Floats
     """Added to the intercepts, so that the decision threshold is 0, (n_languages,)."""
     offsets: Floats
-    """Added to the decision values when one language has to be named, (n_languages,)."""
+    """Added to the decision values to choose one language, (n_languages,)."""
     temperature: float
     """Temperature of the softmax over these sums."""
     domains: dict[str, str]
@@ -129,7 +129,7 @@ def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
 def _naming(
     scores: Floats, columns: Columns, counts: npt.NDArray[np.int64]
 ) -> tuple[Floats, float]:
-    """Offsets and temperature that make the languages of the URLs most probable.
+    """Offsets and temperature that maximise the probability of the URLs' languages.
 
     The classifiers are balanced, as if all languages were equally frequent. The offsets are a share
     of the logarithm of each language's frequency.

@@ -20,7 +20,7 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 _FULL_SIZE: Final = 10_000
 """URLs from which a language counts in full; with fewer it counts in proportion."""
 _OTHERS: Final = 0.03
-"""Weight of a language other than the five beside one of them."""
+"""Weight of a language other than the five, relative to one of them."""
 _COPIED: Final = 1_000
 """URLs of a language from which its paths are also learned without their hosts."""
 _MADE_UP: Final = 2_000
@@ -42,7 +42,7 @@ class Examples:
     columns: npt.NDArray[np.int64]
     """The language of each example, (n_urls,)."""
     weights: npt.NDArray[np.float64]
-    """Weight of each example, (n_urls,); those of a language add up to a little over its mass."""
+    """Weight of each example, (n_urls,); the sum for a language is a little more than its mass."""
     rest_weights: npt.NDArray[np.float64]
     """Weight of each example as a negative of other languages, (n_urls,)."""
     is_held_out: npt.NDArray[np.bool_]
@@ -61,7 +61,7 @@ def collect(
     seed: int,
     made_up: bool,
 ) -> Examples:
-    """The rows, their paths without hosts, and made-up paths where `made_up` says so."""
+    """The rows, their paths without hosts, and, with `made_up`, made-up paths."""
     index = {code: at for at, code in enumerate(languages)}
     counts = Counter(row.language for row in rows)
     masses = np.array([_mass(code, counts[code]) for code in languages])

@@ -1,6 +1,6 @@
-"""Counts neighbours of letters in labelled texts, for telling single-byte encodings apart.
+"""Counts neighbours of letters in labelled texts, for the detection of single-byte encodings.
 
-    python -m classifiers.lab.training.letter_training texts.tsv.gz page-letters-v1.npz
+python -m classifiers.lab.training.letter_training texts.tsv.gz page-letters-v1.npz
 
 The counts come from the texts and from langdetect's profiles.
 """
@@ -28,15 +28,17 @@ from classifiers.pages.charset.letters import MODEL
 
 _PROFILE_CHARACTERS = 20_000
 _MANY = 10_000
-"""Neighbours of a language from which those seen once are dropped: most are foreign names."""
+"""Number of neighbours of a language from which single occurrences are dropped: most are foreign
+names.
+"""
 _OLD_LETTERS = str.maketrans("șțȘȚی", "şţŞŢي")
 _TONES = "\u0300\u0301\u0303\u0309\u0323"
 
 
 def train(texts: Iterable[tuple[str, str]], path: Path = MODEL) -> None:
-    """Write the model that pairs of text and language teach; the same pairs give the same file.
+    """Write the model learned from pairs of text and language; the same pairs give the same file.
 
-    Texts that `is_held_out` and languages that no encoding has are left out.
+    Held-out texts (`is_held_out`) and languages without an encoding are left out.
     """
     wanted = {code for page in CODE_PAGES.values() for code in page.languages.split()}
     rows = defaultdict(list)
@@ -62,7 +64,7 @@ def is_held_out(text: str) -> bool:
 
 
 def _counts(texts: list[str], language: str) -> Counter[int]:
-    """How often neighbours stand before (even keys) and after (odd keys) a character."""
+    """The counts of neighbours before (even keys) and after (odd keys) a character."""
     number = {c: i for i, c in enumerate(characters(), start=1)}
     found: Counter[int] = Counter()
     for at, text in enumerate(_as_typed(text, language) for text in texts):
@@ -78,7 +80,7 @@ def _counts(texts: list[str], language: str) -> Counter[int]:
 
 
 def _profile_counts(language: str, number: Mapping[str, int]) -> Counter[int]:
-    """Neighbours by langdetect's profile of pairs of letters; empty for a language without one.
+    """Counts of neighbours from langdetect's profile of letter pairs; empty without a profile.
 
     Empty for Vietnamese, too: its letters there are not those of windows-1258.
     """
@@ -126,7 +128,7 @@ def decomposed(text: str) -> str:
 
 
 def main(arguments: list[str]) -> None:
-    """Train from the table of labelled texts that is named first, into the file named second."""
+    """Train from the table of the first argument and write the file of the second."""
     texts, *output = map(Path, arguments)
     train(((row.text, row.language) for row in LabelledTexts(texts)), *output)
 

@@ -24,18 +24,19 @@ from classifiers.pages.text.textmodel import TextModel
 from classifiers.weights import quantised, table_of
 
 MIN_TEXTS: Final = 40
-"""Texts from which a language is learned."""
+"""Least number of texts of a language that is learned."""
 BUCKETS: Final = 1 << 17
 PENALTY: Final = 0.3
 """C of LinearSVC."""
 RARE_POWER: Final = 0.25
 RARE_MOST: Final = 3.0
-"""Weight of a text as a negative: this power of how much rarer its language is than the most
-frequent one, at most RARE_MOST."""
+"""Weight of a text as a negative: this power of the ratio between the most frequent language and
+its own, at most RARE_MOST.
+"""
 PHRASES: Final = 2000
 """Made-up phrases of each language that has a word list."""
 PHRASE_WEIGHT: Final = 0.5
-"""Weight of a made-up phrase beside a text."""
+"""Weight of a made-up phrase relative to a text."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class _TextExamples:
 
     @property
     def weights(self) -> npt.NDArray[np.float64]:
-        """How much each text counts, (n_texts,)."""
+        """The weight of each text, (n_texts,)."""
         weights = np.full(len(self.texts), PHRASE_WEIGHT)
         weights[: len(self.rows)] = 1
         return weights
@@ -89,7 +90,7 @@ def _collected(rows: Iterable[LabelledText], n_phrases: int, seed: int) -> _Text
     counts = Counter(row.language for row in rows)
     languages = tuple(sorted(code for code, n in counts.items() if n >= MIN_TEXTS))
     if len(languages) < 2:
-        raise DatasetError(f"no two languages with {MIN_TEXTS} texts each: nothing to tell apart")
+        raise DatasetError(f"no two languages with {MIN_TEXTS} texts each: nothing to distinguish")
     column = {code: at for at, code in enumerate(languages)}
     kept = [row for row in rows if row.language in column]
     texts, columns = [row.text for row in kept], [column[row.language] for row in kept]
@@ -114,7 +115,7 @@ def _facts(examples: _TextExamples) -> dict[str, Any]:
 def _as_others(columns: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """Weight of a text of each language as a negative of the others, (n_languages,).
 
-    Texts of rare languages weigh more, so that Hebrew, for one, is told from Yiddish.
+    Texts of rare languages weigh more, so that Hebrew, for example, is distinguished from Yiddish.
     """
     counts = np.maximum(np.bincount(columns), 1)
     rarer: npt.NDArray[np.float64] = (counts.max() / counts) ** RARE_POWER

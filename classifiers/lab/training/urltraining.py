@@ -41,7 +41,7 @@ _NAME_SCALE: Final = 0.2
 _OTHER_NAMES: Final = 0.3
 """Weight of a language other than the paper's five in learning names."""
 _TOWNS: Final = 0.3
-"""Weight of the names of towns beside the made-up names of a language."""
+"""Weight of the names of towns relative to the made-up names of a language."""
 
 Floats = npt.NDArray[np.float32]
 
@@ -66,7 +66,8 @@ class Options:
     word_lists: bool = True
     """Whether to learn from word lists and towns also; needs the extra `training`."""
     names: int = 160_000
-    """Names made up of each of the paper's five languages; of each other a quarter as many."""
+    """Number of made-up names of each of the paper's five languages; others have a quarter of it.
+    """
     jobs: int = 1
     """Threads; the result does not depend on it."""
 
@@ -77,7 +78,7 @@ def usable(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
 
 
 def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
-    """At most so many URLs of each registered domain and language, drawn by their hash."""
+    """At most `limit` URLs of each registered domain and language, chosen by their hash."""
     domain = domain_reader()
     groups: dict[tuple[str, str], list[LabelledUrl]] = defaultdict(list)
     for row in rows:

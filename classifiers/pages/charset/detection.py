@@ -2,7 +2,7 @@
 
 Detection is deterministic and needs no package. A multi-byte encoding is recognised by its
 structure and by the share of signs that are common in its language. Single-byte encodings are
-compared by the probability of their letters beside their neighbours (`letters`).
+compared by the probability of their letters, given the neighbours (`letters`).
 """
 
 import re
@@ -14,7 +14,7 @@ from classifiers.pages.charset.charsets import codec
 from classifiers.pages.charset.letters import letter_model
 
 LIMIT_BYTES = 10_000_000
-"""Bytes of a body in which bytes beyond ASCII are looked for."""
+"""Bytes of a body that are searched for bytes beyond ASCII."""
 
 # Longer bodies are read in stretches that are spread evenly over their bytes beyond ASCII.
 _WHOLE_BYTES = 65_536
@@ -33,15 +33,15 @@ _SEQUENCE = re.compile(
 
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]|[\xc0\xc1][\x80-\xbf]")
 
-# Characters beyond ASCII below which nothing is said of East Asian encodings.
+# Least number of characters beyond ASCII for an East Asian encoding.
 _FEWEST_SIGNS = 3
 _DAMAGE, _INSIDE = 0.1, 0.25
-# Nats per byte beyond ASCII that a reading as single bytes may take. Measured on sentences: 7 to
-# 11 for the right one, 20 to 24 for the best one of Chinese.
+# Most nats per byte beyond ASCII for a reading as single bytes. Measured on sentences: 7 to 11 for
+# the right one, 20 to 24 for the best one of Chinese.
 _EXPLAINED = 14.0
 _PROBE_BYTES, _PROBE_DAMAGE = 1_500, 0.15
 
-# Nats by which a declared encoding is preferred: ISO-8859-1 is what tools write unasked.
+# Nats by which a declared encoding is preferred: tools write ISO-8859-1 by default.
 _DECLARED, _DECLARED_LATIN = 12.0, 2.0
 
 _SCRIPTS = {
@@ -52,7 +52,7 @@ _SCRIPTS = {
     "Thai": (0xE00, 0xE7F, "th"),
 }
 
-# Signs that stand on nearly every page in Chinese, in either writing.
+# Signs on nearly every page in Chinese, simplified and traditional.
 _CHINESE = (
     "的一是不了在人有我他这這个個们們中来來上大为為和国國地到以说說时時要就出会會可也你对對"
     "生能而子那得于於着下自之年过過发發后後作里裡用道行所然家种事成方多经經么麼去法学學如都同现現"
@@ -97,12 +97,12 @@ def _count_high(text: bytes) -> int:
 def is_mostly_utf8(text: bytes) -> bool:
     """Whether a text that is not valid UTF-8 is UTF-8 with some damage.
 
-    Valid sequences hardly occur in other encodings, so it is enough that most are valid.
+    Valid sequences hardly occur in other encodings, so a majority of valid ones is enough.
     Surrogates (CESU-8) and overlong forms occur in damaged UTF-8 only.
     """
     units = np.frombuffer(text, dtype=np.uint8)
     is_first = (units[:-1] >= 0xC0) & (units[1:] >= 0x80) & (units[1:] < 0xC0)
-    # A sequence has four bytes at most, so that what follows cannot hold.
+    # A sequence has four bytes at most, so that the next condition cannot be true.
     if 5 * np.count_nonzero(is_first) <= _count_high(text):
         return False
     text = _SURROGATE.sub(b"", text)
@@ -148,7 +148,7 @@ def _multibyte(text: bytes) -> str | None:
         damage = int((signs == 0xFFFD).sum())
         if len(signs) < _FEWEST_SIGNS or damage > min(0.25 * len(signs), 1 + _DAMAGE * len(signs)):
             continue
-        # Inside a Western word a byte beyond ASCII stands behind a letter.
+        # Inside a Western word a byte beyond ASCII follows a letter.
         lower = points[:-1] | 32
         inside = int(((lower >= 97) & (lower <= 122) & (points[1:] > 127)).sum())
         share = likeness(signs) if inside < _INSIDE * len(signs) else 0
@@ -179,7 +179,7 @@ def _common_share(signs: NDArray[np.uint32], common: str) -> float:
 
 def _japanese(signs: NDArray[np.uint32]) -> float:
     kana = _share(signs, 0x3041, 0x30FC)
-    # Half-width kana are every byte of another encoding.
+    # Most bytes of any other encoding are valid half-width kana.
     return 1 + kana if kana > 0.15 and _share(signs, 0xFF61, 0xFF9F) < 0.2 else 0
 
 
@@ -213,7 +213,7 @@ def _single_byte(text: bytes, costs: NDArray[np.float64], declared: str | None) 
         if language in foreign:
             costs[place] = np.inf
     best = model.readings[int(costs.argmin())][0]
-    # Bytes that mean the same are in the encoding that the page names, else in the usual one.
+    # If two encodings give the same text, the one that the page names wins, else the usual one.
     for name in filter(None, (declared, "windows-1252")):
         if text.decode(codec(name), "replace") == text.decode(codec(best), "replace"):
             return name

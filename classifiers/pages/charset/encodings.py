@@ -23,16 +23,16 @@ from classifiers.pages.charset import charsets, detection
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
-    # Before UTF-16, whose mark this one begins with.
+    # Before UTF-16, since the mark of UTF-32 begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32le"),
     (codecs.BOM_UTF32_BE, "utf-32be"),
     (codecs.BOM_UTF16_LE, "utf-16le"),
     (codecs.BOM_UTF16_BE, "utf-16be"),
 )
 
-# As much of a page is searched for META; heads with inline scripts are long.
+# The part of a page that is searched for META; heads with inline scripts are long.
 _HEAD_BYTES = 16_384
-# Each piece of an attribute's value is taken once, so that reading a head is linear.
+# Each piece of an attribute's value is read once, so that reading a head is linear.
 _META = re.compile(
     rb"<[mM][eE][tT][aA][\s/](?![^<>]*\b[nN][aA][mM][eE]\s*=)[^<>]*?\b[cC][hH][aA][rR][sS][eE][tT]\s*=\s*[\"']?\s*([\w:.-]+)"
 )
@@ -42,11 +42,11 @@ _NO_MARKUP = re.compile(
 _XML = re.compile(rb"^\s*<\?xml[^>]*?encoding\s*=\s*[\"']([\w:.-]+)")
 _CONTENT_TYPE = re.compile(r"charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
 
-# A page in a declared encoding may hold this share of bytes that are none of it (a cut end, a
+# A page in a declared encoding may contain this share of bytes that are invalid in it (a cut end, a
 # pasted line); more means that the declaration is wrong.
 _DAMAGE = 0.02
 
-# So many multi-byte sequences do not form valid UTF-8 by chance in another encoding.
+# This number of multi-byte sequences is not valid UTF-8 by chance in another encoding.
 _SURE_SEQUENCES = 10
 
 STRONG_LANGUAGES: dict[str, str] = {
@@ -68,17 +68,17 @@ STRONG_LANGUAGES: dict[str, str] = {
 """Encodings that are used for one language only (Cai 2009; Tamura 2007, 2.2)."""
 
 WEAK_LANGUAGES: dict[str, str] = {"windows-1254": "tr", "koi8-u": "uk"}
-"""Encodings that are mostly used for one language, but by mistake for others, too."""
+"""Encodings that are mostly used for one language, but also, by mistake, for others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """The text of a page, kept in UTF-8 as parsers want it.
+    """The text of a page, in UTF-8 for parsers.
 
     `charset` is the WHATWG name of the page's encoding. `source` is the evidence for it: `bom`,
     `utf-8` (the bytes are valid), `http`, `meta`, `detected` or `ascii`. `declared` is the WHATWG
-    name in the last valid META, else in the XML declaration, whether it was believed or not; None
-    if there is none. `raw_declared` is its label as written. Both are None after a byte order mark.
+    name in the last valid META, else in the XML declaration, even if it was not believed; None if
+    there is none. `raw_declared` is its label as written. Both are None after a byte order mark.
     """
 
     utf8: bytes
@@ -111,7 +111,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     inside = _claims_inside(body)
     outside = charset_of(content_type)
     claims = [*([_Claim(outside, "http", "")] if outside else []), *inside]
-    # UTF-16 shows in the bytes; a page that is not in it is not made so by its header.
+    # UTF-16 is visible in the bytes; a header alone does not prove it.
     found = _decode(body, [claim for claim in claims if not claim.charset.startswith("utf-16")])
     if not inside:
         return found
@@ -161,7 +161,7 @@ def _decode(body: bytes, claims: list[_Claim]) -> Decoded:
 
 
 def _decode_ascii(body: bytes, claims: list[_Claim]) -> Decoded:
-    """Seven-bit bytes: ASCII, or a seven-bit or two-byte encoding in disguise."""
+    """Seven-bit bytes: ASCII, or a seven-bit or two-byte encoding that uses seven bits only."""
     if b"\x1b$" in body:
         charset = "iso-2022-kr" if b"\x1b$)C" in body else "iso-2022-jp"
         source = next((claim.source for claim in claims if claim.charset == charset), "detected")

@@ -1,9 +1,9 @@
-"""Which letters stand beside which in each language: this tells single-byte encodings apart.
+"""The neighbours of letters in each language, which distinguish single-byte encodings.
 
 Each byte beyond ASCII is one character. Its cost is the negative logarithm of the probability of
-the character in a language and of its two neighbours beside it; readings of the same bytes differ
-by the sum of these costs. `classifiers.lab.training.letter_training` learns the counts. The file
-(56 kB) is read on first use and turned into tables of bytes (0.3 s, 10 MB).
+the character in a language and of its two neighbours. Readings of the same bytes are compared by
+the sum of these costs. `classifiers.lab.training.letter_training` learns the counts. The file (56
+kB) is read on first use and turned into tables of bytes (0.3 s, 10 MB).
 """
 
 import unicodedata
@@ -31,13 +31,13 @@ Keys = NDArray[np.int64]
 Shares = NDArray[np.float64]
 Table = NDArray[np.float32]
 
-# Shares of a language's characters that are given to letters of other languages and to signs.
+# Shares of a language's characters that are reserved for letters of other languages and for signs.
 _FOREIGN_LETTERS, _SIGNS = 0.01, 0.06
 _PSEUDO_COUNT = 3.0
 _STEPS_PER_NAT = 8.0
 _FLOOR = 1e-6
 _MOST_TRIPLES = 1_500
-# Signs that pages have and sentences lack.
+# Signs that occur on pages but not in sentences.
 _PAGE_SIGNS = (
     " © 2004 a\xa0b \xa0 \xa0a\xa0 © 1999-2005 a © b a\xa0b 1\xa0a a \xa0 b  »   « a » b « a · b • "
     "a – b 1–2 a — b … a…  ® a® ™ a™ 1 € €1 1€ £1 20°C 10° § 1 m² 1½ “a” ‘a’ a’s l’a d’e „a“ "  # noqa: RUF001
@@ -72,15 +72,15 @@ class LetterModel:
         """Nats that explain the bytes beyond ASCII in each reading; fewer are better.
 
         The second value is the number of bytes that they explain. Differences of costs are
-        log-likelihood ratios. The same three bytes count less each time they come again. At most
-        1 ms for the 64 kB of a sample.
+        log-likelihood ratios. The same three bytes count less at each repetition. At most 1 ms for
+        the 64 kB of a sample.
         """
         units = np.frombuffer(b" " + sample + b" ", dtype=np.uint8).astype(np.int64)
         at = np.flatnonzero(units >= 128)
         found, times = np.unique(
             (units[at] - 128) * 65_536 + units[at - 1] * 256 + units[at + 1], return_counts=True
         )
-        # Every n-th of many: nearly all triples of East Asian texts are different.
+        # Use every n-th triple of many, since nearly all triples of East Asian texts differ.
         step = 1 + len(found) // _MOST_TRIPLES
         found, times = found[::step], times[::step]
         weights = (1 + np.log(times)).astype(np.float32)
@@ -122,7 +122,7 @@ class LetterModel:
         return table
 
     def _mixtures(self, keys: list[Keys], shares: list[Shares]) -> Iterator[Table]:
-        """Yield what is added to each language: signs, and letters of the other Latin ones."""
+        """Yield the additions to each language: signs, and letters of the other Latin languages."""
         whole = np.zeros_like(self._dense(keys[0], shares[0]))
         for key, share in zip(keys, shares, strict=True):
             whole.reshape(2, -1)[key & 1, key >> 1] += share

@@ -1,10 +1,10 @@
 """Finds pages that would take an HTML parser seconds or gigabytes, and disarms them.
 
-HTML's rules for building a tree are quadratic in places: a block element looks through all open
+HTML's rules for building a tree are quadratic in places: a block element searches all open
 elements, unclosed formatting elements are made again inside each block that follows, and each
-attribute of a tag is compared with those before it. A page that nests this deeply or has such
-tags is malformed or hostile. `is_hazardous` finds it from the bytes; `disarmed` removes the
-dangerous markup, so that the same parser can read its text and links.
+attribute of a tag is compared with those before it. A page that nests this deeply or has such tags
+is malformed or hostile. `is_hazardous` finds it from the bytes; `disarmed` removes the dangerous
+markup, so that the same parser can read its text and links.
 """
 
 import re
@@ -21,20 +21,21 @@ MAX_TAGS = 80_000
 """Number of "<" beyond which a page is hazardous and the rest of it is ignored; four times as many
 as in any of 1,546 real pages."""
 
-# A page with fewer tags costs 0.1 s at most, whatever they are.
+# A page with fewer tags costs at most 0.1 s, for any tags.
 _HARMLESS_TAGS = 1_500
-# Open formatting elements times tags, nodes that may be made: 0.05 s.
+# Limit of open formatting elements times tags, the nodes that may be made: 0.05 s.
 _MAX_COPIES = 500_000
-# Open elements times tags, steps that may be made up the tree: 0.08 s.
+# Limit of open elements times tags, the steps that may be made up the tree: 0.08 s.
 _MAX_STEPS = 30_000_000
-# Each attribute times those of its tag, pairs that may be compared: 0.04 s.
+# Limit of the pairs of attributes of one tag that may be compared: 0.04 s.
 _MAX_PAIRS = 20_000_000
-# Stretches of so many bytes without ">" may be tags of many attributes.
+# A stretch of this many bytes without ">" may be a tag with many attributes.
 _STRETCH_BYTES = 512
-# Windows that are searched for values with markup in them, the way from one to the next, and
-# how much is searched of the end of a stretch of several.
+# Size of the windows that are searched for values with markup, the distance between them, and the
+# searched part at the end of a stretch of several.
 _WINDOW_BYTES, _WINDOW_STEP, _END_BYTES = 512, 16_384, 128
-# Such values that are looked at, and how far each time, before the page is read tag by tag.
+# Number of such values that are checked, and the bytes checked after each, before the page is read
+# tag by tag.
 _MAX_VALUES, _VALUE_BYTES = 200, 65_536
 # Tags whose attributes are joined.
 _MAX_JOINED = 100
@@ -49,7 +50,7 @@ _SHALLOW = (
     "a area base br col embed hr img input link meta param source track wbr"
     " p li dt dd tr td th tbody thead tfoot option optgroup"
 )
-# Tags that a disarmed page keeps: they hold what is wanted, hide text or cannot be nested.
+# Tags that a disarmed page keeps: they have text or links, hide text, or cannot be nested.
 _KEPT = (
     "a area base br frame frameset head hr iframe img li link meta noembed noframes noscript"
     " option p script style textarea title xmp dt dd"
@@ -57,7 +58,7 @@ _KEPT = (
 # Elements whose attributes are joined to those of the first.
 _JOINED = "html body"
 
-# How a tag goes on, from between two attributes to the sign that ends it (HTML, 13.2.5.32-40).
+# The rest of a tag, from between two attributes to the sign that ends it (HTML, 13.2.5.32-40).
 _VALUE = rb"\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"'>])[^\s>]++|(?=>))"
 _ATTRIBUTE = rb"(?:=[^\s/>=]*+|[^\s/>=]++)(?:\s*+=" + _VALUE + rb")?+"
 _REST = rb"(?:[\s/]++|" + _ATTRIBUTE + rb")*+"
@@ -71,7 +72,7 @@ _HARMLESS = (
     + _HARMLESS_ATTRIBUTES
     + b">)++"
 )
-# Every alternative takes what it begins, so that reading a page is linear whatever it holds.
+# No alternative backtracks, so that reading any page is linear.
 _TAG = re.compile(
     _HARMLESS + rb"|<!--(?:[^-]++|-(?!->))*+"
     rb"|<(?:script|style)\b[^>]{0,999}>(?:[^<]++|<(?!/(?:scr|sty)))*+"
@@ -151,7 +152,7 @@ def _flatten(
 def _has_endless_tags(body: bytes, closing: NDArray[np.int64]) -> bool:
     if not _may_hold_endless_tags(body, closing):
         return False
-    # Most of such pages are so from the beginning.
+    # Most such pages are hazardous from their beginning.
     if _endless_tags(body[:MAX_HAZARDOUS_BYTES]):
         return True
     return len(body) > MAX_HAZARDOUS_BYTES and bool(_endless_tags(body))
@@ -187,10 +188,10 @@ def _attributes(body: bytes, start: int, end: int) -> int:
 
 
 def _may_hold_endless_tags(body: bytes, closing: NDArray[np.int64]) -> bool:
-    """Whether a page has to be read tag by tag; looks at a hundredth of an ordinary page.
+    """Whether a page has to be read tag by tag; it reads a hundredth of an ordinary page.
 
-    A tag of many attributes is long. Either it has a stretch without ">", or its values with
-    markup follow each other so closely that every window shows one.
+    A tag of many attributes is long. Either it has a stretch without ">", or its values with markup
+    follow each other so closely that every window shows one.
     """
     stretches = _stretches(closing, len(body))
     if _most_pairs(stretches) > _MAX_PAIRS and _are_endless(body, stretches):

@@ -11,10 +11,10 @@ from typing import NamedTuple
 from urllib.parse import urldefrag, urljoin, urlsplit
 
 MAX_LINKS = 10_000
-"""Links that are kept of one page; the rest are counted as dropped."""
+"""Most links that are kept of one page; further ones are counted as dropped."""
 
 MAX_JOINS = 3_000
-"""Odd links of one page that are given to urljoin, 20 us each; further ones are dropped."""
+"""Most unusual links of one page that urljoin resolves, 20 us each; further ones are dropped."""
 
 MAX_URL_LENGTH = 2_048
 """Characters of the longest URL that is kept."""
@@ -22,7 +22,7 @@ MAX_URL_LENGTH = 2_048
 MAX_ANCHOR = 200
 """Characters that are kept of the text of a link."""
 
-# What urljoin leaves alone: in a path and its segments, and in a query.
+# Text that urljoin does not change: in a path and its segments, and in a query.
 _PATH = r"[^\x00-\x20\x7f#?;]"
 _SEGMENT = r"[^\x00-\x20\x7f#?;/]"
 _PLAIN_SEGMENT = r"[^\x00-\x20\x7f#?;/:]"
@@ -31,13 +31,13 @@ _HOST = r"//\.*+[A-Za-z0-9_-][A-Za-z0-9_.-]*+(?::[0-9]{1,4})?"
 _FROM_HOST = rf"{_HOST}(?:/{_PATH}*+)?{_QUERY}"
 _FROM_ROOT = rf"/(?![/.]){_SEGMENT}*+(?:/(?!\.){_SEGMENT}*+)*+{_QUERY}"
 _FROM_FOLDER = rf"(?![/.]){_PLAIN_SEGMENT}++(?:/(?![/.]){_PLAIN_SEGMENT}*+)*+{_QUERY}"
-# One link a line: absolute, from the scheme, the root or the folder; a line of no group takes
-# more thought.
+# One link per line: absolute, from the scheme, the root or the folder. A line without a group is
+# not plain.
 _PLAIN = re.compile(
     rf"^(?:(https?:{_FROM_HOST})|({_FROM_HOST})|({_FROM_ROOT})|({_FROM_FOLDER}))(?:#.*)?$|^.*$",
     re.MULTILINE,
 )
-# A base that needs no thought: scheme, host, folder, the rest.
+# A plain base: scheme, host, folder, the rest.
 _PLAIN_BASE = re.compile(
     rf"(https?:)({_HOST})((?:/(?!\.){_SEGMENT}*+)*?/|)(?!\.){_SEGMENT}*+(?:\?[^#;]*)?"
 )
@@ -75,7 +75,7 @@ class Resolver:
     def resolve(self, link: str) -> str | None:
         """The absolute URL without its fragment; None if it is not http or https.
 
-        None also for a link that makes no URL (no host, a bad port, a bad IPv6 address).
+        None also for a link that gives no valid URL (no host, a bad port, a bad IPv6 address).
         """
         return self.resolve_all([link])[0]
 
@@ -94,7 +94,7 @@ class Resolver:
         return found
 
     def _plainly(self, links: Sequence[str]) -> list[str | None]:
-        """The URLs of plain links; '' or None for the others."""
+        """The URLs of plain links; '' or None for others."""
         if not links:
             return []
         text = "\n".join(links)

@@ -43,13 +43,13 @@ _INLINE_TAGS = "b i em strong u s font wbr nobr mark big small sub sup"
 _INSIDE_WORDS = frozenset(_INLINE_TAGS.split())
 
 _FEED = re.compile(rb"<(?:rss|feed|rdf:RDF)\b")
-# In feeds, and where letters of other scripts stand further down, this many times the text is read
-# and so many pieces of it are kept.
+# In feeds, and if letters of other scripts follow later, this many times more text is read, and
+# this many pieces of it are kept.
 _SAMPLED = 20
 _PIECES = 8
 _MIN_FOREIGN = 200
 
-# Nodes that are looked at for the text, 20 ms; a page has no text worth reading after so many.
+# Most nodes that are searched for text, 20 ms; a page has no useful text after these.
 _MAX_NODES = 50_000
 
 
@@ -145,7 +145,7 @@ def _representative(root: LexborNode, html: bytes, limit: int) -> str:
 
 
 def _turns_foreign(text: str, html: bytes) -> bool:
-    """Whether a page whose text begins in Latin letters has many others further down."""
+    """Whether a page whose text begins in Latin letters has many other letters later."""
     if html.isascii():
         return False
     seen = _foreign(text.encode("utf-8", "replace"))
@@ -161,7 +161,7 @@ def _foreign(text: bytes) -> int:
 def _visible(root: LexborNode, limit: int) -> str:
     """Visible text under a node, with a space at each edge that separates words.
 
-    A loop, not a recursion, since pages may nest deeply. Each node that is looked at costs 0.2 us.
+    A loop, not a recursion, since pages may nest deeply. Each node costs 0.2 us.
     """
     hidden, inside_words, text = _kinds()
     parts: list[str] = []

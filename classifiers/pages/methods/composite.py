@@ -53,15 +53,17 @@ DECLARED_AGAIN: Final = 1.0
 DECLARED_AMONG_OTHERS: Final = 2.0
 """Nats for a page that lists its translations and itself as the one in that language."""
 DECLARED_RARE: Final = 10.5
-"""Nats for a declared language without a profile. No tool writes it unasked, and its text may be
-hard to tell from that of a neighbour with a larger Web (Galician, Bosnian, Latin Serbian)."""
+"""Nats for a declared language without a profile. No tool writes it by default, and its text may be
+hard to distinguish from that of a neighbour with a larger Web (Galician, Bosnian, Latin
+Serbian).
+"""
 DISPUTED: Final = 2.0
 """Nats for a declared language if two are declared, or if the text contradicts a rare one."""
 CONTRADICTED: Final = 0.45
 """Nats of the text against a declared rare language, per square root of its letters, from which the
 text contradicts it. Galician beside Spanish stays below it, Breton on an English page does not."""
 DECLARED_ENGLISH: Final = 1.0
-"""Nats for English if nothing else is declared; tools write it unasked."""
+"""Nats for English if nothing else is declared; tools write it by default."""
 STRONG_ENCODING: Final = 6.0
 """Nats for the language of an encoding that is used for it alone, if the letters fit."""
 EMPTY_ENCODING: Final = 2.5

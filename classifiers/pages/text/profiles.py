@@ -121,7 +121,7 @@ class ProfileGroup:
 
 @cache
 def group(script: str) -> ProfileGroup:
-    """The profiles of a script of `GROUPS`, read when first asked for."""
+    """The profiles of a script of `GROUPS`, read at the first call."""
     return ProfileGroup(script)
 
 

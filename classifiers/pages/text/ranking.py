@@ -1,4 +1,4 @@
-"""Rankings of languages, as every reader of texts gives them."""
+"""Rankings of languages, the result of every reader of texts."""
 
 import re
 from collections.abc import Iterable
@@ -42,7 +42,7 @@ _ADDRESS = re.compile(
 )
 
 Ranking = list[tuple[str, float]]
-"""Languages with probabilities, best first; empty where a text says nothing."""
+"""Languages with probabilities, best first; empty if a text has no evidence."""
 
 
 def without_addresses(text: str) -> str:
@@ -63,7 +63,7 @@ def softmax(
 def merged(answers: Iterable[tuple[str, float]]) -> Ranking:
     """A ranking of pairs of tag and probability; varieties of one language are added up.
 
-    Tags that are no language and probabilities of 0 are left out.
+    Tags of no language and probabilities of 0 are left out.
     """
     total: dict[str, float] = {}
     for tag, value in answers:

@@ -29,8 +29,9 @@ _WORST: Final = 30.0
 _RARE: Final = 0.36
 """Lead that a language without a profile needs over one with a profile: its Web is smaller."""
 TWINS: Final[dict[str, float]] = {"bs": 0.3, "nn": 0.3}
-"""Languages that are hard to tell from a neighbour with a larger Web (Croatian, Bokmål) -> the lead
-that they need, on top of _RARE."""
+"""Languages that are hard to distinguish from a neighbour with a larger Web (Croatian, Bokmål) ->
+the lead that they need, on top of _RARE.
+"""
 SHARPNESS: Final = 3.0
 """Factor of the decision values in the softmax that makes them probabilities."""
 _SERBIAN: Final = 0.5
@@ -115,7 +116,7 @@ class LangfocusEngine:
     def shares(self, scores: TextScores, main: str) -> tuple[tuple[str, float], ...]:
         """The parts of a text's letters in each language, the largest first; they sum to 1.
 
-        A piece that does not clearly speak for another language counts as the main one.
+        A piece without clear evidence for another language counts as the main one.
         """
         if main not in self.model.languages or not len(scores.letters):
             return ((main, 1.0),)

@@ -1,4 +1,4 @@
-"""Random numbers that depend only on a key, so that a page can be made without the others."""
+"""Random numbers that depend only on a key, so that each page can be made alone."""
 
 from collections.abc import Mapping
 from hashlib import blake2b

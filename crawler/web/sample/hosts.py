@@ -11,8 +11,8 @@ from crawler.web.sample.vocabulary import Text
 
 MAX_PAGES = 80
 HUBS = 3  # the first hosts of a language are the seeds, and never tiny
-BRANCHES = 3  # same-language hosts that every host's home page must name
-DEAD_SHARE = 0.04  # names that are linked and do not answer, per living host
+BRANCHES = 3  # hosts of the same language that every home page must link to
+DEAD_SHARE = 0.04  # host names with links but without a server, per real host
 SMALL = 10  # pages; a host that asks for a crawl delay has no more than these
 
 STYLES = {
@@ -26,7 +26,7 @@ STYLES = {
 }
 LAYOUTS = {"plain": 82.0, "split": 7.0, "deep": 3.0, "mixed": 8.0}
 ROBOTS = {"absent": 40.0, "open": 22.0, "parts": 28.0, "bom": 2.0, "delay": 4.0, "closed": 4.0}
-FAILURES: tuple[Reason, ...] = ("dns", "dns", "timeout", "dns", "refused")  # by turns
+FAILURES: tuple[Reason, ...] = ("dns", "dns", "timeout", "dns", "refused")  # in turn
 NETWORKS = ("192.0.2", "198.51.100", "203.0.113")  # RFC 5737
 
 
@@ -67,9 +67,9 @@ class SampleHost:
 
 
 class Population:
-    """All hosts of a sample web; they are made at once, their pages only when asked for.
+    """All hosts of a sample web; they are made at once, their pages only on request.
 
-    `count` is met to within a few hosts: each language has at least `HUBS + 1` of them.
+    the number differs from `count` by a few hosts: each language has at least `HUBS + 1` of them.
     """
 
     def __init__(self, texts: dict[str, Text], seed: int, count: int, secure: float) -> None:
@@ -89,8 +89,8 @@ class Population:
     def named_by(self, host: SampleHost) -> Iterator[SampleHost]:
         """Yield the hosts that this home page must link to, so that every language is connected.
 
-        The hosts that have pages in a language form a tree in which host n is the parent of
-        hosts `BRANCHES * n + 1` and following; the hubs know each other.
+        The hosts that have pages in a language form a tree in which host n is the parent of hosts
+        `BRANCHES * n + 1` and following; the hubs link to each other.
         """
         for language in host.languages:
             speakers, place = self._speaking[language], self._place[language, host.name]

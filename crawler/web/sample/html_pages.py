@@ -1,4 +1,4 @@
-"""The HTML of the sample web's pages, with the faults that real pages have."""
+"""The HTML of the sample web's pages, with the faults of real pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from crawler.web.sample.sites import Entry, Site
 from crawler.web.sample.vocabulary import Text
 
 ENGLISH_MENU = ("Home", "Contact", "Login", "About us", "Search", "Privacy", "Sitemap", "Menu")
-# (bytes are in the language's old charset, META says, HTTP says); "" says nothing
+# (bytes are in the language's old charset, META says, HTTP says); "" declares nothing
 CHARSETS = {
     ("utf-8", "utf-8", "utf-8"): 34.0,
     ("utf-8", "utf-8", ""): 22.0,
@@ -27,7 +27,7 @@ CHARSETS = {
 }
 LANG_ATTRIBUTES = {"right": 48.0, "region": 7.0, "missing": 33.0, "wrong": 12.0}
 SHORT = 0.03  # pages that consist of a word
-NOFOLLOW = 0.03  # of the pages that no other page depends on
+NOFOLLOW = 0.03  # of the pages without child pages
 CLUTTER = (
     '<a href="mailto:info@{name}">E-mail</a>',
     '<a href="javascript:void(0)">+</a>',
@@ -49,7 +49,7 @@ class Document:
 def write_page(
     site: Site, page: Entry, links: Sequence[SampleLink], texts: dict[str, Text], seed: int
 ) -> Document:
-    """Return the page as its server sends it; it holds every link of `links` once."""
+    """Return the page as its server sends it; it contains every link of `links` once."""
     chance = dice(seed, "page", site.host.name, page.path)
     text = texts[page.language]
     encoding, meta, http = (

@@ -1,4 +1,4 @@
-"""Which page of the sample web links to which."""
+"""The links between the pages of the sample web."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from crawler.web.sample.chance import dice, pick
 from crawler.web.sample.hosts import Population, SampleHost
 from crawler.web.sample.sites import Entry, Site
 
-SAME = 0.62  # of the links to other hosts, those in the language of the page
-ENGLISH = 0.27  # and those to English hosts, from a page in another language
-ENGLISH_SAME = 0.93  # the same figure for English pages
+SAME = 0.62  # share of the links to other hosts that are in the language of the page
+ENGLISH = 0.27  # share of the links to English hosts, from a page in another language
+ENGLISH_SAME = 0.93  # the first share for English pages
 POPULARITY = 1.7  # exponent: the larger, the more links go to the first hosts of a language
-HOME = 0.6  # of the links to another host, those to its home page
+HOME = 0.6  # share of the links to another host that lead to its home page
 ALIAS = 0.04  # written with the name that only redirects
 
 

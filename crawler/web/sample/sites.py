@@ -9,14 +9,14 @@ from crawler.web.sample.chance import dice, pick
 from crawler.web.sample.hosts import SampleHost
 from crawler.web.sample.vocabulary import Text
 
-FANOUT = 5  # pages that a page is the parent of
+FANOUT = 5  # number of children of a page
 LANGUAGELESS = {"empty", "binary", "pdf"}  # answered with 200, but not with text
 ODDITIES = {
     "moved": 22.0,  # 301 to a page of this host
     "found": 12.0,  # 302 to a page of this host
     "chain": 5.0,  # two redirects in a row
     "away": 8.0,  # 301 to another host
-    "loop": 3.0,  # two redirects that name each other
+    "loop": 3.0,  # two redirects to each other
     "missing": 20.0,
     "gone": 5.0,
     "broken": 5.0,
@@ -25,7 +25,7 @@ ODDITIES = {
     "binary": 3.0,
     "pdf": 8.0,  # without an extension
 }
-ODD_SHARE = 0.22  # of a host's pages, at least for the larger hosts
+ODD_SHARE = 0.22  # relative to a host's pages, at least for the larger hosts
 PRIVATE = "/private/"
 NUMBERED = {
     "query": ("index.php?id=", "index.php?page=", "viewtopic.php?t=", "?p="),

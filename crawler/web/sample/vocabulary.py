@@ -2,8 +2,8 @@
 
 A file opens with `key: value` lines, then a `[words]` and a `[sentences]` section. `share` is the
 language's weight among hosts, `tlds` the endings of its host names with their weights, `charset`
-the encoding that its pages used before UTF-8. A word that does not become ASCII by dropping its
-accents carries its host-name form after a colon.
+the encoding that its pages used before UTF-8. A word that is not ASCII even without accents has its
+host-name form after a colon.
 """
 
 import unicodedata

@@ -29,11 +29,11 @@ STEP = "-2"  # ends the path of a redirect's second step
 
 
 class SampleWeb:
-    """A Web made of a seed: about ten pages a host, each made when it is asked for.
+    """A Web made from a seed: about ten pages per host, each made on request.
 
-    `hosts` is met to within a few. `secure` is the share of hosts that speak https only; give 0
-    where pages are to pass through a plain HTTP proxy. What a URL answers never changes, so a
-    5xx stays one. Raises `SettingError` for a number of hosts or a share that cannot be.
+    The number of hosts differs from `hosts` by a few. `secure` is the share of hosts with https
+    only; use 0 if pages pass through a plain HTTP proxy. The answer of a URL never changes, so a
+    5xx is permanent. Raises `SettingError` for an impossible number of hosts or share.
     """
 
     def __init__(self, seed: int = 1, hosts: int = 600, secure: float = 0.3) -> None:
@@ -50,7 +50,7 @@ class SampleWeb:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        """The codes of the languages that pages are written in, the most frequent first."""
+        """The codes of the languages of the pages, the most frequent first."""
         return tuple(self._texts)
 
     @property
@@ -74,7 +74,7 @@ class SampleWeb:
     def truth(self) -> Iterator[tuple[str, str]]:
         """Yield every HTML page that answers 200, with the language of its text.
 
-        Left out: the months of a calendar (they have no end), and what has no text. Kept in:
+        Left out: the months of a calendar (they have no end), and pages without text. Included:
         pages that robots.txt forbids.
         """
         for host in self._population.hosts:
@@ -135,7 +135,7 @@ class SampleWeb:
         return _document(host, document)
 
     def _of_near_path(self, host: SampleHost, path: str) -> Answer:
-        """Answer a path with a slash too many or too few, or the second step of a redirect."""
+        """Answer a path with one slash too many or too few, or the second step of a redirect."""
         entries = self._site(host).entries
         for near in (f"{path}/", path.removesuffix("/")):
             if near in entries:

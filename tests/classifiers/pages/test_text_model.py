@@ -65,7 +65,7 @@ def test_phrases_of_word_lists_bring_words_that_the_texts_lack() -> None:
 
 
 def test_too_few_texts_are_refused() -> None:
-    with pytest.raises(DatasetError, match="nothing to tell apart"):
+    with pytest.raises(DatasetError, match="nothing to distinguish"):
         texttraining.train(made_texts(MIN_TEXTS - 1))
 
 

@@ -79,7 +79,7 @@ def test_an_unknown_option_is_one_line_and_exit_code_2(
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == (
         "",
-        "langfocus: --colour: no such option; --help lists them\n",
+        "langfocus: --colour: no such option; see --help\n",
     )
 
 
@@ -92,9 +92,7 @@ def test_a_file_in_a_folder_that_does_not_exist_is_refused_before_anything_is_do
     command.exitcode = 0
     command.run(args, given)
     assert command.exitcode == 2
-    assert capsys.readouterr().err == (
-        f"langfocus: {path}: there is no such folder to write it to\n"
-    )
+    assert capsys.readouterr().err == (f"langfocus: {path}: its folder does not exist\n")
 
 
 def test_a_spider_that_does_not_exist_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -221,7 +221,7 @@ def test_an_interrupted_comparison_goes_on_with_the_same_command(tmp_path: Path)
         rest = first.stderr.read()
     assert first.returncode == 130
     assert "interrupted during de random" in rest
-    assert f"JOBDIR={tmp_path} goes on" in rest
+    assert f"JOBDIR={tmp_path} continues" in rest
     assert 0 < summarise(tmp_path / "de-random").pages < 200
     second = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, check=False)
     assert second.returncode == 0

@@ -104,7 +104,7 @@ def test_what_cannot_be_looked_at_is_said_in_one_line(
         ((folder, folder), 2, "name one folder of a graph"),
         ((tmp_path,), 1, "not the folder of a graph"),
         ((damaged,), 1, "link_target.npy: cannot be read"),
-        ((folder, "--json", tmp_path / "no" / "x.json"), 2, "there is no such folder"),
+        ((folder, "--json", tmp_path / "no" / "x.json"), 2, "its folder does not exist"),
     ):
         assert call(command, *args) == code
         captured = capsys.readouterr()

@@ -453,7 +453,7 @@ def test_a_server_without_memory_takes_nothing_rather_than_half(own_server: Redi
     frontier.seed(links("http://a.de/"), 0.0)
     lease = lease_of(frontier)
     client.config_set("maxmemory", "1")
-    with pytest.raises(StorageError, match="cannot store any more"):
+    with pytest.raises(StorageError, match="cannot store more"):
         frontier.admit(lease, page(), links("http://b.de/"), now=0.0)
     client.config_set("maxmemory", "0")
     assert frontier.counts().leased == 1
@@ -526,7 +526,7 @@ def test_the_patience_that_the_last_worker_asked_for_holds_for_all(join: Joiner)
 def test_what_is_no_name_and_no_address_is_refused(join: Joiner) -> None:
     with pytest.raises(SettingError, match="not the address"):
         connect("localhost:6379")
-    with pytest.raises(SettingError, match="must not be empty or have braces"):
+    with pytest.raises(SettingError, match="must not be empty or contain braces"):
         RedisFrontier(connect("redis://h"), "a{b", FrontierRules(), now=0.0)
     with pytest.raises(ValueError, match="not a number"):
         join().seed([Link("http://a.de/", float("nan"))], 0.0)

@@ -67,7 +67,7 @@ def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_pa
             proxy.answers = None
             told, _ = process.communicate(timeout=HANG_S)
             assert process.returncode == 130
-            assert f"stopped; the same command with -s JOBDIR={tmp_path} goes on" in told
+            assert f"stopped; the same command with -s JOBDIR={tmp_path} continues" in told
         first = summary(tmp_path)
         assert first["finish_reason"] == "shutdown"
         assert 0 < first["pages"] < 60
@@ -143,7 +143,7 @@ def test_a_full_disk_stops_the_crawl_and_what_was_written_is_whole(tmp_path: Pat
             check=False,
         )
         assert full.returncode == 1
-        assert "the run cannot be written any more" in full.stderr
+        assert "the run can no longer be written" in full.stderr
         assert "Traceback" not in full.stderr
         done = crawl(*arguments(web), proxy=proxy.url, **settings)
     assert done.returncode == 0, done.stderr
