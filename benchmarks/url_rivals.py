@@ -56,7 +56,7 @@ class Contestant:
     prepare: Callable[[str], str]
     """From a URL to its text; outside the clock."""
     decide: Callable[[list[str]], Decisions] | None = None
-    """Yes or No of the classifiers of FIVE, (n_texts, 5); None where F1 is not measured."""
+    """Yes or No of the classifiers of FIVE, (n_texts, 5); None if F1 is not measured."""
 
 
 def words(url: str) -> str:

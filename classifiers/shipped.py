@@ -1,4 +1,4 @@
-"""Where files that ship are: in the installed package, or in a checkout."""
+"""The place of files that ship: the installed package, or a checkout."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The crawl: what is fetched next, and what came back."""
+"""The crawl: the choice of the next URL, and the reading of its answer."""

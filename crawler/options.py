@@ -107,7 +107,7 @@ class CrawlOptions:
     ] = None
     web: Annotated[
         str,
-        Declared("where pages come from (sample is embedded, without a network)", choices=KINDS),
+        Declared("source of the pages (sample is embedded, without a network)", choices=KINDS),
     ] = "live"
     archive: Annotated[Path | None, Declared("the WARC file that web=archive replays")] = None
 

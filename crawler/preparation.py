@@ -29,7 +29,7 @@ class Preparation:
 
 
 def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
-    """Return what a crawl needs before it is opened; raises `CrawlError`.
+    """Return the parts of a crawl that need no run folder; raises `CrawlError`.
 
     Without `-a strategy` the best strategy for the language is chosen: `svm` if the URL model knows
     the language, `cctld` if a top-level domain belongs to it, else `soft`.

@@ -37,7 +37,7 @@ CREATE TABLE directories(
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
-    unit TEXT,                            -- NULL where the host is the unit
+    unit TEXT,                            -- NULL if the host is the unit
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL, retries INTEGER NOT NULL,
     score REAL NOT NULL, queued INTEGER NOT NULL,

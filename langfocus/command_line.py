@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(text: str) -> int:
-    print(text)  # noqa: T201  what a command prints
+    print(text)  # noqa: T201  the text of a command
     return 0
 
 

@@ -14,7 +14,7 @@ from classifiers.pages.html.tree import Element, RawPage, read
 
 MAX_CHARACTERS = 2_000
 """Characters of visible text that are kept: the first ones, or pieces from all of the text if
-letters of another script stand further down. Bytes of the page are no measure: its first 64 kB
+letters of another script follow later. Bytes of the page are not a measure: its first 64 kB
 often hold only head and scripts."""
 
 MAX_BYTES = 2_000_000

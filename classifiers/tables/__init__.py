@@ -1,1 +1,1 @@
-"""Facts about languages and top-level domains that are written down by hand or copied."""
+"""Facts about languages and top-level domains that are written by hand or copied."""

@@ -21,7 +21,7 @@ TABLE_I: Final[dict[str, str]] = {
 WRITTEN: Final[dict[str, str]] = {"es": "py", "en": "vu zw", "fr": "bi"}
 """Language -> countries that write it, but mostly speak another of their official languages.
 
-CLDR counts speakers. Table I reads such countries by what they write (`bo`, `mg`, `zm`), and so
+CLDR counts speakers. Table I uses the written language of such countries (`bo`, `mg`, `zm`), and so
 do the labelled URLs: all 73 of `py` are Spanish, none is Guaraní.
 """
 

@@ -13,7 +13,7 @@ ISO_639_1: Final = (
     " pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te"
     " tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
 )
-# Those with an encyclopedia, news or software of their own.
+# Languages with their own encyclopedia, news or software.
 ISO_639_3: Final = (
     "ace ady ang arc ary arz ast awa ban bar bas bem bho bik bjn bpy brx bua bug ceb chm chr ckb"
     " crh csb doi dsb egl ext fon frp frr fur gag gez glk gor got gsw guc haw hif hsb ilo inh jam"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Runs = dict[str, dict[str, Summary]]
 
 _MANUAL = """\
-The crawls run one after the other, each in a folder of its own in the folder of the comparison:
+The crawls run one after the other, each in a new folder inside the folder of the comparison:
 JOBDIR, or a new one under runs/. Then the tables are printed, and compare.html and compare.json
 are written there. The log of each crawl is beside its folder.
 

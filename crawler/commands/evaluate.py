@@ -47,13 +47,13 @@ classifiers:
   features    words, N-grams-from-word, N-grams-from-url, allgrams-from-word, custom, ...
 
 pages and texts:
-  There are no experiments and no training. Each method of identifying pages is asked about each
+  There are no experiments and no training. Each method that identifies pages is run on each
   page (a text is a page without links and declarations). Tables show accuracy by method, language,
   length, kind, encoding and evidence, confusions, calibration, CPU time, and the results of Hayati
   2004 and Cai 2009. --methods takes the methods of `langfocus identify pages`. A default method
   whose package or file is missing is left out, with the reason. --surroundings gives each text a
   URL and 0 to 10 pages that link to it. These are simulated: 95 of 100 are in the language of the
-  text, as counted by Hayati. A method that was trained on the data looks better than it is: train
+  text, as counted by Hayati. The figures of a method that was trained on the data are too high: train
   it with --held-out 0.1 and evaluate it with --held-out 0.1.
 
 output:
@@ -87,7 +87,7 @@ class EvaluateCommand(LangfocusCommand):
         "Trains and tests binary classifiers of URLs, one for each language, by stratified "
         "cross-validation on balanced samples, and shows their precision, recall, p(-|-) and "
         "F1 next to those of Baykan, Henzinger and Weber 2013. With labelled pages or texts it "
-        "asks methods of identifying pages instead, and shows how often they are right."
+        "runs methods that identify pages instead, and shows their accuracy."
     )
     json_help = "write all results to FILE"
     files = ("json", "markdown")
@@ -104,7 +104,7 @@ class EvaluateCommand(LangfocusCommand):
 
         super().add_options(parser)
         _add_output(parser)
-        _add_what(parser.add_argument_group("What is measured"))
+        _add_what(parser.add_argument_group("Data and classifiers"))
         _add_sample(parser.add_argument_group("Samples and folds"))
         of_pages = parser.add_argument_group("Options for pages and texts")
         page_evaluation.add_options(of_pages)

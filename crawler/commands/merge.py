@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from crawler.shared.stored import StoredCrawl
 
 _MANUAL = """\
-With the address of the Redis server the run also has the records that still wait there: the last
+With the address of the Redis server the run also has the records that are still in it: the last
 seconds of each worker, and all records of a worker that died. The folders and the server are not
 changed. The crawl may still be running; merge again to bring the report up to date. Copy the
 folders of other machines to this one first.

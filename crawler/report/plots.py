@@ -49,7 +49,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlotAxes:
-    """What the axes of a plot show, and its size in inches of 72 units."""
+    """The axes of a plot, and its size in inches of 72 units."""
 
     x_label: str = "pages"
     y_label: str

@@ -29,7 +29,7 @@ _LEAD_OF_PAGES: Final = (
 
 
 def print_facts(facts: Facts, printer: Printer) -> None:
-    """Print what was evaluated, a line for each fact."""
+    """Print the facts about an evaluation, one per line."""
     for name, value in facts.items():
         printer.line(f"{name}: {_fact(value)}")
     printer.line()

@@ -68,7 +68,7 @@ class UrlClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # un
 
 
 class FeatureClassifier(UrlClassifier):
-    """An algorithm over a feature set: a vectorizer and a classifier of what it returns.
+    """An algorithm over a feature set: a vectorizer and a classifier of its matrices.
 
     Parameters
     ----------

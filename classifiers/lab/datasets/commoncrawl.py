@@ -159,6 +159,6 @@ def _is_url(value: object) -> bool:
 
 
 def files_called(folder: Path, names: tuple[str, ...]) -> list[Path]:
-    """The files in a folder, however deep, whose names match one of the patterns, sorted."""
+    """The files in a folder and its subfolders whose names match one of the patterns, sorted."""
     found = {file for name in names for file in folder.rglob(name) if file.is_file()}
     return sorted(found)

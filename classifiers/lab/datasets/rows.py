@@ -26,7 +26,7 @@ class LabelledUrl(NamedTuple):
     label_kind: str
     """Origin of the label: document, content, editor, site-list, outlink, country."""
     source: str
-    """Where the row is from."""
+    """The source of the row."""
 
 
 @dataclass

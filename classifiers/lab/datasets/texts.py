@@ -31,7 +31,7 @@ class LabelledText(NamedTuple):
     kind: str
     """sentence, word-pair, single-word, udhr-paragraph or page-title."""
     source: str
-    """Where the row is from."""
+    """The source of the row."""
 
 
 class LabelledPage(NamedTuple):
@@ -44,7 +44,7 @@ class LabelledPage(NamedTuple):
     language: str
     """A code of the project."""
     kind: str
-    """Where it is from: web, docs, feed-charset, html-charset."""
+    """Its source: web, docs, feed-charset, html-charset."""
     charset: str
     """The encoding in the table; empty if there is none."""
     path: str

@@ -63,7 +63,7 @@ class MeasureTable:
     name: str
     title: str
     source: str
-    """Where the paper's figures are from; '' if the table is not in the paper."""
+    """The source of the paper's figures; '' if the table is not in the paper."""
     heads: tuple[str, ...]
     columns: tuple[str, ...]
     rows: tuple[Row, ...]

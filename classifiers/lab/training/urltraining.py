@@ -8,7 +8,7 @@ One linear SVM for each language against all others, with balanced classes (Bayk
 - the names of hosts are also learned from word lists: classifiers of made-up names
   (:mod:`classifiers.lab.training.wordlists`) score every URL, and their scores are features beside
   the n-grams. Since they are linear, they are added into the weights afterwards;
-- a path of words is also an example of its own, without its host;
+- a path of words is also a separate example, without its host;
 - the decision threshold of a classifier is calibrated on domains that it has not seen. On its
   training data its decision values are too high, so that its recall elsewhere would be too low.
 """

@@ -38,7 +38,7 @@ _HIDDEN_TAGS = (
     " iframe svg math"
 )
 _HIDDEN = frozenset(_HIDDEN_TAGS.split())
-# Elements that stand inside words; every other one separates the text around it.
+# Elements that occur inside words; every other one separates the text around it.
 _INLINE_TAGS = "b i em strong u s font wbr nobr mark big small sub sup"
 _INSIDE_WORDS = frozenset(_INLINE_TAGS.split())
 
