@@ -53,8 +53,8 @@ pages and texts:
   2004 and Cai 2009. --methods takes the methods of `langfocus identify pages`. A default method
   whose package or file is missing is left out, with the reason. --surroundings gives each text a
   URL and 0 to 10 pages that link to it. These are simulated: 95 of 100 are in the language of the
-  text, as counted by Hayati. The figures of a method that was trained on the data are too high: train
-  it with --held-out 0.1 and evaluate it with --held-out 0.1.
+  text, as counted by Hayati. The figures of a method that was trained on the data are too high:
+  train it with --held-out 0.1 and evaluate it with --held-out 0.1.
 
 output:
   Tables with the paper's figures beside ours, the same as JSON or Markdown, and pictures. In a

@@ -30,8 +30,8 @@ where the relevant pages are. Strategies, filters and numbers are those of `lang
 the arguments to crawl as it was simulated.
 
 The first random state starts at the seeds of the graph. With --random-seeds N each other random
-state starts at N relevant pages that it draws. Without it, a random state only changes the draws of random and
-cctld.
+state starts at N relevant pages that it draws. Without it, a random state only changes the draws
+of random and cctld.
 
 Advice compares the strategies on resamples of seeds and servers (docs/simulation.md).
 

@@ -23,7 +23,8 @@ from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
 
 _LEAST_TOP = 0.01
 _MOST_PAGES = 0.7
-"""Curves are cut where a crawl has fewer of the pages of the longest crawl than this share."""
+"""A crawl with a smaller share of the longest crawl's pages is selective; curves are cut after it.
+"""
 _ROOM = 1.3
 _MOST_DISTANCES = 24
 _WIDTH, _HEIGHT = 8.6, 3.4
@@ -140,7 +141,7 @@ def _series(curve: Curve, group: Group, end: int) -> Series:
 
 
 def _drawn_until(groups: Sequence[Group], most: int) -> int:
-    """The number of pages at which curves end; most selective crawls are much shorter."""
+    """The number of pages at which curves end; selective crawls end well before it."""
     ends = [longest([group]) for group in groups]
     selective = [pages for pages in ends if pages < _MOST_PAGES * most]
     if not selective:

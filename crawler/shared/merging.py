@@ -51,7 +51,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     """Write one `run.db` into `folder` with the pages of all workers' folders.
 
     `stored` is the same crawl in Redis. With it, the run also has the records that are still there,
-    for example those of a worker that died. Only `folder` is changed, so the crawl may continue and be
+    for example those of a worker that died. Only `folder` changes, so the crawl may continue and be
     merged again. Raises `RunFolderError` if a share is not of a shared crawl, if the shares are of
     different crawls, or if `folder` holds a run that is not a merged one.
     """
