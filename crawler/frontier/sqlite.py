@@ -170,7 +170,7 @@ class SqliteFrontier:
         try:
             return self._storage.robots(origin)
         except sqlite3.DatabaseError as error:
-            raise StorageError(f"the run cannot be read any more: {error}") from error
+            raise StorageError(f"the run can no longer be read: {error}") from error
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Store the robots.txt of an origin."""
