@@ -154,7 +154,7 @@ def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
 def test_a_log_without_its_database_is_refused_and_left_as_it_was(tmp_path: Path) -> None:
     """A new database beside it would take its pages for its own."""
     (tmp_path / "run.db-wal").write_bytes(b"all that is left")
-    with pytest.raises(RunFolderError, match=r"it is missing, but its log run\.db-wal is there"):
+    with pytest.raises(RunFolderError, match=r"it is missing, but its log run\.db-wal exists"):
         open_run(tmp_path, META, 0.0)
     assert contents(tmp_path) == {"run.db-wal": b"all that is left"}
 
