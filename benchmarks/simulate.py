@@ -23,7 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from crawler.simulate.engine import simulate
-from crawler.simulate.generate import WebMeasures, generate
+from crawler.simulate.generate import generate
+from crawler.simulate.measures import WebMeasures
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import make_filter
 

@@ -158,7 +158,8 @@ def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
 
 
 def _generate(folder: Path, opts: argparse.Namespace) -> None:
-    from crawler.simulate.generate import WebMeasures, generate
+    from crawler.simulate.generate import generate
+    from crawler.simulate.measures import WebMeasures
 
     if not 0 < opts.scale <= 1:
         raise SettingError(f"--scale {opts.scale}: a number above 0, at most 1, is needed")

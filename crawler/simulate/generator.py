@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.simulate import depths, growth, layout, linknumbers, parents
-from crawler.simulate.generate import Counts, WebMeasures, link_plan
+from crawler.simulate.measures import Counts, WebMeasures, link_plan
 from crawler.simulate.webgraph import PAGE, WebGraph
 
 Doubles = npt.NDArray[np.float64]

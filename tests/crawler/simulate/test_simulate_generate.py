@@ -13,7 +13,8 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.simulate.engine import Course, simulate
-from crawler.simulate.generate import WebMeasures, generate, link_plan
+from crawler.simulate.generate import generate
+from crawler.simulate.measures import WebMeasures, link_plan
 from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.filters import make_filter
 
