@@ -5,8 +5,8 @@ a change in another file, of a function that is called or of a constant that is 
 of each cache entry holds a digest of these too, so compiled code can stand in several files.
 
 Where no folder for the cache can be written, every process compiles anew. This is the only module
-that touches private parts of numba: `FunctionCache._index_key`, `Dispatcher._cache` and the import
-of `numba.np.arraymath`.
+that touches private parts of numba: `FunctionCache._index_key`, `Dispatcher._cache`, the option
+`_nrt` and the import of `numba.np.arraymath`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,30 @@ def inlined(function: Function) -> Function:
 
 def compiled(function: Function) -> Function:
     """The function compiled, or read from the cache on disk."""
-    dispatcher: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    return _cached(function, numba.njit(nogil=True, error_model="numpy"))
+
+
+def borrowing(function: Function) -> Function:
+    """The function compiled without counts of references, or read from the cache on disk.
+
+    Otherwise each field of a tuple and each argument of a call has its references counted, which
+    can take longer than the work. The function and its steps must not make or return arrays: they
+    borrow those of their caller.
+    """
+    return _cached(function, numba.njit(nogil=True, error_model="numpy", _nrt=False))
+
+
+def step(function: Function) -> Function:
+    """The function compiled into the functions that call it, without counts of references.
+
+    It must not make or return arrays, see `borrowing`.
+    """
+    compile_it: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)
+    return cast(Function, compile_it(function))
+
+
+def _cached(function: Function, compile_it: Callable[[Any], Any]) -> Function:
+    dispatcher = compile_it(function)
     cached: Any = _DigestCache
     with suppress(RuntimeError):  # no folder for the cache can be written
         dispatcher._cache = cached(function)

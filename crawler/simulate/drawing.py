@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import inlined
+from classifiers.compiled import step
 from crawler.simulate.queues import EMPTY
 
 Ints = npt.NDArray[np.int32]
@@ -43,7 +43,7 @@ class Drawing(NamedTuple):
     word: Longs
 
 
-@inlined
+@step
 def _add(sums: Ints, first: int, size: int, at: int, by: int) -> None:
     """Add to a row of the Fenwick tree that is in `size` rows of an array from `first` on."""
     at += 1
@@ -52,7 +52,7 @@ def _add(sums: Ints, first: int, size: int, at: int, by: int) -> None:
         at += at & -at
 
 
-@inlined
+@step
 def _find(sums: Ints, first: int, size: int, position: int) -> tuple[int, int]:
     """The row of a Fenwick tree that a position is in, and where in its weight that is."""
     at, step = 0, 1
@@ -67,45 +67,47 @@ def _find(sums: Ints, first: int, size: int, position: int) -> tuple[int, int]:
     return at, position
 
 
-@inlined
-def _give_place(
-    place: Ints, at_place: Ints, free: Ints, tiers: Longs, server: int, tier: int
-) -> None:
+@step
+def _give_place(drawing: Drawing, server: int, tier: int) -> None:
+    """Give a server that has queued URLs a place among those of its tier."""
+    place, tiers = drawing.place, drawing.tiers
     tiers[tier, _SERVERS] += 1
     if tiers[tier, _FREE]:
         tiers[tier, _FREE] -= 1
-        place[server] = free[tier, tiers[tier, _FREE]]
+        place[server] = drawing.free[tier, tiers[tier, _FREE]]
     else:
         place[server] = tiers[tier, _PLACES]
         tiers[tier, _PLACES] += 1
-    at_place[tier, place[server]] = server
+    drawing.at_place[tier, place[server]] = server
 
 
-@inlined
-def _take_place(place: Ints, free: Ints, tiers: Longs, server: int, tier: int) -> None:
+@step
+def _take_place(drawing: Drawing, server: int, tier: int) -> None:
+    """Take the place of a server that has no queued URLs any more."""
+    tiers = drawing.tiers
     tiers[tier, _SERVERS] -= 1
-    free[tier, tiers[tier, _FREE]] = place[server]
+    drawing.free[tier, tiers[tier, _FREE]] = drawing.place[server]
     tiers[tier, _FREE] += 1
     if tiers[tier, _SERVERS] == 0:
         tiers[tier, _FREE] = tiers[tier, _PLACES] = 0
 
 
-@inlined
+@step
 def change(drawing: Drawing, server: int, at: int, tier: int, by: int) -> None:
     """Add to the queued URLs of a server: its URL `at` in the order of discovery."""
     first, end = int(drawing.first[server]), int(drawing.first[server + 1])
-    weight, tiers, place = drawing.weight, drawing.tiers, drawing.place
+    weight = drawing.weight
     _add(drawing.inner, first, end - first, at, by)
     if weight[server] == 0:
-        _give_place(place, drawing.at_place, drawing.free, tiers, server, tier)
+        _give_place(drawing, server, tier)
     weight[server] += by
-    tiers[tier, _URLS] += by
-    _add(drawing.outer, tier * len(weight), len(weight), int(place[server]), by)
+    drawing.tiers[tier, _URLS] += by
+    _add(drawing.outer, tier * len(weight), len(weight), int(drawing.place[server]), by)
     if weight[server] == 0:
-        _take_place(place, drawing.free, tiers, server, tier)
+        _take_place(drawing, server, tier)
 
 
-@inlined
+@step
 def _draw_below(words: Keys, used: Longs, total: int) -> int:
     """A whole number in [0, total), as `random.Random.randrange` draws it."""
     bits = 0
@@ -118,7 +120,7 @@ def _draw_below(words: Keys, used: Longs, total: int) -> int:
             return int(word)
 
 
-@inlined
+@step
 def take_drawn(drawing: Drawing) -> int:
     """A number drawn from the first tier that has any, or -1."""
     tier = 1 if drawing.tiers[1, _URLS] else 0
@@ -135,7 +137,7 @@ def take_drawn(drawing: Drawing) -> int:
     return first + at
 
 
-@inlined
+@step
 def draw_in(drawing: Drawing, server: int, tier: int) -> int:
     """Let a URL of a server be drawn; return its number."""
     at = int(drawing.admitted[server])

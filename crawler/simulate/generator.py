@@ -305,7 +305,8 @@ class Generator:
         start = np.empty(self._measures.vertices + 1, np.int64)
         target = np.empty(room, np.int32)
         links = growth.WrittenLinks(start, target)
-        end = growth.link(self._servers, pages, pools, urls, self._chance, links)
+        web = growth.GrownWeb(self._servers, pages, pools, urls)
+        end = growth.link(web, links, self._chance)
         return start, target[:end]
 
     @property

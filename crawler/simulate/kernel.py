@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import borrowing, step
 from classifiers.instructions import prefetch
 from crawler.simulate.drawing import Drawing, change, draw_in, take_drawn
 from crawler.simulate.queues import (
@@ -53,7 +53,8 @@ FOUND, FIRST_LOW = range(7, HEAP)
 N_COUNTS: Final = 10
 """What `Memory.counts` holds: results, then how far the queues are filled and read."""
 
-ENDED, PAUSED = 0, 1
+ENDED, PAUSED = -1, -2
+"""Results of `crawl`, and of looking for the next URL, whose number is 0 or more."""
 _SPARE_WORDS = 128
 _PAGES_AHEAD = 4
 _LINKS_AHEAD = 64
@@ -111,10 +112,40 @@ class Memory(NamedTuple):
     drawing: Drawing
 
 
+class Source(NamedTuple):
+    """The vertex whose links are followed, or the list of seeds.
+
+    `unit` is its server or directory, of which `unit_relevant` pages are relevant; `depth` is that
+    of the vertices that it links to. Links of a redirect are those of a relevant page, and the
+    conservative rule does not apply to them and to links of seeds (`is_vouched_for`).
+    """
+
+    vertex: int
+    unit: int
+    unit_relevant: int
+    depth: int
+    is_seed_list: bool
+    is_relevant: bool
+    is_vouched_for: bool
+    is_page: bool
+
+
+SEED_LIST: Final = Source(
+    vertex=0,
+    unit=0,
+    unit_relevant=0,
+    depth=0,
+    is_seed_list=True,
+    is_relevant=True,
+    is_vouched_for=True,
+    is_page=False,
+)
+
+
 # --- The rules
 
 
-@inlined
+@step
 def accepts(
     page_is_relevant: bool,
     source_relevant: int,
@@ -130,21 +161,147 @@ def accepts(
     return not drops(target_downloaded, target_relevant, rules)
 
 
-@inlined
+@step
 def drops(downloaded: int, relevant: int, rules: Rules) -> bool:
     """`Filter.drops`: whether a unit is irrelevant."""
     return rules.uses_relevance and relevant == 0 and downloaded > rules.tolerance
 
 
-@inlined
-def _unit(server: Ints, directory: Ints, n_servers: int, by_directory: bool, vertex: int) -> int:
-    """The server of a vertex, or its directory: those have the numbers after all servers."""
-    if by_directory and directory[vertex] >= 0:
-        return n_servers + int(directory[vertex])
-    return int(server[vertex])
+@step
+def _unit(web: WebArrays, rules: Rules, vertex: int) -> int:
+    """The server of a vertex, or its directory, which has a number after those of all servers."""
+    if not rules.uses_relevance:
+        return 0
+    if rules.by_directory and web.directory[vertex] >= 0:
+        return len(web.tier) + int(web.directory[vertex])
+    return int(web.server[vertex])
 
 
-@inlined
+@step
+def _is_dropped(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
+    """Whether the unit of a vertex is irrelevant, so that its queued URLs are void."""
+    return rules.uses_relevance and bool(memory.is_dropped[_unit(web, rules, vertex)])
+
+
+# --- Links
+
+
+@step
+def _is_seen(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
+    """Whether a URL is settled, or queued and not dropped with its unit."""
+    place = memory.state[target] & PLACE
+    if place == SETTLED:
+        return True
+    return place != UNSEEN and not _is_dropped(web, rules, memory, target)
+
+
+@step
+def _see_again(rules: Rules, memory: Memory, source: Source, target: int) -> None:
+    """Count a URL as seen; with `SOFT`, a link of a relevant page makes it `HIGH`."""
+    memory.counts[SEEN] += 1
+    if rules.kind == SOFT and source.is_relevant:
+        state = memory.state
+        if state[target] & PLACE == LOW and state[target] & STATUS:
+            state[target] ^= LOW | HIGH
+            add_high(memory.high, int(memory.number[target]))
+
+
+@step
+def _is_admitted(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> bool:
+    """Whether the filter lets a link into the queue."""
+    if source.is_seed_list:
+        return True
+    downloaded = relevant = 0
+    if rules.uses_relevance:
+        unit = _unit(web, rules, target)
+        downloaded, relevant = int(memory.downloaded[unit]), int(memory.relevant[unit])
+    if source.is_vouched_for:
+        is_accepted = not drops(downloaded, relevant, rules)
+    else:
+        is_accepted = accepts(source.is_relevant, source.unit_relevant, downloaded, relevant, rules)
+    return is_accepted and bool(memory.state[target] & WANTED)
+
+
+@step
+def _takes_slot(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
+    """Take one of the places that the host cap gives a server; False if none is left."""
+    if rules.host_cap:
+        server = web.server[target]
+        if memory.slots[server] >= rules.host_cap:
+            return False
+        memory.slots[server] += 1
+    return True
+
+
+@step
+def _new_number(web: WebArrays, rules: Rules, memory: Memory, target: int) -> int:
+    """The place of a URL in the order of discovery; with `DRAW`, among those of its server."""
+    if rules.kind == DRAW:
+        server = int(web.server[target])
+        return draw_in(memory.drawing, server, int(web.tier[server]))
+    number = int(memory.counts[FOUND])
+    memory.counts[FOUND] += 1
+    return number
+
+
+@step
+def _queue(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> int:
+    """Put a URL that can be fetched into the queue; return its place there, LOW or HIGH."""
+    number, place = _new_number(web, rules, memory, target), LOW
+    if rules.kind == SOFT:
+        memory.number[target] = number
+        if source.is_relevant:
+            place = HIGH
+            add_high(memory.high, number)
+    elif rules.kind == DEPTH:
+        add_key(memory.heap, memory.counts, source.depth, number)
+    elif rules.kind == SCORE:
+        add_key(memory.heap, memory.counts, int(np.int64(web.key[target])), number)
+    memory.found[number] = target
+    memory.depth[number] = source.depth
+    return place
+
+
+@step
+def _store(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> None:
+    """Count a URL as queued, and queue it if it can be fetched."""
+    if rules.uses_relevance:
+        memory.unit_queued[_unit(web, rules, target)] += 1
+    memory.counts[STORED] += 1
+    memory.counts[QUEUED] += 1
+    place = LOW
+    if memory.state[target] & STATUS:
+        place = _queue(web, rules, memory, source, target)
+    memory.state[target] |= place
+
+
+@step
+def _follow(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> None:
+    """Store the target of a link, or count why not."""
+    if _is_seen(web, rules, memory, target):
+        _see_again(rules, memory, source, target)
+    elif not _is_admitted(web, rules, memory, source, target):
+        memory.counts[REJECTED] += 1
+    elif not _takes_slot(web, rules, memory, target):
+        memory.counts[HOST_FULL] += 1
+    else:
+        _store(web, rules, memory, source, target)
+
+
+@step
+def _prefetch_targets(
+    web: WebArrays, rules: Rules, memory: Memory, targets: Ints, first: int, end: int
+) -> None:
+    for link in range(first, min(end, first + _LINKS_AHEAD)):
+        prefetch(memory.state, targets[link])
+        if rules.uses_relevance:
+            prefetch(web.server, targets[link])
+
+
+# --- Pages
+
+
+@step
 def _take_low(state: Bytes, found: Ints, counts: Longs) -> int:
     """The least number that is queued LOW, or -1; its place tells when it has left."""
     while counts[FIRST_LOW] < counts[FOUND]:
@@ -155,165 +312,140 @@ def _take_low(state: Bytes, found: Ints, counts: Longs) -> int:
     return EMPTY
 
 
-@inlined
-def _undraw(web: WebArrays, rules: Rules, memory: Memory, server: int, unit: int) -> None:
-    """Take the queued URLs of a unit out of the draws."""
-    drawing, n_servers = memory.drawing, len(web.tier)
+@step
+def _take_number(rules: Rules, memory: Memory) -> int:
+    """The number of the next queued URL, or EMPTY."""
+    if rules.kind == DRAW:
+        return take_drawn(memory.drawing)
+    if rules.kind in (DEPTH, SCORE):
+        return take_key(memory.heap, memory.counts)
+    number = take_high(memory.high) if rules.kind == SOFT else EMPTY
+    if number == EMPTY:
+        number = _take_low(memory.state, memory.found, memory.counts)
+    return number
+
+
+@step
+def _prefetch_pages(web: WebArrays, rules: Rules, memory: Memory, number: int) -> None:
+    """Ask memory for the pages that are likely to come, where their turn is in order."""
+    if rules.kind <= SOFT and number + 2 * _PAGES_AHEAD < memory.counts[FOUND]:
+        later = memory.found[number + 2 * _PAGES_AHEAD]
+        prefetch(web.link_start, later)
+        prefetch(memory.state, later)
+        sooner = memory.found[number + _PAGES_AHEAD]
+        prefetch(web.link_target, web.link_start[sooner])
+        if rules.uses_relevance:
+            prefetch(web.server, sooner)
+
+
+@step
+def _must_pause(rules: Rules, memory: Memory, until: int) -> bool:
+    """Whether there are enough pages, or too few random words for another draw."""
+    drawing = memory.drawing
+    has_words = drawing.word[0] + _SPARE_WORDS <= len(drawing.words)
+    return memory.counts[N_PAGES] >= until or (rules.kind == DRAW and not has_words)
+
+
+@step
+def _next(web: WebArrays, rules: Rules, memory: Memory, until: int) -> int:
+    """The number of the next URL whose unit is not dropped, or ENDED or PAUSED."""
+    while not _must_pause(rules, memory, until):
+        number = _take_number(rules, memory)
+        if number == EMPTY:
+            return ENDED
+        _prefetch_pages(web, rules, memory, number)
+        if not _is_dropped(web, rules, memory, int(memory.found[number])):
+            return number
+    return PAUSED
+
+
+@step
+def _settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
+    """Take a URL out of the queue for good and count its page for its unit."""
+    vertex, depth = int(memory.found[number]), int(memory.depth[number])
+    memory.state[vertex] |= SETTLED
+    memory.counts[QUEUED] -= 1
+    status = memory.state[vertex] & STATUS
+    is_page, is_redirect = bool(status == PAGE), bool(status == REDIRECT)
+    is_relevant = memory.state[vertex] & RELEVANT != 0
+    unit, unit_relevant = _unit(web, rules, vertex), 0
+    if rules.uses_relevance:
+        memory.unit_queued[unit] -= 1
+        memory.downloaded[unit] += is_page
+        memory.relevant[unit] += is_relevant
+        unit_relevant = int(memory.relevant[unit])
+    if is_redirect and rules.host_cap:
+        memory.slots[web.server[vertex]] -= 1
+    return Source(
+        vertex=vertex,
+        unit=unit,
+        unit_relevant=unit_relevant,
+        depth=depth if is_redirect else depth + 1,
+        is_seed_list=False,
+        is_relevant=bool(is_redirect or is_relevant),
+        is_vouched_for=bool(is_redirect or depth == 0),
+        is_page=is_page,
+    )
+
+
+@step
+def _undraw(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> None:
+    """Take the queued URLs of a page's unit out of the draws."""
+    drawing, server = memory.drawing, int(web.server[source.vertex])
     for at in range(drawing.admitted[server]):
         vertex = int(memory.found[drawing.first[server] + at])
-        if memory.state[vertex] & PLACE == LOW:
-            own = _unit(web.server, web.directory, n_servers, rules.by_directory, vertex)
-            if own == unit:
-                change(drawing, server, at, int(web.tier[server]), -1)
+        if memory.state[vertex] & PLACE == LOW and _unit(web, rules, vertex) == source.unit:
+            change(drawing, server, at, int(web.tier[server]), -1)
+
+
+@step
+def _drop(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> None:
+    """Void the queued URLs of a page's unit, which has turned irrelevant."""
+    dropped = memory.unit_queued[source.unit]
+    memory.is_dropped[source.unit] = 1
+    memory.unit_queued[source.unit] = 0
+    memory.counts[DROPPED] += dropped
+    memory.counts[QUEUED] -= dropped
+    if rules.host_cap:
+        memory.slots[web.server[source.vertex]] -= dropped
+
+
+@step
+def _record(memory: Memory, vertex: int) -> None:
+    """Add a page to the course."""
+    memory.order[memory.counts[N_PAGES]] = vertex
+    memory.queue[memory.counts[N_PAGES]] = memory.counts[QUEUED]
+    memory.counts[N_PAGES] += 1
 
 
 # --- The crawl
 
 
-@compiled
-def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int) -> int:  # noqa: PLR0912, PLR0915  # see below
+@borrowing
+def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int) -> int:
     """Queue seeds, crawl until there are `until` pages (PAUSED) or nothing is left (ENDED).
 
     It also pauses where random `words` run out. No filter applies to seeds, the host cap does.
     """
-    # One long function over plain arrays: each field of a tuple and each argument of a call has its
-    # references counted, which took twenty times as long as the crawl itself.
-    server, directory = web.server, web.directory
-    link_start, link_target = web.link_start, web.link_target
-    state, found, depths = memory.state, memory.found, memory.depth
-    downloaded, relevant = memory.downloaded, memory.relevant
-    unit_queued, is_dropped, slots = memory.unit_queued, memory.is_dropped, memory.slots
-    counts, heap = memory.counts, memory.heap
-    bits, words, blocks = memory.high.bits, memory.high.words, memory.high.blocks
-    kind, uses_relevance, host_cap = rules.kind, rules.uses_relevance, rules.host_cap
-    n_servers, by_directory = len(web.tier), rules.by_directory
-    targets, at, end = seeds, 0, len(seeds)
-    vertex = depth = unit = source_relevant = 0
-    is_vouched_for = source_is_relevant = True
-    is_seeding, is_page, is_dropping = True, False, False
+    for seed in seeds:
+        _follow(web, rules, memory, SEED_LIST, int(seed))
     while True:
-        for link in range(at, min(end, at + _LINKS_AHEAD)):
-            prefetch(state, targets[link])
-            if uses_relevance:
-                prefetch(server, targets[link])
-        for link in range(at, end):
-            target = int(targets[link])
-            place = state[target] & PLACE
-            if place == SETTLED or (place != UNSEEN and not uses_relevance):
-                is_seen = True
-            elif uses_relevance:
-                target_unit = _unit(server, directory, n_servers, by_directory, target)
-                is_seen = place != UNSEEN and not is_dropped[target_unit]
-            else:
-                is_seen = False
-            if is_seen:
-                counts[SEEN] += 1
-                if kind == SOFT and source_is_relevant and place == LOW and state[target] & STATUS:
-                    state[target] ^= LOW | HIGH
-                    add_high(bits, words, blocks, int(memory.number[target]))
-                continue
-            target_downloaded = target_relevant = 0
-            if uses_relevance:
-                target_downloaded = int(downloaded[target_unit])
-                target_relevant = int(relevant[target_unit])
-            if is_vouched_for:
-                is_accepted = not drops(target_downloaded, target_relevant, rules)
-            else:
-                is_accepted = accepts(
-                    source_is_relevant, source_relevant, target_downloaded, target_relevant, rules
-                )
-            if not (is_seeding or (is_accepted and state[target] & WANTED)):
-                counts[REJECTED] += 1
-                continue
-            if host_cap:
-                if slots[server[target]] >= host_cap:
-                    counts[HOST_FULL] += 1
-                    continue
-                slots[server[target]] += 1
-            if uses_relevance:
-                unit_queued[target_unit] += 1
-            counts[STORED] += 1
-            counts[QUEUED] += 1
-            place = LOW
-            if state[target] & STATUS:
-                if kind == DRAW:
-                    tier = int(web.tier[server[target]])
-                    number = draw_in(memory.drawing, int(server[target]), tier)
-                else:
-                    number = int(counts[FOUND])
-                    counts[FOUND] += 1
-                if kind == SOFT:
-                    memory.number[target] = number
-                    if source_is_relevant:
-                        place = HIGH
-                        add_high(bits, words, blocks, number)
-                elif kind == DEPTH:
-                    add_key(heap, counts, depth, number)
-                elif kind == SCORE:
-                    add_key(heap, counts, int(np.int64(web.key[target])), number)
-                found[number] = target
-                depths[number] = depth
-            state[target] |= place
+        number = _next(web, rules, memory, until)
+        if number < 0:
+            return number
+        source = _settle(web, rules, memory, number)
+        vertex = source.vertex
+        is_dropping = source.is_page and drops(
+            int(memory.downloaded[source.unit]), source.unit_relevant, rules
+        )
+        if is_dropping and rules.kind == DRAW:
+            _undraw(web, rules, memory, source)
+        first = int(web.link_start[vertex])
+        end = first if memory.state[vertex] & STATUS == FAILED else int(web.link_start[vertex + 1])
+        _prefetch_targets(web, rules, memory, web.link_target, first, end)
+        for link in range(first, end):
+            _follow(web, rules, memory, source, int(web.link_target[link]))
         if is_dropping:
-            dropped = unit_queued[unit]
-            is_dropped[unit] = 1
-            unit_queued[unit] = 0
-            counts[DROPPED] += dropped
-            counts[QUEUED] -= dropped
-            if host_cap:
-                slots[server[vertex]] -= dropped
-        if is_page:
-            memory.order[counts[N_PAGES]] = vertex
-            memory.queue[counts[N_PAGES]] = counts[QUEUED]
-            counts[N_PAGES] += 1
-        is_seeding = False
-        while True:
-            if counts[N_PAGES] >= until:
-                return PAUSED
-            if kind == DRAW:
-                if memory.drawing.word[0] + _SPARE_WORDS > len(memory.drawing.words):
-                    return PAUSED
-                number = take_drawn(memory.drawing)
-            elif kind in (DEPTH, SCORE):
-                number = take_key(heap, counts)
-            else:
-                number = take_high(bits, words, blocks) if kind == SOFT else EMPTY
-                if number == EMPTY:
-                    number = _take_low(state, found, counts)
-            if number == EMPTY:
-                return ENDED
-            # Memory is asked for the pages that are likely to come: their turn is in order.
-            if kind <= SOFT and number + 2 * _PAGES_AHEAD < counts[FOUND]:
-                later = found[number + 2 * _PAGES_AHEAD]
-                prefetch(link_start, later)
-                prefetch(state, later)
-                sooner = found[number + _PAGES_AHEAD]
-                prefetch(link_target, link_start[sooner])
-                if uses_relevance:
-                    prefetch(server, sooner)
-            vertex = int(found[number])
-            if uses_relevance:
-                unit = _unit(server, directory, n_servers, by_directory, vertex)
-                if is_dropped[unit]:
-                    continue
-            break
-        state[vertex] |= SETTLED
-        counts[QUEUED] -= 1
-        status = state[vertex] & STATUS
-        is_page, is_redirect = bool(status == PAGE), bool(status == REDIRECT)
-        is_relevant = state[vertex] & RELEVANT != 0
-        is_vouched_for = bool(is_redirect or depths[number] == 0)
-        source_is_relevant = bool(is_redirect or is_relevant)
-        depth = int(depths[number]) if is_redirect else int(depths[number]) + 1
-        if uses_relevance:
-            unit_queued[unit] -= 1
-            downloaded[unit] += is_page
-            relevant[unit] += is_relevant
-            source_relevant = int(relevant[unit])
-            is_dropping = is_page and drops(int(downloaded[unit]), source_relevant, rules)
-            if is_dropping and kind == DRAW:
-                _undraw(web, rules, memory, int(server[vertex]), unit)
-        if is_redirect and host_cap:
-            slots[server[vertex]] -= 1
-        targets, at = link_target, int(link_start[vertex])
-        end = at if status == FAILED else int(link_start[vertex + 1])
+            _drop(web, rules, memory, source)
+        if source.is_page:
+            _record(memory, vertex)

@@ -5,7 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import inlined
+from classifiers.compiled import step
 from crawler.simulate.webgraph import PAGE, REDIRECT
 
 Bytes = npt.NDArray[np.uint8]
@@ -28,7 +28,7 @@ class LinkArrays(NamedTuple):
     kind: Bytes
 
 
-@inlined
+@step
 def landing(start: Longs, target: Ints, kind: Bytes, vertex: int) -> int:
     """The vertex that a link ends at, or -1 where redirects lead nowhere."""
     for _ in range(_MOST_REDIRECTS):
@@ -40,6 +40,6 @@ def landing(start: Longs, target: Ints, kind: Bytes, vertex: int) -> int:
     return -1
 
 
-@inlined
+@step
 def is_page(kind: Bytes, vertex: int) -> bool:
     return vertex >= 0 and kind[vertex] & STATUS == PAGE

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import inlined
+from classifiers.compiled import step
 
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
@@ -27,7 +27,7 @@ class HighNumbers(NamedTuple):
     blocks: Words
 
 
-@inlined
+@step
 def _lowest_bit(word: np.uint64) -> np.uint64:
     """The position of the lowest bit of a word that is not 0."""
     at = np.uint64(0)
@@ -38,8 +38,9 @@ def _lowest_bit(word: np.uint64) -> np.uint64:
     return at
 
 
-@inlined
-def add_high(bits: Words, words: Words, blocks: Words, number: int) -> None:
+@step
+def add_high(high: HighNumbers, number: int) -> None:
+    bits, words, blocks = high
     at = np.uint64(number)
     bits[at >> _SIX] |= _ONE << (at & _LOW_SIX)
     at >>= _SIX
@@ -48,9 +49,10 @@ def add_high(bits: Words, words: Words, blocks: Words, number: int) -> None:
     blocks[at >> _SIX] |= _ONE << (at & _LOW_SIX)
 
 
-@inlined
-def take_high(bits: Words, words: Words, blocks: Words) -> int:
+@step
+def take_high(high: HighNumbers) -> int:
     """The least number queued HIGH, which is taken out, or -1."""
+    bits, words, blocks = high
     for top in range(len(blocks)):
         if blocks[top]:
             block = np.uint64(top) << _SIX | _lowest_bit(blocks[top])
@@ -65,7 +67,7 @@ def take_high(bits: Words, words: Words, blocks: Words) -> int:
     return EMPTY
 
 
-@inlined
+@step
 def add_key(heap: Words, counts: Longs, key: int, number: int) -> None:
     at = counts[HEAP]
     counts[HEAP] += 1
@@ -79,7 +81,7 @@ def add_key(heap: Words, counts: Longs, key: int, number: int) -> None:
     heap[at] = entry
 
 
-@inlined
+@step
 def take_key(heap: Words, counts: Longs) -> int:
     """The number with the least key, of equal ones the least number, or -1."""
     size = counts[HEAP] - 1
