@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import compiled, step
 from crawler.simulate.layout import (
     FRONT,
     ISLAND,
@@ -35,7 +35,7 @@ def draw_places(servers: GrownServers, closeness: float, chance: Words, places: 
             places[page] = own * servers.warmth[server] + rest * draw_normal(chance)
 
 
-@inlined
+@step
 def _depth_of(place: float, bounds: Floats) -> int:
     depth = 1
     while depth <= len(bounds) and place > bounds[depth - 1]:
@@ -43,7 +43,7 @@ def _depth_of(place: float, bounds: Floats) -> int:
     return depth
 
 
-@inlined
+@step
 def _sort(depth: Bytes, start: int, end: int, counts: Longs) -> None:
     counts[:] = 0
     for page in range(start, end):
@@ -55,15 +55,15 @@ def _sort(depth: Bytes, start: int, end: int, counts: Longs) -> None:
             page += 1
 
 
-@inlined
+@step
 def _make_island(servers: GrownServers, server: int, depth: Bytes) -> None:
     """Put the relevant pages of an island behind its chain, and leave no gap between depths."""
     start = servers.start[server]
     home, end, chain = start[FRONT], start[4], servers.chain[server]
     entry = min(max(int(depth[home]), 2), MAX_DEPTH - 1 - chain)
     depth[home] = entry
-    for step in range(1, chain):
-        depth[home + step] = entry + step
+    for further in range(1, chain):
+        depth[home + further] = entry + further
     before = entry + chain - 1
     beside = home + chain
     while beside < min(home + chain + servers.thickness[server], end):
@@ -73,7 +73,7 @@ def _make_island(servers: GrownServers, server: int, depth: Bytes) -> None:
     _close_gaps(depth, beside, end, before)
 
 
-@inlined
+@step
 def _close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
     last = before
     for page in range(start, end):

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import borrowing, step
 from classifiers.instructions import prefetch
 from crawler.simulate.linkarrays import (
     RELEVANT,
@@ -35,25 +35,25 @@ _ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
 # --- Vertices of which something is still to be found, as bits: few enough to stay in a cache
 
 
-@inlined
+@step
 def _is_open(bits: Words, vertex: int) -> bool:
     at = np.uint64(vertex)
     return bool(bits[at >> _SIX] >> (at & _LOW_SIX) & _ONE)
 
 
-@inlined
+@step
 def _open(bits: Words, vertex: int) -> None:
     at = np.uint64(vertex)
     bits[at >> _SIX] |= _ONE << (at & _LOW_SIX)
 
 
-@inlined
+@step
 def _close(bits: Words, vertex: int) -> None:
     at = np.uint64(vertex)
     bits[at >> _SIX] &= ~(_ONE << (at & _LOW_SIX))
 
 
-@inlined
+@step
 def _open_all(kind: Bytes, bits: Words) -> None:
     """Open all pages, and redirects, which stay so."""
     for vertex in range(len(kind)):
@@ -61,7 +61,33 @@ def _open_all(kind: Bytes, bits: Words) -> None:
             _open(bits, vertex)
 
 
-@compiled
+@step
+def _open_page(links: LinkArrays, bits: Words, vertex: int) -> int:
+    """The page at the end of a link to `vertex`; -1 if that is closed or leads to no page."""
+    if not _is_open(bits, vertex):
+        return -1
+    found = landing(links.start, links.target, links.kind, vertex)
+    return found if is_page(links.kind, found) else -1
+
+
+# --- From the seeds
+
+
+@step
+def _begin(links: LinkArrays, seeds: Ints, distance: Shorts, queue: Ints, bits: Words) -> int:
+    """Queue the pages that seeds lead to; return how many they are."""
+    end = 0
+    for seed in seeds:
+        vertex = landing(links.start, links.target, links.kind, int(seed))
+        if is_page(links.kind, vertex) and distance[vertex] < 0:
+            distance[vertex] = 0
+            _close(bits, vertex)
+            queue[end] = vertex
+            end += 1
+    return end
+
+
+@borrowing
 def measure_distances(
     links: LinkArrays,
     seeds: Ints,
@@ -73,37 +99,25 @@ def measure_distances(
 
     `queue` (pages,) is written over, `bits` (V // 64 + 1,) is 0.
     """
-    start, target, kind = links.start, links.target, links.kind
-    _open_all(kind, bits)
-    end = 0
-    for seed in seeds:
-        vertex = landing(start, target, kind, int(seed))
-        if is_page(kind, vertex) and distance[vertex] < 0:
-            distance[vertex] = 0
-            _close(bits, vertex)
-            queue[end] = vertex
-            end += 1
-    at = 0
+    _open_all(links.kind, bits)
+    at, end = 0, _begin(links, seeds, distance, queue, bits)
     while at < end:
         if at + _LATER < end:
-            prefetch(start, queue[at + _LATER])
-            prefetch(target, start[queue[at + _SOON]])
+            prefetch(links.start, queue[at + _LATER])
+            prefetch(links.target, links.start[queue[at + _SOON]])
         vertex = int(queue[at])
         at += 1
         below = min(int(distance[vertex]) + 1, FARTHEST)
-        for link in range(start[vertex], start[vertex + 1]):
-            found = int(target[link])
-            if not _is_open(bits, found):
-                continue
-            found = landing(start, target, kind, found)
-            if is_page(kind, found) and distance[found] < 0:
+        for link in range(links.start[vertex], links.start[vertex + 1]):
+            found = _open_page(links, bits, int(links.target[link]))
+            if found >= 0 and distance[found] < 0:
                 distance[found] = below
                 _close(bits, found)
                 queue[end] = found
                 end += 1
 
 
-@compiled
+@borrowing
 def count_distances(kind: Bytes, distance: Shorts, pages: Longs, relevant: Longs) -> None:
     """Add the pages at each distance, and the relevant ones, to rows of FARTHEST + 1."""
     for vertex in range(len(kind)):
@@ -112,7 +126,35 @@ def count_distances(kind: Bytes, distance: Shorts, pages: Longs, relevant: Longs
             relevant[distance[vertex]] += kind[vertex] & RELEVANT != 0
 
 
-@compiled
+# --- From relevant page to relevant page
+
+
+@step
+def _begin_at_relevant(kind: Bytes, origins: Ints, queue: Entries) -> int:
+    """Queue the relevant pages, each reached from itself; return how many they are."""
+    end = 0
+    for vertex in range(len(kind)):
+        if kind[vertex] & RELEVANT:
+            origins[2 * vertex] = vertex
+            queue[end] = 2 * vertex
+            end += 1
+    return end
+
+
+@step
+def _reach(origins: Ints, bits: Words, page: int, origin: int) -> int:
+    """Write that a page is reached from `origin`; return where, or -1 if it is known or full."""
+    place = 2 * page
+    if origins[place] == origin or origins[place + 1] >= 0:
+        return -1
+    if origins[place] >= 0:
+        place += 1
+        _close(bits, page)
+    origins[place] = origin
+    return place
+
+
+@borrowing
 def nearest_relevant(
     links: LinkArrays,
     origins: Ints,
@@ -127,41 +169,22 @@ def nearest_relevant(
     for the relevant pages and for twice the others; its entries are places in `origins`.
     `bits` (V // 64 + 1,) is 0.
     """
-    start, target, kind = links.start, links.target, links.kind
-    _open_all(kind, bits)
-    end = 0
-    for vertex in range(len(kind)):
-        if kind[vertex] & RELEVANT:
-            origins[2 * vertex] = vertex
-            queue[end] = 2 * vertex
-            end += 1
-    at, distance = 0, 0
+    _open_all(links.kind, bits)
+    at, end = 0, _begin_at_relevant(links.kind, origins, queue)
+    level_end = distance = 0
     while at < end:
-        level_end, distance = end, min(distance + 1, FARTHEST)
-        while at < level_end:
-            if at + _LATER < end:
-                prefetch(start, queue[at + _LATER] >> 1)
-                prefetch(target, start[queue[at + _SOON] >> 1])
-            origin, vertex = origins[queue[at]], int(queue[at] >> 1)
-            at += 1
-            for link in range(start[vertex], start[vertex + 1]):
-                found = int(target[link])
-                if not _is_open(bits, found):
-                    continue
-                found = landing(start, target, kind, found)
-                if not is_page(kind, found):
-                    continue
-                first = 2 * found
-                if origins[first] == origin or origins[first + 1] >= 0:
-                    continue
-                if kind[found] & RELEVANT:
-                    origins[first + 1] = origin
-                    _close(bits, found)
-                    counts[distance] += 1
-                    continue
-                if origins[first] >= 0:
-                    first += 1
-                    _close(bits, found)
-                origins[first] = origin
-                queue[end] = first
+        if at == level_end:
+            level_end, distance = end, min(distance + 1, FARTHEST)
+        if at + _LATER < end:
+            prefetch(links.start, queue[at + _LATER] >> 1)
+            prefetch(links.target, links.start[queue[at + _SOON] >> 1])
+        origin, vertex = int(origins[queue[at]]), int(queue[at] >> 1)
+        at += 1
+        for link in range(links.start[vertex], links.start[vertex + 1]):
+            found = _open_page(links, bits, int(links.target[link]))
+            place = _reach(origins, bits, found, origin) if found >= 0 else -1
+            if place >= 0 and links.kind[found] & RELEVANT:
+                counts[distance] += 1
+            elif place >= 0:
+                queue[end] = place
                 end += 1

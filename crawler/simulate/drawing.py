@@ -55,15 +55,15 @@ def _add(sums: Ints, first: int, size: int, at: int, by: int) -> None:
 @step
 def _find(sums: Ints, first: int, size: int, position: int) -> tuple[int, int]:
     """The row of a Fenwick tree that a position is in, and where in its weight that is."""
-    at, step = 0, 1
-    while 2 * step <= size:
-        step *= 2
-    while step:
-        after = at + step
+    at, stride = 0, 1
+    while 2 * stride <= size:
+        stride *= 2
+    while stride:
+        after = at + stride
         if after <= size and sums[first + after - 1] <= position:
             position -= sums[first + after - 1]
             at = after
-        step >>= 1
+        stride >>= 1
     return at, position
 
 

@@ -29,7 +29,8 @@ class Generator:
         depth = self._depths()
         pools = self._pools(depth)
         parent = np.empty(len(self._home), np.int32)
-        parents.find_parents(self._servers, depth, pools, self._chance, parent)
+        web = parents.OrphanWeb(self._servers, depth, pools)
+        parents.find_parents(web, self._chance, parent)
         child_start, child, own = self._children(parent)
         number = self._numbers(depth, parent, child_start, own)
         del parent, own

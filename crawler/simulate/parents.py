@@ -3,7 +3,9 @@
 A page has one parent, one step nearer to the seeds, that links to it.
 """
 
-from classifiers.compiled import compiled, inlined
+from typing import NamedTuple
+
+from classifiers.compiled import borrowing, compiled, step
 from crawler.simulate.layout import (
     BACK,
     FRONT,
@@ -24,7 +26,15 @@ from crawler.simulate.layout import (
 from crawler.simulate.randomness import Words, draw_below, draw_unit
 
 
-@inlined
+class OrphanWeb(NamedTuple):
+    """A Web whose pages, of `depth` (n,), have no parents yet."""
+
+    servers: GrownServers
+    depth: Bytes
+    pools: Pools
+
+
+@step
 def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
     """A page of a segment with that depth, or -1."""
     first = first_at(depth, start, end, value)
@@ -32,14 +42,14 @@ def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
     return first + draw_below(chance, number) if number else NONE
 
 
-@inlined
+@step
 def _any(pages: Ints, starts: Longs, value: int, chance: Words) -> int:
     """A page of a pool with that depth, or -1."""
     first, number = starts[value], starts[value + 1] - starts[value]
     return int(pages[first + draw_below(chance, number)]) if number else NONE
 
 
-@inlined
+@step
 def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
     """An irrelevant page of a server with that depth, or -1."""
     front = _own(depth, start[FRONT], start[BACK], value, chance)
@@ -49,17 +59,16 @@ def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
     return front
 
 
-@inlined
-def _parent(
-    kind: int, segment: int, depth: Bytes, start: Ints, pools: Pools, value: int, chance: Words
-) -> int:
-    """A page of depth `value` that links to a page of a segment."""
+@step
+def _parent(web: OrphanWeb, server: int, segment: int, value: int, chance: Words) -> int:
+    """A page of depth `value` that links to a page of a segment of a server."""
+    kind = int(web.servers.kind[server])
     is_island = kind in (ISLAND, REMOTE)
-    parent = NONE
+    start, depth, parent = web.servers.start[server], web.depth, NONE
     if segment == LINKED and is_island:
         parent = _own(depth, start[LINKED], start[FRONT], value, chance)
     if segment == FRONT and kind == REMOTE:
-        parent = _any(pools.far_front, pools.far_front_start, value, chance)
+        parent = _any(web.pools.far_front, web.pools.far_front_start, value, chance)
     if segment == SHY:
         # Hidden pages of a server are behind the same page.
         first = first_at(depth, start[FRONT], start[4], value)
@@ -68,31 +77,29 @@ def _parent(
     if parent == NONE and (segment in (SHY, BACK) or (segment == LINKED and is_island)):
         parent = _own_other(depth, start, value, chance)
         if parent == NONE and kind == OTHER:
-            parent = _any(pools.far, pools.far_start, value, chance)
+            parent = _any(web.pools.far, web.pools.far_start, value, chance)
         elif parent == NONE:
-            parent = _any(pools.near, pools.near_start, value, chance)
+            parent = _any(web.pools.near, web.pools.near_start, value, chance)
     if parent == NONE and kind == OPEN:
         parent = _own(depth, start[LINKED], start[SHY], value, chance)
     while parent == NONE and value >= 0:
-        parent = _any(pools.linked, pools.linked_start, value, chance)
+        parent = _any(web.pools.linked, web.pools.linked_start, value, chance)
         value -= 1
     return parent
 
 
-@compiled
-def find_parents(
-    servers: GrownServers, depth: Bytes, pools: Pools, chance: Words, parent: Ints
-) -> None:
+@borrowing
+def find_parents(web: OrphanWeb, chance: Words, parent: Ints) -> None:
     """Choose the parent of each page; -1 for the seeds, which have depth 0."""
-    for server in range(len(servers.kind)):
-        start, kind = servers.start[server], int(servers.kind[server])
+    for server in range(len(web.servers.kind)):
+        start = web.servers.start[server]
         for segment in range(4):
             for page in range(start[segment], start[segment + 1]):
-                value = int(depth[page]) - 1
+                value = int(web.depth[page]) - 1
                 if value < 0:
                     parent[page] = NONE
                 else:
-                    parent[page] = _parent(kind, segment, depth, start, pools, value, chance)
+                    parent[page] = _parent(web, server, segment, value, chance)
 
 
 @compiled

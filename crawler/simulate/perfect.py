@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import borrowing, step
 from crawler.simulate.kernel import (
     LOW,
     PLACE,
@@ -19,7 +19,7 @@ from crawler.simulate.kernel import (
 _NONE = -1
 
 
-@inlined
+@step
 def _mark_ways(state: Bytes, reached: Ints, parent: Ints) -> None:
     """Mark the relevant vertices and all before them in the tree; put all back to UNSEEN."""
     for at in range(len(reached) - 1, -1, -1):
@@ -31,7 +31,7 @@ def _mark_ways(state: Bytes, reached: Ints, parent: Ints) -> None:
             state[parent[vertex]] |= WANTED
 
 
-@compiled
+@borrowing
 def mark_wanted(
     link_start: Longs, link_target: Ints, seeds: Ints, state: Bytes, reached: Ints, parent: Ints
 ) -> None:
