@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import borrowing, step
 
 EPOCHS: Final = 10
 """Passes over the rows; the F1 of the URL model does not change after six."""
@@ -41,6 +41,18 @@ class _Side(NamedTuple):
 
     weights: Floats
     costs: Floats
+
+
+class _State(NamedTuple):
+    """The weights (n_features + 1, n_classes), the last for the intercept, and dual variables.
+
+    `scores` and `steps` (n_classes,) are written over for each row.
+    """
+
+    learned: Floats
+    duals: Floats
+    scores: Floats
+    steps: Floats
 
 
 def fit(
@@ -70,16 +82,20 @@ def fit(
     rows = _Rows(features.indptr.astype(np.int64), features.indices, values, classes, lengths)
     own = _Side(np.asarray(weights, np.float32), own_costs)
     rest = _Side(np.asarray(rest_weights, np.float32), rest_costs)
-    learned = np.zeros((n_features + 1, n_classes), np.float32)
-    duals = np.zeros((n_rows, n_classes), np.float32)
+    state = _State(
+        np.zeros((n_features + 1, n_classes), np.float32),
+        np.zeros((n_rows, n_classes), np.float32),
+        np.zeros(n_classes, np.float32),
+        np.zeros(n_classes, np.float32),
+    )
     chance = np.random.default_rng(seed)
     first = 0.0
     for epoch in range(EPOCHS):
-        moved = _epoch(rows, own, rest, chance.permutation(n_rows), learned, duals)
+        moved = _epoch(rows, own, rest, chance.permutation(n_rows), state)
         first = first if epoch else moved
         if moved <= _TOLERANCE * first:
             break
-    return learned[:-1], learned[-1]
+    return state.learned[:-1], state.learned[-1]
 
 
 def _costs(
@@ -96,7 +112,7 @@ def _costs(
     return own_costs.astype(np.float32), rest_costs.astype(np.float32)
 
 
-@inlined
+@step
 def _best_dual(
     margin: np.float32, cost: np.float32, length: np.float32, dual: np.float32
 ) -> np.float32:
@@ -106,50 +122,48 @@ def _best_dual(
     return max(dual - gradient / (length + spread), np.float32(0))
 
 
-@compiled
-def _epoch(
-    rows: _Rows,
-    own: _Side,
-    rest: _Side,
-    order: npt.NDArray[np.int64],
-    learned: Floats,
-    duals: Floats,
-) -> float:
-    """Visit every row once; return how much the dual variables moved."""
-    # One loop over plain arrays: a field of a tuple has its references counted at every use.
-    pointers, indices, values = rows.pointers, rows.indices, rows.values
-    classes, lengths = rows.classes, rows.lengths
-    own_weights, own_costs = own.weights, own.costs
-    rest_weights, rest_costs = rest.weights, rest.costs
-    n_machines = learned.shape[1]
+@step
+def _score(rows: _Rows, row: int, learned: Floats, scores: Floats) -> None:
+    """Set `scores` (n_classes,) to the decision values of a row."""
+    for machine in range(len(scores)):
+        scores[machine] = learned[len(learned) - 1, machine]
+    for at in range(rows.pointers[row], rows.pointers[row + 1]):
+        value, weight = rows.values[at], learned[rows.indices[at]]
+        for machine in range(len(scores)):
+            scores[machine] += weight[machine] * value
+
+
+@step
+def _learn(rows: _Rows, row: int, learned: Floats, steps: Floats) -> None:
+    """Add a row to the weights, for each machine as often as `steps` (n_classes,) says."""
+    for at in range(rows.pointers[row], rows.pointers[row + 1]):
+        value, weight = rows.values[at], learned[rows.indices[at]]
+        for machine in range(len(steps)):
+            weight[machine] += steps[machine] * value
     bias = learned[len(learned) - 1]
-    scores = np.empty(n_machines, np.float32)
-    steps = np.empty(n_machines, np.float32)
-    moved = 0.0
+    for machine in range(len(steps)):
+        bias[machine] += steps[machine]
+
+
+@borrowing
+def _epoch(rows: _Rows, own: _Side, rest: _Side, order: Classes, state: _State) -> float:
+    """Visit every row once; return how much the dual variables moved."""
+    scores, steps, moved = state.scores, state.steps, 0.0
     for row in order:
-        scores[:] = bias
-        for at in range(pointers[row], pointers[row + 1]):
-            value, weight = values[at], learned[indices[at]]
-            for machine in range(n_machines):
-                scores[machine] += weight[machine] * value
+        _score(rows, row, state.learned, scores)
         largest = np.float32(0)
-        for machine in range(n_machines):
-            sign, cost = np.float32(-1), rest_weights[row] * rest_costs[machine]
-            if classes[row] == machine:
-                sign, cost = np.float32(1), own_weights[row] * own_costs[machine]
-            dual = duals[row, machine]
+        for machine in range(len(scores)):
+            sign, cost = np.float32(-1), rest.weights[row] * rest.costs[machine]
+            if rows.classes[row] == machine:
+                sign, cost = np.float32(1), own.weights[row] * own.costs[machine]
+            dual = state.duals[row, machine]
             best = dual
             if cost > 0:
-                best = _best_dual(sign * scores[machine], cost, lengths[row], dual)
+                best = _best_dual(sign * scores[machine], cost, rows.lengths[row], dual)
             steps[machine] = (best - dual) * sign
-            duals[row, machine] = best
+            state.duals[row, machine] = best
             moved += abs(best - dual)
             largest = max(largest, abs(best - dual))
         if largest > 0:
-            for at in range(pointers[row], pointers[row + 1]):
-                value, weight = values[at], learned[indices[at]]
-                for machine in range(n_machines):
-                    weight[machine] += steps[machine] * value
-            for machine in range(n_machines):
-                bias[machine] += steps[machine]
+            _learn(rows, row, state.learned, steps)
     return moved

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import compiled, step
 from classifiers.pages.text.scripts import SCRIPTS, script_table
 from classifiers.weights import Buckets, Codes, Ints, filled, sum_rows
 
@@ -87,12 +87,78 @@ def buckets(text: str, bits: int) -> Buckets:
     return all_buckets(units(text), kinds(), bits)
 
 
-@inlined
+class _Hashes(NamedTuple):
+    """The hashes of the last one to five letters of a word, and of all its letters."""
+
+    first: np.uint64
+    second: np.uint64
+    third: np.uint64
+    fourth: np.uint64
+    fifth: np.uint64
+    word: np.uint64
+
+
+@step
+def _word_start() -> _Hashes:
+    """The hashes before the first letter of a word: only its mark is read."""
+    zero = np.uint64(0)
+    return _Hashes(_EDGE * _STEP, zero, zero, zero, zero, _EDGE * _STEP)
+
+
+@step
+def _after(hashes: _Hashes, unit: np.uint64) -> _Hashes:
+    """The hashes with one letter more."""
+    return _Hashes(
+        unit * _STEP,
+        (hashes.first + unit) * _STEP,
+        (hashes.second + unit) * _STEP,
+        (hashes.third + unit) * _STEP,
+        (hashes.fourth + unit) * _STEP,
+        (hashes.word + unit) * _STEP,
+    )
+
+
+@step
 def _bucket(key: np.uint64, factor: np.uint64, shift: np.uint64) -> np.uint32:
     return np.uint32((key * factor) >> shift)
 
 
-@inlined
+@step
+def _add_grams(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> None:
+    """Write the 1- to 5-grams that end with a letter; the next ones overwrite those too long."""
+    grams[n] = _bucket(hashes.first, _FACTORS[0], shift)
+    grams[n + 1] = _bucket(hashes.second, _FACTORS[1], shift)
+    grams[n + 2] = _bucket(hashes.third, _FACTORS[2], shift)
+    grams[n + 3] = _bucket(hashes.fourth, _FACTORS[3], shift)
+    grams[n + 4] = _bucket(hashes.fifth, _FACTORS[4], shift)
+
+
+@step
+def _add_end(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> None:
+    """Write the 2- to 5-grams that end with the mark after a word, and the word."""
+    ended = _after(hashes, _EDGE)
+    grams[n] = _bucket(ended.second, _FACTORS[1], shift)
+    grams[n + 1] = _bucket(ended.third, _FACTORS[2], shift)
+    grams[n + 2] = _bucket(ended.fourth, _FACTORS[3], shift)
+    grams[n + 3] = _bucket(ended.fifth, _FACTORS[4], shift)
+    grams[n + 4] = _bucket(hashes.word, _FACTORS[5], shift)
+
+
+@step
+def _sign(text: Units, at: int, table: Kinds, length: int) -> tuple[np.uint64, int]:
+    """The code unit at a position after `length` letters of a word, and its kind.
+
+    All apostrophes are one; before a word they are no letter. The text ends with a space.
+    """
+    if at == len(text):
+        return np.uint64(0x20), 0
+    kind = int(table[text[at]])
+    if kind == _INNER:
+        return np.uint64(0x27), kind if length else 0
+    return np.uint64(text[at]), kind
+
+
+@step
 def _features(
     text: Units, at: int, table: Kinds, shift: np.uint64, grams: Buckets
 ) -> tuple[int, int, int]:
@@ -100,53 +166,25 @@ def _features(
 
     Returns how many they are, how many letters the piece has and where the next one begins.
     """
-    # One long loop: the rolling hashes stay in registers.
-    n, letters, length = 0, 0, 0
-    first = second = third = fourth = fifth = word = np.uint64(0)
-    while at <= len(text):
-        unit, kind = np.uint64(0x20), 0
-        if at < len(text):
-            unit, kind = np.uint64(text[at]), int(table[text[at]])
-            if kind == _INNER:
-                unit, kind = np.uint64(0x27), kind if length else 0
+    n, letters, length, is_over = 0, 0, 0, False
+    hashes = _word_start()
+    while at <= len(text) and not is_over:
+        unit, kind = _sign(text, at, table, length)
         at += 1
         if kind == _SKIPPED:
             continue
         if kind and length < MAX_WORD:
-            if length == 0:
-                first = word = _EDGE * _STEP
-                second = third = fourth = fifth = np.uint64(0)
+            hashes = _after(hashes, unit + np.uint64(1))
             length += 1
             letters += 1
-            unit += np.uint64(1)
-            fifth = (fourth + unit) * _STEP
-            fourth = (third + unit) * _STEP
-            third = (second + unit) * _STEP
-            second = (first + unit) * _STEP
-            first = unit * _STEP
-            word = (word + unit) * _STEP
-            grams[n] = _bucket(first, _FACTORS[0], shift)
-            grams[n + 1] = _bucket(second, _FACTORS[1], shift)
-            grams[n + 2] = _bucket(third, _FACTORS[2], shift)
-            grams[n + 3] = _bucket(fourth, _FACTORS[3], shift)
-            grams[n + 4] = _bucket(fifth, _FACTORS[4], shift)
+            _add_grams(grams, n, hashes, shift)
             n += min(length + 1, 3 if kind == _DENSE else 5)
-            if kind == _DENSE and letters >= PIECE:
-                break
+            is_over = kind == _DENSE and letters >= PIECE
         elif length and not kind:
-            fifth = (fourth + _EDGE) * _STEP
-            fourth = (third + _EDGE) * _STEP
-            third = (second + _EDGE) * _STEP
-            second = (first + _EDGE) * _STEP
-            grams[n] = _bucket(second, _FACTORS[1], shift)
-            grams[n + 1] = _bucket(third, _FACTORS[2], shift)
-            grams[n + 2] = _bucket(fourth, _FACTORS[3], shift)
-            grams[n + 3] = _bucket(fifth, _FACTORS[4], shift)
-            grams[n + 4] = _bucket(word, _FACTORS[5], shift)
+            _add_end(grams, n, hashes, shift)
             n += min(length + 1, 4) + int(length > 3)
-            length = 0
-            if letters >= PIECE:
-                break
+            hashes, length = _word_start(), 0
+            is_over = letters >= PIECE
     return n, letters, at
 
 
