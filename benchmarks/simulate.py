@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crawler.simulate.engine import simulate
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.generate import generate
 from crawler.simulate.measures import WebMeasures
 from crawler.simulate.webgraph import WebGraph
@@ -64,7 +64,7 @@ def crawled(folder: Path) -> list[dict[str, object]]:
     """Crawl a Web by each strategy."""
     warm = generate(WebMeasures().scaled(0.001))
     for ordering in ("soft", "perfect"):
-        simulate(warm, filter=make_filter("none"), ordering=ordering)
+        simulate(warm, Simulation(filter=make_filter("none"), ordering=ordering))
     began = time.perf_counter()
     graph = WebGraph.open(folder)
     rows: list[dict[str, object]] = [{"opened_seconds": round(time.perf_counter() - began, 1)}]
@@ -72,7 +72,7 @@ def crawled(folder: Path) -> list[dict[str, object]]:
     for name, filter_name, ordering, tolerance in _STRATEGIES:
         rule = make_filter(filter_name, tolerance=tolerance)
         began, cpu = time.perf_counter(), time.process_time()
-        course = simulate(graph, filter=rule, ordering=ordering)
+        course = simulate(graph, Simulation(filter=rule, ordering=ordering))
         seconds, cpu_s = time.perf_counter() - began, time.process_time() - cpu
         hits = is_relevant[course.order]
         first = hits[: round(graph.n_pages * 2 / 18.3)]

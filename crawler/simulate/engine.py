@@ -53,66 +53,73 @@ class Course:
     is_complete: bool
 
 
-def simulate(
-    graph: WebGraph,
-    *,
-    filter: Filter,
-    ordering: str,
-    target: str | None = None,
-    host_cap: int = 0,
-    seeds: Sequence[int] | npt.NDArray[np.int32] | None = None,
-    random_state: int = 0,
-    limit: int | None = None,
-    on_progress: Callable[[int], None] | None = None,
-) -> Course:
-    """Crawl a graph until nothing is left that can be downloaded, or after `limit` pages.
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """The arguments of a simulated crawl.
 
-    `ordering` is one of `ORDERINGS` or a name in `graph.scores`; `perfect` follows, whatever the
-    filter lets through, no link but those on a shortest path from the seeds to a page in the
-    target language (Tamura 2007, 5.1; of several shortest paths, one through relevant pages
-    where there is one). `target` None is the graph's own. Directories are those of the graph,
-    whatever `filter.directory_depth` says. `host_cap` 0: any number of URLs of a host. `seeds` are
-    vertices, None: the graph's. `on_progress` is told now and then how many pages there are.
-
-    The same arguments give the same course; `random_state` counts for `random` and `cctld` only.
-    Raises `SettingError` for an ordering or seed that the graph does not have and `GraphError` for
-    a language that none of its pages is in.
+    `ordering` is one of `ORDERINGS` or a name in `WebGraph.scores`. With `perfect`, links are
+    followed only on a shortest path from the seeds to a page in the target language, for every
+    filter (Tamura 2007, 5.1); of several shortest paths, on one through relevant pages if there is
+    one. `target` None is the graph's own. Directories are those of the graph, for every
+    `filter.directory_depth`. `host_cap` 0: any number of URLs of a host. `seeds` are vertices,
+    None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
+    `limit` pages, None: when nothing is left that can be downloaded.
     """
-    if ordering not in ORDERINGS and ordering not in graph.scores:
-        known = ", ".join([*ORDERINGS, *graph.scores])
-        raise SettingError(f"the graph has no ordering {ordering!r}; it has {known}")
-    if filter.tolerance < 0 or host_cap < 0:
-        raise SettingError("a tolerance and a host cap are 0 or more")
-    crawl = _Crawl(graph, filter, ordering, graph.target if target is None else target, host_cap)
-    crawl.begin(_seeds(graph, seeds), random_state, limit)
+
+    filter: Filter
+    ordering: str
+    target: str | None = None
+    host_cap: int = 0
+    seeds: Sequence[int] | npt.NDArray[np.int32] | None = None
+    random_state: int = 0
+    limit: int | None = None
+
+    def check(self, graph: WebGraph) -> None:
+        """Raise `SettingError` for an ordering or a number that cannot be simulated."""
+        if self.ordering not in ORDERINGS and self.ordering not in graph.scores:
+            known = ", ".join([*ORDERINGS, *graph.scores])
+            raise SettingError(f"the graph has no ordering {self.ordering!r}; it has {known}")
+        if self.filter.tolerance < 0 or self.host_cap < 0:
+            raise SettingError("a tolerance and a host cap are 0 or more")
+
+    def seeds_on(self, graph: WebGraph) -> npt.NDArray[np.int32]:
+        """Return the vertices where the crawl begins; `SettingError` for none or unknown ones."""
+        vertices = np.array(graph.seeds if self.seeds is None else self.seeds, np.int64)
+        if vertices.ndim != 1 or not len(vertices):
+            raise SettingError("a crawl begins with one seed or more")
+        if vertices.min() < 0 or vertices.max() >= graph.n_vertices:
+            raise SettingError(f"seeds are vertices from 0 to {graph.n_vertices - 1}")
+        return vertices.astype(np.int32)
+
+
+def simulate(
+    graph: WebGraph, simulation: Simulation, on_progress: Callable[[int], None] | None = None
+) -> Course:
+    """Return the course of a crawl of a graph; the same arguments give the same course.
+
+    `on_progress` is called now and then with the number of pages. Raises `SettingError` for an
+    ordering or seed that the graph does not have and `GraphError` for a language that none of its
+    pages is in.
+    """
+    simulation.check(graph)
+    crawl = _Crawl(graph, simulation)
+    crawl.begin()
     while crawl.go_on():
         if on_progress is not None:
             on_progress(crawl.n_pages)
     return crawl.course()
 
 
-def _seeds(
-    graph: WebGraph, seeds: Sequence[int] | npt.NDArray[np.int32] | None
-) -> npt.NDArray[np.int32]:
-    vertices = np.array(graph.seeds if seeds is None else seeds, np.int64)
-    if vertices.ndim != 1 or not len(vertices):
-        raise SettingError("a crawl begins with one seed or more")
-    if vertices.min() < 0 or vertices.max() >= graph.n_vertices:
-        raise SettingError(f"seeds are vertices from 0 to {graph.n_vertices - 1}")
-    return vertices.astype(np.int32)
-
-
 class _Crawl:
     """One simulation: the arguments of the compiled code, and the progress."""
 
-    def __init__(
-        self, graph: WebGraph, filter: Filter, ordering: str, target: str, host_cap: int
-    ) -> None:
+    def __init__(self, graph: WebGraph, simulation: Simulation) -> None:
         from crawler.simulate import kernel
 
         self._kernel = kernel
-        self._graph = graph
-        self._is_perfect = ordering == "perfect"
+        self._graph, self._simulation = graph, simulation
+        filter, ordering = simulation.filter, simulation.ordering
+        target = graph.target if simulation.target is None else simulation.target
         kind = _kind(graph, ordering)
         self._rules = kernel.Rules(
             filter.follows_irrelevant_pages,
@@ -120,7 +127,7 @@ class _Crawl:
             filter.is_conservative,
             filter.unit is Unit.DIRECTORY,
             filter.tolerance,
-            host_cap,
+            simulation.host_cap,
             kind,
         )
         self._web = kernel.WebArrays(
@@ -133,14 +140,15 @@ class _Crawl:
         )
         self._state = _states(graph, target)
 
-    def begin(self, seeds: npt.NDArray[np.int32], random_state: int, limit: int | None) -> None:
+    def begin(self) -> None:
         """Queue the seeds."""
-        kernel = self._kernel
-        self._random = Random(random_state)
+        kernel, limit = self._kernel, self._simulation.limit
+        seeds = self._simulation.seeds_on(self._graph)
+        self._random = Random(self._simulation.random_state)
         n_pages = self._graph.n_pages
         # After the last page there may be redirects and failures to settle.
         self._until = n_pages + 1 if limit is None or limit > n_pages else limit
-        if self._is_perfect:
+        if self._simulation.ordering == "perfect":
             self._mark_wanted(_frozen(seeds))
         else:
             self._state |= np.uint8(kernel.WANTED)
@@ -311,7 +319,7 @@ def _refill(drawing: "Drawing", random: Random) -> None:
     """Give out the next words of 32 bits that a generator makes its draws of."""
     left = drawing.words[drawing.word[0] :]
     number = len(drawing.words) - len(left)
-    # What is left comes first: the stream is that of one generator.
+    # The words that are left come first: the stream is that of one generator.
     drawing.words[: len(left)] = left
     if number:
         fresh = random.getrandbits(32 * number).to_bytes(4 * number, "little")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from classifiers import languages
 from crawler.errors import SettingError
 from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
-from crawler.simulate.engine import Course, simulate
+from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, make_filter
@@ -146,8 +146,8 @@ def make_plan(
     """Return the simulations that arguments ask for.
 
     With neither strategies nor filters they are those of Tamura 2007, 5.1. Raises `SettingError`
-    for what no simulation of the graph can use and `GraphError` for a language that none of its
-    pages is in.
+    for arguments that no simulation of the graph can use and `GraphError` for a language that none
+    of its pages is in.
     """
     for name in given:
         if name not in ARGUMENTS:
@@ -168,7 +168,7 @@ def _pairs(given: Mapping[str, str], graph: WebGraph) -> list[tuple[str, str]]:
         return [("bfs", "none"), *(("soft", name) for name in FILTERS), ("perfect", "none")]
     strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
     filters = _listed(given, "filters", "none", FILTERS)
-    # The perfect strategy knows what it fetches, so no filter changes that.
+    # The perfect strategy knows its pages beforehand, so no filter changes them.
     return [
         (strategy, "none" if strategy == "perfect" else name)
         for strategy, name in product(strategies, filters)
@@ -244,13 +244,15 @@ class _Workers:
         begun = perf_counter()
         course = simulate(
             self._graphs[case.directory_depth],
-            filter=make_filter(case.filter, tolerance=case.tolerance or 0),
-            ordering=case.strategy,
-            target=self._plan.lang,
-            host_cap=case.host_cap,
-            seeds=yardstick.seeds,
-            random_state=state,
-            limit=self._plan.limit,
+            Simulation(
+                filter=make_filter(case.filter, tolerance=case.tolerance or 0),
+                ordering=case.strategy,
+                target=self._plan.lang,
+                host_cap=case.host_cap,
+                seeds=yardstick.seeds,
+                random_state=state,
+                limit=self._plan.limit,
+            ),
             on_progress=on_pages,
         )
         figures = course_figures(course, yardstick)

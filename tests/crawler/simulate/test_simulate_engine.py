@@ -9,7 +9,7 @@ import pytest
 
 from crawler.errors import GraphError, SettingError
 from crawler.simulate import kernel
-from crawler.simulate.engine import Course, simulate
+from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.strategies.filters import FILTERS, Filter, make_filter
 from crawler.strategies.relevance import Tally
@@ -37,7 +37,9 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
     for number, (tolerance, host_cap) in enumerate([(0, 0), (1, 0), (3, 9)]):
         rule = make_filter(filter_name, tolerance=tolerance)
         graph = random_graph(number)
-        course = simulate(graph, filter=rule, ordering=ordering, host_cap=host_cap, random_state=9)
+        course = simulate(
+            graph, Simulation(filter=rule, ordering=ordering, host_cap=host_cap, random_state=9)
+        )
         assert len(course.order) >= 10
         assert_same(
             course,
@@ -57,7 +59,7 @@ def test_redirects_and_failures_are_followed_as_in_a_crawl(
 ) -> None:
     rule = make_filter(filter_name, tolerance=1)
     graph = random_graph(31, statuses=[PAGE, PAGE, PAGE, FAILED, REDIRECT])
-    course = simulate(graph, filter=rule, ordering=ordering, host_cap=7, random_state=4)
+    course = simulate(graph, Simulation(filter=rule, ordering=ordering, host_cap=7, random_state=4))
     assert_same(
         course,
         tmp_path,
@@ -94,7 +96,9 @@ def test_a_crawl_by_scrapy_with_one_connection_goes_the_same_way(
     )
     assert done.returncode == 0, done.stderr
     fetched = rows(tmp_path / "run", "SELECT url FROM pages ORDER BY id")
-    course = simulate(graph, filter=make_filter(filter_name, tolerance=1), ordering=ordering)
+    course = simulate(
+        graph, Simulation(filter=make_filter(filter_name, tolerance=1), ordering=ordering)
+    )
     assert [url for (url,) in fetched] == [graph.url(page) for page in course.order.tolist()]
     assert len(fetched) > 30
 
@@ -121,8 +125,8 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
 
 def test_the_perfect_strategy_reaches_all_that_can_be_reached_with_the_fewest_pages() -> None:
     graph = random_graph(5, vertices=400)
-    everything = simulate(graph, filter=make_filter("none"), ordering="bfs")
-    perfect = simulate(graph, filter=make_filter("none"), ordering="perfect")
+    everything = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
+    perfect = simulate(graph, Simulation(filter=make_filter("none"), ordering="perfect"))
     is_relevant = graph.relevant()
     reached = set(everything.order[is_relevant[everything.order]].tolist())
     assert {page for page in perfect.order.tolist() if is_relevant[page]} == reached
@@ -135,7 +139,7 @@ def test_the_perfect_strategy_reaches_all_that_can_be_reached_with_the_fewest_pa
 
 def test_urls_that_were_never_fetched_stay_queued() -> None:
     graph = random_graph(8, statuses=[PAGE, UNKNOWN], vertices=300)
-    course = simulate(graph, filter=make_filter("none"), ordering="bfs")
+    course = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
     assert (graph.page_status[course.order] == PAGE).all()
     linked = np.unique(np.concatenate([graph.links(page) for page in course.order.tolist()]))
     known = np.union1d(linked, graph.seeds)
@@ -146,8 +150,8 @@ def test_urls_that_were_never_fetched_stay_queued() -> None:
 def test_a_limit_ends_a_crawl_where_the_whole_one_would_have_been() -> None:
     graph, rule = random_graph(2), make_filter("server", tolerance=2)
     for ordering in (*LIVE_ORDERINGS, "perfect"):
-        whole = simulate(graph, filter=rule, ordering=ordering)
-        part = simulate(graph, filter=rule, ordering=ordering, limit=7)
+        whole = simulate(graph, Simulation(filter=rule, ordering=ordering))
+        part = simulate(graph, Simulation(filter=rule, ordering=ordering, limit=7))
         assert part.order.tolist() == whole.order[:7].tolist()
         assert not part.is_complete
         assert whole.is_complete
@@ -156,11 +160,13 @@ def test_a_limit_ends_a_crawl_where_the_whole_one_would_have_been() -> None:
 def test_chance_and_seeds_are_arguments() -> None:
     graph, rule = random_graph(2), make_filter("none")
     orders = [
-        simulate(graph, filter=rule, ordering="random", random_state=state).order.tolist()
+        simulate(
+            graph, Simulation(filter=rule, ordering="random", random_state=state)
+        ).order.tolist()
         for state in (0, 0, 1)
     ]
     assert orders[0] == orders[1] != orders[2]
-    assert simulate(graph, filter=rule, ordering="bfs", seeds=[7, 5]).order[0] == 7
+    assert simulate(graph, Simulation(filter=rule, ordering="bfs", seeds=[7, 5])).order[0] == 7
 
 
 def test_scores_are_ordered_whatever_their_sign() -> None:
@@ -173,7 +179,7 @@ def test_scores_are_ordered_whatever_their_sign() -> None:
         link_target=np.array([4, 2, 6, 0, 3, 5, 1], np.int32),
         scores={"svm": np.append(scores, np.float32(0))},
     )
-    course = simulate(graph, filter=make_filter("none"), ordering="svm")
+    course = simulate(graph, Simulation(filter=make_filter("none"), ordering="svm"))
     assert course.order.tolist() == [7, 6, 5, 4, 2, 3, 1, 0]
 
 
@@ -190,25 +196,27 @@ def test_scores_are_ordered_whatever_their_sign() -> None:
 def test_what_cannot_be_simulated_is_refused(asked: dict[str, object], message: str) -> None:
     arguments: dict[str, object] = {"filter": make_filter("none"), "ordering": "bfs"} | asked
     with pytest.raises(SettingError, match=message):
-        simulate(random_graph(1), **arguments)  # type: ignore[arg-type]  # that is the point
+        simulate(random_graph(1), Simulation(**arguments))  # type: ignore[arg-type]  # on purpose
 
 
 def test_a_language_without_pages_and_unknown_domains_are_refused() -> None:
     graph, rule = random_graph(1), make_filter("none")
     with pytest.raises(GraphError, match="no page in 'ja'; it knows th, en"):
-        simulate(graph, filter=rule, ordering="bfs", target="ja")
+        simulate(graph, Simulation(filter=rule, ordering="bfs", target="ja"))
     with pytest.raises(SettingError, match="no cctld"):
-        simulate(replace(graph, server_domain=None), filter=rule, ordering="cctld")
+        simulate(replace(graph, server_domain=None), Simulation(filter=rule, ordering="cctld"))
 
 
 def test_a_crawl_tells_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawler.simulate.engine._PAGES_A_CALL", 10)
     told: list[int] = []
     graph = random_graph(3)
-    course = simulate(graph, filter=make_filter("none"), ordering="random", on_progress=told.append)
+    course = simulate(
+        graph, Simulation(filter=make_filter("none"), ordering="random"), on_progress=told.append
+    )
     assert told == list(range(10, len(course.order), 10))
     monkeypatch.undo()
     assert (
         course.order.tolist()
-        == simulate(graph, filter=make_filter("none"), ordering="random").order.tolist()
+        == simulate(graph, Simulation(filter=make_filter("none"), ordering="random")).order.tolist()
     )

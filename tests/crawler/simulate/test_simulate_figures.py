@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crawler.errors import GraphError
-from crawler.simulate.engine import simulate
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import Yardstick, course_figures, graph_figures, wanted_pages
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
@@ -168,7 +168,7 @@ def test_a_language_that_no_page_is_in_is_refused() -> None:
 def test_a_course_is_measured_as_by_hand(name: str) -> None:
     graph = mixed(8)
     graph = replace(graph, page_bytes=np.arange(graph.n_vertices, dtype=np.int32))
-    course = simulate(graph, filter=make_filter(name, tolerance=2), ordering="soft")
+    course = simulate(graph, Simulation(filter=make_filter(name, tolerance=2), ordering="soft"))
     yardstick = Yardstick(graph)
     figures = course_figures(course, yardstick, (0.25, 0.5))
     order, is_relevant = course.order.tolist(), graph.relevant().tolist()
@@ -201,7 +201,7 @@ def test_a_course_is_measured_as_by_hand(name: str) -> None:
 
 def test_a_curve_has_some_hundred_points_however_many_pages_there_are() -> None:
     graph = chain("te" * 3000)
-    course = simulate(graph, filter=make_filter("none"), ordering="bfs")
+    course = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
     figures = course_figures(course, Yardstick(graph))
     assert len(figures.points) < 260
     assert figures.points[0] == 1
@@ -217,7 +217,9 @@ def test_courses_of_a_graph_are_looked_at_after_the_same_numbers_of_pages() -> N
     graph = random_graph(3, vertices=2000)
     yardstick = Yardstick(graph)
     some, all_pages = (
-        course_figures(simulate(graph, filter=make_filter(name), ordering="bfs"), yardstick)
+        course_figures(
+            simulate(graph, Simulation(filter=make_filter(name), ordering="bfs")), yardstick
+        )
         for name in ("hard", "none")
     )
     assert some.pages < all_pages.pages
@@ -231,7 +233,7 @@ def test_a_crawl_from_a_seed_that_gives_no_page_has_no_figures_but_says_so() -> 
         page_status=np.array([FAILED, PAGE], np.int8),
         page_language=np.array([-1, 0], np.int16),
     )
-    course = simulate(dead, filter=make_filter("none"), ordering="bfs")
+    course = simulate(dead, Simulation(filter=make_filter("none"), ordering="bfs"))
     figures = course_figures(course, Yardstick(dead))
     assert (figures.pages, figures.coverage, figures.miss_ratio) == (0, [], [])
     assert not figures.milestones

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from crawler.errors import SettingError
-from crawler.simulate.engine import Course, simulate
+from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.generate import generate
 from crawler.simulate.measures import WebMeasures, link_plan
 from crawler.simulate.webgraph import PAGE, WebGraph
@@ -161,7 +161,9 @@ def courses(web: WebGraph) -> dict[str, Course]:
         "conservative": ("server-conservative", 10),
     }
     return {
-        name: simulate(web, filter=make_filter(rule, tolerance=tolerance), ordering="soft")
+        name: simulate(
+            web, Simulation(filter=make_filter(rule, tolerance=tolerance), ordering="soft")
+        )
         for name, (rule, tolerance) in asked.items()
     }
 
@@ -184,7 +186,7 @@ def test_strategies_stand_to_each_other_as_in_the_paper(
 
 
 def test_a_crawl_by_domain_takes_what_is_in_the_domain_first(web: WebGraph) -> None:
-    course = simulate(web, filter=make_filter("none"), ordering="cctld", limit=2_000)
+    course = simulate(web, Simulation(filter=make_filter("none"), ordering="cctld", limit=2_000))
     assert web.server_domain is not None
     is_th = web.server_domain[web.page_server[course.order]] == web.domains.index("th")
     assert is_th.mean() > 0.95
@@ -211,7 +213,7 @@ def test_any_small_web_is_whole() -> None:
         graph = generate(WebMeasures().scaled(factor), random_state=1)
         graph.check_shapes()
         graph.check()
-        course = simulate(graph, filter=make_filter("none"), ordering="bfs")
+        course = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
         assert len(course.order) == graph.n_pages
 
 

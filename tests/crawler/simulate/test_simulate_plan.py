@@ -10,7 +10,7 @@ import pytest
 from classifiers.urls.model import UrlModel
 from crawler.errors import CrawlError
 from crawler.options import CrawlOptions
-from crawler.simulate.engine import simulate
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import Yardstick, course_figures
 from crawler.simulate.plan import SimulationPlan, StrategyCase, make_plan, prepared, simulate_all
 from crawler.simulate.repeated import band, estimate
@@ -126,7 +126,7 @@ def test_simulations_done_together_are_those_done_alone(jobs: int, graph: WebGra
     for result in results:
         case = result.case
         rule = make_filter(case.filter, tolerance=case.tolerance or 0)
-        alone = simulate(graph, filter=rule, ordering=case.strategy, limit=250)
+        alone = simulate(graph, Simulation(filter=rule, ordering=case.strategy, limit=250))
         assert result.figures == course_figures(alone, yardstick)
 
 
