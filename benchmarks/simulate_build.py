@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from random import Random
 
-from crawler.simulate.build import build
+from crawler.simulate.build import GraphOptions, build
 
 LINKS_A_PAGE = 6.75
 URLS_A_PAGE = 2.13
@@ -58,9 +58,9 @@ def main() -> None:
         # Compilation, or reading numba's cache, is not a cost of a page.
         (folder / "small").mkdir()
         write_tables(folder / "small", 100)
-        build([folder / "small"], folder / "small-graph", target="th")
+        build([folder / "small"], folder / "small-graph", GraphOptions(target="th"))
         before, began = peak_mb(), time.process_time()
-        graph = build([folder], folder / "graph", target="th")
+        graph = build([folder], folder / "graph", GraphOptions(target="th"))
         seconds = time.process_time() - began
         size = sum(path.stat().st_size for path in (folder / "graph").iterdir())
         told = {

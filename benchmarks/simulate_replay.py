@@ -29,8 +29,8 @@ from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import IDENTITY, open_run
-from crawler.simulate.build import build
-from crawler.simulate.engine import simulate
+from crawler.simulate.build import GraphOptions, build
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import make_filter
 from crawler.url import fingerprint
@@ -82,12 +82,14 @@ def harvest(is_relevant: npt.NDArray[np.bool_], order: npt.NDArray[Any]) -> npt.
 def compared(run: Path, folder: Path, lang: str, strategy: str, filter_name: str) -> dict[str, Any]:
     """Simulate a run on its own graph and compare both crawls."""
     began = time.perf_counter()
-    graph = build([run], folder, target=lang, orderings=["svm"] if strategy == "svm" else [])
+    graph = build(
+        [run], folder, GraphOptions(target=lang, orderings=["svm"] if strategy == "svm" else [])
+    )
     built_s = time.perf_counter() - began
     real = real_order(run, graph)
     rule = make_filter(filter_name, tolerance=TOLERANCE)
     course = simulate(
-        graph, filter=rule, ordering=strategy, host_cap=host_cap(run), limit=len(real)
+        graph, Simulation(filter=rule, ordering=strategy, host_cap=host_cap(run), limit=len(real))
     )
     is_relevant = graph.relevant()
     number = min(len(real), len(course.order))

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.proxyweb import SHARED
-from crawler.simulate.build import build
-from crawler.simulate.engine import simulate
+from crawler.simulate.build import GraphOptions, build
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import FILTERS, Unit, make_filter
 
@@ -57,10 +57,12 @@ def strategies(depths: list[int], tolerances: list[int]) -> Iterator[tuple[str, 
 def run(graph: WebGraph, lang: str, ordering: str, name: str, tolerance: int, depth: int) -> Result:
     """Simulate one strategy."""
     rule = make_filter(name, tolerance=tolerance, directory_depth=depth)
-    course = simulate(graph, filter=rule, ordering=ordering, target=lang)
+    course = simulate(graph, Simulation(filter=rule, ordering=ordering, target=lang))
     is_relevant = graph.relevant(lang)
     relevant = np.cumsum(is_relevant[course.order])
-    everything = simulate(graph, filter=make_filter("none"), ordering="bfs", target=lang)
+    everything = simulate(
+        graph, Simulation(filter=make_filter("none"), ordering="bfs", target=lang)
+    )
     reachable = int(is_relevant[everything.order].sum())
     wanted = int(np.ceil(COVERED * reachable))
     place = int(np.searchsorted(relevant, wanted))
@@ -130,9 +132,7 @@ def main() -> None:
                 graph = build(
                     [arguments.archive],
                     folder,
-                    target=lang,
-                    directory_depth=depth,
-                    orderings=["svm"],
+                    GraphOptions(target=lang, directory_depth=depth, orderings=["svm"]),
                 )
                 for ordering in arguments.orderings.split(","):
                     for filter_name, tolerance, of_depth in strategies(depths, tolerances):

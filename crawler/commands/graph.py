@@ -141,7 +141,7 @@ def _add_generating(group: argparse._ArgumentGroup) -> None:
 
 
 def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
-    from crawler.simulate.build import build
+    from crawler.simulate.build import GraphOptions, build
 
     target = languages.canonical(opts.target or "")
     if target is None:
@@ -149,11 +149,13 @@ def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
     build(
         sources,
         folder,
-        target=target,
-        directory_depth=opts.directory_depth,
-        orderings=parts(opts.orderings),
-        identify=opts.identify,
-        seeds=parts(opts.seeds),
+        GraphOptions(
+            target=target,
+            directory_depth=opts.directory_depth,
+            orderings=parts(opts.orderings),
+            identify=opts.identify,
+            seeds=parts(opts.seeds),
+        ),
     )
 
 

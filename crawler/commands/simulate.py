@@ -202,14 +202,16 @@ def _simulate(found: _Found, opts: argparse.Namespace, watch: Watch) -> None:
         watch.done(result)
 
     if opts.advise:
-        from crawler.simulate.advice import advise
+        from crawler.simulate.advice import Aim, advise
 
         found.advice = advise(
             found.graph,
             found.plan,
-            coverage=_COVERAGE if opts.coverage is None else opts.coverage,
-            least=opts.least or "pages",
-            resamples=opts.resamples or _RESAMPLES,
+            Aim(
+                coverage=_COVERAGE if opts.coverage is None else opts.coverage,
+                least=opts.least or "pages",
+                resamples=opts.resamples or _RESAMPLES,
+            ),
             jobs=opts.jobs,
             on_progress=watch.pages,
             on_result=add,

@@ -1,4 +1,4 @@
-"""Which strategy reaches a wanted coverage at the least cost, and how sure that is.
+"""The strategy that reaches a wanted coverage at the least cost, and how sure that is.
 
 Every strategy is simulated from the seeds of the graph and from others, drawn among its relevant
 pages. Each of these courses is measured on the graph and on resamples of its servers: as many
@@ -106,27 +106,46 @@ class Advice:
         return [one for one in self.choices[1:] if best is not None and one.cost == best.cost]
 
 
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The wanted `coverage` at the `least` pages, bytes or servers.
+
+    A coverage is a share of the relevant pages to which seeds lead. `resamples` are drawn for each
+    random state of a plan.
+    """
+
+    coverage: float
+    least: str = "pages"
+    resamples: int = 200
+
+    def check(self, graph: WebGraph) -> None:
+        """Raise `SettingError` for a coverage not in (0, 1], and for bytes without sizes."""
+        if not 0 < self.coverage <= 1:
+            raise SettingError(f"a coverage of {self.coverage:g} is not more than 0 and at most 1")
+        if self.least not in COSTS:
+            raise SettingError(f"the least {self.least!r}: there are {', '.join(COSTS)}")
+        if self.least == "bytes" and graph.page_bytes is None:
+            raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
+
+
 def advise(
     graph: WebGraph,
     plan: SimulationPlan,
+    aim: Aim,
     *,
-    coverage: float,
-    least: str = "pages",
-    resamples: int = 200,
     jobs: int = 1,
     on_progress: Progress | None = None,
     on_result: Callable[[SimulatedCrawl], None] | None = None,
 ) -> Advice:
-    """Return which case of a plan reaches `coverage` with the least `pages`, `bytes` or `servers`.
+    """Return the case of a plan that reaches the aim, with its rivals.
 
-    `coverage` is a share of the relevant pages to which seeds lead; `resamples` are drawn for each
-    of the plan's random states. Cases that only a simulation can do are left out. Raises
-    `SettingError` for a coverage not in (0, 1] and for bytes where the graph has no sizes.
+    Cases that only a simulation can do are left out. Raises `SettingError` for an aim that cannot
+    be measured on the graph.
     """
-    _check(graph, coverage, least)
+    aim.check(graph)
     cases = tuple(case for case in plan.cases if case.arguments)
     plan = replace(plan, cases=cases)
-    measure = _Measure(graph, coverage, resamples).measure
+    measure = _Measure(graph, aim).measure
     results = []
     for result in simulate_all(graph, plan, jobs=jobs, on_progress=on_progress, measure=measure):
         results.append(result)
@@ -136,11 +155,11 @@ def advise(
     reachable = Yardstick(graph, plan.lang).n_reached
     return Advice(
         lang=plan.lang,
-        coverage=coverage,
-        least=least,
-        choices=_choices(plan, results, _row(least)),
+        coverage=aim.coverage,
+        least=aim.least,
+        choices=_choices(plan, results, _row(aim.least)),
         seed_sets=len({result.seeds for result in results}),
-        resamples=resamples * len(plan.random_states),
+        resamples=aim.resamples * len(plan.random_states),
         reached_by=max((c.relevant[-1] for c in own if c.pages), default=0) / max(1, reachable),
         reachable_pages=reachable,
         relevant_pages=int(np.count_nonzero(graph.relevant(plan.lang))),
@@ -149,20 +168,11 @@ def advise(
     )
 
 
-def _check(graph: WebGraph, coverage: float, least: str) -> None:
-    if not 0 < coverage <= 1:
-        raise SettingError(f"a coverage of {coverage:g} is not more than 0 and at most 1")
-    if least not in COSTS:
-        raise SettingError(f"the least {least!r}: there are {', '.join(COSTS)}")
-    if least == "bytes" and graph.page_bytes is None:
-        raise SettingError("the graph does not know the sizes of its pages: no advice on bytes")
-
-
 class _Measure:
     """Measures the costs of courses on a graph and on resamples of it."""
 
-    def __init__(self, graph: WebGraph, coverage: float, resamples: int) -> None:
-        self._graph, self._coverage, self._resamples = graph, coverage, resamples
+    def __init__(self, graph: WebGraph, aim: Aim) -> None:
+        self._graph, self._aim = graph, aim
 
     def measure(self, course: Course, yardstick: Yardstick, random_state: int) -> Costs:
         """Return the costs (resamples + 1, 4), the first without resampling."""
@@ -174,10 +184,10 @@ class _Measure:
         count_by_server(yardstick.kind, yardstick.distance, arrays.server, by_server)
         has_page = np.flatnonzero(_has_page(self._graph))
         is_known = np.zeros(n_servers, np.uint8)
-        costs = np.empty((self._resamples + 1, 4))
-        for number in range(self._resamples + 1):
+        costs = np.empty((self._aim.resamples + 1, 4))
+        for number in range(self._aim.resamples + 1):
             weights = _weights(has_page, by_server, random_state, number)
-            wanted = self._coverage * int((by_server * weights).sum())
+            wanted = self._aim.coverage * int((by_server * weights).sum())
             weighted_costs(arrays, weights, max(wanted - 1e-6, 1e-6), is_known, costs[number])
         return costs
 

@@ -40,45 +40,59 @@ _ORPHANS = "links of URLs that are not among the pages"
 _WITHOUT_LINKS = "pages whose links are not known"
 
 
-def build(
-    sources: Sequence[Path],
-    folder: Path,
-    *,
-    target: str,
-    directory_depth: int = 1,
-    orderings: Sequence[str] = (),
-    identify: str = "composite",
-    seeds: Sequence[str] = (),
-) -> WebGraph:
+@dataclass(frozen=True)
+class GraphOptions:
+    """How a graph is made of its sources.
+
+    Crawls look for pages in `target`. `directory_depth` directories of a path make a unit.
+    `orderings` are scored for every URL; the scores that a run recorded are taken as they are.
+    `identify` names the method that tells the languages of pages in WARC files. Crawls begin at
+    `seeds`, else at the seeds of the sources, else at the first page.
+    """
+
+    target: str
+    directory_depth: int = 1
+    orderings: Sequence[str] = ()
+    identify: str = "composite"
+    seeds: Sequence[str] = ()
+
+    def check(self) -> None:
+        """Raise `SettingError` for an ordering without scores and for a depth below 1."""
+        for name in self.orderings:
+            if name not in _SCORED:
+                raise SettingError(
+                    f"{name} does not score URLs; those that do are {', '.join(_SCORED)}"
+                )
+        if self.directory_depth < 1:
+            raise SettingError(f"directory_depth={self.directory_depth}: 1 or more is needed")
+
+
+def build(sources: Sequence[Path], folder: Path, options: GraphOptions) -> WebGraph:
     """Write the graph of all sources into `folder` and return it, opened.
 
     `sources` are folders of runs, WARC and WAT files, tables and lists of seeds (see
     `crawler.simulate.sources`). For one URL a page counts more than a redirect, a
     redirect more than a failure, and of two pages the first counts. The next page fills in facts
-    that the first one lacks (a WAT file knows no languages). `directory_depth` directories of a
-    path make a unit.
-    `orderings` are scored for every URL; the scores that a run wrote down are taken as they are.
-    `identify` tells the languages of pages in WARC files. Crawls begin at `seeds`, else where the
-    sources say, else at the first page.
+    that the first one lacks (a WAT file knows no languages).
 
     `provenance` of the graph counts under `left_out` the rows and links that are not in it, by
-    reason. Raises `CrawlError` where a source cannot be read, no page is in `target`, or `folder`
-    has a graph already.
+    reason. Raises `CrawlError` where a source cannot be read, no page is in `options.target`, or
+    `folder` has a graph already.
     """
-    _check(orderings, directory_depth)
-    given = _normal_seeds(seeds)
+    options.check()
+    given = _normal_seeds(options.seeds)
     folder = Path(folder)
     if (folder / "graph.json").exists():
         raise GraphError(f"{folder}: there is a graph already")
     try:
-        opened = sources_of(sources, identify=identify)
-        provenance = _provenance(opened, directory_depth, identify)
+        opened = sources_of(sources, identify=options.identify)
+        provenance = _provenance(opened, options)
         folder.mkdir(parents=True, exist_ok=True)
-        with _assembly(folder, directory_depth, orderings) as assembly:
+        with _assembly(folder, options) as assembly:
             for number, source in enumerate(opened, 1):
                 assembly.read(source, number)
             told = [url for source in opened for url in source.seeds()]
-            assembly.graph(target, given or told, provenance).write(folder)
+            assembly.graph(given or told, provenance).write(folder)
     except CrawlError:
         raise
     except ClassifierError as error:
@@ -92,25 +106,13 @@ def build(
 
 
 @contextmanager
-def _assembly(
-    folder: Path, directory_depth: int, orderings: Sequence[str]
-) -> Iterator["_Assembly"]:
+def _assembly(folder: Path, options: GraphOptions) -> Iterator["_Assembly"]:
     """An assembly whose files are in a folder of their own, which is deleted at the end."""
     with (
         tempfile.TemporaryDirectory(prefix=".", dir=folder) as spool,
-        closing(_Assembly(Path(spool), directory_depth, tuple(orderings))) as assembly,
+        closing(_Assembly(Path(spool), options)) as assembly,
     ):
         yield assembly
-
-
-def _check(orderings: Sequence[str], directory_depth: int) -> None:
-    for name in orderings:
-        if name not in _SCORED:
-            raise SettingError(
-                f"{name} does not score URLs; those that do are {', '.join(_SCORED)}"
-            )
-    if directory_depth < 1:
-        raise SettingError(f"directory_depth={directory_depth}: 1 or more is needed")
 
 
 def _normal_seeds(seeds: Sequence[str]) -> list[str]:
@@ -123,14 +125,12 @@ def _normal_seeds(seeds: Sequence[str]) -> list[str]:
     return urls
 
 
-def _provenance(
-    sources: Sequence[GraphSource], directory_depth: int, identify: str
-) -> Mapping[str, object]:
+def _provenance(sources: Sequence[GraphSource], options: GraphOptions) -> Mapping[str, object]:
     return {
         "made_by": "build",
         "sources": [source.name for source in sources],
-        "directory_depth": directory_depth,
-        "identify": identify,
+        "directory_depth": options.directory_depth,
+        "identify": options.identify,
     }
 
 
@@ -214,10 +214,11 @@ class _Vertices:
 class _Assembly:
     """A graph while its sources are read; its texts and links are in files of `spool`."""
 
-    def __init__(self, spool: Path, directory_depth: int, orderings: tuple[str, ...]) -> None:
+    def __init__(self, spool: Path, options: GraphOptions) -> None:
         self._spool = spool
-        self._depth = directory_depth
-        self._orderings = orderings
+        self._depth = options.directory_depth
+        self._orderings = options.orderings
+        self._target = options.target
         self._numbering, self._directories = _Numbering(), _Numbering()
         self._vertices = _Vertices.empty()
         self._servers: dict[str, int] = {}
@@ -350,26 +351,22 @@ class _Assembly:
         self._url_file.close()
         self._link_file.close()
 
-    def graph(
-        self, target: str, seeds: Sequence[str], provenance: Mapping[str, object]
-    ) -> WebGraph:
+    def graph(self, seeds: Sequence[str], provenance: Mapping[str, object]) -> WebGraph:
         """Return the graph; its long columns are files of the spool."""
         seed_vertices = self._seeds(seeds)
         self.close()
         known, n = self._vertices, self._numbering.known
-        self._check_languages(target)
+        self._check_language()
         link_start, link_target = self._links(n)
         url_start = _starts(known.url_length[:n])
         url_bytes = _mapped(self._spool / "urls", np.dtype(np.uint8))
         is_page = known.status[:n] == PAGE
         self._left_out[_WITHOUT_LINKS] += int(np.count_nonzero(is_page & (known.source[:n] == 0)))
         left_out = {reason: number for reason, number in self._left_out.items() if number}
-        scores = {
-            name: self._scores(name, target, url_start, url_bytes) for name in self._orderings
-        }
+        scores = {name: self._scores(name, url_start, url_bytes) for name in self._orderings}
         return WebGraph(
             languages=tuple(self._languages),
-            target=target,
+            target=self._target,
             n_directories=self._directories.known,
             page_server=known.server[:n],
             page_directory=known.directory[:n],
@@ -386,12 +383,12 @@ class _Assembly:
             **_server_columns(list(self._servers)),
         )
 
-    def _check_languages(self, target: str) -> None:
+    def _check_language(self) -> None:
         if self._first_page < 0:
             raise GraphError("there is no page in the sources, so there is no graph")
-        if target not in self._languages:
+        if self._target not in self._languages:
             known = ", ".join(list(self._languages)[:12]) or "none"
-            raise GraphError(f"the sources have no page in {target!r}; languages: {known}")
+            raise GraphError(f"the sources have no page in {self._target!r}; languages: {known}")
 
     def _seeds(self, urls: Sequence[str]) -> npt.NDArray[np.int32]:
         if not urls:
@@ -419,13 +416,12 @@ class _Assembly:
     def _scores(
         self,
         ordering: str,
-        target: str,
         starts: npt.NDArray[np.int64],
         texts: npt.NDArray[np.uint8],
     ) -> npt.NDArray[np.float32]:
         from crawler.strategies import SEED, make_ordering
 
-        rule = make_ordering(ordering, target)
+        rule = make_ordering(ordering, self._target)
         n = len(starts) - 1
         scores = np.empty(n, np.float32)
         for first in range(0, n, _URLS_AT_A_TIME):

@@ -7,8 +7,8 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.report.advice_text import advice_lines
-from crawler.simulate.advice import Advice, advise
-from crawler.simulate.engine import simulate
+from crawler.simulate.advice import Advice, Aim, advise
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import Yardstick, course_figures, wanted_pages
 from crawler.simulate.plan import make_plan
 from crawler.simulate.webgraph import PAGE, UNKNOWN, WebGraph
@@ -26,7 +26,7 @@ def graph() -> WebGraph:
 
 def advice_on(graph: WebGraph, least: str = "pages", coverage: float = 0.6, **given: str) -> Advice:
     plan = make_plan(given, graph, random_states=STATES, drawn_seeds=3)
-    return advise(graph, plan, coverage=coverage, least=least, resamples=40, jobs=2)
+    return advise(graph, plan, Aim(coverage, least, resamples=40), jobs=2)
 
 
 def test_the_strategy_that_costs_least_comes_first(graph: WebGraph) -> None:
@@ -39,7 +39,7 @@ def test_the_strategy_that_costs_least_comes_first(graph: WebGraph) -> None:
     yardstick = Yardstick(graph)
     for choice in advice.choices:
         rule = make_filter(choice.case.filter, tolerance=choice.case.tolerance or 0)
-        course = simulate(graph, filter=rule, ordering=choice.case.strategy)
+        course = simulate(graph, Simulation(filter=rule, ordering=choice.case.strategy))
         # Coverage is of what the seeds lead to, the figures' own is of what there is.
         share = wanted_pages(0.6, yardstick.n_reached) / yardstick.n_relevant
         reached = course_figures(course, yardstick, (share,)).milestones.get(share)
@@ -127,7 +127,7 @@ def test_few_relevant_servers_are_said_to_tell_little(graph: WebGraph) -> None:
     seeds = np.flatnonzero(on_one & graph.relevant())[:1].astype(np.int32)
     rare = replace(graph, page_language=language, seeds=seeds)
     plan = make_plan({"strategies": "bfs,soft"}, rare, random_states=STATES)
-    advice = advise(rare, plan, coverage=0.9, resamples=40)
+    advice = advise(rare, plan, Aim(0.9, resamples=40))
     assert advice.relevant_servers == 1
     assert advice.choices[0].reached == 1
     assert "few relevant servers (1)" in " ".join(advice_lines(advice))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from crawler.simulate.build import build
-from crawler.simulate.engine import simulate
+from crawler.simulate.build import GraphOptions, build
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.webgraph import PAGE
 from crawler.strategies import make_filter
 from tests.support.crawls import crawl, rows
@@ -53,12 +53,16 @@ def test_a_simulation_on_what_a_crawl_recorded_repeats_the_crawl(
 ) -> None:
     fetched = recorded(tmp_path / "run", strategy, rule)
     assert len(fetched) > 20
-    graph = build([tmp_path / "run"], tmp_path / "graph", target="de", orderings=["svm"])
+    graph = build(
+        [tmp_path / "run"], tmp_path / "graph", GraphOptions(target="de", orderings=["svm"])
+    )
     course = simulate(
         graph,
-        filter=make_filter(str(rule["filter"]), tolerance=int(rule.get("tolerance", 10))),
-        ordering=strategy,
-        host_cap=int(rule.get("host_cap", 0)),
+        Simulation(
+            filter=make_filter(str(rule["filter"]), tolerance=int(rule.get("tolerance", 10))),
+            ordering=strategy,
+            host_cap=int(rule.get("host_cap", 0)),
+        ),
     )
     assert [graph.url(vertex) for vertex in course.order.tolist()] == fetched
     assert (graph.page_status[course.order] == PAGE).all()
