@@ -1,4 +1,4 @@
-"""Functions compiled by numba, and a cache on disk that follows all that they are made of.
+"""Functions compiled by numba, and a cache on disk that notices every change in them.
 
 numba keeps a compiled function on disk until the file of that function changes. It does not notice
 a change in another file, of a function that is called or of a constant that is read. Here the key
@@ -12,7 +12,7 @@ that touches private parts of numba: `FunctionCache._index_key`, `Dispatcher._ca
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
@@ -61,33 +61,36 @@ def _leave_out_scipy() -> None:
 _leave_out_scipy()
 
 
+_OPTIONS: Mapping[str, Any] = {"nogil": True, "error_model": "numpy"}
+_BORROWING: Mapping[str, Any] = {**_OPTIONS, "_nrt": False}
+
+
 def inlined(function: Function) -> Function:
     """The function compiled as a part of the functions that call it."""
-    return cast(Function, numba.njit(nogil=True, error_model="numpy")(function))
+    return cast(Function, numba.njit(**_OPTIONS)(function))
 
 
 def compiled(function: Function) -> Function:
     """The function compiled, or read from the cache on disk."""
-    return _cached(function, numba.njit(nogil=True, error_model="numpy"))
+    return _cached(function, numba.njit(**_OPTIONS))
 
 
 def borrowing(function: Function) -> Function:
     """The function compiled without counts of references, or read from the cache on disk.
 
     Otherwise each field of a tuple and each argument of a call has its references counted, which
-    can take longer than the work. The function and its steps must not make or return arrays: they
-    borrow those of their caller.
+    can take longer than the work. The function and its steps borrow the arrays of their caller:
+    numba refuses code that makes one, and a returned one would be freed while it is in use.
     """
-    return _cached(function, numba.njit(nogil=True, error_model="numpy", _nrt=False))
+    return _cached(function, numba.njit(**_BORROWING))
 
 
 def step(function: Function) -> Function:
     """The function compiled into the functions that call it, without counts of references.
 
-    It must not make or return arrays, see `borrowing`.
+    It must not return an array, see `borrowing`.
     """
-    compile_it: Any = numba.njit(nogil=True, error_model="numpy", _nrt=False, forceinline=True)
-    return cast(Function, compile_it(function))
+    return cast(Function, numba.njit(**_BORROWING, forceinline=True)(function))
 
 
 def _cached(function: Function, compile_it: Callable[[Any], Any]) -> Function:
@@ -99,7 +102,7 @@ def _cached(function: Function, compile_it: Callable[[Any], Any]) -> Function:
 
 
 class _DigestCache(FunctionCache):
-    """numba's cache of one function, keyed by `source_digest` too; what is damaged is ignored."""
+    """numba's cache of one function, keyed by `source_digest` too; a damaged entry is ignored."""
 
     def _index_key(self, sig: Any, codegen: Any) -> tuple[object, ...]:
         parent: Any = super()
@@ -147,7 +150,7 @@ def source_digest(function: Callable[..., Any]) -> str:
 
 
 def _parts(function: Callable[..., Any]) -> Iterator[str | Callable[..., Any]]:
-    """What a function is made of: text that stands for it, and the functions that it names."""
+    """The parts of a function: text that stands for its code, and the functions that it names."""
     own = cast(FunctionType, function)
     cells = zip(own.__code__.co_freevars, own.__closure__ or (), strict=True)
     known = own.__globals__ | {name: cell.cell_contents for name, cell in cells}

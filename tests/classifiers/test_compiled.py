@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 
 from classifiers.compiled import source_digest
+from tests.support.crawls import ROOT
 
 _ENTRY = """
     from typing import NamedTuple
@@ -178,3 +181,19 @@ def _adder(constant: object):  # type: ignore[no-untyped-def]
         return number + constant
 
     return add
+
+
+def test_no_function_that_borrows_its_arrays_returns_one() -> None:
+    scalars = {"int", "bool", "float", "None", "uint32", "uint64", "float32"}
+    of_scalars = {"np", "tuple", "Source", "_Hashes"}
+    found = {}
+    for path in (*ROOT.glob("crawler/**/*.py"), *ROOT.glob("classifiers/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and any(
+                isinstance(one, ast.Name) and one.id in ("borrowing", "step")
+                for one in node.decorator_list
+            ):
+                returned = re.findall(r"\w+", ast.unparse(node.returns) if node.returns else "?")
+                found[node.name] = set(returned) - scalars - of_scalars
+    assert len(found) > 30
+    assert {name: kinds for name, kinds in found.items() if kinds} == {}
