@@ -11,7 +11,7 @@ _ENDS, _USER, _PORT = 1, 2, 3
 
 
 def _signs() -> Bytes:
-    """For each byte what it says in an authority, or 0."""
+    """The meaning of each byte in an authority, or 0."""
     table = np.zeros(256, np.uint8)
     for sign in b"/\\?#\n":
         table[sign] = _ENDS

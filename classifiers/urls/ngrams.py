@@ -56,7 +56,7 @@ MARK_VALUE: Final = 0.5
 (where none occurs twice)."""
 HOST, PATH = 0, 1
 
-# No URL has more: a word of n letters, n >= 2, takes n + 1 bytes with what ends it, and has at
+# No URL has more: a word of n letters, n >= 2, takes n + 1 bytes with its delimiter, and has at
 # most 5 (n + 2) n-grams, 2 n letters and blocks, and itself. Five more are written and forgotten.
 _MAX_GRAMS = MAX_BYTES * 12 + 5
 _SHIFT = np.uint64(SYMBOL_BITS)

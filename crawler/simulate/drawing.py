@@ -17,11 +17,11 @@ Longs = npt.NDArray[np.int64]
 Keys = npt.NDArray[np.uint32]
 
 _SERVERS, _PLACES, _FREE, _URLS = range(4)
-"""What the columns of `Drawing.tiers` count."""
+"""The counts in the columns of `Drawing.tiers`."""
 
 
 class Drawing(NamedTuple):
-    """What is drawn from: the URLs of servers, which are numbered from `first` (S+1,) on.
+    """The queued URLs of servers, which are numbered from `first` (S+1,) on, and random words.
 
     `admitted` (S,) of these numbers are given. `inner` (F,) sums the queued URLs within each
     server, `outer` (2 S,) within the servers of each tier, by their `place` (S,), as Fenwick
@@ -54,7 +54,7 @@ def _add(sums: Ints, first: int, size: int, at: int, by: int) -> None:
 
 @step
 def _find(sums: Ints, first: int, size: int, position: int) -> tuple[int, int]:
-    """The row of a Fenwick tree that a position is in, and where in its weight that is."""
+    """The row of a Fenwick tree at a position, and the position within the weight of that row."""
     at, stride = 0, 1
     while 2 * stride <= size:
         stride *= 2
@@ -139,7 +139,7 @@ def take_drawn(drawing: Drawing) -> int:
 
 @step
 def draw_in(drawing: Drawing, server: int, tier: int) -> int:
-    """Let a URL of a server be drawn; return its number."""
+    """Add a URL of a server to those that can be drawn; return its number."""
     at = int(drawing.admitted[server])
     drawing.admitted[server] += 1
     change(drawing, server, at, tier, 1)

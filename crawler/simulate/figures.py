@@ -174,7 +174,7 @@ class CourseFigures:
     """How a crawl went, as Tamura 2007, Figures 4 to 8, draw it.
 
     `points` are numbers of pages; `relevant`, `servers`, `queue` and `bytes` (None: sizes are not
-    known) what there was after so many. Row d of `missed` is how many of the relevant pages within
+    known) are the counts after so many. Row d of `missed` is how many of the relevant pages within
     d links from the seeds were not crawled, and how many there are. `milestones` maps a coverage
     to its cost, and lacks those that were not reached.
     """

@@ -8,7 +8,7 @@ How each quantity comes about:
   pages are there, so the shares miss by a part of one server.
 - **Tables 4 and 5** make a plan of links: how many lead from relevant pages, from other pages of
   relevant servers and from pages of other servers to each kind of page, on the same server and on
-  others. What the tables leave open (links to URLs that were never fetched are in Table 5 only)
+  others. The rest (links to URLs that were never fetched are in Table 5 only)
   is divided in proportion. Pages get links of each kind in proportion to an activity of their own,
   lognormal, as far as their server has pages for them.
 - **Fig. 1**: relevant and other pages get distances from the seeds in the shares that
@@ -20,8 +20,8 @@ How each quantity comes about:
   irrelevant pages of an island are found before its first relevant one has a long tail, so that
   some islands outlast any tolerance. `remote_islands` of them are known from irrelevant servers
   only.
-- **Harvest rate** (5.2): relevant pages link to `linked_other_pages` different irrelevant ones. It
-  is what a hard focused crawl downloads beside relevant pages, 30 % of some two million.
+- **Harvest rate** (5.2): relevant pages link to `linked_other_pages` different irrelevant ones. A
+  hard focused crawl downloads these beside relevant pages, 30 % of some two million.
 
 The paper shows its figures as plots, not as numbers. The defaults for Figures 1 and 2 are curves
 that agree with its text. Sizes of servers are lognormal, unlike in the paper, which does not give

@@ -51,7 +51,7 @@ score; drawn uniformly."""
 N_PAGES, QUEUED, STORED, SEEN, REJECTED, HOST_FULL, DROPPED = range(7)
 FOUND, FIRST_LOW = range(7, HEAP)
 N_COUNTS: Final = 10
-"""What `Memory.counts` holds: results, then how far the queues are filled and read."""
+"""Places in `Memory.counts`: results, then how far the queues are filled and read."""
 
 ENDED, PAUSED = -1, -2
 """Results of `crawl`, and of looking for the next URL, whose number is 0 or more."""

@@ -1,4 +1,4 @@
-"""What the loops over a graph's links share: its links and kinds as arrays, and where links end."""
+"""The links and kinds of a graph as arrays, and the vertices where links end."""
 
 from typing import Final, NamedTuple
 

@@ -42,7 +42,7 @@ class WebMeasures:
     `relevant_by_distance` the share of relevant ones among these (Fig. 1); the last are `pages` and
     the share of all. `linked_other_pages` irrelevant pages are linked from relevant ones.
     `hidden_pages` is the share of relevant pages that relevant ones lead to only through others
-    (what a hard focused crawl misses, Fig. 4), `single_hidden_pages` the part of it whose server
+    (a hard focused crawl misses these, Fig. 4), `single_hidden_pages` the part of it whose server
     has relevant pages that are not hidden, and `remote_islands` the part of the other hidden pages'
     servers that no relevant page links to. `detour_ratio` is the ratio of islands behind one page
     more to those behind one less: how Fig. 2 falls. `seeds` are home pages in the target language.

@@ -1,4 +1,4 @@
-"""What repeated simulations of one strategy have in common: means, bands, intervals."""
+"""Means, bands and intervals of repeated simulations of one strategy."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """Linear support vector machines of many classes at once, each against all others.
 
 Dual coordinate descent for the squared hinge loss with an L2 penalty (Hsieh and others 2008,
-"A dual coordinate descent method for large-scale linear SVM", Algorithm 1), which is what
+"A dual coordinate descent method for large-scale linear SVM", Algorithm 1), which
 scikit-learn's LinearSVC does for one machine at a time. Here a row's features are read once for
-all machines: reading them is what training waits for. Sums are taken in the order of the
+all machines, since reading them takes most of the time. Sums are taken in the order of the
 features, so the same rows give the same bits.
 """
 
@@ -19,7 +19,7 @@ from classifiers.compiled import borrowing, step
 EPOCHS: Final = 10
 """Passes over the rows; the F1 of the URL model does not change after six."""
 _TOLERANCE: Final = 0.01
-"""The end: a pass that moves less than this share of what the first one moved."""
+"""The end: a pass that moves less than this share of the movement of the first one."""
 
 Floats = npt.NDArray[np.float32]
 Classes = npt.NDArray[np.int64]
@@ -101,7 +101,7 @@ def fit(
 def _costs(
     classes: Classes, weights: Weights, rest_weights: Weights, n_classes: int, penalty: float
 ) -> tuple[Floats, Floats]:
-    """What a row of weight 1 costs a machine as an example of its class and of the rest."""
+    """The costs of a row of weight 1 for each machine, as one of its class and of the rest."""
     own = np.bincount(classes, weights=weights, minlength=n_classes)
     others = np.bincount(classes, weights=rest_weights, minlength=n_classes)
     sides = (own, others.sum() - others)

@@ -1,4 +1,4 @@
-"""What a graph can be read from: run folders, WARC and WAT files, plain tables."""
+"""The sources of graphs: run folders, WARC and WAT files, plain tables."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -50,7 +50,7 @@ class SeedList:
 
 
 def sources_of(paths: Sequence[Path], *, identify: str) -> list[GraphSource]:
-    """Return what stands at these paths, in their order; raises `CrawlError`.
+    """Return the sources at these paths, in their order; raises `CrawlError`.
 
     `identify` names the method that tells the languages of pages in WARC files.
     """

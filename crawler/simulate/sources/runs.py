@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
 from crawler.errors import GraphError
 from crawler.frontier import outlinks
@@ -19,6 +20,18 @@ _PAGES = """
     FROM pages AS p LEFT JOIN links AS l ON l.page = p.id ORDER BY p.id"""
 _QUEUED = "SELECT url, score FROM urls WHERE queued = 1 ORDER BY id"
 _RECORDED = "links of its pages are not recorded: crawl with -s LANGFOCUS_LINKS=True"
+
+
+class _PageRecord(NamedTuple):
+    """A page as a run recorded it: a row of `_PAGES`."""
+
+    url: str
+    outcome: str
+    code: int | None
+    language: str | None
+    size: int
+    score: float
+    links: bytes | None
 
 
 class RunSource:
@@ -57,25 +70,17 @@ class RunSource:
         """Read the pages in the order in which they were settled, then the queue."""
         with reading(self._folder) as connection, closing(connection.cursor()) as cursor:
             for row in cursor.execute(_PAGES):
-                yield self._row(*row)
+                yield self._row(_PageRecord(*row))
             for url, score in cursor.execute(_QUEUED):
                 yield GraphRow(url, score=score)
 
-    def _row(
-        self,
-        url: str,
-        outcome: str,
-        code: int | None,
-        language: str | None,
-        size: int,
-        score: float,
-        links: bytes | None,
-    ) -> GraphRow:
-        status = status_of(outcome, is_download=code is not None and 200 <= code < 300)
+    def _row(self, page: _PageRecord) -> GraphRow:
+        is_download = page.code is not None and 200 <= page.code < 300
+        status = status_of(page.outcome, is_download=is_download)
         if status == FAILED:
-            return GraphRow(url, status, score=score)
+            return GraphRow(page.url, status, score=page.score)
         try:
-            targets = None if links is None else outlinks.read(links)
+            targets = None if page.links is None else outlinks.read(page.links)
         except ValueError as error:
-            raise GraphError(f"{self._folder}: damaged links of {url} ({error})") from error
-        return GraphRow(url, status, language, size, targets, score)
+            raise GraphError(f"{self._folder}: damaged links of {page.url} ({error})") from error
+        return GraphRow(page.url, status, page.language, page.size, targets, page.score)

@@ -33,7 +33,7 @@ class GraphSource(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is and where, for the graph's provenance."""
+        """The kind and the path of the source, for the graph's provenance."""
 
     @property
     def left_out(self) -> Counter[str]:

@@ -110,8 +110,8 @@ class TableSource:
             raise self._fault(number, f"{column} {text!r} is no whole number")
         return int(text or 0)
 
-    def _fault(self, number: int, what: str) -> GraphError:
-        return GraphError(f"{self._path}:{number}: {what}")
+    def _fault(self, number: int, reason: str) -> GraphError:
+        return GraphError(f"{self._path}:{number}: {reason}")
 
     # Reading.
 
@@ -140,8 +140,7 @@ class TableSource:
             if self._path.name.startswith(name):
                 return list(columns)
         raise GraphError(
-            f"{self._path}: a table without a header is called pages or links, "
-            "so that one knows what it is"
+            f"{self._path}: a table without a header is called pages or links, which tells its kind"
         )
 
     def _check(self, names: Sequence[str]) -> None:
