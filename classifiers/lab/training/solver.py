@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import borrowing, step
+from classifiers.compiled import borrowing, inlined, step
 
 EPOCHS: Final = 10
 """Passes over the rows; the F1 of the URL model does not change after six."""
@@ -122,7 +122,8 @@ def _best_dual(
     return max(dual - gradient / (length + spread), np.float32(0))
 
 
-@step
+# A function of its own: inside the long loop these sums are not vectorised.
+@inlined
 def _score(rows: _Rows, row: int, learned: Floats, scores: Floats) -> None:
     """Set `scores` (n_classes,) to the decision values of a row."""
     for machine in range(len(scores)):
@@ -133,7 +134,7 @@ def _score(rows: _Rows, row: int, learned: Floats, scores: Floats) -> None:
             scores[machine] += weight[machine] * value
 
 
-@step
+@inlined
 def _learn(rows: _Rows, row: int, learned: Floats, steps: Floats) -> None:
     """Add a row to the weights, for each machine as often as `steps` (n_classes,) says."""
     for at in range(rows.pointers[row], rows.pointers[row + 1]):
