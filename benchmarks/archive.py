@@ -4,7 +4,7 @@ Crawls a recorded web from its portal and compares the run with the directory la
 harvest rate by the crawl's own identification, coverage and pages against the record. Prints one
 JSON line for each setting.
 
-python -m benchmarks.archive --lang fr
+    python -m benchmarks.archive --lang fr
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """CPU time of a URL in the frontier, by the number of hosts, compared with the queues of others.
 
-python -m benchmarks.frontier [--hosts 100,10000,50000,1000000] [--urls-per-host 1]
+    python -m benchmarks.frontier [--hosts 100,10000,50000,1000000] [--urls-per-host 1]
 
 For each number of hosts the SQLite frontier is filled with pages of 60 links each, to hosts in
 random order. A fresh process then opens it, once best-first with a different score for every URL,
@@ -10,7 +10,7 @@ that hosts rest and come back. Use the rates by CPU second: other processes hard
 Memory is the growth of the resident set, SQLite's page cache (64 MB) included. Disk is the size of
 the full `run.db`. A folder as large as a national archive's takes an hour or more:
 
-python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
+    python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
 
 In the same minutes two rivals take as many requests to as many hosts: Scrapy's default queue
 (`DownloaderAwarePriorityQueue` over `LifoMemoryQueue`, 16 downloads in progress) and scrapy-redis

@@ -9,7 +9,7 @@ seconds of CPU for one input and raise its peak memory by `MEMORY_BYTES`. A proc
 hangs is a failure too. Failures of one kind count once; `--save` gets a shortened input of each.
 Prints a JSON line for each target; exits with 1 if something failed.
 
-python -m benchmarks.fuzz --seconds 60 --target all --random-state 1 --save failures
+    python -m benchmarks.fuzz --seconds 60 --target all --random-state 1 --save failures
 """
 
 import argparse

@@ -3,7 +3,7 @@
 Runs one crawl from three seeds for each web, language and strategy. The rates come from the
 server's own log. Prints one JSON line for each crawl, then the means as a table.
 
-python -m benchmarks.harvest --langs de,fr,es,it --strategies random,cctld,svm --pages 1000
+    python -m benchmarks.harvest --langs de,fr,es,it --strategies random,cctld,svm --pages 1000
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """A crawl whose processes are killed again and again loses nothing and does nothing twice.
 
-python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
+    python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
 
 Serves a web (`benchmarks.killweb`) from a separate process and starts `scrapy crawl langfocus` on
 it. It sends the crawl SIGKILL 0.5 to 3 seconds after its first fetch, and one time in five at any

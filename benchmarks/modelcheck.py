@@ -1,6 +1,6 @@
 """Compares the frontiers with a slow, obvious model for many thousands of steps.
 
-python -m benchmarks.modelcheck [--steps 20000] [--frontier sqlite|redis] [--random-state 1]
+    python -m benchmarks.modelcheck [--steps 20000] [--frontier sqlite|redis] [--random-state 1]
 
 Runs the state machines of `tests/crawler/frontier/test_frontier_contract.py` and
 `tests/crawler/shared/test_frontier_redis.py`. The test suite runs them for some hundred short

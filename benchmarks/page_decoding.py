@@ -1,6 +1,6 @@
 """Share of pages in legacy encodings whose text is decoded exactly, by rival.
 
-python benchmarks/page_decoding.py PAGES [--texts TEXTS] [--rivals] [--each N]
+    python benchmarks/page_decoding.py PAGES [--texts TEXTS] [--rivals] [--each N]
 
 Prints one JSON line. Real documents are those of the folder PAGES (`pages.tsv`, `html.tar`) that
 are not UTF-8. Their true encoding is the one that the path names, else the declared one. Made

@@ -6,7 +6,7 @@ The claim: a page of any bytes and any length costs at most 100 ms more than an 
 Each input is read at several sizes, in turn with the ordinary page. The least CPU time of
 `--rounds` counts. Prints one JSON line, and a table on stderr.
 
-taskset -c 1 python -m benchmarks.page_hostile --rounds 3
+    taskset -c 1 python -m benchmarks.page_hostile --rounds 3
 """
 
 import argparse

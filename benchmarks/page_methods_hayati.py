@@ -1,6 +1,6 @@
 """Figures of Hayati 2004's methods, compared with our methods on other pages.
 
-python -m benchmarks.page_methods_hayati TEXTS.tsv.gz PAGES [--ship]
+    python -m benchmarks.page_methods_hayati TEXTS.tsv.gz PAGES [--ship]
 
 Prints one JSON line. Accuracy is in percent in the eleven languages of the paper: BASE and NFC on
 real pages (4.6) and on held-out texts, the top-level domain alone (5.1; five folds by host), and

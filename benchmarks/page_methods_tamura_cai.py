@@ -1,6 +1,6 @@
 """Figures of the methods of Cai 2009 and Tamura 2007, compared with our methods on other pages.
 
-python -m benchmarks.page_methods_tamura_cai TEXTS.tsv.gz PAGES [--skip lingua] [--ship]
+    python -m benchmarks.page_methods_tamura_cai TEXTS.tsv.gz PAGES [--skip lingua] [--ship]
 
 Prints one JSON line, all values in percent of pages. `cai`: right among the pages identified as one
 of his seven languages (Table 5-1), by all evidence and by each kind alone, without unknown ones;

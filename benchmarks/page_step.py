@@ -7,7 +7,7 @@ All ways read the same bytes in turn, page by page, so that a busy machine slows
 Rivals read only every `--every`-th page; their ratio is to our time on those pages. Prints one JSON
 line, and a table on stderr.
 
-taskset -c 1 python -m benchmarks.page_step --rounds 3
+    taskset -c 1 python -m benchmarks.page_step --rounds 3
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Accuracy of the language of short texts, on texts that no method was trained on.
 
-python -m benchmarks.page_texts TEXTS.tsv.gz [--rivals] [--share 0.1]
+    python -m benchmarks.page_texts TEXTS.tsv.gz [--rivals] [--share 0.1]
 
 Trains the text model without a fixed share of the texts. Then it tests the model, the composite
 method, its parts and the rivals on that share. Accuracy is in % by length for sentences and

@@ -1,6 +1,6 @@
 """Cost of generating a Web of the paper's size and of crawling it by each strategy.
 
-python -m benchmarks.simulate [--scale 1] [--folder FOLDER] [--random-state 0]
+    python -m benchmarks.simulate [--scale 1] [--folder FOLDER] [--random-state 0]
 
 At scale 1 the Web has the size of Tamura 2007: 18,344,127 pages, 39,078,795 vertices, 123,836,342
 links, 574,111 servers. One process generates it and writes it to a folder: a temporary one of 1.4

@@ -3,7 +3,7 @@
 The tables are generated in the proportions of Tamura 2007, 3.1: 6.75 links per page, 2.1 known URLs
 per page, one server per 32 pages. The cost of parsing pages is not included.
 
-python -m benchmarks.simulate_build --pages 1000000
+    python -m benchmarks.simulate_build --pages 1000000
 """
 
 import argparse

@@ -7,7 +7,7 @@ difference of the two harvest rates after any number of pages from 50 on, and th
 half of the crawl and at its end. The last line has the cost of recording: CPU milliseconds and
 bytes per settled page.
 
-python -m benchmarks.simulate_replay --lang de --pages 1500
+    python -m benchmarks.simulate_replay --lang de --pages 1500
 """
 
 import argparse

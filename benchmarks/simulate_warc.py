@@ -5,7 +5,7 @@ Prints one JSON line for each, then the table of docs/graphs.md: the pages downl
 the reachable pages in the language are crawled, the share of the downloaded pages in the language
 at that point, and the final coverage of the reachable pages.
 
-python -m benchmarks.simulate_warc --langs fr,ja
+    python -m benchmarks.simulate_warc --langs fr,ja
 """
 
 import argparse

@@ -6,7 +6,7 @@ identification, frontier on disk). The rival has no delay and identifies nothing
 answers with status 200 in the server's own log; seconds are the time span of the log. Runs
 alternate; the result is the median ratio.
 
-python -m benchmarks.speed --pages 3000 --rounds 3
+    python -m benchmarks.speed --pages 3000 --rounds 3
 """
 
 import argparse

@@ -6,7 +6,7 @@ per second of processor time, and the ratios of speeds within a round. `benchmar
 describes the rivals. F1 is measured for langfocus and the rivals that were trained on the same
 rows, on held-out domains (Baykan 2013, 3.3). Prints one JSON line, and a table on standard error.
 
-python -m benchmarks.url_model URLS.tsv.gz [--no-f1] [--training]
+    python -m benchmarks.url_model URLS.tsv.gz [--no-f1] [--training]
 """
 
 from __future__ import annotations

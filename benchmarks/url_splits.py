@@ -1,6 +1,6 @@
 """F1 of the URL model on unseen URLs, for several ways to divide the data.
 
-python -m benchmarks.url_splits URLS.tsv.gz [--domains 0 1 2] [--random] [--output FILE]
+    python -m benchmarks.url_splits URLS.tsv.gz [--domains 0 1 2] [--random] [--output FILE]
 
 Trains the model as it ships on nine tenths of the URLs and measures it on the last tenth. A tenth
 is one of the registered domains, one for each seed, or one of the URLs. The domains of seeds 0 to 2

@@ -1,6 +1,6 @@
 """Effect of a second and a third worker on a crawl that shares its frontier in Redis.
 
-python -m benchmarks.workers [--pages 3000] [--rounds 3]
+    python -m benchmarks.workers [--pages 3000] [--rounds 3]
 
 Crawls a web (`benchmarks.killweb`, a separate process on this machine) by one process with an
 unshared frontier, then by one, two and three workers with a shared frontier. Each crawl uses a

@@ -2,7 +2,7 @@
 
 A declaration is an annotated name, in a dataclass or in a settings module:
 
-tolerance: Annotated[int, Declared("pages that a server may give", least=0)] = 10
+    tolerance: Annotated[int, Declared("pages that a server may give", least=0)] = 10
 
 Parser, check, error message and manual all come from it.
 """

@@ -1,10 +1,11 @@
 """Errors of the crawl.
 
-CrawlError ├── SettingError (ValueError) a setting or argument that cannot be used ├──
-RunFolderError (ValueError) a run folder that belongs to something else, or is damaged ├──
-GraphError (ValueError) a Web graph that is missing, damaged or incomplete ├── ArchiveError
-(OSError) an archive that is missing, truncated or not a WARC file └── StorageError (OSError) a run
-that can no longer be written, mostly because the disk is full
+CrawlError
+├── SettingError (ValueError)      a setting or argument that cannot be used
+├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
+├── GraphError (ValueError)        a Web graph that is missing, damaged or incomplete
+├── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
+└── StorageError (OSError)         a run that can no longer be written: mostly because the disk is full
 """
 
 from classifiers.errors import LangfocusError

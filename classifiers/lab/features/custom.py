@@ -81,15 +81,22 @@ def load_dictionaries() -> None:
 class CustomFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """Custom-made features of URLs (Baykan 2013, 2.1), dense, (n_urls, n_features).
 
-    ========================================== ======================= ===== ===== feature counted
-    60 74 ========================================== ======================= ===== ===== top-level
-    domain is one of the language yes or no 5 5 top-level domain is com, org, net yes or no 3 3
-    another word is a country code of the before, after; in the 10 15 language (Table I): yes or no
-    74 also whole words of the language's dictionary before, after, whole 15 15 words of no other
-    language's dictionary before, after - 10 cities of the language's countries before, after, whole
-    15 15 words of the trained dictionaries of Yes before, after; in the 4 6 and of No 74 also whole
-    hyphens before, after, whole 3 3 words before, after - 2 server's country speaks the language
-    yes or no 5 - ========================================== ======================= ===== =====
+    ==========================================  =======================  =====  =====
+    feature                                     counted                  60     74
+    ==========================================  =======================  =====  =====
+    top-level domain is one of the language     yes or no                5      5
+    top-level domain is com, org, net           yes or no                3      3
+    another word is a country code of the       before, after; in the    10     15
+    language (Table I): yes or no               74 also whole
+    words of the language's dictionary          before, after, whole     15     15
+    words of no other language's dictionary     before, after            -      10
+    cities of the language's countries          before, after, whole     15     15
+    words of the trained dictionaries of Yes    before, after; in the    4      6
+    and of No                                   74 also whole
+    hyphens                                     before, after, whole     3      3
+    words                                       before, after            -      2
+    server's country speaks the language        yes or no                5      -
+    ==========================================  =======================  =====  =====
 
     "Before" is the host, "after" what follows it. Languages are the five of the study. Unlike in
     the paper, the top-level domain itself is not among the words of the host: it has separate

@@ -1,6 +1,6 @@
 """Counts neighbours of letters in labelled texts, for the detection of single-byte encodings.
 
-python -m classifiers.lab.training.letter_training texts.tsv.gz page-letters-v1.npz
+    python -m classifiers.lab.training.letter_training texts.tsv.gz page-letters-v1.npz
 
 The counts come from the texts and from langdetect's profiles.
 """
