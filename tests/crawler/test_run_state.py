@@ -266,7 +266,10 @@ def test_a_page_that_finds_no_room_stays_queued_with_nothing_of_it_kept(tmp_path
     lease = frontier.next(2.0)
     assert lease is not None
     links = [Link(f"http://other{n}.de/", 0.0) for n in range(2000)]
-    with no_file_beyond(database.stat().st_size), pytest.raises(StorageError, match="can no longer be written"):
+    with (
+        no_file_beyond(database.stat().st_size),
+        pytest.raises(StorageError, match="can no longer be written"),
+    ):
         frontier.admit(lease, Record(PAGE, 2.0, 200), links, now=2.0)
     run.connection.close()
     run = open_run(tmp_path, META, 3.0)
