@@ -5,7 +5,7 @@ CrawlError
 ├── RunFolderError (ValueError)    a run folder that belongs to something else, or is damaged
 ├── GraphError (ValueError)        a Web graph that is missing, damaged or incomplete
 ├── ArchiveError (OSError)         an archive that is missing, truncated or not a WARC file
-└── StorageError (OSError)         a run that can no longer be written: mostly because the disk is full
+└── StorageError (OSError)         a run that can no longer be written, mostly a full disk
 """
 
 from classifiers.errors import LangfocusError
