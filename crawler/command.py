@@ -95,9 +95,8 @@ class LangfocusCommand(ScrapyCommand):
             sys.stdout.flush()
         except BrokenPipeError:
             self.exitcode = ExitCode.FAILED
-            sys.stdout = (
-                None  # The reader of the pipe has ended. Python must not flush to it at exit.
-            )
+            # The reader of the pipe has ended. Python must not flush to it at exit.
+            sys.stdout = None
         except KeyboardInterrupt as interrupt:
             self.fail(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
         except (SettingError, StudyError) as error:

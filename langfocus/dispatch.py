@@ -12,12 +12,11 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from classifiers.errors import LangfocusError
+from crawler.command import ExitCode
 from crawler.settings import BOT_NAME
 from langfocus.command_table import MODULE
 from langfocus.project import load_settings
 
-_FAILED = 1
-_INTERRUPTED = 130
 _ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 
@@ -26,13 +25,13 @@ def run_command(name: str, arguments: Sequence[str]) -> int:
     try:
         return _run(name, arguments)
     except LangfocusError as error:
-        return _fail(str(error), _FAILED)
+        return _fail(str(error), ExitCode.FAILED)
     except KeyboardInterrupt:
-        return _fail("interrupted", _INTERRUPTED)
+        return _fail("interrupted", ExitCode.INTERRUPTED)
 
 
-def _fail(message: str, code: int) -> int:
-    print(f"langfocus: {message}", file=sys.stderr)  # noqa: T201  the text of the command's help
+def _fail(message: str, code: ExitCode) -> int:
+    print(f"langfocus: {message}", file=sys.stderr)  # noqa: T201  the command's error
     return code
 
 
@@ -87,10 +86,9 @@ def _crawler_process(settings: Settings) -> Any:
 
 def parser_of(name: str, command: ScrapyCommand) -> argparse.ArgumentParser:
     """Return the parser of a command's options."""
-    syntax = command.syntax().replace(" <spider>", "")
     parser = ScrapyArgumentParser(
         prog=f"langfocus {name}",
-        usage=f"langfocus {name} {syntax}",
+        usage=f"langfocus {name} {command.syntax()}",
         conflict_handler="resolve",
         description=command.long_desc(),
     )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from classifiers.lab import evaluation
 from classifiers.lab.features import dictionaries
 from classifiers.lab.study import paper
-from classifiers.lab.study.names import CUSTOM, label, parse
+from classifiers.lab.study.names import label, parse
 from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Row
 from classifiers.lab.study.significance import best
 from classifiers.lab.study.validation import STANDARD, Setting, Study
@@ -38,7 +38,7 @@ def possible(study: Study, names: Sequence[str]) -> list[str]:
     """The names without those that need missing countries of servers or dictionaries."""
     with_custom = dictionaries.are_installed()
     known = (name for name in names if study.knows(name))
-    return [name for name in known if with_custom or parse(name).features not in CUSTOM]
+    return [name for name in known if with_custom or not parse(name).needs_dictionaries]
 
 
 def notes(study: Study) -> tuple[str, ...]:
