@@ -5,6 +5,7 @@
 
 import os
 import shutil
+import signal
 from pathlib import Path
 
 from hypothesis import settings
@@ -20,6 +21,9 @@ ROOM_BYTES = 2 * 1024**3
 settings.register_profile("suite", deadline=None, derandomize=True, print_blob=True)
 settings.register_profile("search", deadline=None, print_blob=True)
 settings.load_profile("suite")
+
+# A shell starts its background jobs with Ctrl-C ignored, and commands of the tests would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Thousands of databases are written: on a disk the tests would wait for it half of their time.
 if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES:
