@@ -2,7 +2,8 @@
 
 A code of this project is the ISO 639-1 code of a language, or its ISO 639-3 code if it has no
 shorter one. Varieties that share a Web share a code: `no` includes Bokmål, `zh` all written
-Chinese, `tl` Filipino, `sr` text that is tagged Serbo-Croatian. Names, official languages and
+Chinese but Cantonese (`yue`), `ar` the spoken Arabics, `fa` Dari, `ak` Twi, `tl` Filipino, `sr`
+Montenegrin and text that is tagged Serbo-Croatian. Names, official languages and
 scripts come from CLDR, which Babel reads on first use.
 """
 
@@ -25,11 +26,13 @@ from classifiers.tables.language_codes import (
     CLDR,
     COMPOSITE,
     CONSTRUCTED,
+    ENGLISH,
     KNOWN,
     MORE_SCRIPTS,
     NAMES,
+    NOT_COUNTED,
     OWN,
-    ROMANISED,
+    TAGS,
 )
 from classifiers.tables.language_names import CALLED
 
@@ -59,7 +62,7 @@ def canonical(tag: str) -> str | None:
     if len(tag) > _LONGEST_TAG:
         return None
     match = _TAG.fullmatch(tag.strip().lower())
-    code = _of_subtag(match[1]) if match else None
+    code = _of_tag(match) if match else None
     return code or _names().get(_spelled(tag))
 
 
@@ -70,7 +73,7 @@ def known() -> frozenset[str]:
 
 def name(code: str) -> str:
     """Return the English name; raises LanguageError for a code that is not known."""
-    return str(_english()[_checked(code)])
+    return ENGLISH.get(_checked(code)) or str(_english()[code])
 
 
 def language_of_tld(tld: str) -> str | None:
@@ -113,8 +116,7 @@ def scripts(code: str) -> frozenset[str]:
     """
     spelling = CLDR.get(_checked(code), code)
     found = {s for lang, s in _cldr_scripts() if lang == spelling} - CONSTRUCTED
-    if code in ROMANISED:
-        found.discard("Latn")
+    found.discard(NOT_COUNTED.get(code, ""))
     found.update(MORE_SCRIPTS.get(code, "").split())
     return frozenset(part for s in found for part in COMPOSITE.get(s, (s,)))
 
@@ -125,6 +127,11 @@ def _checked(code: str) -> str:
     meant = canonical(code)
     way_out = f"write {meant!r}" if meant else "use an ISO 639-1 or 639-3 code such as 'de'"
     raise LanguageError(f"language {code!r} is not a known code: {way_out}")
+
+
+def _of_tag(match: re.Match[str]) -> str | None:
+    parts = re.split("[-_.@]", match[0], maxsplit=2)
+    return TAGS.get("-".join(parts[:2])) or _of_subtag(parts[0])
 
 
 def _of_subtag(subtag: str) -> str | None:
@@ -146,6 +153,7 @@ def _english() -> dict[str, str]:
 def _names() -> dict[str, str]:
     """Name -> code. Our names win over CLDR's, and these over names without accents."""
     names = {_spelled(text): code for text, code in NAMES.items()}
+    names |= {_spelled(text): code for code, text in ENGLISH.items()}
     for line in CALLED.strip().splitlines():
         code, _, called = line.partition(": ")
         for text in called.split(" | "):

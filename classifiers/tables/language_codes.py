@@ -4,40 +4,52 @@ from __future__ import annotations
 
 from typing import Final
 
-# Without nb and sh: see OWN.
+# Without nb, sh and tw: see OWN.
 ISO_639_1: Final = (
     "aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da"
     " de dv dz ee el en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy"
     " hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg"
     " li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nd ne ng nl nn no nr nv ny oc oj om or os"
     " pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te"
-    " tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
+    " tg th ti tk tl tn to tr ts tt ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu"
 )
-# Languages with their own encyclopedia, news or software.
+# Languages with their own encyclopedia, news, software or identifier of text.
 ISO_639_3: Final = (
-    "ace ady ang arc ary arz ast awa ban bar bas bem bho bik bjn bpy brx bua bug ceb chm chr ckb"
-    " crh csb doi dsb egl ext fon frp frr fur gag gez glk gor got gsw guc haw hif hsb ilo inh jam"
-    " jbo kaa kab kbd kea koi kok krc ksh lad lez lfn lij lmo lrc ltg luo mad mai mdf min mni"
-    " mos mrj mwl myv mzn nap nds new nia nov nqo nso nyn pag pam pap pcd pcm pdc pfl pms pnt"
-    " prg raj rom rue rup sah sat scn sco sgs shi shn sma smj smn sms srn stq syr szl tcy tet"
-    " tok tpi trv tum tyv tzm udm vec vep vls vro war xal xmf zea zgh zza"
+    "ace ady ang arc ast awa azb ban bar bas bem bho bik bjn bpy brx bua bug ceb chm chr cjk ckb"
+    " crh crs csb din doi dsb dyu egl ext fon frp frr fur gaa gag gcf gcr gez glk gor got grc gsw"
+    " guc guw haw hbo hif hmn hne hsb ilo inh jam jbo kaa kab kac kam kbd kbp kea kha kmb koi kok"
+    " krc kri ksh lad lez lfn lif lij lmo loz lrc ltg lua luo lus mad mag mai mdf mfe min mni mos"
+    " mrj mwl myv mzn nap nds new nia nov nqo nso nus nyn pag pam pap pcd pcm pdc pfl pms pnt prg"
+    " raj rom rue rup sah sat scn sco sdh sgs shi shn sma smj smn sms srn stq syr szl taq tcy tet"
+    " tok tpi trv tum tyv tzm udm umb vec vep vls vro war xal xmf yue zea zgh zza"
 )
 KNOWN: Final = frozenset(f"{ISO_639_1} {ISO_639_3}".split())
-CHINESE: Final = "cdo cjy cmn cpx czh czo gan hak hsn lzh mnp nan wuu yue"
-ARABIC: Final = "acm acq acx aeb afb ajp apc arq ars shu"
+CHINESE: Final = "cdo cjy cmn cpx czh czo gan hak hsn lzh mnp nan wuu"
+ARABIC: Final = "acm acq acx aeb afb ajp apc arq ars ary arz shu"
 
 # Codes of other standards for which CLDR has another answer or none.
 OWN: Final[dict[str, str]] = {
     "nb": "no", "nob": "no", "nor": "no", "nno": "nn",
     "sh": "sr", "hbs": "sr", "cnr": "sr", "scc": "sr", "scr": "hr",
-    "fil": "tl", "tgl": "tl", "twi": "tw", "aka": "ak", "fat": "ak",
-    "azb": "az", "pnb": "pa", "lah": "pa",
+    "fil": "tl", "tgl": "tl", "tw": "ak", "twi": "ak", "aka": "ak", "fat": "ak",
+    "fuv": "ff", "pbt": "ps", "quy": "qu", "uzs": "uz", "pnb": "pa", "lah": "pa",
     **dict.fromkeys(CHINESE.split(), "zh"),
     **dict.fromkeys(ARABIC.split(), "ar"),
 }  # fmt: skip
 
+TAGS: Final[dict[str, str]] = {"az-arab": "azb", "zh-yue": "yue"}
+"""Language and second part of a tag -> the code, where the language alone has another one."""
+
 # Code -> CLDR's code of the same language.
-CLDR: Final[dict[str, str]] = {"tl": "fil", "tw": "ak"}
+CLDR: Final[dict[str, str]] = {"tl": "fil"}
+
+ENGLISH: Final[dict[str, str]] = {
+    "azb": "South Azerbaijani", "cjk": "Chokwe", "gaa": "Gã",
+    "gcf": "Guadeloupean Creole French", "gcr": "Guianese Creole French", "guw": "Gun",
+    "hbo": "Ancient Hebrew", "hne": "Chhattisgarhi", "kbp": "Kabiyè", "lif": "Limbu",
+    "taq": "Tamasheq",
+}  # fmt: skip
+"""Names of ISO 639-3 for the codes that CLDR does not name, or names like another code (Ga)."""
 
 NAMES: Final[dict[str, str]] = {
     "bengali": "bn", "fulah": "ff", "fulani": "ff", "haitian": "ht", "limburgan": "li",
@@ -63,14 +75,18 @@ COMPOSITE: Final[dict[str, tuple[str, ...]]] = {
 }
 """Script of CLDR that no character has (UAX 24) -> the scripts of its characters."""
 
-ROMANISED: Final = frozenset({"hi", "kok", "zh"})
-"""Languages that CLDR also has in Latin letters, which do not count as their script."""
+NOT_COUNTED: Final[dict[str, str]] = {"az": "Arab", "hi": "Latn", "kok": "Latn", "zh": "Latn"}
+"""Code -> a script of CLDR that does not count: romanised text, or a code of its own (`azb`)."""
 
 CONSTRUCTED: Final = frozenset({"Dsrt", "Shaw"})
 """Scripts that were invented for English and are not in use."""
 
-MORE_SCRIPTS: Final[dict[str, str]] = {"crh": "Latn", "kk": "Latn", "lad": "Latn"}
-"""Official or common spellings that Babel's part of CLDR leaves out."""
+MORE_SCRIPTS: Final[dict[str, str]] = {
+    "ace": "Arab", "bjn": "Arab", "crh": "Latn", "gcf": "Latn", "gcr": "Latn", "guw": "Latn",
+    "hbo": "Hebr", "kk": "Latn", "kr": "Arab", "lad": "Latn", "lif": "Limb", "min": "Arab",
+    "taq": "Tfng", "tzm": "Tfng",
+}  # fmt: skip
+"""Spellings that Babel's part of CLDR leaves out: official, common, or in FLORES-200."""
 
 ALSO_ACCEPTED: Final[dict[str, str]] = {"no": "nb", "tl": "fil"}
 """Code -> another code of the same language on servers: a site may know only `nb` and answer a

@@ -14,14 +14,12 @@ ace: acehnese
 ady: adyghe
 ae: avestan
 af: afrikaans
-ak: akan | fanti
+ak: akan | fanti | twi
 am: amharic | አማርኛ
 an: aragonese | aragonés
 ang: old english
-ar: tunisian arabic | arabic | modern standard arabic | algerian arabic | najdi arabic | chadian arabic | العامية | العربية
+ar: tunisian arabic | arabic | modern standard arabic | algerian arabic | najdi arabic | moroccan arabic | egyptian arabic | chadian arabic | العامية | العربية
 arc: aramaic
-ary: moroccan arabic
-arz: egyptian arabic
 as: assamese | অসমীয়া
 ast: asturian | asturianu
 av: avaric
@@ -58,6 +56,7 @@ ckb: central kurdish | کوردیی ناوەندی
 co: corsican | corsu
 cr: cree
 crh: crimean tatar
+crs: seselwa creole french
 cs: czech | čeština
 csb: kashubian
 cu: church slavic | церковнослове́нскїй
@@ -65,9 +64,11 @@ cv: chuvash | чӑваш
 cy: welsh | cymraeg
 da: danish | dansk
 de: german | austrian german | swiss high german | deutsch
+din: dinka
 doi: dogri | डोगरी
 dsb: lower sorbian | dolnoserbšćina
 dv: divehi | ދިވެހިބަސް
+dyu: dyula
 dz: dzongkha | རྫོང་ཁ
 ee: ewe | eʋegbe
 egl: emilian
@@ -90,6 +91,7 @@ frr: northern frisian | nordfriisk
 fur: friulian | furlan
 fy: western frisian | frysk
 ga: irish | gaeilge
+gaa: ga | gã
 gag: gagauz
 gd: scottish gaelic | gàidhlig
 gez: geez | ግዕዝኛ
@@ -98,6 +100,7 @@ glk: gilaki
 gn: guarani | avañe’ẽ
 gor: gorontalo
 got: gothic
+grc: ancient greek
 gsw: swiss german | schwiizertüütsch
 gu: gujarati | ગુજરાતી
 guc: wayuu
@@ -107,6 +110,7 @@ haw: hawaiian | ʻōlelo hawaiʻi
 he: hebrew | עברית
 hi: hindi | हिन्दी
 hif: fiji hindi
+hmn: hmong
 ho: hiri motu
 hr: croatian | hrvatski
 hsb: upper sorbian | hornjoserbšćina
@@ -133,20 +137,25 @@ jv: javanese | jawa
 ka: georgian | ქართული
 kaa: kara kalpak | қарақалпақша
 kab: kabyle | taqbaylit
+kac: kachin
+kam: kamba | kikamba
 kbd: kabardian
 kea: kabuverdianu
 kg: kongo
+kha: khasi
 ki: kikuyu | gikuyu
 kj: kuanyama
 kk: kazakh | қазақ тілі
 kl: kalaallisut
 km: khmer | ខ្មែរ
+kmb: kimbundu
 kn: kannada | ಕನ್ನಡ
 ko: korean | 한국어
 koi: komi permyak
 kok: konkani | कोंकणी
 kr: kanuri
 krc: karachay balkar
+kri: krio
 ks: kashmiri | کٲشُر
 ksh: colognian | kölsch
 ku: kurdish | kurdî
@@ -164,15 +173,20 @@ lij: ligurian | ligure
 lmo: lombard
 ln: lingala | lingála
 lo: lao | ລາວ
+loz: lozi
 lrc: northern luri | لۊری شومالی
 lt: lithuanian | lietuvių
 ltg: latgalian | latgalīšu
 lu: luba katanga | tshiluba
+lua: luba lulua
 luo: luo | dholuo
+lus: mizo
 lv: latvian | latviešu
 mad: madurese
+mag: magahi
 mai: maithili | मैथिली
 mdf: moksha | мокшень кяль
+mfe: morisyen | kreol morisien
 mg: malagasy
 mh: marshallese
 mi: māori
@@ -205,6 +219,7 @@ nov: novial
 nqo: n’ko | ߒߞߏ
 nr: south ndebele
 nso: northern sotho | sesotho sa leboa
+nus: nuer | thok nath
 nv: navajo | diné bizaad
 ny: nyanja
 nyn: nyankole | runyankore
@@ -245,6 +260,7 @@ sc: sardinian | sardu
 scn: sicilian | sicilianu
 sco: scots
 sd: sindhi | سنڌي
+sdh: southern kurdish | کوردی خوارگ
 se: northern sami | davvisámegiella
 sg: sango | sängö
 sgs: samogitian
@@ -289,13 +305,13 @@ trv: taroko | patas taroko
 ts: tsonga | xitsonga
 tt: tatar | татар
 tum: tumbuka
-tw: twi
 ty: tahitian
 tyv: tuvinian
 tzm: central atlas tamazight | tamaziɣt n laṭlaṣ
 udm: udmurt
 ug: uyghur | ئۇيغۇرچە
 uk: ukrainian | українська
+umb: umbundu
 ur: urdu | اردو
 uz: uzbek | o‘zbek
 ve: venda | tshivenḓa
@@ -313,10 +329,11 @@ xh: xhosa | isixhosa
 xmf: mingrelian
 yi: yiddish | ייִדיש
 yo: yoruba | èdè yorùbá
+yue: cantonese | 粵語
 za: zhuang | vahcuengh
 zea: zeelandic
 zgh: standard moroccan tamazight | ⵜⴰⵎⴰⵣⵉⵖⵜ
-zh: gan chinese | hakka chinese | xiang chinese | literary chinese | min nan chinese | wu chinese | cantonese | chinese | simplified chinese | traditional chinese | 粵語 | 中文
+zh: gan chinese | hakka chinese | xiang chinese | literary chinese | min nan chinese | wu chinese | chinese | simplified chinese | traditional chinese | 中文
 zu: zulu | isizulu
 zza: zaza
 """

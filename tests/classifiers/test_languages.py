@@ -1,3 +1,5 @@
+import csv
+import gzip
 import re
 import subprocess
 import sys
@@ -11,9 +13,12 @@ from hypothesis import strategies as st
 
 from classifiers import languages
 from classifiers.errors import LanguageError
+from classifiers.tables.language_codes import COMPOSITE
 from classifiers.tables.language_names import CALLED
 
-TRAIN = Path(__file__).parents[3] / "shared" / "data" / "urls" / "train.tsv.gz"
+DATA = Path(__file__).parents[3] / "shared" / "data"
+TRAIN = DATA / "urls" / "train.tsv.gz"
+NEWS = DATA / "sib200.tsv.gz"
 CODES = sorted(languages.known())
 TLDS = sorted(tld for code in CODES for tld in languages.tlds_of(code))
 
@@ -34,12 +39,16 @@ TABLE_I = {
         ("de", "de"), ("DE", "de"), (" de ", "de"), ("deu", "de"), ("ger", "de"), ("GER", "de"),
         ("iw", "he"), ("in", "id"), ("ji", "yi"), ("mo", "ro"), ("jw", "jv"), ("sh", "sr"),
         ("nb", "no"), ("nob", "no"), ("nor", "no"), ("nn", "nn"), ("nno", "nn"),
-        ("cze", "cs"), ("ces", "cs"), ("scr", "hr"), ("scc", "sr"), ("hbs", "sr"), ("twi", "tw"),
-        ("fil", "tl"), ("tgl", "tl"), ("cmn", "zh"), ("yue", "zh"), ("zsm", "ms"), ("swh", "sw"),
-        ("arb", "ar"), ("pes", "fa"), ("prs", "fa"), ("kmr", "ku"), ("ckb", "ckb"), ("arz", "arz"),
+        ("cze", "cs"), ("ces", "cs"), ("scr", "hr"), ("scc", "sr"), ("hbs", "sr"), ("twi", "ak"),
+        ("fil", "tl"), ("tgl", "tl"), ("cmn", "zh"), ("yue", "yue"), ("zsm", "ms"), ("swh", "sw"),
+        ("arb", "ar"), ("pes", "fa"), ("prs", "fa"), ("kmr", "ku"), ("ckb", "ckb"), ("arz", "ar"),
+        ("tw", "ak"), ("ary", "ar"), ("azb", "azb"), ("azj", "az"), ("uzn", "uz"), ("als", "sq"),
+        ("dik", "din"), ("fuv", "ff"), ("pbt", "ps"), ("quy", "qu"), ("ydd", "yi"), ("khk", "mn"),
         # BCP 47, with `_`, and POSIX
         ("de-DE", "de"), ("de_AT", "de"), ("zh-Hant", "zh"), ("zh-cn", "zh"), ("zh-TW", "zh"),
-        ("zh-Hans-CN", "zh"), ("zh-min-nan", "zh"), ("sr-Latn-RS", "sr"), ("es-419", "es"),
+        ("zh-Hans-CN", "zh"), ("zh-min-nan", "zh"), ("zh-yue", "yue"), ("zh-Yue-HK", "yue"),
+        ("az-Arab", "azb"), ("az-Arab-IR", "azb"), ("az_AZ", "az"),
+        ("sr-Latn-RS", "sr"), ("es-419", "es"),
         ("pt_BR", "pt"), ("ca-valencia", "ca"), ("de-CH-1996", "de"), ("fil-PH", "tl"),
         ("de_DE.UTF-8", "de"), ("sr_RS.UTF-8@latin", "sr"), ("de_DE@euro", "de"),
         ("en_US.ISO-8859-1", "en"),
@@ -48,7 +57,8 @@ TABLE_I = {
         ("francais", "fr"), ("español", "es"), ("ESPANOL", "es"), ("Castilian", "es"),
         ("Norwegian Bokmål", "no"), ("norsk", "no"), ("Nynorsk", "nn"), ("Ελληνικά", "el"),
         ("русский", "ru"), ("Українська", "uk"), ("中文", "zh"), ("简体中文", "zh"),
-        ("Chinese (Simplified)", "zh"), ("Traditional Chinese", "zh"), ("日本語", "ja"),
+        ("Chinese (Simplified)", "zh"), ("Traditional Chinese", "zh"), ("Cantonese", "yue"),
+        ("日本語", "ja"),
         ("한국어", "ko"), ("ไทย", "th"), ("हिन्दी", "hi"), ("العربية", "ar"), ("עברית", "he"),
         ("Filipino", "tl"), ("Tagalog", "tl"), ("Farsi", "fa"), ("Bengali", "bn"),
         ("Bangla", "bn"), ("Slovene", "sl"), ("Scottish Gaelic", "gd"), ("Bahasa_Indonesia", "id"),
@@ -93,7 +103,7 @@ def test_any_text_may_be_asked_for_as_a_tld(text: str) -> None:
 
 def test_codes_are_iso_639_1_or_639_3() -> None:
     assert all(re.fullmatch(r"[a-z]{2,3}", code) for code in languages.known())
-    assert sum(len(code) == 2 for code in languages.known()) == 182  # 183 without nb
+    assert sum(len(code) == 2 for code in languages.known()) == 181  # 183 without nb and tw
     assert languages.known().isdisjoint({"nb", "sh", "fil", "cmn", "iw", "in", "und"})
 
 
@@ -108,12 +118,31 @@ def test_codes_that_langdetect_returns_are_known() -> None:
 def test_languages_of_the_training_urls_are_known() -> None:
     if not TRAIN.exists():
         pytest.skip(f"the training URLs are not here: {TRAIN}")
-    import gzip
-
     with gzip.open(TRAIN, "rt", encoding="utf-8") as lines:
         next(lines)
         found = {line.split("\t", 2)[1] for line in lines}
-    assert found - languages.known() == set()
+    assert {tag for tag in found if languages.canonical(tag) is None} == set()
+
+
+def test_languages_and_scripts_of_the_news_sentences_are_known() -> None:
+    if not NEWS.exists():
+        pytest.skip(f"the news sentences are not here: {NEWS}")
+    with gzip.open(NEWS, "rt", encoding="utf-8", newline="") as lines:
+        rows = {row["flores_code"] for row in csv.DictReader(lines, delimiter="\t")}
+    assert len(rows) == 204
+    for tag in rows:
+        code = languages.canonical(tag)
+        assert code is not None, tag
+        script = tag.partition("_")[2]
+        assert languages.scripts(code) >= set(COMPOSITE.get(script, (script,))), tag
+
+
+def test_languages_that_other_identifiers_return_are_known() -> None:
+    pycld2 = pytest.importorskip("pycld2")
+    jokes = {"tlh", "zzb", "zze", "zzh", "zzp"}
+    tags = {tag for _, tag in pycld2.LANGUAGES if not tag.startswith("xx")} - jokes
+    assert len(tags) > 160
+    assert {tag for tag in tags if languages.canonical(tag) is None} == set()
 
 
 @pytest.mark.parametrize(("code", "tlds"), TABLE_I.items())
@@ -174,9 +203,9 @@ def test_no_tld_belongs_to_two_languages() -> None:
     [
         ("de", {"Latn"}), ("ru", {"Cyrl"}), ("sr", {"Cyrl", "Latn"}), ("zh", {"Hani"}),
         ("ja", {"Hani", "Hira", "Kana"}), ("ko", {"Hang", "Hani"}), ("hi", {"Deva"}),
-        ("pa", {"Guru", "Arab"}), ("az", {"Latn", "Cyrl", "Arab"}),
+        ("pa", {"Guru", "Arab"}), ("az", {"Latn", "Cyrl"}), ("azb", {"Arab"}),
         ("kk", {"Cyrl", "Arab", "Latn"}),
-        ("uz", {"Latn", "Cyrl", "Arab"}), ("ckb", {"Arab"}), ("tl", {"Latn"}), ("tw", {"Latn"}),
+        ("uz", {"Latn", "Cyrl", "Arab"}), ("ckb", {"Arab"}), ("tl", {"Latn"}), ("ak", {"Latn"}),
         ("en", {"Latn"}), ("yi", {"Hebr"}), ("am", {"Ethi"}), ("no", {"Latn"}),
     ],
 )  # fmt: skip
