@@ -100,10 +100,11 @@ class ArchiveWeb:
             raise ArchiveError(
                 f"{self._path}: at byte {offset}: changed while in use; start again"
             ) from error
-        return _answer(record, block) if _canonical(record.url) == wanted else None
+        return answer_of(record, block) if _canonical(record.url) == wanted else None
 
 
-def _answer(record: ArchiveRecord, block: bytes) -> Answer:
+def answer_of(record: ArchiveRecord, block: bytes) -> Answer:
+    """Return the answer in the block of a record, with its body decoded as far as possible."""
     http, body = _decoded(block)
     headers = [pair for pair in http.items() if pair[0].lower() not in FRAMING]
     headers.append(("Content-Length", str(len(body))))

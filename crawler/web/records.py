@@ -36,7 +36,7 @@ class ArchiveRecord:
     @property
     def is_answer(self) -> bool:
         """True if the record is an HTTP answer of a server."""
-        return self.kind == "response" and self.url.startswith(("http:", "https:"))
+        return self.kind == "response" and self.url.lower().startswith(("http:", "https:"))
 
 
 def scan(path: Path) -> Iterator[ArchiveRecord]:
@@ -63,7 +63,7 @@ def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
 
     Raises `ArchiveError` if the record is no longer there.
     """
-    reading = _PartialRecord(path, offset, kept=BLOCK_LIMIT)
+    reading = PartialRecord(path, offset, kept=BLOCK_LIMIT)
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -77,7 +77,7 @@ def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
     return reading.finish(), bytes(reading.block)
 
 
-class _PartialRecord:
+class PartialRecord:
     """A record while its bytes are read; the first `kept` bytes of its block are kept."""
 
     def __init__(self, path: Path, offset: int, kept: int = STATUS_LINE_MAX) -> None:
@@ -88,7 +88,13 @@ class _PartialRecord:
 
     @property
     def is_whole(self) -> bool:
+        """Return True if the end of the block was read."""
         return self._left == 0
+
+    @property
+    def missing(self) -> int | None:
+        """Return the bytes of the block that were not read yet, None inside the header."""
+        return self._left
 
     def feed(self, data: bytes) -> bytes:
         """Consume the bytes that belong to the record; return the bytes after it."""
@@ -110,6 +116,7 @@ class _PartialRecord:
         return self._record
 
     def error(self, seen: str, mend: str) -> ArchiveError:
+        """Return an error about this record: the fault, and how to repair it."""
         return ArchiveError(f"{self._path}: at byte {self._offset}: {seen}; {mend}")
 
     def _feed_head(self, data: bytes) -> bytes:
@@ -139,12 +146,12 @@ class _PartialRecord:
 def _compressed(file: BinaryIO, path: Path) -> Iterator[ArchiveRecord]:
     ahead = file.read(BLOCK)
     while ahead:
-        reading = _PartialRecord(path, file.tell() - len(ahead))
+        reading = PartialRecord(path, file.tell() - len(ahead))
         ahead = _feed_member(reading, file, ahead) or file.read(BLOCK)
         yield reading.finish()
 
 
-def _feed_member(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
+def _feed_member(reading: PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
     """Feed one gzip member that begins with `ahead`; return the bytes read after it."""
     unzip = zlib.decompressobj(wbits=31)
     while ahead and not unzip.eof:
@@ -163,7 +170,7 @@ def _feed_member(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes
     return ahead
 
 
-def _feed_plain(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
+def _feed_plain(reading: PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
     """Feed one record that begins with `ahead`; return the bytes read after it."""
     while ahead and not reading.is_whole:
         ahead = reading.feed(ahead) or file.read(BLOCK)
@@ -173,7 +180,7 @@ def _feed_plain(reading: _PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
 def _plain(file: BinaryIO, path: Path) -> Iterator[ArchiveRecord]:
     ahead = file.read(BLOCK)
     while ahead:
-        reading = _PartialRecord(path, file.tell() - len(ahead))
+        reading = PartialRecord(path, file.tell() - len(ahead))
         ahead = _feed_plain(reading, file, ahead)
         yield reading.finish()
         while ahead and not (ahead := ahead.lstrip(NEWLINES)):

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from classifiers.pages.charset import charsets, detection
 
-_BOMS = (
+BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     # Before UTF-16, since the mark of UTF-32 begins with that of UTF-16.
     (codecs.BOM_UTF32_LE, "utf-32le"),
@@ -105,7 +105,7 @@ def decode(body: bytes, content_type: str | None = None) -> Decoded:
     UTF-8 costs 0.5 ms per MB. Other encodings cost 2 to 75 ms per MB, and 1 ms more if they have
     to be detected. The caller cuts long pages (`parse.MAX_BYTES`).
     """
-    for mark, charset in _BOMS:
+    for mark, charset in BOMS:
         if body.startswith(mark):
             return _decoded(body[len(mark) :], charset, "bom")
     inside = _claims_inside(body)
@@ -176,20 +176,25 @@ def _decode_ascii(body: bytes, claims: list[_Claim]) -> Decoded:
 
 
 def _wide(body: bytes) -> Decoded | None:
-    """UTF-16 or UTF-32 without a mark, recognised by the zero bytes of its ASCII."""
+    charset = wide_charset(body)
+    return _decoded(body, charset, "detected") if charset else None
+
+
+def wide_charset(body: bytes) -> str | None:
+    """The UTF-16 or UTF-32 of bytes without a mark, by the zero bytes of its ASCII, else None."""
     head = body[:1024]
     if b"\0" not in head:
         return None
     zeros = [head[place::4].count(0) for place in range(4)]
     full = len(head) // 4
     if full >= 4 and min(zeros[2:]) >= 0.9 * full and zeros[0] <= 0.1 * full:
-        return _decoded(body, "utf-32le", "detected")
+        return "utf-32le"
     if full >= 4 and min(zeros[:2]) >= 0.9 * full and zeros[3] <= 0.1 * full:
-        return _decoded(body, "utf-32be", "detected")
+        return "utf-32be"
     even, odd = zeros[0] + zeros[2], zeros[1] + zeros[3]
     if max(even, odd) < max(4, len(head) // 50) or min(even, odd) > max(even, odd) // 10:
         return None
-    return _decoded(body, "utf-16le" if odd > even else "utf-16be", "detected")
+    return "utf-16le" if odd > even else "utf-16be"
 
 
 def _as_utf8(body: bytes, claims: list[_Claim]) -> Decoded | None:
