@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 from classifiers.errors import ClassifierError
+from classifiers.pages.binary import binary_kind
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
     NOTHING,
     Neighbour,
+    PageLanguage,
     PageMethod,
     Surroundings,
+    unknown,
 )
 from classifiers.pages.methods import method
 from classifiers.pages.methods.composite import MIN_LETTERS
@@ -30,13 +33,9 @@ def page_reader(by: PageMethod) -> Read:
     """Return a function that parses a page once and identifies its language by a method."""
 
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
-        page = parse_page(
-            download.body,
-            content_type=download.content_type,
-            url=download.url,
-            content_language=download.content_language,
-        )
-        told = by.identify(page, surroundings(page, download.url, inlinks))
+        page, told = identified(download, by, inlinks)
+        if page is None:
+            return Reading([], None, None, None, None)
         return Reading(
             [] if page.nofollow else page.links,
             told.language,
@@ -49,6 +48,25 @@ def page_reader(by: PageMethod) -> Read:
         )
 
     return read
+
+
+def identified(
+    download: Download, by: PageMethod, inlinks: Sequence[str] = ()
+) -> tuple[ParsedPage | None, PageLanguage]:
+    """Return a download as a page, and its language; None and no language for binary data.
+
+    `inlinks` are the languages of pages that link to it.
+    """
+    kind = binary_kind(download.body)
+    if kind is not None:
+        return None, unknown(f"no page: {kind}")
+    page = parse_page(
+        download.body,
+        content_type=download.content_type,
+        url=download.url,
+        content_language=download.content_language,
+    )
+    return page, by.identify(page, surroundings(page, download.url, inlinks))
 
 
 def surroundings(page: ParsedPage, url: str, inlinks: Sequence[str] = ()) -> Surroundings:

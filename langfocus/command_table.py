@@ -14,7 +14,7 @@ COMMANDS: Final = {
     "compare": "Crawl with several strategies and compare their harvest rates",
     "report": "Print the figures of a crawl and write its report.html",
     "merge": "Make one run and one report of the shares of a crawl's workers",
-    "identify": "Identify the language of URLs or of pages, as JSON lines",
+    "identify": "Identify the language of URLs or of pages",
     "train": "Train the model that reads a page's language from its URL, or one that reads pages",
     "evaluate": "Compare URL classifiers as in Baykan 2013, or methods of identifying pages",
     "graph": "Print the figures of a Web graph: languages, links, distances",

@@ -4,20 +4,16 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
 
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
 from classifiers.errors import LangfocusError
 from crawler.command import ExitCode
 from crawler.settings import BOT_NAME
 from langfocus.command_table import MODULE
 from langfocus.project import load_settings
-
-_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
 
 
 def run_command(name: str, arguments: Sequence[str]) -> int:
@@ -47,7 +43,9 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     try:
         command.process_options(rest, options)
         if command.requires_crawler_process and command.settings is not None:
-            command.crawler_process = _crawler_process(command.settings)
+            from crawler.spiders.running import crawler_process
+
+            command.crawler_process = crawler_process(command.settings)
         _call(command, rest, options)
     except UsageError as error:
         parser.error(str(error) or f"see langfocus {name} --help")
@@ -72,16 +70,6 @@ def _call(command: ScrapyCommand, arguments: list[str], options: argparse.Namesp
     profile = Profile()
     profile.runcall(command.run, arguments, options)
     profile.dump_stats(options.profile)
-
-
-def _crawler_process(settings: Settings) -> Any:
-    """Return the object that runs the reactor, of the class that Scrapy would choose."""
-    from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
-
-    is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO
-    if is_asyncio and not settings.getbool("FORCE_CRAWLER_PROCESS"):
-        return AsyncCrawlerProcess(settings)
-    return CrawlerProcess(settings)
 
 
 def parser_of(name: str, command: ScrapyCommand) -> argparse.ArgumentParser:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from classifiers.pages.method import PageLanguage
 from classifiers.pages.methods import DEFAULT_METHOD, method
-from classifiers.pages.parse import parse_page
 from classifiers.urls.model import UrlLanguage, UrlModel
 
 if TYPE_CHECKING:
@@ -62,15 +61,13 @@ def identify_page(
     `html` are the bytes as they were received, or decoded text. `content_type` and
     `content_language` are the values of the HTTP headers. `by` is a method or its name, as in
     `langfocus identify pages --method`. Any bytes give an answer; `language` is None if there is no
-    evidence. Raises `LanguageError` for an unknown method and `MissingPackageError` for one whose
-    package is not installed.
+    evidence, or for binary data such as an image. Raises `LanguageError` for an unknown method and
+    `MissingPackageError` for one whose package is not installed.
     """
-    from crawler.identification import surroundings
+    from crawler.identification import identified
+    from crawler.visit import Download
 
     if isinstance(html, str):
         html, content_type = html.encode("utf-8", "replace"), "text/html; charset=utf-8"
-    page = parse_page(
-        html, content_type=content_type, url=url or "", content_language=content_language
-    )
-    chosen = method(by) if isinstance(by, str) else by
-    return chosen.identify(page, surroundings(page, url or ""))
+    download = Download(url or "", 200, html, content_type, content_language)
+    return identified(download, method(by) if isinstance(by, str) else by)[1]

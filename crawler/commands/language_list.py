@@ -1,38 +1,125 @@
-"""The languages that at least one part of the project knows."""
+"""The languages that at least one part of the project knows, as records and as a table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-
-def language_records() -> list[dict[str, Any]]:
-    """A record for each language that has a model or seeds, in the order of the codes."""
-    from classifiers import arrayfile, languages
-    from classifiers.pages.text import textmodel
+if TYPE_CHECKING:
+    from classifiers.pages.text.known import LanguageFacts
     from classifiers.urls.model import UrlModel
 
-    url_model = UrlModel.load()
-    of_texts = arrayfile.read_arrays(textmodel.SHIPPED, "languages")["languages"].tolist()
-    seeds = _seeds()
-    evaluation = url_model.parameters.facts.get("evaluation", {})
-    measured = evaluation.get("all", {}).get("languages", {})
+Record = dict[str, Any]
+
+_PREFACE = """\
+# Languages
+
+The languages that a part of langfocus knows. `langfocus identify languages --format markdown`
+writes this page, and `langfocus identify languages` the same facts as JSON.
+
+- **texts**: texts that the text model learned from; *script* if it knows the language by its
+  letters alone. Without either, pages are identified by their declarations, encodings and URLs.
+- **sentence**, **page**: right answers of the text model in percent, on single sentences and on
+  pages of 20 sentences that were held back from training.
+- **URLs**: URLs that the URL model learned from; without a model, the top-level domains by which a
+  URL is judged.
+- **F1**: of the URL model in percent, on URLs of domains that were held back from training
+  ([url-model.md](url-model.md)).
+- **seeds**: URLs that ship as starting points. A crawl for another language needs `-a seeds=`.
+
+A hyphen means that there is none, or that it was not measured.
+"""
+_HEAD = ("code", "language", "scripts", "texts", "sentence", "page", "URLs", "F1", "seeds")
+_NONE = "-"
+
+
+def language_records() -> list[Record]:
+    """Return a record for each language that a part of the project knows, in order of the codes."""
+    from classifiers import languages
+    from classifiers.pages.text.known import known_languages
+    from classifiers.urls.model import UrlModel
+
+    url_model, texts, seeds = UrlModel.load(), known_languages(), _seeds()
+    with_domains = {code for code in languages.known() if languages.tlds_of(code)}
+    measured = url_model.parameters.facts.get("evaluation", {}).get("all", {}).get("languages", {})
     return [
         {
             "language": code,
             "name": languages.name(code),
             "scripts": sorted(languages.scripts(code)),
-            "text": code in of_texts,
-            "url": code in url_model.languages,
+            "text": _of_texts(texts.get(code)),
+            "url": _of_urls(url_model, code),
             "seeds": seeds.get(code, 0),
-            "accuracy": measured.get(code),
+            "accuracy": {"text": _text_accuracy(texts.get(code)), "url": measured.get(code)},
         }
-        for code in sorted({*url_model.languages, *of_texts, *seeds})
+        for code in sorted({*url_model.languages, *texts, *with_domains, *seeds})
     ]
 
 
+def _of_texts(facts: LanguageFacts | None) -> Record | None:
+    if facts is None:
+        return None
+    return {"sentences": facts.sentences, "profile": facts.has_profile}
+
+
+def _text_accuracy(facts: LanguageFacts | None) -> Record | None:
+    if facts is None or (facts.sentence is None and facts.page is None):
+        return None
+    return {name: value for name, value in asdict(facts).items() if name in ("sentence", "page")}
+
+
+def _of_urls(model: UrlModel, code: str) -> Record | None:
+    from classifiers.languages import tlds_of
+
+    if code in model.languages:
+        learned: Mapping[str, int] = model.parameters.facts.get("languages", {})
+        return {"by": "model", "urls": learned.get(code)}
+    domains = sorted(tlds_of(code))
+    return {"by": "top-level domain", "domains": domains} if domains else None
+
+
+def language_table(records: Iterable[Record]) -> str:
+    """Return records as a page of Markdown, which ends with a table."""
+    rows = [_HEAD, ("---",) * 3 + ("---:",) * 3 + ("---",) + ("---:",) * 2, *map(_row, records)]
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([_PREFACE, *lines, ""])
+
+
+def _row(record: Record) -> Sequence[str]:
+    text, accuracy = record["text"], record["accuracy"]
+    of_text, of_url = accuracy["text"] or {}, accuracy["url"] or {}
+    return (
+        record["language"],
+        record["name"],
+        " ".join(record["scripts"]),
+        _NONE if text is None else _number(text["sentences"], "script"),
+        _percent(of_text.get("sentence")),
+        _percent(of_text.get("page")),
+        _by(record["url"]),
+        _percent(of_url.get("F1")),
+        _number(record["seeds"] or None),
+    )
+
+
+def _by(url: Record | None) -> str:
+    if url is None:
+        return _NONE
+    if url["by"] == "model":
+        return _number(url["urls"])
+    return " ".join(f"`.{domain}`" for domain in url["domains"])
+
+
+def _number(value: int | None, otherwise: str = _NONE) -> str:
+    return otherwise if value is None else f"{value:,}"
+
+
+def _percent(value: float | None) -> str:
+    return _NONE if value is None else f"{value:.1f}"
+
+
 def _seeds() -> dict[str, int]:
-    """The number of seeds of each language that has a list."""
+    """Return the number of seeds of each language that has a list."""
     from crawler.options import SEED_FOLDER
 
     return {

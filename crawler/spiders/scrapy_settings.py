@@ -116,7 +116,9 @@ def adapt(settings: BaseSettings, crawl: Crawl) -> None:
     # Scrapy reads 0 as no limit.
     concurrency = settings.getint("CONCURRENT_REQUESTS") or sys.maxsize
     headers = dict(settings.getdict("DEFAULT_REQUEST_HEADERS"))
-    headers["Accept-Language"] = languages.accept_language(crawl.options.lang)
+    headers.pop("Accept-Language", None)  # Scrapy's own prefers English
+    if crawl.options.lang:
+        headers["Accept-Language"] = languages.accept_language(crawl.options.lang)
     handler = _LIVE_HANDLER if crawl.web is None else _WEB_HANDLER
     # A redirect of a robots.txt may lead anywhere; only http and https are read.
     others = dict.fromkeys(("file", "ftp", "s3", "data"))

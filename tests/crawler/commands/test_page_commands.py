@@ -1,39 +1,52 @@
-"""`langfocus identify pages`, called as a person calls it, and the fetching of one page."""
+"""`langfocus identify pages`, called as a person calls it: files, lists and URLs."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
-from crawler.settings import USER_AGENT
 from crawler.web.contract import NO_HEADERS, Answer, Unreachable
-from crawler.web.fetch import MAX_BYTES, fetch
+from tests.support import processes
 from tests.support.commandline import call
+from tests.support.crawls import environment
 from tests.support.loopback import Proxy, loopback
 
 GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 3
 HTML = ("Content-Type", "text/html; charset=utf-8")
 GREEK = "<p>" + "Σήμερα και ήλιος λάμπει πάνω από τη λίμνη και τα παιδιά παίζουν. " * 3
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
+ROBOTS = b"User-agent: langfocus\nDisallow: /secret\n"
+MAXSIZE = 100_000
+
+
+def moved(target: str) -> Answer:
+    return Answer(302, (("Location", target),))
 
 
 class Pages:
     """A web of one page of each kind."""
 
     answers: ClassVar[dict[str, Answer]] = {
-        "http://a.example/de": Answer(200, (HTML,), GERMAN.encode()),
+        "http://a.example/robots.txt": Answer(200, (("Content-Type", "text/plain"),), ROBOTS),
+        "http://a.example/de": Answer(200, (HTML,), GERMAN.encode() + b"<a href='/linked'>x</a>"),
         "http://a.example/greek": Answer(
             200,
             (("Content-Type", "text/html; charset=iso-8859-7"), ("Content-Language", "el")),
             GREEK.encode("iso-8859-7"),
         ),
-        "http://a.example/old": Answer(302, (("Location", "/de"),)),
-        "http://a.example/local": Answer(302, (("Location", "file:///etc/passwd"),)),
-        "http://a.example/ftp": Answer(302, (("Location", "ftp://127.0.0.1/x"),)),
-        "http://a.example/circle": Answer(302, (("Location", "/circle"),)),
-        "http://a.example/pdf": Answer(200, (("Content-Type", "application/pdf"),), b"%PDF"),
-        "http://a.example/large": Answer(200, (HTML,), b"x" * (MAX_BYTES + 100_000)),
+        "http://b.example/old": moved("http://a.example/older"),
+        "http://a.example/older": moved("/de"),
+        "http://a.example/local": moved("file:///etc/passwd"),
+        "http://a.example/to-file": moved("/x.pdf"),
+        "http://a.example/to-secret": moved("/secret/1"),
+        "http://a.example/circle": moved("/round"),
+        "http://a.example/round": moved("/circle"),
+        "http://a.example/x.pdf": Answer(200, (("Content-Type", "application/pdf"),), b"%PDF"),
+        "http://a.example/png": Answer(200, (HTML,), PNG),
+        "http://a.example/large": Answer(200, (HTML,), b"x" * (MAXSIZE + 1)),
     }
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
@@ -42,68 +55,171 @@ class Pages:
         return self.answers.get(url, Answer(404, (HTML,), GERMAN.encode()))
 
 
+REASONS = {
+    "http://a.example/none": "HTTP status 404",
+    "http://a.example/x.pdf": "no page: application/pdf",
+    "http://a.example/png": "no page: a PNG image",
+    "http://a.example/circle": "a circle of redirects",
+    "http://a.example/local": "redirected to file:///etc/passwd, which is no page",
+    "http://a.example/to-file": "redirected to /x.pdf, which is no page",
+    "http://a.example/secret/1": "forbidden by robots.txt",
+    "http://a.example/to-secret": "forbidden by robots.txt",
+    "http://a.example/large": "larger than DOWNLOAD_MAXSIZE",
+    "http://nowhere.example/": "its robots.txt could not be fetched",
+    "http://[": "not a URL",
+    "http://localhost/": "private address (LANGFOCUS_PRIVATE_ADDRESSES allows those)",
+}
+
+
+class Identified(NamedTuple):
+    """The records of a command, its exit code and its messages."""
+
+    records: list[dict[str, Any]]
+    code: int
+    errors: str
+
+
+def in_a_process(*arguments: object, proxy: str | None = None) -> Identified:
+    """Call the command in a process of its own, since a reactor starts once in a process."""
+    given = ["-s", "DOWNLOAD_DELAY=0", "-s", "RETRY_TIMES=0"]
+    done = processes.run(
+        *("langfocus", "identify", "pages", *map(str, arguments), *given),
+        environment=environment(proxy),
+    )
+    return Identified(
+        [json.loads(line) for line in done.stdout.splitlines()], done.returncode, done.stderr
+    )
+
+
+class Fetched(NamedTuple):
+    """A call of the command with all kinds of sources, and the requests that it made."""
+
+    sources: list[str]
+    identified: Identified
+    proxy: Proxy
+
+
 @pytest.fixture(scope="module")
-def proxy() -> Iterator[Proxy]:
-    with loopback(Pages()) as running:
-        yield running
+def fetched(tmp_path_factory: pytest.TempPathFactory) -> Fetched:
+    folder = tmp_path_factory.mktemp("pages")
+    file, listing = folder / "a.html", folder / "list.tsv"
+    file.write_text(GERMAN, encoding="utf-8")
+    urls = ["http://a.example/greek", str(file), "HTTP://B.example/old", *REASONS]
+    again = ["http://a.example/greek", "http://a.example/older"]
+    listing.write_text("\n".join(again), encoding="utf-8")
+    with loopback(Pages()) as proxy:
+        told = in_a_process(
+            *(*urls, "--list", listing, "-s", f"DOWNLOAD_MAXSIZE={MAXSIZE}"), proxy=proxy.url
+        )
+    return Fetched([*urls, *again], told, proxy)
 
 
-@pytest.fixture
-def through_proxy(proxy: Proxy, monkeypatch: pytest.MonkeyPatch) -> Proxy:
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.delenv("NO_PROXY", raising=False)
-    monkeypatch.setenv("http_proxy", proxy.url)
-    return proxy
+def test_urls_and_files_are_identified_in_the_order_given(fetched: Fetched) -> None:
+    records, code, errors = fetched.identified
+    assert [each["source"] for each in records] == fetched.sources
+    assert [each["language"] for each in records[:3]] == ["el", "de", "de"]
+    assert [each["language"] for each in records[-2:]] == ["el", "de"]
+    assert records[0]["charset"] == "iso-8859-7"
+    assert (code, errors) == (1, "")
 
 
-Identified = tuple[list[dict[str, Any]], int, str]
+def test_a_page_that_is_not_fetched_is_a_record_with_its_reason(fetched: Fetched) -> None:
+    told = {each["source"]: each for each in fetched.identified.records}
+    assert {url: told[url]["reason"] for url in REASONS} == REASONS
+    assert {told[url]["language"] for url in REASONS} == {None}
+
+
+def test_pages_are_fetched_once_and_no_link_is_followed(fetched: Fetched) -> None:
+    asked = [access.url for access in fetched.proxy.log]
+    assert len(asked) == len(set(asked))
+    assert "http://a.example/linked" not in asked
+    assert not any("secret" in url or "localhost" in url for url in asked)
+    assert asked.index("http://a.example/robots.txt") < asked.index("http://a.example/de")
+
+
+def test_the_bot_names_itself_and_asks_for_no_language(fetched: Fetched) -> None:
+    agents = {access.user_agent for access in fetched.proxy.log}
+    assert {agent.partition("/")[0] for agent in agents} == {"langfocus"}
+    assert {access.accept_language for access in fetched.proxy.log} == {""}
+
+
+def test_nothing_is_fetched_without_a_contact() -> None:
+    with loopback(Pages()) as server:
+        records, code, errors = in_a_process(f"{server.url}/de")
+    assert (records, code, server.log) == ([], 2, [])
+    assert errors.startswith("langfocus: LANGFOCUS_CONTACT is missing")
+    assert errors.count("\n") == 1
+
+
+def test_this_machine_is_not_contacted_unless_a_setting_allows_it() -> None:
+    contact = ("-s", "LANGFOCUS_CONTACT=me@example.org")
+    with loopback(Pages()) as server:
+        (refused,), code, _ = in_a_process(f"{server.url}/de", *contact)
+        assert server.log == []
+        (told,), _, _ = in_a_process(
+            f"{server.url}/de", *contact, "-s", "LANGFOCUS_PRIVATE_ADDRESSES=True"
+        )
+    assert (refused["language"], code) == (None, 1)
+    assert refused["reason"].startswith("private address")
+    assert told["reason"] == "HTTP status 404"  # the pages are those of other hosts
+    assert {access.user_agent for access in server.log} == {
+        f"{server.log[0].user_agent.partition(' ')[0]} (+me@example.org)"
+    }
+
+
+@pytest.mark.parametrize("setting", ["JOBDIR=x", "LANGFOCUS_FRONTIER=redis://x", "RETRY_TIMES=no"])
+def test_a_setting_that_cannot_be_used_is_a_usage_error(
+    identify: Callable[..., Identified], setting: str
+) -> None:
+    contact = "LANGFOCUS_CONTACT=me@example.org"
+    records, code, errors = identify("http://a.example/", "-s", contact, "-s", setting)
+    assert (records, code) == ([], 2)
+    assert errors.startswith(f"langfocus: {setting.partition('=')[0]}")
+    assert errors.count("\n") == 1
 
 
 @pytest.fixture
 def identify(capsys: pytest.CaptureFixture[str]) -> Callable[..., Identified]:
-    """Call `langfocus identify pages`: its records, exit code and standard error."""
+    """Call the command in this process, which can fetch nothing."""
 
     def run(*arguments: object) -> Identified:
         code = call("identify", "pages", *arguments)
         printed = capsys.readouterr()
-        return [json.loads(line) for line in printed.out.splitlines()], code, printed.err
+        return Identified(
+            [json.loads(line) for line in printed.out.splitlines()], code, printed.err
+        )
 
     return run
 
 
-def test_urls_and_files_are_identified_in_the_order_given(
-    identify: Callable[..., Identified], through_proxy: Proxy, tmp_path: Path
+def test_binary_files_are_refused_with_their_kind(
+    identify: Callable[..., Identified], tmp_path: Path
 ) -> None:
+    samples = {"a.png": PNG, "b.pdf": b"%PDF-1.7\n", "c.elf": b"\x7fELF\x02", "d": os.urandom(999)}
+    for name, data in samples.items():
+        (tmp_path / name).write_bytes(data)
+    (tmp_path / "e.html").write_text(GERMAN, encoding="utf-16")
+    records, code, _ = identify(*sorted(tmp_path.iterdir()))
+    assert code == 1
+    assert [each["language"] for each in records] == [None] * 4 + ["de"]
+    assert [each["reason"] for each in records[:4]] == [
+        "no page: a PNG image",
+        "no page: a PDF file",
+        "no page: an ELF program",
+        "no page: binary data",
+    ]
+
+
+def test_a_list_may_be_a_pipe(identify: Callable[..., Identified], tmp_path: Path) -> None:
     file = tmp_path / "a.html"
     file.write_text(GERMAN, encoding="utf-8")
-    urls = ["http://a.example/greek", "HTTP://a.example/old"]
-    records, code, _ = identify(urls[0], str(file), urls[1])
+    reader, writer = os.pipe()
+    os.write(writer, f"{file}\n\n{file}\thttp://a.de/\n".encode())
+    os.close(writer)
+    records, code, _ = identify("--list", f"/dev/fd/{reader}")
+    os.close(reader)
+    assert [each["language"] for each in records] == ["de", "de"]
     assert code == 0
-    assert [each["source"] for each in records] == [urls[0], str(file), urls[1]]
-    assert [each["language"] for each in records] == ["el", "de", "de"]
-    assert records[0]["charset"] == "iso-8859-7"
-    assert {access.user_agent for access in through_proxy.log} == {USER_AGENT}
-    assert USER_AGENT.startswith("langfocus/")
-
-
-def test_what_cannot_be_fetched_is_a_record_with_its_reason(
-    identify: Callable[..., Identified], through_proxy: Proxy
-) -> None:
-    told = {
-        "http://a.example/none": "HTTP status 404",
-        "http://nowhere.example/": "HTTP status 502",
-        "http://a.example/pdf": "no page: application/pdf",
-        "http://a.example/circle": "HTTP status 302",
-        "http://a.example/local": "HTTP status 302",
-        "http://[": "not a URL",
-        "http://a.example/de": "",
-    }
-    records, code, errors = identify(*told)
-    assert (code, errors) == (1, "")
-    for record, (url, reason) in zip(records, told.items(), strict=True):
-        assert record["source"] == url
-        assert (record["language"] is None) == bool(reason)
-        assert reason in record["reason"]
 
 
 def test_explained_records_say_what_the_answer_rests_on(
@@ -153,32 +269,3 @@ def test_an_unknown_method_is_one_line_before_anything_is_written(
     assert errors.startswith("langfocus: no method is called 'guess'; choose one of: composite")
     assert errors.count("\n") == 1
     assert not output.exists()
-
-
-def test_a_page_comes_with_its_headers_and_the_address_where_redirects_end(
-    through_proxy: Proxy,
-) -> None:
-    greek = fetch("http://a.example/greek", "langfocus/test")
-    assert greek.content_type == "text/html; charset=iso-8859-7"
-    assert greek.content_language == "el"
-    assert fetch("http://a.example/old", "langfocus/test").url == "http://a.example/de"
-
-
-def test_no_more_than_the_limit_is_read_of_a_large_page(through_proxy: Proxy) -> None:
-    assert len(fetch("http://a.example/large", "langfocus/test").body) == MAX_BYTES
-
-
-@pytest.mark.parametrize("url", ["http://a.example/ftp", "http://a.example/local"])
-def test_a_redirect_leads_to_no_file_and_no_ftp(through_proxy: Proxy, url: str) -> None:
-    with pytest.raises(OSError, match=r"HTTP status 302|unknown url type"):
-        fetch(url, "langfocus/test")
-
-
-def test_a_server_that_does_not_answer_in_time_is_given_up(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with loopback(Pages(), latency_s=5.0) as slow:
-        monkeypatch.delenv("no_proxy", raising=False)
-        monkeypatch.setenv("http_proxy", slow.url)
-        with pytest.raises(OSError, match="timed out"):
-            fetch("http://a.example/de", "langfocus/test", timeout_s=0.2)

@@ -1,8 +1,6 @@
 """One crawl of a Web on which nearly every server means no good."""
 
-import gc
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
@@ -10,7 +8,6 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.web.fetch import fetch
 from tests.support import processes
 from tests.support.crawls import command, environment, rows, summary
 from tests.support.hostileserver import (
@@ -384,29 +381,3 @@ def test_endless_calendars_end_at_the_caps_of_their_directories(tmp_path: Path) 
     assert len(weeks) == 1 + 12
     assert summary(tmp_path)["counts"]["directory_full"] >= 2
     assert summary(tmp_path)["settings"]["directory_cap"] == "12"
-
-
-# Sockets of servers that hang are closed when they are collected, which has to happen here.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_page_asked_for_by_itself_comes_or_fails_in_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    hosts = {host: behaviour for host, (behaviour, _) in HOSTS.items()}
-    slow = {host for host, (_, outcome) in HOSTS.items() if outcome == "timeout"}
-
-    def fate(host: str) -> str:
-        try:
-            fetch(f"http://{host}/", "langfocus", timeout_s=2 if host in slow else 30)
-        except OSError as error:
-            return str(error) or type(error).__name__
-        return ""
-
-    with hostile_web(hosts) as proxy, ThreadPoolExecutor(16) as pool:
-        monkeypatch.setenv("http_proxy", proxy.url)
-        fates = dict(zip(hosts, pool.map(fate, hosts), strict=True))
-    gc.collect()
-    assert fates["tarpit-headers.de"] == fates["silent.de"] == "timed out"
-    assert not any("\n" in told for told in fates.values())
-    assert not fates["header-lines.de"]
-    # The body of a redirect is not read, since it may be endless.
-    assert fates["endless-redirect.de"] != "timed out"

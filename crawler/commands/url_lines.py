@@ -1,0 +1,120 @@
+"""The lines of `langfocus identify urls`: answers of the URL model as JSON or in two columns."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from crawler.commands.input_lines import InputLines
+
+if TYPE_CHECKING:
+    from classifiers.urls.model import UrlModel
+
+_MOST_THREADS = 4
+_STEPS: Final = 10_000
+_DECIMALS: Final = [repr(step / _STEPS) for step in range(_STEPS + 1)]
+"""The text of each confidence: four decimals."""
+
+
+@dataclass(frozen=True)
+class UrlLines:
+    """Writes the answers for batches of URLs as text, one line for each URL.
+
+    `format` is "json", "json-short" or "tsv". With `n_features`, a line of JSON has that number of
+    features that explain the answer.
+    """
+
+    model: UrlModel
+    format: str = "json"
+    n_features: int = 0
+
+    def text(self, urls: Sequence[str]) -> str:
+        """Return the lines of a batch with their ends."""
+        codes, confidences = _named(self.model, urls)
+        steps = np.rint(confidences * _STEPS).astype(np.int64).tolist()
+        answers = zip(codes.tolist(), steps, strict=True)
+        if self.format == "tsv":
+            names = self._columns
+            return "".join([f"{names[at]}{_DECIMALS[step]}\n" for at, step in answers])
+        parts = [f'"language": {self._quoted[at]}{_DECIMALS[step]}' for at, step in answers]
+        rows = zip(urls, parts, self._scores(urls), self._explained(urls, codes), strict=True)
+        return "".join(
+            [f'{{"url": {json.dumps(u)}, {part}{more}{why}}}\n' for u, part, more, why in rows]
+        )
+
+    @cached_property
+    def _columns(self) -> list[str]:
+        """The first column by the number of a language; -1 is none."""
+        return [f"{code}\t" for code in (*self.model.languages, "")]
+
+    @cached_property
+    def _quoted(self) -> list[str]:
+        codes = (*self.model.languages, None)
+        return [f'{json.dumps(code)}, "confidence": ' for code in codes]
+
+    @cached_property
+    def _template(self) -> str:
+        scores = ", ".join(f'"{code}": %.4f' for code in self.model.languages)
+        return f', "scores": {{{scores}}}'
+
+    def _scores(self, urls: Sequence[str]) -> list[str]:
+        """The field of the decision values of each URL; empty in the short format."""
+        if self.format != "json":
+            return [""] * len(urls)
+        template = self._template
+        return [
+            template % tuple(row) if url.strip() else ', "scores": {}'
+            for url, row in zip(urls, self.model.scores(urls).tolist(), strict=True)
+        ]
+
+    def _explained(self, urls: Sequence[str], codes: npt.NDArray[Any]) -> list[str]:
+        if not self.n_features:
+            return [""] * len(urls)
+        from classifiers.urls.explain import explain
+
+        names = (*self.model.languages, None)
+        found = [
+            explain(self.model, url, names[at], self.n_features)
+            for url, at in zip(urls, codes.tolist(), strict=True)
+        ]
+        pairs = ([[each.text, round(each.weight, 4)] for each in row] for row in found)
+        return [f', "explain": {json.dumps(row)}' for row in pairs]
+
+
+def texts(lines: InputLines, writer: UrlLines) -> Iterator[str]:
+    """Yield the text of each batch of URLs, in order.
+
+    Compiled code runs without Python's lock, so batches are scored in several threads. Before a
+    batch is waited for, the text of all earlier ones is yielded.
+    """
+    n_threads = min(os.cpu_count() or 1, _MOST_THREADS)
+    waiting: deque[Future[str]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        for batch in lines:
+            waiting.append(pool.submit(writer.text, batch))
+            while waiting and (len(waiting) > n_threads or not lines.is_ready()):
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _named(model: UrlModel, urls: Sequence[str]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """The number of the language of each URL, -1 for none, and its confidence."""
+    scores = model.scores(urls)
+    likely = scores + model.parameters.offsets
+    best = np.where(scores > 0, likely, -np.inf).argmax(axis=1)
+    rows = np.arange(len(scores))
+    is_named = (scores[rows, best] > 0) & np.array([bool(url.strip()) for url in urls])
+    powers = np.exp(
+        (likely - likely[rows, best][:, None]) / np.float32(model.parameters.temperature)
+    )
+    return np.where(is_named, best, -1), np.where(is_named, 1 / powers.sum(axis=1), 0.0)

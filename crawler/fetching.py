@@ -1,0 +1,168 @@
+"""Fetches given URLs and the targets of their redirects as a crawl does, and follows no link.
+
+robots.txt, the contact in the User-Agent, the delays, the retries, the limits of a download and the
+guard against private addresses are those of the crawl, since it is one: its visitor only keeps
+what was found under each URL instead of following links.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, Generic, NamedTuple, TypeVar
+from urllib.parse import urljoin
+
+from crawler.configuration import CrawlSettings
+from crawler.crawl import Crawl, open_crawl
+from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from crawler.options import CrawlOptions
+from crawler.politeness.traps import is_trap
+from crawler.strategies.orderings import LinkSource
+from crawler.url import fingerprint, is_unwanted_file, normalise
+from crawler.visit import Download, Reading, Visitor, VisitRules
+
+Found = TypeVar("Found")
+
+REASONS: Final = {
+    "robots": "forbidden by robots.txt",
+    "robots_unreachable": "its robots.txt could not be fetched",
+    "private_address": "private address (LANGFOCUS_PRIVATE_ADDRESSES allows those)",
+    "no_contact": "it would be fetched without a contact",
+    "dns": "its host has no address",
+    "timeout": "timed out",
+    "refused": "connection refused",
+    "unreachable": "its server is unreachable",
+    "too_large": "larger than DOWNLOAD_MAXSIZE",
+    "headers": "its server sent too many headers",
+    "encoding": "its body cannot be unpacked",
+    "protocol": "its server does not speak HTTP",
+    "tls": "no secure connection",
+    "redirect_loop": "too many redirects",
+    "error": "the page cannot be read",
+}
+"""Outcome of a URL without a page -> the reason in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unfetched:
+    """The reason why a URL has no page."""
+
+    reason: str
+
+
+class _Moved(NamedTuple):
+    """A redirect; `key` is the fingerprint of its target."""
+
+    key: int
+
+
+@dataclass(slots=True)
+class Lookup(Generic[Found]):
+    """The finds under some URLs, while they are fetched and afterwards.
+
+    `read` is called once with each page. `on_end` is called whenever a URL is settled. About 200
+    bytes are kept for each URL besides its find.
+    """
+
+    read: Callable[[Download], Found]
+    on_end: Callable[[], None] = lambda: None
+    _ends: "dict[int, Found | Unfetched | _Moved]" = field(default_factory=dict)
+
+    def find(self, url: str) -> Found | Unfetched | None:
+        """Return what was found under a normalised URL, None if it is not settled yet."""
+        key, passed = fingerprint(url), set[int]()
+        while isinstance(end := self._ends.get(key), _Moved):
+            passed.add(key)
+            key = end.key
+            if key in passed:
+                return Unfetched("a circle of redirects")
+        return end
+
+    def end(self, key: int, found: Found | Unfetched) -> None:
+        """Settle the URL with this fingerprint."""
+        self._ends[key] = found
+        self.on_end()
+
+    def move(self, key: int, target: str) -> None:
+        """Settle the URL with this fingerprint, which redirects to another one."""
+        self._ends[key] = _Moved(fingerprint(target))
+        self.on_end()
+
+
+def open_fetch(
+    urls: Iterable[str], settings: CrawlSettings, folder: Path, lookup: Lookup[Found]
+) -> Crawl:
+    """Return a crawl of exactly these normalised URLs, ready to begin; raises `CrawlError`.
+
+    The crawl keeps its state in `folder`, which is of no use afterwards.
+    """
+    options = CrawlOptions(lang="", strategy="bfs", host_cap=0, seeds=tuple(dict.fromkeys(urls)))
+    crawl = open_crawl(options, replace(settings, run_folder=folder, frontier=None))
+    crawl.visitor = _Fetching(crawl, lookup)
+    return crawl
+
+
+class _Fetching(Visitor, Generic[Found]):
+    """A visitor that passes pages to a lookup and follows redirects only."""
+
+    def __init__(self, crawl: Crawl, lookup: Lookup[Found]) -> None:
+        rules = VisitRules("", self._keep, crawl.settings.retry_rule)
+        super().__init__(crawl.frontier, crawl.ordering, rules, crawl.clock)
+        self._lookup = lookup
+        self._pages: list[Found] = []
+
+    def _keep(self, download: Download, inlinks: Sequence[str]) -> Reading:
+        self._pages.append(self._lookup.read(download))
+        return Reading([], None, None, None, None)
+
+    def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
+        """Return all URLs as links, also those that look like files."""
+        return [Link(url, 0.0) for url in urls]
+
+    def answered(self, lease: Lease, download: Download) -> Record | None:
+        """Settle a URL that a server answered; None: it went back into the queue for a retry."""
+        self._pages.clear()
+        record = super().answered(lease, download)
+        if record is None:
+            return None
+        if record.outcome == REDIRECT:
+            self._redirect(lease, download)
+        elif self._pages:
+            self._lookup.end(lease.fingerprint, self._pages[-1])
+        else:
+            self._lookup.end(lease.fingerprint, Unfetched(_reason(record, download)))
+        return record
+
+    def _redirect(self, lease: Lease, download: Download) -> None:
+        try:
+            target = normalise(urljoin(download.url, download.location or ""))
+        except ValueError:
+            target = None
+        if target is None or is_unwanted_file(target) or is_trap(target):
+            words = " ".join((download.location or "").split())[:200]
+            self._lookup.end(
+                lease.fingerprint, Unfetched(f"redirected to {words}, which is no page")
+            )
+        else:
+            self._lookup.move(lease.fingerprint, target)
+
+    def failed(
+        self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
+    ) -> Record | None:
+        """Settle a URL whose download failed; None: it went back into the queue for a retry."""
+        record = super().failed(lease, reason, is_final=is_final, hold_s=hold_s)
+        if record is not None:
+            self._lookup.end(lease.fingerprint, Unfetched(REASONS.get(reason, reason)))
+        return record
+
+    def refused(self, lease: Lease, reason: str) -> None:
+        """Settle a URL without contacting its host."""
+        super().refused(lease, reason)
+        self._lookup.end(lease.fingerprint, Unfetched(REASONS.get(reason, reason)))
+
+
+def _reason(record: Record, download: Download) -> str:
+    if record.outcome == PAGE:
+        return f"HTTP status {download.status}"
+    if record.outcome == "media":
+        return f"no page: {download.content_type}"
+    return REASONS.get(record.outcome, record.outcome)

@@ -1,0 +1,37 @@
+"""Runs an open crawl in Scrapy's reactor, which starts only once in a process."""
+
+from typing import Any
+
+from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
+from scrapy.settings import Settings
+
+from crawler.crawl import Crawl
+
+_ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
+_COMMAND_LINE_PRIORITY = 40
+_REPORTER = "crawler.spiders.reporter.Reporter"
+
+
+def crawler_process(settings: Settings) -> Any:
+    """Return the object that runs the reactor, of the class that Scrapy would choose."""
+    is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO
+    if is_asyncio and not settings.getbool("FORCE_CRAWLER_PROCESS"):
+        return AsyncCrawlerProcess(settings)
+    return CrawlerProcess(settings)
+
+
+def run_without_report(crawl: Crawl, settings: Settings) -> None:
+    """Run a crawl to its end without a progress line, tables and files.
+
+    Ctrl-C ends it in order; `crawl.finish_reason` is then "shutdown".
+    """
+    from crawler.spiders.langfocus import LangfocusSpider
+
+    settings = settings.copy()
+    extensions = {**settings.getdict("EXTENSIONS"), _REPORTER: None}
+    settings.set("EXTENSIONS", extensions, priority="spider")
+    if (settings.getpriority("LOG_LEVEL") or 0) < _COMMAND_LINE_PRIORITY:
+        settings.set("LOG_LEVEL", "ERROR")  # warnings about pages are in the reasons
+    process = crawler_process(settings)
+    process.crawl(LangfocusSpider, crawl=crawl)
+    process.start()
