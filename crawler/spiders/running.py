@@ -6,9 +6,9 @@ from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 from scrapy.settings import Settings
 
 from crawler.crawl import Crawl
+from crawler.spiders.scrapy_settings import is_asked_for
 
 _ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
-_COMMAND_LINE_PRIORITY = 40
 _REPORTER = "crawler.spiders.reporter.Reporter"
 
 
@@ -30,7 +30,7 @@ def run_without_report(crawl: Crawl, settings: Settings) -> None:
     settings = settings.copy()
     extensions = {**settings.getdict("EXTENSIONS"), _REPORTER: None}
     settings.set("EXTENSIONS", extensions, priority="spider")
-    if (settings.getpriority("LOG_LEVEL") or 0) < _COMMAND_LINE_PRIORITY:
+    if not is_asked_for(settings, "LOG_LEVEL"):
         settings.set("LOG_LEVEL", "ERROR")  # warnings about pages are in the reasons
     process = crawler_process(settings)
     process.crawl(LangfocusSpider, crawl=crawl)

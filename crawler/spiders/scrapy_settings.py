@@ -64,7 +64,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
     `-s` counts there.
     """
     given = {name: setting(settings, name) for name in SETTINGS}
-    is_delayed = has_servers or _is_asked_for(settings, "DOWNLOAD_DELAY")
+    is_delayed = has_servers or is_asked_for(settings, "DOWNLOAD_DELAY")
     return CrawlSettings(
         run_folder=_path(settings.get("JOBDIR")),
         runs=Path(given["LANGFOCUS_RUNS"]),
@@ -83,7 +83,8 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
     )
 
 
-def _is_asked_for(settings: BaseSettings, name: str) -> bool:
+def is_asked_for(settings: BaseSettings, name: str) -> bool:
+    """Return True for a setting that was given with `-s` or has a higher priority."""
     return (settings.getpriority(name) or 0) >= _COMMAND_LINE_PRIORITY
 
 

@@ -97,7 +97,8 @@ def _answered(record: ArchiveRecord, block: bytes) -> ArchivedAnswer | Damage:
 
 def _records(path: Path) -> Iterator[tuple[ArchiveRecord, bytes] | Damage]:
     with path.open("rb") as file:
-        is_packed = file.read(len(GZIP)) == GZIP
+        start = file.read(len(_START))
+        is_packed = start.startswith(GZIP) or (path.suffix.lower() == ".gz" and start != _START)
         size = file.seek(0, 2)
         file.seek(0)
         pieces = _unpacked(file) if is_packed else _plain(file)
