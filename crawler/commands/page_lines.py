@@ -252,7 +252,8 @@ def _fetch(urls: list[str], lines: PageLines, settings: Settings, writing: _Writ
 def tell_damages(lines: PageLines) -> None:
     """Print the number of damaged places of each WARC file on standard error."""
     for name, number in lines.damages.items():
-        print(f"{name}: {number:,} damaged records were left out", file=sys.stderr)
+        records = "record was" if number == 1 else "records were"
+        print(f"{name}: {number:,} damaged {records} left out", file=sys.stderr)
 
 
 def _is_binary(record: Record) -> bool:

@@ -1,5 +1,6 @@
 """`langfocus identify pages`, called as a person calls it: files, lists and URLs."""
 
+import gzip
 import json
 import os
 from collections.abc import Callable, Mapping
@@ -9,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import pytest
 
 from crawler.web.contract import NO_HEADERS, Answer, Unreachable
+from tests.crawler.web.test_web_archive import http, record, write
 from tests.support import processes
 from tests.support.commandline import call
 from tests.support.crawls import environment
@@ -208,6 +210,53 @@ def test_binary_files_are_refused_with_their_kind(
         "no page: an ELF program",
         "no page: binary data",
     ]
+
+
+def test_a_warc_file_gives_a_line_for_each_response(
+    identify: Callable[..., Identified], tmp_path: Path
+) -> None:
+    german = http(GERMAN.encode(), "Content-Type: text/html; charset=utf-8")
+    greek = http(GREEK.encode("iso-8859-7"), "Content-Type: text/html; charset=iso-8859-7")
+    path = write(
+        tmp_path / "a.warc.gz",
+        record("http://a.de/", b"software: x", kind="warcinfo"),
+        record("http://a.de/", german),
+        record("http://b.de/", german, kind="request"),
+        record("http://b.de/", b"GET /"),
+        record("http://a.gr/", greek),
+        record("http://a.de/x", http(b"", status=404)),
+        record("http://a.de/y", http(PNG, "Content-Type: image/png")),
+        record("http://a.de/z", http(PNG)),
+        record("http://a.de/robots.txt", http(ROBOTS, "Content-Type: text/plain")),
+    )
+    damaged_at = path.read_bytes().index(gzip.compress(record("http://b.de/", b"GET /"))[10:]) - 10
+    file = tmp_path / "b.html"
+    file.write_text(GERMAN, encoding="utf-8")
+    records, code, errors = identify(path, file)
+    assert [(each["source"], each["language"] or each["reason"]) for each in records] == [
+        ("http://a.de/", "de"),
+        (str(path), f"at byte {damaged_at}: no HTTP status line in this response"),
+        ("http://a.gr/", "el"),
+        ("http://a.de/x", "HTTP status 404"),
+        ("http://a.de/y", "no page: image/png"),
+        ("http://a.de/z", "no page: a PNG image"),
+        ("http://a.de/robots.txt", "no page: a robots.txt"),
+        (str(file), "de"),
+    ]
+    assert code == 1
+    assert errors == f"{path}: 1 damaged record was left out\n"
+
+
+def test_a_warc_file_without_responses_is_a_line_with_a_reason(
+    identify: Callable[..., Identified], tmp_path: Path
+) -> None:
+    path = write(tmp_path / "a.warc", record("http://a.de/", b"a: b", kind="metadata"))
+    (only,), code, _ = identify(path)
+    assert (only["source"], only["reason"]) == (
+        str(path),
+        "no answer of a server in this WARC file",
+    )
+    assert code == 1
 
 
 def test_a_list_may_be_a_pipe(identify: Callable[..., Identified], tmp_path: Path) -> None:

@@ -1,19 +1,25 @@
 """`langfocus train` and `langfocus identify`, called as a person calls them."""
 
+import gzip
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
+from classifiers.arrayfile import write_arrays
+from classifiers.pages.text.known import LanguageFacts, known_languages
 from classifiers.urls.model import UrlModel
 from crawler.options import SEED_FOLDER
 from tests.classifiers.lab.datasets.test_odp import dump, page
 from tests.classifiers.lab.training.test_urltraining import rows, write
 from tests.support.commandline import call
+from tests.support.crawls import ROOT
 
 
 class Done(NamedTuple):
@@ -69,6 +75,60 @@ def test_identify_urls_explains_what_counts_most(called: Callable[..., Done]) ->
     assert weights == sorted(weights, reverse=True)
     assert ".de" in [text for text, _ in found]
     assert empty["explain"] == []
+
+
+def test_the_short_formats_give_the_answers_of_the_long_one(
+    called: Callable[..., Done], tmp_path: Path
+) -> None:
+    urls = ["http://www.wetter-nachrichten.de/", "", "http://a.com/ä", "x" * 3000, "http://b.fr/"]
+    path = tmp_path / "urls.txt"
+    path.write_text("\r\n".join(urls * 3000), encoding="utf-8")
+    answers = [(each.language, each.confidence) for each in UrlModel.load().identify_many(urls)]
+    full, short = (
+        records(called("identify", "urls", path, "--format", name).out)
+        for name in ("json", "json-short")
+    )
+    assert [each["url"] for each in full] == urls * 3000
+    assert [set(each) for each in short] == [{"url", "language", "confidence"}] * len(short)
+    assert short == [{k: each[k] for k in ("url", "language", "confidence")} for each in full]
+    columns = [
+        line.split("\t")
+        for line in called("identify", "urls", path, "--format", "tsv").out.splitlines()
+    ]
+    assert [name or None for name, _ in columns] == [each["language"] for each in full]
+    assert [float(number) for _, number in columns] == [each["confidence"] for each in full]
+    assert [each["language"] for each in full[:5]] == [language for language, _ in answers]
+    assert [each["confidence"] for each in full[:5]] == pytest.approx(
+        [confidence for _, confidence in answers], abs=1e-4
+    )
+
+
+def test_a_gzipped_list_is_unpacked_and_a_damaged_one_is_an_error(
+    called: Callable[..., Done], tmp_path: Path
+) -> None:
+    lines = b"http://www.wetter-nachrichten.de/\n" * 3
+    whole, cut = tmp_path / "a.gz", tmp_path / "b.gz"
+    whole.write_bytes(gzip.compress(lines) + gzip.compress(lines))
+    cut.write_bytes(gzip.compress(lines)[:-9])
+    done = called("identify", "urls", whole, "--format", "tsv")
+    assert (done.code, done.out.count("de\t")) == (0, 6)
+    assert called("identify", "urls", stdin=whole.read_bytes()).out.count("\n") == 6
+    done = called("identify", "urls", cut)
+    assert done.code == 1
+    assert done.err == f"langfocus: {cut}: damaged gzip data (it ends too early)\n"
+
+
+def test_lines_that_have_arrived_are_answered_before_the_next_ones_come() -> None:
+    command = ["langfocus", "identify", "urls", "--format", "tsv"]
+    with subprocess.Popen(
+        [sys.executable, "-m", *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for language in ("de", "fr"):
+            process.stdin.write(f"http://www.example.{language}/\n".encode())
+            process.stdin.flush()
+            assert process.stdout.readline().startswith(language.encode())
 
 
 def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
@@ -162,6 +222,11 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(
         ["identify", "pages", "a.html", "--json", "none/x.jsonl"],
         ["identify", "languages", "de"],
         ["identify", "languages", "--explain"],
+        ["identify", "languages", "--format", "tsv"],
+        ["identify", "urls", "--format", "csv"],
+        ["identify", "urls", "--format", "tsv", "--explain"],
+        ["identify", "urls", "--format", "tsv", "--json", "x.tsv"],
+        ["identify", "pages", "a.html", "--format", "tsv"],
         ["identify", "pages", "a.html", "--model", "m.npz"],
     ],
 )
@@ -178,16 +243,42 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     assert list(found) == sorted(found)
     fields = ["language", "name", "scripts", "text", "url", "seeds", "accuracy"]
     assert all(list(each) == fields for each in found.values())
-    assert {code for code, each in found.items() if each["url"]} == set(UrlModel.load().languages)
+    by_model = {code for code, each in found.items() if "urls" in (each["url"] or ())}  # type: ignore[operator]
+    assert by_model == set(UrlModel.load().languages)
     german = found["de"]
-    assert (german["name"], german["scripts"], german["text"]) == ("German", ["Latn"], True)
+    assert (german["name"], german["scripts"]) == ("German", ["Latn"])
     assert german["seeds"] == sum(
         line.startswith("http") for line in (SEED_FOLDER / "de.txt").read_text().splitlines()
     )
     facts = UrlModel.load().parameters.facts
-    assert german["accuracy"] == facts["evaluation"]["all"]["languages"]["de"]
-    faroese = found["fo"]
-    assert (faroese["url"], faroese["accuracy"], faroese["text"]) == (False, None, True)
+    assert german["url"] == {"by": "model", "urls": facts["languages"]["de"]}
+    texts = known_languages()
+    assert {code for code, each in found.items() if each["text"]} == set(texts)
+    assert german["text"] == {"sentences": texts["de"].sentences, "profile": True}
+    accuracy = german["accuracy"]
+    assert isinstance(accuracy, dict)
+    assert accuracy["url"] == facts["evaluation"]["all"]["languages"]["de"]
+    assert found["dz"]["url"] == {"by": "top-level domain", "domains": ["bt"]}
+
+
+def test_the_list_of_languages_in_the_docs_is_that_of_the_models(
+    called: Callable[..., Done],
+) -> None:
+    told = called("identify", "languages", "--format", "markdown").out
+    page = (ROOT / "docs" / "languages.md").read_text(encoding="utf-8")
+    assert page == told, "write it: langfocus identify languages --format markdown"
+
+
+def test_facts_of_a_text_model_are_read_whatever_is_missing(tmp_path: Path) -> None:
+    told = {"gl": {"sentences": 700, "scripts": ["Latn"], "sentence": 97.5, "page": None}}
+    path = tmp_path / "text.npz"
+    write_arrays(
+        path, languages=np.array(["gl", "fo"]), facts=np.array(json.dumps({"languages": told}))
+    )
+    known = known_languages(path)
+    assert known["gl"] == LanguageFacts(700, ("Latn",), 97.5, None, has_profile=False)
+    assert known["fo"] == LanguageFacts(None, ("Latn",), None, None, has_profile=False)
+    assert known["el"].has_profile
 
 
 def test_explained_urls_are_read_from_the_file_that_follows(
