@@ -125,7 +125,7 @@ class LangfocusCommand(ScrapyCommand):
     def _check(self, args: Iterable[str], opts: argparse.Namespace) -> None:
         for arg in args:
             if arg.startswith("-") and arg != "-":
-                raise SettingError(f"{arg}: no such option; see --help")
+                raise SettingError(f"there is no option {arg}; see --help")
         check_places(*(getattr(opts, name) for name in self.files))
 
 

@@ -41,7 +41,7 @@ class Crawl:
     `lock` keeps other processes out of the run folder until it is closed. `fault` is the reason why
     the crawl cannot continue, "" if it can. `worker` is set if other processes share the frontier;
     `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
-    of requests for each address.
+    of requests for each address. `gaps` tells what does not know the language (`crawler.gaps`).
     """
 
     options: CrawlOptions
@@ -58,6 +58,7 @@ class Crawl:
     waiting: Waiting
     occupancy: Occupancy
     worker: Worker | None = None
+    gaps: tuple[str, ...] = ()
     finish_reason: str = ""
     fault: str = ""
     _counts: Counts | None = None
@@ -164,6 +165,7 @@ def open_crawl(
         waiting=waiting,
         occupancy=store.occupancy,
         worker=store.worker,
+        gaps=prepared.gaps,
     )
 
 
@@ -180,7 +182,7 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: Callable[[], flo
     options, settings, ordering = prepared.options, prepared.settings, prepared.ordering
     now = clock()
     folder = _run_folder(options, settings, ordering, now)
-    meta = _meta(options, ordering, settings)
+    meta = {**_meta(options, ordering, settings), "gaps": list(prepared.gaps)}
     rules = _rules(options, settings, ordering)
     with ExitStack() as undo:
         shared = None

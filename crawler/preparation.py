@@ -9,6 +9,7 @@ from classifiers import languages
 from classifiers.errors import ClassifierError, GeoIPError, LanguageError
 from crawler.configuration import CrawlSettings
 from crawler.errors import SettingError
+from crawler.gaps import gaps
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.strategies import Ordering, make_ordering
@@ -19,13 +20,17 @@ from crawler.web.opening import open_web
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """The parts of a crawl that need no run folder. `web` is None for the live Web."""
+    """The parts of a crawl that need no run folder. `web` is None for the live Web.
+
+    `gaps` are those of `crawler.gaps`.
+    """
 
     options: CrawlOptions
     settings: CrawlSettings
     ordering: Ordering
     web: Web | None
     rules: VisitRules
+    gaps: tuple[str, ...] = ()
 
 
 def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
@@ -41,14 +46,16 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         seed=settings.sample_seed,
         hosts=settings.sample_hosts,
     )
+    method = page_method(options.identify)
     rules = VisitRules(
         options.lang,
-        page_reader(page_method(options.identify)),
+        page_reader(method),
         settings.retry_rule,
         _country_lookup(settings.geoip),
     )
     _check(settings)
-    return Preparation(_with_seeds(options, web), settings, ordering, web, rules)
+    lacks = gaps(options, ordering.name, method)
+    return Preparation(_with_seeds(options, web), settings, ordering, web, rules, lacks)
 
 
 def _check(settings: CrawlSettings) -> None:

@@ -11,6 +11,7 @@ from scrapy.exceptions import UsageError
 
 from classifiers.errors import LangfocusError
 from crawler.command import ExitCode
+from crawler.errors import SettingError
 from crawler.settings import BOT_NAME
 from langfocus.command_table import MODULE
 from langfocus.project import load_settings
@@ -20,6 +21,8 @@ def run_command(name: str, arguments: Sequence[str]) -> int:
     """Return the exit code of a command; an error is one line on standard error."""
     try:
         return _run(name, arguments)
+    except SettingError as error:
+        return _fail(str(error), ExitCode.MISUSED)
     except LangfocusError as error:
         return _fail(str(error), ExitCode.FAILED)
     except KeyboardInterrupt:
@@ -35,9 +38,6 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     command = command_of(name)
     parser = parser_of(name, command)
     options, rest = parser.parse_known_args(list(arguments))
-    unknown = [text for text in rest if text.startswith("-") and text != "-"]
-    if unknown:
-        parser.error(f"there is no option {unknown[0]}; langfocus {name} --help lists them")
     if name == "crawl" and not rest:
         rest = [BOT_NAME]
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from scrapy.commands import crawl as scrapy_crawl
@@ -75,8 +76,11 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
     def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run a spider of the project in which the command was called."""
         loader = self.crawler_process.spider_loader if self.crawler_process else None
-        if loader is None or len(args) > 1 or args[0] not in loader.list():
-            raise SettingError(f"there is no spider {' '.join(args)!r}")
+        spiders = loader.list() if loader else []
+        if len(args) > 1 or args[0] not in spiders:
+            near = get_close_matches(args[0], spiders, n=1)
+            advice = f"; did you mean {near[0]!r}?" if near else ""
+            raise SettingError(f"there is no spider {' '.join(args)!r}{advice}")
         scrapy_crawl.Command.run(self, args, opts)
 
     def _judge(self, crawl: Crawl) -> None:

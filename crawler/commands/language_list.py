@@ -107,7 +107,7 @@ def _by(url: Record | None) -> str:
         return _NONE
     if url["by"] == "model":
         return _number(url["urls"])
-    return " ".join(f"`.{domain}`" for domain in url["domains"])
+    return " ".join(f"`.{domain.encode().decode('idna')}`" for domain in url["domains"])
 
 
 def _number(value: int | None, otherwise: str = _NONE) -> str:

@@ -44,6 +44,7 @@ def crawl_page(summary: Summary, course: list[CurvePoint]) -> str:
         lead=f"This crawl downloaded {summary.pages:,} pages from {summary.hosts:,} hosts in "
         f"{duration(summary.seconds)}, with the ordering {summary.strategy or NOTHING} and the "
         f"filter {summary.filter or NOTHING}.",
+        gaps=summary.gaps,
         figures=_figures(summary),
         harvest=_harvest(summary, course) if course else None,
         queue_and_hosts=_queue_and_hosts(course) if course else (),

@@ -62,6 +62,8 @@ class Summary:
     coverage: float | None
     """Relevant pages crawled / all relevant pages (Tamura 2007, 5.2); `None` if unknown."""
     seeds: list[str]
+    gaps: list[str]
+    """What does not know the language of the crawl, a sentence each (`crawler.gaps`)."""
     settings: dict[str, str]
 
     def as_json(self) -> dict[str, Any]:
@@ -144,8 +146,9 @@ def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:
         "tolerance": _whole(meta.get("tolerance")),
         "host_cap": _whole(meta.get("host_cap")),
         "web": str(meta.get("web", "")),
-        "seeds": _seeds(meta.get("seeds")),
-        "settings": {str(key): str(value) for key, value in meta.items() if key != "seeds"},
+        "seeds": _texts(meta.get("seeds")),
+        "gaps": _texts(meta.get("gaps")),
+        "settings": {str(k): str(v) for k, v in meta.items() if k not in ("seeds", "gaps")},
     }
 
 
@@ -212,5 +215,5 @@ def _whole(value: str | None) -> int | None:
     return int(value) if value and value != "null" else None
 
 
-def _seeds(value: str | None) -> list[str]:
-    return [str(url) for url in json.loads(value)] if value else []
+def _texts(value: str | None) -> list[str]:
+    return [str(text) for text in json.loads(value)] if value else []

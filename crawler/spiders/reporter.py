@@ -45,6 +45,8 @@ class Reporter:
             if counts.pages and not crawl.has_more():
                 share += ", nothing is left to do (use another LANGFOCUS_CRAWL for a new crawl)"
             print(share, file=sys.stderr)  # noqa: T201  the user wants to know the crawl
+        for gap in crawl.gaps:
+            print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
         self._line = LiveLine(
             Display(sys.stderr, every_s=crawl.settings.live_interval_s),
             time.monotonic,

@@ -6,6 +6,7 @@ from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
 from scrapy.settings import Settings
 
 from crawler.crawl import Crawl
+from crawler.errors import SettingError
 from crawler.spiders.scrapy_settings import is_asked_for
 
 _ASYNCIO = "twisted.internet.asyncioreactor.AsyncioSelectorReactor"
@@ -13,11 +14,20 @@ _REPORTER = "crawler.spiders.reporter.Reporter"
 
 
 def crawler_process(settings: Settings) -> Any:
-    """Return the object that runs the reactor, of the class that Scrapy would choose."""
+    """Return the object that runs the reactor, of the class that Scrapy would choose.
+
+    Raises `SettingError` for a module of spiders or a class that cannot be imported.
+    """
     is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO
-    if is_asyncio and not settings.getbool("FORCE_CRAWLER_PROCESS"):
-        return AsyncCrawlerProcess(settings)
-    return CrawlerProcess(settings)
+    is_forced = settings.getbool("FORCE_CRAWLER_PROCESS")
+    try:
+        if is_asyncio and not is_forced:
+            return AsyncCrawlerProcess(settings)
+        return CrawlerProcess(settings)
+    except ImportError as error:
+        raise SettingError(
+            f"a module that the settings name cannot be imported: {error}"
+        ) from error
 
 
 def run_without_report(crawl: Crawl, settings: Settings) -> None:

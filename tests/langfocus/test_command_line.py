@@ -84,10 +84,8 @@ def test_every_command_has_a_manual_that_names_it_as_it_was_called(
 
 
 def test_an_unknown_option_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["report", "--jsn", "x"])
-    assert ended.value.code == 2
-    assert "there is no option --jsn" in capsys.readouterr().err
+    assert main(["report", "--jsn", "x"]) == 2
+    assert capsys.readouterr().err == "langfocus: there is no option --jsn; see --help\n"
 
 
 class TestProject:
@@ -137,9 +135,17 @@ class TestProject:
     ) -> None:
         monkeypatch.chdir(tmp_path)
         monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "door_missing")
-        assert main(["report", "x"]) == 1
+        assert main(["report", "x"]) == 2
         (line,) = capsys.readouterr().err.splitlines()
         assert "settings module door_missing" in line
+
+
+def test_spiders_that_cannot_be_imported_are_one_line(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["crawl", "-a", "lang=de", "-s", "SPIDER_MODULES=door_nowhere"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "No module named 'door_nowhere'" in line
 
 
 def test_a_crawl_runs_in_an_empty_folder(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_an_unknown_option_is_one_line_and_exit_code_2(
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == (
         "",
-        "langfocus: --colour: no such option; see --help\n",
+        "langfocus: there is no option --colour; see --help\n",
     )
 
 
@@ -98,6 +98,9 @@ def test_a_file_in_a_folder_that_does_not_exist_is_refused_before_anything_is_do
 def test_a_spider_that_does_not_exist_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert call("crawl", "other", "-a", "lang=de") == 2
     assert capsys.readouterr().err == "langfocus: there is no spider 'other'\n"
+    assert call("crawl", "langfocsu", "-a", "lang=de") == 2
+    said = "langfocus: there is no spider 'langfocsu'; did you mean 'langfocus'?\n"
+    assert capsys.readouterr().err == said
 
 
 def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,6 @@ from crawler.web.recovery import (
 )
 from tests.crawler.web.test_web_archive import http, record
 
-warcio = pytest.importorskip("warcio")
 DOCS = Path(__file__).parents[4] / "shared" / "data" / "docs.warc.gz"
 PAGE = ("Content-Type", "text/html")
 

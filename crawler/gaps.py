@@ -1,0 +1,49 @@
+"""The parts of langfocus that do not know the language of a crawl, so that nobody is surprised."""
+
+from classifiers import languages
+from classifiers.pages.method import PageMethod
+from classifiers.pages.methods import DEFAULT_METHOD
+from crawler.options import SEED_FOLDER, CrawlOptions
+
+_ORDERED_BY = {
+    "cctld": "the frontier is ordered by top-level domain",
+    "soft": "the frontier is ordered by the language of the linking pages",
+}
+"""Ordering of a language without a URL model -> the consequence in words."""
+
+
+def gaps(options: CrawlOptions, ordering: str, method: PageMethod) -> tuple[str, ...]:
+    """Return a sentence for each part that does not know the language of a crawl.
+
+    `ordering` is the ordering of the crawl; a missing URL model is told if it was chosen for that
+    reason. `method` identifies the pages.
+    """
+    if not options.lang:
+        return ()
+    name = languages.name(options.lang)
+    found = [_of_urls(options, ordering, name), _of_pages(options.lang, method, name)]
+    if options.web == "live" and not (SEED_FOLDER / f"{options.lang}.txt").exists():
+        found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
+    return tuple(filter(None, found))
+
+
+def _of_urls(options: CrawlOptions, ordering: str, name: str) -> str:
+    if options.strategy is not None or ordering not in _ORDERED_BY:
+        return ""
+    domain = "" if languages.tlds_of(options.lang) else ", and no top-level domain is its own"
+    return f"the URL model does not know {name}{domain}: {_ORDERED_BY[ordering]}"
+
+
+def _of_pages(lang: str, method: PageMethod, name: str) -> str:
+    if method.name == DEFAULT_METHOD:
+        from classifiers.pages.text.known import known_languages
+
+        if lang in known_languages():
+            return ""
+        return (
+            f"the text model does not know {name}: pages are identified by their declarations, "
+            "encodings and URLs alone"
+        )
+    if not method.languages or lang in method.languages:
+        return ""
+    return f"the method {method.name} does not know {name}: no page will count as relevant"

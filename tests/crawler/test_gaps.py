@@ -1,0 +1,75 @@
+"""The notes about a language that a part of the project does not know."""
+
+from pathlib import Path
+
+import pytest
+
+from classifiers.pages.methods import method
+from crawler.gaps import gaps
+from crawler.options import CrawlOptions
+from tests.crawler.web.test_web_archive import http, record, write
+from tests.support.crawls import crawl, summary
+
+SEEDS = ("http://a.fo/",)
+
+
+@pytest.mark.parametrize(
+    ("lang", "ordering", "expected"),
+    [
+        ("de", "svm", []),
+        ("fo", "cctld", ["does not know Faroese: the frontier is ordered by top-level domain"]),
+        (
+            "eo",
+            "soft",
+            [
+                "the URL model does not know Esperanto, and no top-level domain is its own: the "
+                "frontier is ordered by the language of the linking pages"
+            ],
+        ),
+        (
+            "vo",
+            "soft",
+            [
+                "the URL model does not know Volapük",
+                "the text model does not know Volapük: pages are identified by their declarations",
+                "no seeds ship for Volapük",
+            ],
+        ),
+    ],
+)
+def test_each_part_that_does_not_know_a_language_is_named(
+    lang: str, ordering: str, expected: list[str]
+) -> None:
+    found = gaps(CrawlOptions(lang, seeds=SEEDS), ordering, method())
+    assert len(found) == len(expected)
+    assert all(text in told for text, told in zip(expected, found, strict=True))
+
+
+def test_an_ordering_that_was_chosen_is_no_gap() -> None:
+    assert gaps(CrawlOptions("fo", strategy="bfs"), "bfs", method()) == ()
+
+
+def test_a_method_that_cannot_name_the_language_is_told() -> None:
+    (told,) = gaps(CrawlOptions("gl", strategy="bfs"), "bfs", method("langdetect-arrays"))
+    assert told == (
+        "the method langdetect-arrays does not know Galician: no page will count as relevant"
+    )
+
+
+def test_a_crawl_tells_its_gaps_at_its_start_and_in_its_report(tmp_path: Path) -> None:
+    page = http("<html lang=vo><p>Vol e pük".encode(), "Content-Type: text/html")
+    archive = write(tmp_path / "a.warc", record("http://a.de/", page))
+    folder = tmp_path / "run"
+    done = crawl(
+        *("lang=Volapük", "web=archive", f"archive={archive}", "seeds=http://a.de/"), JOBDIR=folder
+    )
+    notes = [line for line in done.stderr.splitlines() if line.startswith("note: ")]
+    told = summary(folder)["gaps"]
+    assert notes == [f"note: {gap}" for gap in told]
+    assert [gap.split(" know ")[0] for gap in told] == [
+        "the URL model does not",
+        "the text model does not",
+    ]
+    report = (folder / "report.html").read_text(encoding="utf-8")
+    assert all(gap in report for gap in told)
+    assert "gaps" not in summary(folder)["settings"]
