@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,8 +53,7 @@ def command(case: str, plain: Path, packed: Path) -> dict[str, object]:
 
 def rival(urls: list[str]) -> float:
     """Return the URLs per second of py3langid."""
-    import py3langid
-
+    py3langid = import_module("py3langid")
     py3langid.classify(urls[0])
     start = time.perf_counter()
     for url in urls:

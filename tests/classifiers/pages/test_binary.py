@@ -1,0 +1,89 @@
+"""Binary data are refused, and no text of any encoding is."""
+
+import gzip
+import random
+import tarfile
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifiers.pages.binary import binary_kind
+
+PAGES = Path(__file__).parents[4] / "shared" / "data" / "pages" / "html.tar"
+DATA = Path(mpl.get_data_path())
+TEXTS = {
+    "en": "Hello world, this is the text of a page.",
+    "ru": "Привет, сегодня хорошая погода, и дети играют.",
+    "zh": "今天天气很好, 孩子们在湖边玩。",
+    "ja": "今日は天気がよくて、子供たちが湖で遊んでいます。",
+    "ko": "오늘은 날씨가 좋아서 아이들이 호숫가에서 놀고 있습니다.",
+}
+ENCODINGS = (
+    ("utf-8", "enruzhjako"),
+    ("utf-16", "enruzhjako"),
+    ("utf-32", "enruzhjako"),
+    ("utf-16-le", "enru"),
+    ("utf-16-be", "enru"),
+    ("koi8-r", "ru"),
+    ("gb18030", "zh"),
+    ("iso2022_jp", "ja"),
+    ("iso2022_kr", "ko"),
+)
+"""Encoding -> the texts that it is used for."""
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kind"),
+    [("png", "a PNG image"), ("ttf", "a font"), ("pdf", "a PDF file"), ("jpg", "a JPEG image")],
+)
+def test_files_that_others_made_are_recognised(suffix: str, kind: str) -> None:
+    files = sorted(DATA.rglob(f"*.{suffix}"))
+    assert files
+    assert {binary_kind(file.read_bytes()) for file in files} == {kind}
+
+
+def test_compiled_modules_and_arrays_are_recognised() -> None:
+    module = next(Path(np.__file__).parent.rglob("_multiarray_umath*"))
+    kinds = {"an ELF program", "a Windows program", "a Mach-O program"}
+    assert binary_kind(module.read_bytes()[:5000]) in kinds
+    assert binary_kind(np.arange(500).tobytes()) == "binary data"
+    assert binary_kind(gzip.compress(b"<p>x")) == "gzip data"
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_random_bytes_are_binary(seed: int) -> None:
+    assert binary_kind(random.Random(seed).randbytes(2000)) is not None
+
+
+@pytest.mark.parametrize(("encoding", "languages"), ENCODINGS)
+@pytest.mark.parametrize("markup", ["{}", "<!DOCTYPE html><p>{}</p>"])
+def test_text_in_any_encoding_is_no_binary_data(encoding: str, languages: str, markup: str) -> None:
+    for code, text in TEXTS.items():
+        if code in languages:
+            assert binary_kind((markup.format(text) * 30).encode(encoding)) is None
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"x", b"MZ", b"BM", b"PK", b"%P", b"\xef\xbb\xbf<p>", b"RIFF"]
+)
+def test_short_text_is_no_binary_data(data: bytes) -> None:
+    assert binary_kind(data) is None
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_get_an_answer(data: bytes) -> None:
+    assert binary_kind(data) is None or binary_kind(data)
+
+
+def test_no_real_page_is_refused() -> None:
+    if not PAGES.exists():
+        pytest.skip(f"the pages are not here: {PAGES}")
+    with tarfile.open(PAGES) as pages:
+        packed = [pages.extractfile(member) for member in pages if member.isfile()]
+        kinds = [binary_kind(gzip.decompress(file.read())) for file in packed if file]
+    assert len(kinds) > 1500
+    assert set(kinds) == {None}
