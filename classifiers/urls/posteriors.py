@@ -54,6 +54,11 @@ class Prior:
         return cls({}, 1.0)
 
     @classmethod
+    def of_languages(cls, languages: Sequence[str]) -> Prior:
+        """Only these languages are possible, each as frequent as any other."""
+        return cls(dict.fromkeys(languages, 1.0))
+
+    @classmethod
     def web(cls) -> Prior:
         """The shares of the Web's pages, from Common Crawl (`classifiers.tables.web_shares`)."""
         return cls(WEB_SHARES, UNLISTED)

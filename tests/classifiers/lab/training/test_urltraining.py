@@ -53,7 +53,7 @@ def test_training_learns_and_the_same_data_give_the_same_bytes(tmp_path: Path) -
     assert model.languages == ("de", "fr", "it")
     figures = assess(model, rows(seed=2))
     assert figures["five"]["mean_f1"] > 95
-    assert figures["answers"]["right_of_answered"] > 95
+    assert figures["naming"]["default"]["right"] > 95
 
 
 def test_scores_are_those_of_the_sparse_product() -> None:
