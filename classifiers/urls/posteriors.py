@@ -20,7 +20,7 @@ from classifiers.errors import LanguageError
 from classifiers.languages import known
 from classifiers.tables.web_shares import UNLISTED, WEB_SHARES
 
-_EVENED: Final = 0.25
+_EVENED: Final = 0.4
 """Power of the shares of the Web in the default prior: 0 is uniform, 1 the Web's."""
 _CRAWLED: Final = 0.5
 """Share of the target language among the URLs that a crawl finds."""

@@ -61,6 +61,15 @@ class Seen(NamedTuple):
     scores: Floats
     """(n_urls, n_classifiers)."""
 
+    def joined(self, other: Seen) -> Seen:
+        """These URLs and others."""
+        return Seen(
+            self.urls + other.urls,
+            self.languages + other.languages,
+            self.sites + other.sites,
+            np.concatenate([self.scores, other.scores]).astype(np.float32),
+        )
+
     def part(self, rows: Columns) -> Seen:
         """Some of the URLs."""
         return Seen(
@@ -123,14 +132,17 @@ class _Weights(NamedTuple):
     unclassified: Vector
     """(1,): common to languages without a classifier."""
     domain: Vector
-    """(1,): of the logarithm of the share of the top-level domain."""
+    """(1,): of the logarithm of the share of the top-level domain, which the classifiers also know.
+    """
+    unclassified_domain: Vector
+    """(1,): the same for languages without a classifier."""
     groups: Vector
     """(n_groups,): means of the weights of clues."""
     clues: Vector
     """(n_pairs,): differences from them."""
 
 
-_PULL: Final = _Weights(*map(np.float64, (0, 3, 30, 1, 5, 0, 0.3, 2)))
+_PULL: Final = _Weights(*map(np.float64, (0, 3, 30, 1, 5, 0, 100, 0.3, 2)))
 """Strength of the pull to the start, for each of the weights."""
 
 
@@ -197,6 +209,7 @@ def _start(n_classified: int, n_named: int, n_groups: int, n_pairs: int) -> _Wei
         intercepts=np.zeros(n_named),
         unclassified=np.array([_UNCLASSIFIED]),
         domain=np.array([0.5]),
+        unclassified_domain=np.ones(1),
         groups=np.ones(n_groups),
         clues=np.zeros(n_pairs),
     )
@@ -288,11 +301,20 @@ def _intercepts(weights: _Weights) -> Floats:
     return intercepts.astype(np.float32)
 
 
+def _domain_weights(weights: _Weights, n_named: int) -> Floats:
+    """The weight of the top-level domain for each language, (n_named,)."""
+    n_classified = len(weights.slopes)
+    shares = (weights.domain, weights.unclassified_domain)
+    return np.repeat(np.concatenate(shares), (n_classified, n_named - n_classified)).astype(
+        np.float32
+    )
+
+
 def _logits(design: _Design, weights: _Weights) -> Floats:
     from scipy.sparse import csr_matrix
 
     n_classified = len(weights.slopes)
-    logits = np.float32(weights.domain[0]) * design.domains
+    logits = _domain_weights(weights, len(design.named)) * design.domains
     logits[:, :n_classified] += design.scores @ _mixing(weights)
     logits += _intercepts(weights)
     values = (weights.groups[design.group_of_pair] + weights.clues).astype(np.float32)
@@ -322,6 +344,7 @@ def _gradient(design: _Design, weights: _Weights, errors: Floats) -> _Weights:
     mixing = (design.scores.T @ errors[:, :n_classified]).astype(np.float64)
     own = np.diag(mixing).copy()
     sums = errors.sum(axis=0, dtype=np.float64)
+    of_domains = (errors * design.domains).sum(axis=0, dtype=np.float64)
     of_pairs = np.asarray(design.pairs.T @ errors, np.float64)
     clue = of_pairs[np.arange(len(of_pairs)), design.language_of_pair]
     return _Weights(
@@ -330,7 +353,8 @@ def _gradient(design: _Design, weights: _Weights, errors: Floats) -> _Weights:
         mixing=mixing,
         intercepts=sums,
         unclassified=np.array([sums[n_classified:].sum()]),
-        domain=np.array([(errors * design.domains).sum(dtype=np.float64)]),
+        domain=of_domains[:n_classified].sum(keepdims=True),
+        unclassified_domain=of_domains[n_classified:].sum(keepdims=True),
         groups=np.bincount(design.group_of_pair, clue, minlength=len(weights.groups)),
         clues=clue,
     )
@@ -352,7 +376,7 @@ def _evidence(design: _Design, weights: _Weights, sample: Seen) -> Evidence:
     sites = _sites(sample)
     tops = domain_shares.all_tops(sites, design.named)
     logs = domain_shares.count(sites, design.named, tops).logs
-    logs = weights.domain[0] * (logs - logs.mean(axis=0))
+    logs = _domain_weights(weights, n_named)[:, None] * (logs - logs.mean(axis=0))
     nats |= {clues.key_of(clues.TOP, top): logs[:, at] for at, top in enumerate(tops)}
     keys = sorted(nats)
     return Evidence(

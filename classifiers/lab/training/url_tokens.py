@@ -32,6 +32,7 @@ _USED_COUNTRIES: Final[dict[str, str]] = {
     "lu": "lb",
     "me": "sr",
     "tat": "tt",
+    "uk": "en",
 }
 """Names of countries and regions that stand for a language in URLs, other than that of the domain.
 """

@@ -136,7 +136,7 @@ def many_languages() -> modelfile.Parameters:
         weights=weights,
         scales=np.full(40, 1e-4, np.float32),
         intercepts=random.normal(size=40).astype(np.float32),
-        offsets=np.zeros(40, np.float32),
+        evidence=Evidence.of_scores([f"l{at}" for at in range(40)]),
     )
 
 
