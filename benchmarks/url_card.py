@@ -1,9 +1,9 @@
 """The figures of the model card: classifiers/models/README.md, between its two marks.
 
-    python -m benchmarks.url_card [--splits SPLITS.jsonl]
+    python -m benchmarks.url_card [--splits SPLITS.jsonl] [--naming NAMING.jsonl]
 
 Reads them from the model that ships (`scrapy train` writes its data and its evaluation into it)
-and from the lines that `benchmarks.url_splits --output` has written.
+and from the lines that `benchmarks.url_splits` and `benchmarks.url_naming` have written.
 """
 
 from __future__ import annotations
@@ -115,7 +115,17 @@ def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
     yield f"Below 75 % with ten domains or more, and what is named instead: {'; '.join(low)}."
 
 
-def figures(model: modelfile.Parameters, splits: list[dict[str, Any]]) -> str:
+def _last(path: Path | None) -> dict[str, Any] | None:
+    """The last line of a file, or None if there is no file."""
+    found: dict[str, Any] | None = None
+    for line in path.read_text(encoding="utf-8").splitlines() if path else ():
+        found = json.loads(line)
+    return found
+
+
+def figures(
+    model: modelfile.Parameters, splits: list[dict[str, Any]], naming: dict[str, Any] | None
+) -> str:
     evaluation = {"split": "domains 0", **model.facts["evaluation"]}
     lines = [*data(model), "### The five languages of the paper", ""]
     lines += of_five([evaluation, *splits])
@@ -125,16 +135,19 @@ def figures(model: modelfile.Parameters, splits: list[dict[str, Any]]) -> str:
         f"All {len(model.languages)} languages: mean F1 {cell(evaluation['all']['mean_f1'])}"
         f" (ccTLD {cell(evaluation['all_cctld']['mean_f1'])})."
     )
-    lines += of_naming(model.facts["naming"], len(model.evidence.languages))
+    if naming:
+        lines += of_naming(naming, len(model.evidence.languages))
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--splits", type=Path, help="lines of benchmarks.url_splits")
+    parser.add_argument("--naming", type=Path, help="lines of benchmarks.url_naming; the last one")
     args = parser.parse_args()
     lines = args.splits.read_text(encoding="utf-8").splitlines() if args.splits else []
-    text = figures(modelfile.read(modelfile.SHIPPED), [json.loads(line) for line in lines])
+    splits = [json.loads(line) for line in lines]
+    text = figures(modelfile.read(modelfile.SHIPPED), splits, _last(args.naming))
     before, _, rest = CARD.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     CARD.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")

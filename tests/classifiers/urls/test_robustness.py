@@ -59,10 +59,12 @@ def assert_alike(model: UrlModel, *urls: str) -> None:
     ],
 )  # fmt: skip
 def test_every_text_has_finite_scores_and_an_answer(model: UrlModel, url: str) -> None:
-    scores = scores_of(model, [url])[0]
+    assert np.isfinite(scores_of(model, [url])).all()
     answer = model.identify(url)
     assert 0 <= answer.confidence <= 1
-    assert (answer.language is None) == (not url.strip() or bool(scores.max() <= 0))
+    assert (answer.language is None) == (answer.confidence == 0)
+    assert url.strip() or answer.language is None
+    assert np.isfinite(model.evidence([url])).all()
 
 
 @given(st.lists(any_text, max_size=12), st.randoms(use_true_random=False))
