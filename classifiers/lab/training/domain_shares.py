@@ -131,9 +131,10 @@ def _abroad(counts: Shares, named: Sequence[str], places: dict[str, int]) -> Sha
     for row, code in enumerate(named):
         for top in (*home_domains(code), *own_domains(code)):
             counts[row, places[top]] = 0
-    mean: Shares = (counts / np.maximum(counts.sum(axis=1, keepdims=True), _FEW_SITES)).sum(axis=0)
-    mean += _LEAST
-    return mean / mean.sum()
+    counts /= np.maximum(counts.sum(axis=1, keepdims=True), _FEW_SITES)
+    mean: Shares = counts.sum(axis=0) + _LEAST
+    mean /= mean.sum()
+    return mean
 
 
 def _expected(language: str, abroad: Shares, places: dict[str, int]) -> Shares:
@@ -145,11 +146,13 @@ def _expected(language: str, abroad: Shares, places: dict[str, int]) -> Shares:
     for top in own_domains(language):
         own[places[top]] = 1.0 if top.isascii() else _OTHER_LETTERS
     home = _mixed(countries, own)
-    return _AT_HOME * (home if home.any() else abroad) + (1 - _AT_HOME) * abroad
+    expected: Shares = _AT_HOME * (home if home.any() else abroad) + (1 - _AT_HOME) * abroad
+    return expected
 
 
 def _mixed(countries: Shares, own: Shares) -> Shares:
     """The shares of the domains of countries and of a language among each other."""
     share = _OWN if countries.any() and own.any() else float(own.any())
     mixed: Shares = (1 - share) * countries / max(countries.sum(), _LEAST)
-    return mixed + share * own / max(own.sum(), _LEAST)
+    mixed += share * own / max(own.sum(), _LEAST)
+    return mixed

@@ -61,15 +61,6 @@ class Seen(NamedTuple):
     scores: Floats
     """(n_urls, n_classifiers)."""
 
-    def joined(self, other: Seen) -> Seen:
-        """These URLs and others."""
-        return Seen(
-            self.urls + other.urls,
-            self.languages + other.languages,
-            self.sites + other.sites,
-            np.concatenate([self.scores, other.scores]).astype(np.float32),
-        )
-
     def part(self, rows: Columns) -> Seen:
         """Some of the URLs."""
         return Seen(
@@ -142,7 +133,7 @@ class _Weights(NamedTuple):
     """(n_pairs,): differences from them."""
 
 
-_PULL: Final = _Weights(*map(np.float64, (0, 3, 30, 1, 5, 0, 100, 0.3, 2)))
+_PULL: Final = (0, 3, 30, 1, 5, 0, 100, 0.3, 2)
 """Strength of the pull to the start, for each of the weights."""
 
 
@@ -355,7 +346,7 @@ def _gradient(design: _Design, weights: _Weights, errors: Floats) -> _Weights:
         unclassified=np.array([sums[n_classified:].sum()]),
         domain=of_domains[:n_classified].sum(keepdims=True),
         unclassified_domain=of_domains[n_classified:].sum(keepdims=True),
-        groups=np.bincount(design.group_of_pair, clue, minlength=len(weights.groups)),
+        groups=np.bincount(design.group_of_pair, clue, len(weights.groups)).astype(np.float64),
         clues=clue,
     )
 

@@ -110,18 +110,18 @@ def _codes() -> Iterator[tuple[str, str, str]]:
     for code in languages.known():
         yield code, CODE, code
     for alias in get_global("language_aliases"):
-        code = languages.canonical(alias) if len(alias) == 3 and alias.isalpha() else None
-        if code:
-            yield alias, CODE, code
+        meant = languages.canonical(alias) if len(alias) == 3 and alias.isalpha() else None
+        if meant:
+            yield alias, CODE, meant
 
 
 def _countries() -> Iterator[tuple[str, str, str]]:
     """Codes of countries, which many sites take for those of languages (`/cz/`)."""
     for territory in get_global("territory_languages"):
         country = territory.lower()
-        code = languages.language_of_tld(country) if len(country) == 2 else None
-        if code and code != country:
-            yield country, COUNTRY, code
+        spoken = languages.language_of_tld(country) if len(country) == 2 else None
+        if spoken and spoken != country:
+            yield country, COUNTRY, spoken
     for country, code in _USED_COUNTRIES.items():
         yield country, COUNTRY, code
 

@@ -50,8 +50,6 @@ _NAME_SCALE: Final = 0.2
 """Factor of the scores of made-up names, which are features; a smaller one trusts them less."""
 _NONE: Final = -2
 """No part: everything is learned."""
-_NEW_PATHS: Final = 60
-"""Made-up paths of a language from which naming it is learned."""
 _OTHER_NAMES: Final = 0.3
 """Weight of a language other than the paper's five in learning names."""
 _TOWNS: Final = 0.3
@@ -158,7 +156,6 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
         languages,
         examples.masses,
     )
-    learned = _evidence(data, unseen, (weights, intercepts), thresholds, options)
     weights = _folded(weights, data.names, options.buckets)
     _use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
@@ -168,7 +165,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
         weights=codes,
         scales=scales,
         intercepts=(intercepts + thresholds.shifts).astype(np.float32),
-        evidence=learned,
+        evidence=_evidence(data, unseen, thresholds, options),
         facts={
             **facts,
             "examples": len(examples.urls),
@@ -196,29 +193,14 @@ def _seen(data: _Data, scores: npt.NDArray[np.float64]) -> evidence.Seen:
 def _evidence(
     data: _Data,
     unseen: npt.NDArray[np.float64],
-    final: tuple[Floats, Floats],
     thresholds: calibration.Thresholds,
     options: Options,
 ) -> Evidence:
-    """How one language is named; with a choice of languages, only one of these.
-
-    Few labelled URLs have words in other scripts, so made-up paths are added to them.
-    """
+    """How one language is named; with a choice of languages, only one of these."""
     seen = _seen(data, unseen)
-    if options.word_lists:
-        paths, codes = _other_paths(data.languages, options.seed)
-        scores = _with_scores(matrix(paths, _bits(options.buckets)), data.names) @ final[0]
-        seen = seen.joined(evidence.Seen(paths, codes, paths, scores + final[1]))
-    scores = thresholds.applied(seen.scores, seen.urls, data.languages).astype(np.float32)
+    scores = thresholds.applied(unseen, seen.urls, data.languages).astype(np.float32)
     named = data.languages if options.languages else evidence.nameable(data.languages)
     return evidence.learn(seen._replace(scores=scores), named, options.seed)
-
-
-def _other_paths(languages: Sequence[str], seed: int) -> tuple[list[str], list[str]]:
-    """Made-up paths that were not learned, and the language of each."""
-    paths = {code: wordlists.paths(code, _NEW_PATHS, seed + 1) for code in languages}
-    codes = [code for code, made in paths.items() for _ in made]
-    return [path for made in paths.values() for path in made], codes
 
 
 def matrix(urls: Sequence[str], bits: int) -> Any:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from classifiers.urls.batch import MAX_CHARACTERS
 from classifiers.urls.model import Scores, UrlModel
+from classifiers.urls.posteriors import Prior
 
 PLAIN = "http://zeitung.de/nachrichten/politik?seite=2"
 
@@ -219,7 +220,8 @@ def test_one_odd_url_leaves_the_others_as_they_are(model: UrlModel) -> None:
 )
 def test_a_path_in_its_script_tells_its_language(model: UrlModel, path: str, language: str) -> None:
     for written in (path, quote(path)):
-        assert model.identify(f"http://www.example.com/{written}").language == language
+        url = f"http://www.example.com/{written}"
+        assert model.identify(url, Prior.web()).language == language
 
 
 @pytest.mark.parametrize(
