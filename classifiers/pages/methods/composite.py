@@ -287,7 +287,7 @@ def _weigh_url(scales: _Scales, url: str) -> None:
     model = _url_model()
     shares = model.shares([url])[0]
     trust = float(shares.max()) ** URL_TRUST
-    for code, share in zip(model.languages, shares.tolist(), strict=True):
+    for code, share in zip(model.named_languages, shares.tolist(), strict=True):
         if code in scales.nats or (share > URL_LIKELY and _may_be(code, scales.ballot)):
             nats = math.log(max(share, math.exp(-URL_WORST))) + URL_WORST
             scales.add("URL", code, trust * nats, "URL")

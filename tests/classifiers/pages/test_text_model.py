@@ -77,7 +77,7 @@ def test_a_file_that_is_no_model_is_an_error_that_names_it(damage: str, tmp_path
     elif damage == "cut":
         path.write_bytes(textmodel.SHIPPED.read_bytes()[:100_000])
     elif damage == "other":
-        shutil.copy(textmodel.SHIPPED.with_name("url-v2.npz"), path)
+        shutil.copy(textmodel.SHIPPED.with_name("url-v3.npz"), path)
     with pytest.raises(ModelError, match=r"text\.npz"):
         textmodel.load(path)
 
