@@ -258,7 +258,7 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     accuracy = german["accuracy"]
     assert isinstance(accuracy, dict)
     assert accuracy["url"] == facts["evaluation"]["all"]["languages"]["de"]
-    assert found["dz"]["url"] == {"by": "top-level domain", "domains": ["bt"]}
+    assert found["dz"]["url"] == {"by": "rules", "domains": ["bt"]}
 
 
 def test_the_list_of_languages_in_the_docs_is_that_of_the_models(
