@@ -61,8 +61,8 @@ class LabelledTexts(Dataset[LabelledText]):
     """The rows of a .tsv or .tsv.gz file with the columns of TEXT_COLUMNS, in any order.
 
     A file with the columns of SIB_COLUMNS is read, too; its texts have the kind NEWS, and their
-    source is the FLORES code (`zho_Hant`). A row that is cut short, has no text or an unknown language is skipped and counted.
-    DatasetError with the line if the file lacks a column, is damaged or is not UTF-8.
+    source is the FLORES code (`zho_Hant`). A row that is cut short, has no text or an unknown
+    language is skipped and counted. DatasetError with the line if the file lacks a column, is damaged or is not UTF-8.
     """
 
     def _rows(self) -> Iterator[LabelledText]:

@@ -2,8 +2,8 @@
 
 The values of a language are counted; only the probability that a text is in a known language is
 fitted. Each text is scored by a model that did not learn it (five folds), alone and together with
-others as a page, once with its language and once without. What such a model says of the text without
-its language is how the model that ships answers an unknown language.
+others as a page, once with its language and once without. The answer without its language stands
+for the answer of the model that ships to an unknown language.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ SMOOTHING: Final = 3000.0
 OTHER_WEIGHT: Final = 0.5
 """Weight of an n-gram of other texts in a language that has news: these are the same in each."""
 VARIETIES: Final = {"zho_Hant": "zh-Hant", "yue_Hant": "zh-Hant"}
-"""Source of a text -> its column. Traditional Chinese has other signs than Simplified. The Cantonese
-texts of SIB-200 have none of the signs of written Cantonese: they are in Standard Chinese."""
+"""Source of a text -> its column. Traditional Chinese has other signs than Simplified. The
+Cantonese texts of SIB-200 have no sign of written Cantonese: they are in Standard Chinese."""
 FAINTEST: Final = 0.1
 """Nats below which a value counts as 0, which makes the file smaller."""
 FOLDS: Final = 5
@@ -237,9 +237,7 @@ def _groups(texts: ScriptTexts, fold: int, size: int) -> list[npt.NDArray[np.int
     return groups
 
 
-def _mixed(
-    texts: ScriptTexts, groups: list[npt.NDArray[np.int64]]
-) -> list[npt.NDArray[np.int64]]:
+def _mixed(texts: ScriptTexts, groups: list[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
     """Pages with MIXED_SHARE of their sentences replaced by sentences in any language."""
     chance = np.random.default_rng(0)
     for rows in groups:
@@ -334,8 +332,9 @@ def _cases(held: Held, is_left_out: bool) -> tuple[Any, Any, Any]:
     best = values[np.arange(len(values)), first]
     others = np.where(languages[None, :] == languages[first][:, None], -np.inf, values)
     second = others.max(axis=1)
-    lead = np.where(np.isfinite(second), (best - second) / scored.n_features, typicality.MAX_LEAD)
     with np.errstate(invalid="ignore"):
+        leads = (best - second) / scored.n_features
+        lead = np.where(np.isfinite(second), leads, typicality.MAX_LEAD)
         deficit = held.typical[first] - best / scored.n_features
     variables = typicality.facts(deficit, lead, scored.n_features)[usable]
     per_size = Counter(zip(scored.sizes.tolist(), own.tolist(), strict=True))

@@ -152,7 +152,8 @@ def foreign(script: str) -> NDArray[np.bool_]:
     """For each of the 65,536 code units whether it is a letter of another script, (65536,)."""
     own = [SCRIPTS.index(name) for name in _LETTERS.get(script, (script,))]
     table = script_table()
-    return (table != 0) & ~np.isin(table, own)
+    found: NDArray[np.bool_] = (table != 0) & ~np.isin(table, own)
+    return found
 
 
 def _east_asia(found: dict[str, int]) -> dict[str, int]:

@@ -2,9 +2,9 @@
 
 For each script there is a table of its languages. A value is the logarithm of
 P(n-gram | language) / P(n-gram | script), where the probability in a script is the mean of its
-languages: multinomial naive Bayes with Dirichlet smoothing toward the script. The sum over a text is
-the evidence for a language in nats. Divided by the number of n-grams it also tells whether the text
-is in any of the languages: a text in an unknown language is no more likely than its script.
+languages: multinomial naive Bayes with Dirichlet smoothing toward the script. The sum over a text
+is the evidence for a language in nats. Divided by the number of n-grams it also tells whether the
+text is in any of the languages: a text in an unknown language is no more likely than its script.
 
 Values have one byte. `classifiers.lab.training.texttraining` trains the model.
 """
@@ -62,7 +62,7 @@ class LazyTable:
     """Values of one script, in memory once: as they are in the file, or padded after their use."""
 
     def __init__(self, codes: Codes) -> None:
-        self.shape = codes.shape
+        self.shape: tuple[int, ...] = codes.shape
         self._compact: Codes | None = codes
         self._padded: Codes | None = None
 
@@ -150,7 +150,8 @@ class TextModel:
         """Return the format and a digest of the values."""
         digest = hashlib.blake2b(self.typicality.tobytes(), digest_size=4)
         for _, model in sorted(self.scripts.items()):
-            digest.update(model.table.codes.tobytes() + model.floors.tobytes() + model.typical.tobytes())
+            for array in (model.table.codes, model.floors, model.typical):
+                digest.update(array.tobytes())
         return f"{FORMAT}-{digest.hexdigest()}"
 
     def save(self, path: Path) -> None:
