@@ -62,7 +62,8 @@ class LabelledTexts(Dataset[LabelledText]):
 
     A file with the columns of SIB_COLUMNS is read, too; its texts have the kind NEWS, and their
     source is the FLORES code (`zho_Hant`). A row that is cut short, has no text or an unknown
-    language is skipped and counted. DatasetError with the line if the file lacks a column, is damaged or is not UTF-8.
+    language is skipped and counted. DatasetError with the line if the file lacks a column, is
+    damaged or is not UTF-8.
     """
 
     def _rows(self) -> Iterator[LabelledText]:

@@ -75,13 +75,12 @@ EMPTY_ENCODING: Final = 2.5
 WEAK_ENCODING: Final = 2.0
 DOUBT: Final = 0.95
 """Confidence below which the URL and the neighbours count."""
-URL_TRUST: Final = 3
-"""Power of the URL model's largest probability, by which its nats are multiplied: a URL without
-evidence has a most probable language, too."""
-URL_WORST: Final = 7.0
-"""Nats of the URL against a language at most."""
-URL_LIKELY: Final = 0.2
-"""Probability from which the URL adds a candidate."""
+URL_WEIGHT: Final = 0.7
+"""Factor of the nats of the URL: for languages with few learned URLs they are too large."""
+URL_MOST: Final = 5.0
+"""Nats of the URL for a language at most. A URL is no evidence against all known languages."""
+URL_LIKELY: Final = 3.0
+"""Nats from which the URL adds a candidate."""
 INLINK_NATS: Final = 3.0
 OUTLINK_NATS: Final = 0.7
 MAX_NEIGHBOURS: Final = 10
@@ -285,12 +284,10 @@ def _weigh_url(scales: _Scales, url: str) -> None:
     if not url:
         return
     model = _url_model()
-    shares = model.shares([url])[0]
-    trust = float(shares.max()) ** URL_TRUST
-    for code, share in zip(model.named_languages, shares.tolist(), strict=True):
-        if code in scales.nats or (share > URL_LIKELY and _may_be(code, scales.ballot)):
-            nats = math.log(max(share, math.exp(-URL_WORST))) + URL_WORST
-            scales.add("URL", code, trust * nats, "URL")
+    evidence = model.evidence([url])[0].tolist()
+    for code, nats in zip(model.named_languages, evidence, strict=True):
+        if nats > 0 and (code in scales.nats or nats > URL_LIKELY) and _may_be(code, scales.ballot):
+            scales.add("URL", code, min(URL_WEIGHT * nats, URL_MOST), "URL")
 
 
 @cache

@@ -30,9 +30,9 @@ _SIZEABLE: Final = frozenset("az be bs eu ga gl is kk ky mn ms sr uz".split())
 """Languages without a profile of langdetect whose Web is not small."""
 TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozenset({"id", "ms"}))
 """Languages whose texts can hardly be told apart in the Latin script."""
-_SMALLER_TWINS: Final = {"bs": 0.7, "nn": 1.0, "sr": 0.3}
+_SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
 """Twins with the smaller Web in Latin letters -> nats against them."""
-_TRANSFER: Final = 0.45
+_TRANSFER: Final = 0.4
 """Factor of the log-odds that a text is in a known language: pages of the Web differ more from the
 learned texts than these differ from each other."""
 _WEB: Final = 1.7
@@ -87,8 +87,8 @@ class LangfocusEngine:
 
     name = NAME
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.model: TextModel = textmodel.load(path)
+    def __init__(self, model: TextModel | Path | None = None) -> None:
+        self.model = model if isinstance(model, TextModel) else textmodel.load(model)
         self._priors: dict[str, Values] = {}
 
     @cached_property
