@@ -109,18 +109,17 @@ class LangfocusEngine:
         columns = _candidates(model, ballot)
         if not scores.n_features or not columns:
             return TextReading(ballot)
-        raw = scores.whole[columns].astype(np.float64)
-        nats = raw / math.sqrt(scores.n_features) + self._prior(model)[columns]
-        first: dict[str, int] = {}
-        order = np.argsort(-nats, kind="stable").tolist()
-        for at in order:
-            first.setdefault(model.languages[columns[at]], at)
-        places = list(first.values())
-        known = self._known(model.typical[columns[places[0]]], raw[places], scores.n_features)
-        codes = tuple(first)
+        raw = scores.whole.astype(np.float64)
+        nats = raw / math.sqrt(scores.n_features) + self._prior(model)
+        order = sorted(columns, key=nats.tolist().__getitem__, reverse=True)
+        if len(model.columns) < len(model.tags):
+            firsts = {model.languages[at]: at for at in reversed(order)}
+            order = [at for at in order if firsts[model.languages[at]] == at]
+        codes = tuple(map(model.languages.__getitem__, order))
+        known = self._known(model.typical[order[0]], raw[order[:2]], scores.n_features)
         if codes[0] == "zh" and _is_cantonese(text):
             codes = ("yue", *codes[1:])
-        return TextReading(ballot, codes, nats[places], known, scores)
+        return TextReading(ballot, codes, nats[order], known, scores)
 
     def rank(self, text: str) -> Ranking:
         """The languages of the winning script by probability; empty if none is known."""
@@ -154,7 +153,7 @@ class LangfocusEngine:
             return
         lengths = np.sqrt(np.maximum(scores.features, 1))[:, None]
         values = scores.pieces / lengths + self._prior(model)
-        own = values[:, [at for at, code in enumerate(model.languages) if code == main]].max(axis=1)
+        own = values[:, model.columns[main]].max(axis=1)
         best, led = values.argmax(axis=1), values.max(axis=1) - own
         total = max(int(scores.letters.sum()), 1)
         for at, letters in enumerate(scores.letters):
@@ -165,7 +164,8 @@ class LangfocusEngine:
         return self.model.scripts.get(model_script(reading.ballot.script or ""))
 
     def _known(self, typical: float, raw: Values, n_features: int) -> float:
-        lead = (raw[0] - raw[1:].max()) / n_features if len(raw) > 1 else typicality.MAX_LEAD
+        """Log-odds that the first of two languages is right, from the nats of both."""
+        lead = (raw[0] - raw[1]) / n_features if len(raw) > 1 else typicality.MAX_LEAD
         deficit = float(typical) - raw[0] / n_features
         odds = typicality.log_odds(self.model.typicality, deficit, float(lead), n_features)
         return _TRANSFER * (odds + _WEB)
@@ -188,9 +188,10 @@ def model_script(script: str) -> str:
 def _candidates(model: ScriptModel, ballot: ScriptVote) -> list[int]:
     """The columns of the languages that a text may be in."""
     if ballot.script == "Jpan":
-        return [at for at, code in enumerate(model.languages) if code == "ja"]
-    is_chinese = ballot.script == "Hani" and ballot.letters >= _SURE_HAN
-    return [at for at, code in enumerate(model.languages) if not (is_chinese and code == "ja")]
+        return model.columns.get("ja", [])
+    if ballot.script == "Hani" and ballot.letters >= _SURE_HAN:
+        return [at for at, code in enumerate(model.languages) if code != "ja"]
+    return list(range(len(model.tags)))
 
 
 def _is_cantonese(text: str) -> bool:

@@ -107,6 +107,14 @@ class ScriptModel:
         """Return the language of each column."""
         return tuple(tag.partition("-")[0] for tag in self.tags)
 
+    @cached_property
+    def columns(self) -> dict[str, list[int]]:
+        """Return the columns of each language."""
+        found: dict[str, list[int]] = {}
+        for at, code in enumerate(self.languages):
+            found.setdefault(code, []).append(at)
+        return found
+
     @property
     def bits(self) -> int:
         """Return the binary logarithm of the number of buckets."""

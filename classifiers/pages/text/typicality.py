@@ -8,6 +8,8 @@ coefficients are part of the text model.
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import Final
 
 import numpy as np
@@ -35,5 +37,8 @@ def facts(deficit: Values, lead: Values, n_features: Values) -> Values:
 
 def log_odds(coefficients: Values, deficit: float, lead: float, n_features: int) -> float:
     """The logarithm of the odds that the first language of a text is right."""
-    row = facts(np.array([deficit]), np.array([lead]), np.array([float(n_features)]))
-    return float(row[0] @ coefficients)
+    size = math.log(max(n_features, 1))
+    lacking = max(-MAX_DEFICIT, min(deficit, MAX_DEFICIT))
+    ahead = min(lead, MAX_LEAD)
+    row = (1.0, lacking, ahead, size, lacking * size, ahead * size)
+    return float(sum(map(operator.mul, row, coefficients.tolist())))
