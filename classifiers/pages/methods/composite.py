@@ -189,9 +189,9 @@ def _weigh_text(scales: _Scales) -> None:
         return
     bound = min(MAX_TEXT, reading.ballot.letters / LETTERS_PER_NAT)
     scales.floor = -bound
-    for code, nats in zip(reading.codes[:CANDIDATES], reading.nats.tolist(), strict=False):
-        most = MAX_TWIN if _are_twins(code, reading.codes[0]) else MAX_TEXT
-        scales.nats[code] = -min(float(reading.nats[0]) - nats, most)
+    first, twins = float(reading.nats[0]), _twins_of(reading.codes[0])
+    for code, nats in zip(reading.codes, reading.nats[:CANDIDATES].tolist(), strict=False):
+        scales.nats[code] = -min(first - nats, MAX_TWIN if code in twins else MAX_TEXT)
     total = math.log(sum(math.exp(nats) for nats in scales.nats.values()))
     scales.none = max(-bound, min(total - reading.known, MAX_NONE))
     words = "text" if len(reading.codes) > 1 else letters_of(reading.ballot)
@@ -199,8 +199,9 @@ def _weigh_text(scales: _Scales) -> None:
     scales.pieces.append(("text", reading.codes[0], lead, words))
 
 
-def _are_twins(one: str, other: str) -> bool:
-    return one != other and any({one, other} <= twins for twins in TWINS)
+def _twins_of(code: str) -> frozenset[str]:
+    """The languages that can hardly be told from a language."""
+    return next((twins - {code} for twins in TWINS if code in twins), frozenset())
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:

@@ -143,7 +143,7 @@ def vote(units: NDArray[np.uint16]) -> ScriptVote:
     if not letters:
         return ScriptVote(None, 0.0, 0)
     best = max(weighted, key=lambda name: weighted[name] * _weight(name))
-    others = tuple(sorted((name, n) for name, n in weighted.items() if n and name != best))
+    others = tuple((name, n) for name, n in sorted(weighted.items()) if n and name != best)
     return ScriptVote(best, weighted[best] / letters, letters, others)
 
 

@@ -154,11 +154,11 @@ class LangfocusEngine:
         lengths = np.sqrt(np.maximum(scores.features, 1))[:, None]
         values = scores.pieces / lengths + self._prior(model)
         own = values[:, model.columns[main]].max(axis=1)
-        best, led = values.argmax(axis=1), values.max(axis=1) - own
+        best = values.argmax(axis=1).tolist()
+        leads = (values.max(axis=1) - own).tolist()
         total = max(int(scores.letters.sum()), 1)
-        for at, letters in enumerate(scores.letters):
-            code = model.languages[best[at]] if led[at] > _PIECE_LEAD else main
-            yield code, float(letters) / total
+        for at, lead, letters in zip(best, leads, scores.letters.tolist(), strict=True):
+            yield model.languages[at] if lead > _PIECE_LEAD else main, letters / total
 
     def _model(self, reading: TextReading) -> ScriptModel | None:
         return self.model.scripts.get(model_script(reading.ballot.script or ""))
