@@ -111,7 +111,7 @@ class Crawl:
             if self.worker is not None:
                 self.worker.write_down()
             self.frontier.close()
-        except StorageError as error:
+        except (StorageError, sqlite3.Error) as error:
             # Settled pages stay in the shared frontier until the next session.
             self.fault = self.fault or str(error)
         self.waiting.end()

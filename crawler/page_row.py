@@ -4,12 +4,16 @@ The table's SQL, the statements that fill it and the rows that readers get are m
 of `PageRow`. A new column needs a field here and, if its value comes from a fetch, one in `Record`.
 """
 
+import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
+from math import isnan
 from operator import attrgetter
+from types import UnionType
 from typing import Any, get_type_hints
+from zlib import crc32
 
 
 class _GivenBy(Enum):
@@ -55,6 +59,9 @@ class PageRow:
     fetched_at: float = _column(_GivenBy.RECORD)
 
 
+_TYPES = get_type_hints(PageRow)
+_TEXTS = (str, str | None)
+_FLOATS = (float, float | None)
 _SQL_TYPES = {
     int: "INTEGER NOT NULL",
     int | None: "INTEGER",
@@ -75,16 +82,18 @@ PAGE_COLUMNS = _names_given_by(*_GivenBy)
 URL_COLUMNS = _names_given_by(_GivenBy.URL)
 """The columns that a URL has before it is fetched."""
 
+_BOUNDS = (("id", 1, 1 << 53), ("status", 100, 999), ("bytes", 0, 1 << 53))
+_ARE_REAL = [_TYPES[name] in _FLOATS for name in PAGE_COLUMNS[1:]]
 _RECORD_COLUMNS = _names_given_by(_GivenBy.RECORD)
 _values_of = attrgetter(*_RECORD_COLUMNS)
 
 
 def create_pages() -> str:
     """Return the statement that makes the table `pages`."""
-    types = get_type_hints(PageRow)
     columns = [
-        f"{f.name} {f.metadata['sql_type'] or _SQL_TYPES[types[f.name]]}" for f in fields(PageRow)
+        f"{f.name} {f.metadata['sql_type'] or _SQL_TYPES[_TYPES[f.name]]}" for f in fields(PageRow)
     ]
+    columns.append("checksum INTEGER NOT NULL")  # `page_checksum` of all columns but the id
     return f"CREATE TABLE pages({', '.join(columns)})"
 
 
@@ -95,12 +104,66 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
     (`:url`). `rest` is the FROM clause with its conditions.
     """
     values = [expressions.get(name, f":{name}") for name in PAGE_COLUMNS]
-    return f"INSERT INTO pages({', '.join(PAGE_COLUMNS)}) SELECT {', '.join(values)} {rest}"
+    checksum = f"page_checksum({', '.join(values[1:])})"
+    columns = ", ".join((*PAGE_COLUMNS, "checksum"))
+    return f"INSERT INTO pages({columns}) SELECT {', '.join((*values, checksum))} {rest}"
+
+
+def page_checksum(*values: object) -> int:
+    """Return a checksum of the values of a row of `pages` without its id.
+
+    Connections of `crawler.run.connect` have it as a function of SQL.
+    """
+    alike = [
+        float(value) if is_real and isinstance(value, int) else value
+        for value, is_real in zip(values, _ARE_REAL, strict=True)
+    ]
+    return crc32(json.dumps(alike).encode())
 
 
 def record_values(record: object) -> dict[str, object]:
-    """Return the columns that the `Record` of a fetch gives, by name."""
-    return dict(zip(_RECORD_COLUMNS, _values_of(record), strict=True))
+    """Return the columns that the `Record` of a fetch gives, by name.
+
+    Raises ValueError for a value that no run can store.
+    """
+    values = dict(zip(_RECORD_COLUMNS, _values_of(record), strict=True))
+    fault = fault_of(values)
+    if fault:
+        raise ValueError(f"this record cannot be stored: {fault}")
+    return values
+
+
+def fault_of(values: Mapping[str, object]) -> str:
+    """Return a message about the first of these columns with an invalid value, "" if all are valid.
+
+    A number must fit into 64 bits, a text must be Unicode without half surrogate pairs.
+    """
+    for name, value in values.items():
+        if not _is_valid(value, _TYPES[name]):
+            return f"its {name} is {value!r:.60}"
+    for name, least, most in _BOUNDS:
+        value = values.get(name)
+        if isinstance(value, int) and not least <= value <= most:
+            return f"its {name} is {value!r:.60}"
+    return ""
+
+
+def _is_valid(value: object, kind: object) -> bool:
+    if value is None:
+        return isinstance(kind, UnionType)
+    if isinstance(value, str):
+        return kind in _TEXTS and _is_encodable(value)
+    if isinstance(value, float):
+        return kind in _FLOATS and not isnan(value)
+    return type(value) is int and kind not in _TEXTS and -(1 << 63) <= value < 1 << 63
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_pages(connection: sqlite3.Connection) -> Iterator[PageRow]:

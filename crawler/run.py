@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import IO
 
 from crawler.errors import RunFolderError
-from crawler.page_row import create_pages
+from crawler.page_row import create_pages, page_checksum
+from crawler.set_aside import TABLE
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -50,6 +51,7 @@ CREATE TABLE links(
     page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+{TABLE};
 CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
     WITHOUT ROWID;
 """
@@ -156,6 +158,7 @@ def connect(path: Path) -> sqlite3.Connection:
     # A killed process loses nothing; only a power cut may take the last transactions.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
+    connection.create_function("page_checksum", -1, page_checksum, deterministic=True)
     return connection
 
 

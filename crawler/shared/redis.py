@@ -32,11 +32,11 @@ from crawler.frontier.base import (
     Record,
 )
 from crawler.frontier.rules import FrontierRules
-from crawler.page_row import URL_COLUMNS
+from crawler.page_row import URL_COLUMNS, record_values
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
-from crawler.shared.stored import Settled, StoredCrawl
+from crawler.shared.stored import Records, StoredCrawl
 from crawler.strategies.orderings import Draw
 
 if TYPE_CHECKING:
@@ -274,15 +274,15 @@ class RedisFrontier(StoredCrawl):
         """Return the counters of a worker (None: this one), by their names in a run's `counts`."""
         return super().worker_counts(worker or self.worker)
 
-    def settled(
+    def records(
         self, worker: str | None = None, number: int = 1000, *, after: str | None = None
-    ) -> list[Settled]:
-        """Return the oldest records of a worker (None: this one); see `StoredCrawl.settled`."""
-        return super().settled(worker or self.worker, number, after=after)
+    ) -> Records:
+        """Return the oldest records of a worker (None: this one); see `StoredCrawl.records`."""
+        return super().records(worker or self.worker, number, after=after)
 
-    def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
+    def forget(self, ids: Sequence[str], worker: str | None = None) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""
-        super().forget(settled, worker or self.worker)
+        super().forget(ids, worker or self.worker)
 
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""
@@ -313,6 +313,7 @@ class RedisFrontier(StoredCrawl):
         held = self._held.get(lease.fingerprint)
         if held is None or not self._member.keeps_records:
             return ""
+        record_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
         record_fields = {name: getattr(record, name) for name in _RECORD}
         return json.dumps({**row, "parent": held.parent, "record": record_fields})

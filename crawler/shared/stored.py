@@ -8,10 +8,13 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Record
+from crawler.page_row import URL_COLUMNS, fault_of, record_values
+from crawler.set_aside import BadRow
+from crawler.url import fingerprint
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -77,6 +80,17 @@ class Settled:
     record: Record
 
 
+class Records(NamedTuple):
+    """Records of a worker in the order of its stream, those `malformed` apart.
+
+    `ids` are the stream's entries of all of them.
+    """
+
+    settled: list[Settled]
+    malformed: list[BadRow]
+    ids: list[str]
+
+
 class StoredCrawl:
     """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it."""
 
@@ -114,20 +128,33 @@ class StoredCrawl:
         """Return the names of all workers that ever joined; each may have left records."""
         return sorted(self.read(lambda pipe: pipe.smembers(self.key("workers")))[0])
 
-    def settled(
-        self, worker: str, number: int = 1000, *, after: str | None = None
-    ) -> list[Settled]:
+    def records(self, worker: str, number: int = 1000, *, after: str | None = None) -> Records:
         """Return up to `number` of the oldest records of a worker, those `after` an id."""
         key = self.key(f"records:{worker}")
         first = "-" if after is None else f"({after}"
-        entries = self.read(lambda pipe: pipe.xrange(key, first, count=number))[0]
-        return [_settled(entry, fields) for entry, fields in entries]
+        entries = self._insist(lambda: self._raw_entries(key, first, number))
+        records = Records([], [], [entry.decode() for entry, _ in entries])
+        for entry, values in entries:
+            try:
+                records.settled.append(_settled(entry.decode(), values))
+            except Exception as error:  # whatever the entry holds, the others are read
+                reason = str(error) or type(error).__name__
+                source = f"record {entry.decode()} of {worker}"
+                records.malformed.append(BadRow(source, reason, repr(values)))
+        return records
 
-    def forget(self, settled: Sequence[Settled], worker: str) -> None:
+    def _raw_entries(
+        self, key: str, first: str, number: int
+    ) -> list[tuple[bytes, dict[bytes, bytes]]]:
+        """Return entries of a stream as bytes: one damaged text must not hide the others."""
+        words = ("XRANGE", key, first, "+", "COUNT", number)
+        return list(self._client.execute_command(*words, NEVER_DECODE=True))
+
+    def forget(self, ids: Sequence[str], worker: str) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""
-        if settled:
+        if ids:
             key = self.key(f"records:{worker}")
-            self.read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
+            self.read(lambda pipe: pipe.xdel(key, *ids))
 
     def worker_counts(self, worker: str) -> dict[str, int]:
         """Return the counters of a worker, by their names in a run's `counts`."""
@@ -229,7 +256,17 @@ def _numbers(counts: Mapping[str, str]) -> dict[str, int]:
     return {name: int(number) for name, number in counts.items()}
 
 
-def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
-    row = json.loads(fields["row"])
+def _settled(entry: str, fields: Mapping[bytes, bytes]) -> Settled:
+    """Return the record of an entry; raises an error for a missing or invalid value."""
+    told = {name.decode(): value.decode("utf-8", "surrogatepass") for name, value in fields.items()}
+    row = json.loads(told["row"])
     record = Record(**row.pop("record"))
-    return Settled(entry, int(fields["number"]), queued=int(fields["queued"]), record=record, **row)
+    settled = Settled(entry, int(told["number"]), queued=int(told["queued"]), record=record, **row)
+    values = {name: getattr(settled, name) for name in URL_COLUMNS}
+    fault = fault_of({"id": settled.number, "queued": settled.queued, **values})
+    if fault:
+        raise ValueError(fault)
+    record_values(record)
+    if settled.fingerprint != fingerprint(settled.url):
+        raise ValueError(f"its fingerprint is not that of {settled.url!r:.60}")
+    return settled

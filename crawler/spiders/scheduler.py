@@ -121,10 +121,15 @@ class FrontierScheduler(BaseScheduler):
         return None
 
     def _tend(self) -> None:
+        """Tend the crawl; a worker whose leases are not renewed must end."""
         try:
             self._crawl.tend()
         except StorageError as error:
             self._crawl.fault = str(error)
+        except Exception as error:
+            told = " ".join(str(error).split())
+            self._crawl.fault = f"the leases cannot be renewed: {type(error).__name__}: {told}"
+        if self._crawl.fault and self._tending.running:
             self._tending.stop()
 
     def _request(self, lease: Lease) -> Request | None:
