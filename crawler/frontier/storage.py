@@ -12,6 +12,7 @@ from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
 from crawler.page_row import insert_pages, record_values
+from crawler.row_check import url_checksum
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
 
@@ -23,7 +24,7 @@ _ADD_RECORD = insert_pages(
     parent="(SELECT p.url FROM urls AS p WHERE p.id = urls.parent)",
     depth="depth",
     score="score",
-)
+).replace("INSERT", "INSERT OR REPLACE", 1)
 
 
 @dataclass(slots=True)
@@ -317,7 +318,7 @@ class Storage:
             [(host.id, host.key, host.admitted) for host in hosts],
         )
         self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
             [
                 (
                     u.id,
@@ -328,6 +329,7 @@ class Storage:
                     u.parent,
                     u.depth,
                     u.redirects,
+                    url_checksum(u.fingerprint, u.host.id, u.unit, u.parent, u.depth, u.redirects),
                     u.score,
                     inlinks.written(u.inlinks),
                 )

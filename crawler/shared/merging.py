@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crawler.errors import RunFolderError
 from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
-from crawler.row_check import bad_page, checked_pages
+from crawler.row_check import bad_page, checked_pages, readable
 from crawler.run import IDENTITY, connect, create
 from crawler.run_reader import Session, reading, sessions_of
 from crawler.set_aside import COUNT, BadRow, number_set_aside, set_aside, warn_of
@@ -204,6 +204,7 @@ def _gather_share(connection: sqlite3.Connection, folder: Path) -> None:
                 yield row
 
     with reading(folder) as share, storing(connection):
+        share.text_factory = readable
         connection.executemany(_GATHER, sound(share))
         bad += starmap(BadRow, share.execute("SELECT source, reason, content FROM set_aside"))
         set_aside(connection, bad)
