@@ -13,12 +13,13 @@ error of the delay between two contacts is the difference of their clocks.
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from crawler.errors import SettingError
+from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
     MAX_INLINKS,
     PAGE,
@@ -53,6 +54,8 @@ _SEEDS_A_CALL = 1000
 _RECORD = [field.name for field in fields(Record)]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
+_POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
+_KEEPS_ALL = "noeviction"
 
 
 class _Held(NamedTuple):
@@ -93,12 +96,16 @@ class RedisFrontier(StoredCrawl):
         self._rules, self._member = rules, member
         self._owner = f"{member.worker}:{uuid4().hex}"
         self._calls = 0
+        self._beginning = uuid4().hex
         self._now = now
         self._random = Random(f"{rules.random_state} {member.worker}")
         self._packer = LinkPacker(rules)
         self._held: dict[int, _Held] = {}
         self._connection: Any = None
         self._check_server()
+        policy = self.eviction_policy()
+        if policy not in (_KEEPS_ALL, None):
+            raise SettingError(_evicts(policy))
         self._open()
         self._wait_s = member.wait_s
 
@@ -110,6 +117,25 @@ class RedisFrontier(StoredCrawl):
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
             raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
 
+    def eviction_policy(self) -> str | None:
+        """Return the server's maxmemory-policy, None if the server does not tell it."""
+        asks: list[Callable[[Any], object]] = [
+            lambda pipe: pipe.info("memory"),
+            lambda pipe: pipe.config_get("maxmemory-policy"),
+        ]
+        for ask in asks:
+            with suppress(self._refused):
+                for name, policy in self.read(ask)[0].items():
+                    if name in _POLICY_NAMES:
+                        return str(policy)
+        return None
+
+    def check_eviction(self) -> None:
+        """Raise `StorageError` if the server deletes keys of the crawl when its memory is full."""
+        policy = self.eviction_policy()
+        if policy not in (_KEEPS_ALL, None):
+            raise StorageError(_evicts(policy))
+
     def _open(self) -> None:
         rules = binding(self._rules, self._member.identity)
         try:
@@ -120,7 +146,12 @@ class RedisFrontier(StoredCrawl):
             )
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
-        if answer != "ok":
+        except StorageError as error:
+            if self.is_lost:
+                raise SettingError(str(error)) from error
+            raise
+        is_joined, _, self._beginning = answer.partition("ok ")
+        if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
@@ -246,7 +277,7 @@ class RedisFrontier(StoredCrawl):
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
-        self.read(lambda pipe: pipe.hset(self.key("delay"), host, repr(float(delay_s))))
+        self._call("delay", host=host, delay_s=repr(float(delay_s)))
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
@@ -350,6 +381,7 @@ class RedisFrontier(StoredCrawl):
             encoded(self.worker),
             body,
             packed.body if packed else b"",
+            self._beginning.encode(),
         ]
         return self._insist(lambda: self._run(values))
 
@@ -370,6 +402,13 @@ class RedisFrontier(StoredCrawl):
     def _ask(self, *words: str | bytes | int) -> Any:
         self._connection.send_command(*words)
         return self._connection.read_response()
+
+
+def _evicts(policy: str | None) -> str:
+    return (
+        f"this Redis deletes keys when its memory is full (maxmemory-policy {policy}), so a crawl "
+        f"would lose URLs and delays; set maxmemory-policy {_KEEPS_ALL}"
+    )
 
 
 def _grouped(languages: Sequence[str]) -> tuple[str, ...]:

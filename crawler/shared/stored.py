@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Record
 from crawler.page_row import URL_COLUMNS, fault_of, record_values
-from crawler.set_aside import BadRow
+from crawler.set_aside import BadRow, printable
 from crawler.url import fingerprint
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ T = TypeVar("T")
 _LONGEST_PAUSE_S = 1.0
 _KEYS_A_CALL = 1000
 # Errors of a server without memory or disk; it refuses a script before the script begins.
-_REFUSALS = ("OOM", "MISCONF", "GONE", "command not allowed when used memory")
+_REFUSALS = ("OOM", "MISCONF", "command not allowed when used memory")
+# Errors of our scripts: keys of the crawl have vanished, or all of them.
+_LOST = ("LOST", "GONE")
 # Errors of a server that will answer later: it is running another script, or a cluster is changing.
 _LATER = ("BUSY ", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN")
 
@@ -113,6 +115,7 @@ class StoredCrawl:
         self._prefix = f"{{{_checked_name(crawl)}}}:"
         self._wait_s = wait_s
         self._sleep = sleep
+        self.is_lost = False
         self._unreachable = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError)
         self._denied = redis.AuthenticationError
         self._loading = redis.BusyLoadingError
@@ -226,6 +229,9 @@ class StoredCrawl:
                 if isinstance(error, self._read_only):
                     self._client.connection_pool.disconnect()  # the name may have a new address
             except self._refused as error:
+                if str(error).startswith(_LOST):
+                    self.is_lost = True
+                    raise StorageError(self._loss(str(error))) from error
                 if str(error).startswith(_REFUSALS):
                     raise StorageError(f"Redis cannot store more: {error}") from error
                 if not str(error).startswith(_LATER):
@@ -234,6 +240,14 @@ class StoredCrawl:
             self._sleep(pause_s)
             waited_s += pause_s
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    def _loss(self, told: str) -> str:
+        kind, _, part = told.partition(" ")
+        what = "nothing is kept" if kind == "GONE" else f"Redis lost {printable(part)}"
+        return (
+            f"{what} of this crawl ({self._prefix[1:-2]}); merge the folders of its workers and "
+            "begin another crawl (LANGFOCUS_CRAWL)"
+        )
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:
         if waited_s >= self._wait_s and not isinstance(error, self._loading):
@@ -253,7 +267,7 @@ def _checked_name(crawl: str) -> str:
 
 
 def _numbers(counts: Mapping[str, str]) -> dict[str, int]:
-    return {name: int(number) for name, number in counts.items()}
+    return {name: int(number) for name, number in counts.items() if number != "0"}
 
 
 def _settled(entry: str, fields: Mapping[bytes, bytes]) -> Settled:

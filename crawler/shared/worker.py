@@ -60,8 +60,14 @@ class Worker:
     def tend(self, now: float) -> None:
         """Renew the leases and store settled pages; raises `StorageError`."""
         self._frontier.renew(now)
+        self._frontier.check_eviction()
         self._occupancy.renew()
         self.write_down()
+
+    @property
+    def is_lost(self) -> bool:
+        """True if Redis lost keys of the crawl, so that it cannot continue."""
+        return self._frontier.is_lost
 
     def write_down(self) -> None:
         """Move the records of settled pages from Redis into the run's database.
@@ -74,8 +80,11 @@ class Worker:
                 bad = add_records(self._connection, records, self.name)
             self._frontier.forget(records.ids)
             warn_of(bad, self.crawl)
-        with storing(self._connection):
-            set_counts(self._connection, self._frontier.worker_counts())
+        counts = self._frontier.worker_counts()
+        # A server that forgot the crawl has no counters of it, and those of the folder stay.
+        if not self.is_lost and self._frontier.exists():
+            with storing(self._connection):
+                set_counts(self._connection, counts)
 
 
 @contextmanager

@@ -36,6 +36,7 @@ SESSION = 1
 
 # Columns of `urls` and other tables that change while a crawl runs and that nothing else tells.
 UNNOTICED = {
+    "meta",
     *(f"urls.{name}" for name in ("retries", "score", "inlinks")),
     *(f"hosts.{name}" for name in ("delay_s", "not_before")),
     *(f"units.{name}" for name in ("unit", "downloaded", "relevant")),
