@@ -27,6 +27,14 @@ _ADD_RECORD = insert_pages(
 ).replace("INSERT", "INSERT OR REPLACE", 1)
 
 
+_LATEST = """\
+SELECT MAX(time) FROM (
+    SELECT MAX(MAX(started_at), COALESCE(MAX(ended_at), 0)) AS time FROM sessions
+    UNION ALL SELECT MAX(fetched_at) FROM robots
+    UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
+"""The time at which an earlier process was still at work."""
+
+
 @dataclass(slots=True)
 class HostRow:
     """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay."""
@@ -111,6 +119,18 @@ class Storage:
         # Some errors, a full disk for example, have already ended the transaction.
         with suppress(sqlite3.DatabaseError):
             self._sql("ROLLBACK")
+
+    def set_back(self, now: float) -> None:
+        """Move the times of an earlier process back if they are later than `now`.
+
+        They are if the machine's clock was set back between the processes.
+        """
+        latest = self._sql(_LATEST).fetchone()[0]
+        if latest is None or latest <= now:
+            return
+        with self.transaction():
+            self._sql("UPDATE hosts SET not_before = max(0, not_before - ?)", (latest - now,))
+            self._sql("UPDATE robots SET fetched_at = fetched_at - ?", (latest - now,))
 
     # Totals, read once at opening.
 

@@ -151,7 +151,8 @@ class StoredCrawl:
     ) -> list[tuple[bytes, dict[bytes, bytes]]]:
         """Return entries of a stream as bytes: one damaged text must not hide the others."""
         words = ("XRANGE", key, first, "+", "COUNT", number)
-        return list(self._client.execute_command(*words, NEVER_DECODE=True))
+        ask: Callable[..., Any] = self._client.execute_command
+        return list(ask(*words, NEVER_DECODE=True))
 
     def forget(self, ids: Sequence[str], worker: str) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""
@@ -180,6 +181,19 @@ class StoredCrawl:
             for name, number in numbers.items():
                 totals[name] = totals.get(name, 0) + number
         return totals
+
+    def time(self) -> float:
+        """Return the time of the server, unix seconds."""
+        seconds, microseconds = self.read(lambda pipe: pipe.time())[0]
+        return float(seconds) + float(microseconds) / 1e6
+
+    def crawl_time(self) -> float:
+        """Return the time of the crawl: that of the server, or of the latest call if it is later.
+
+        It is later if the clock of the server was set back.
+        """
+        latest = self.read(lambda pipe: pipe.get(self.key("clock")))[0]
+        return max(self.time(), float(latest or "-inf"))
 
     def remove(self) -> None:
         """Delete the crawl."""

@@ -64,6 +64,10 @@ class Worker:
         self._occupancy.renew()
         self.write_down()
 
+    def server_time(self) -> float:
+        """Return the time of the Redis server, unix seconds."""
+        return self._frontier.time()
+
     @property
     def is_lost(self) -> bool:
         """True if Redis lost keys of the crawl, so that it cannot continue."""

@@ -194,6 +194,9 @@ if not is_done then
   return redis.error_reply('LOST (' .. told .. ')')
 end
 store_counts()
+if command == 'next' or command == 'open' or command == 'renew' then
+  redis_call('SET', P .. 'clock', ARGV[4])
+end
 local begun = set_seal(seal, ARGV[8])
 answer = command == 'open' and answer == 'ok' and 'ok ' .. begun or answer
 redis_call('SET', P .. 'reply:' .. client, pack({ call, answer }), 'EX', REPLY_KEPT_S)

@@ -35,6 +35,7 @@
 --   counts                 hash of the counters of the whole crawl: see TOTALS
 --   counts:WORKER          hash of the other counters of a worker
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
+--   clock                  the time of the latest call that asked for a URL
 --   seal                   see "the seal"
 --   records:WORKER, robots:ORIGIN, reply:CLIENT
 

@@ -51,12 +51,14 @@ class Joined:
         return self.frontier.key("records:w1")
 
     def last_row(self) -> dict[str, Any]:
-        row: dict[str, Any] = json.loads(self.client.xrevrange(self.stream(), count=1)[0][1]["row"])
+        entries: Any = self.client.xrevrange(self.stream(), count=1)
+        row: dict[str, Any] = json.loads(entries[0][1]["row"])
         return row
 
     def write(self, *words: bytes | str) -> None:
         """Write an entry into the stream, as no worker does."""
-        self.client.execute_command("XADD", self.stream(), "*", *words)
+        ask: Any = self.client.execute_command
+        ask("XADD", self.stream(), "*", *words)
 
     def close(self) -> None:
         self.frontier.close()
