@@ -146,10 +146,6 @@ class RedisFrontier(StoredCrawl):
             )
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
-        except StorageError as error:
-            if self.is_lost:
-                raise SettingError(str(error)) from error
-            raise
         is_joined, _, self._beginning = answer.partition("ok ")
         if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))

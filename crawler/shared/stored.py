@@ -256,11 +256,11 @@ class StoredCrawl:
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
     def _loss(self, told: str) -> str:
-        kind, _, part = told.partition(" ")
-        what = "nothing is kept" if kind == "GONE" else f"Redis lost {printable(part)}"
+        _, _, part = told.partition(" ")
+        told = f"keys ({printable(part)}) were deleted from" if part else "nothing is kept of"
         return (
-            f"{what} of this crawl ({self._prefix[1:-2]}); merge the folders of its workers and "
-            "begin another crawl (LANGFOCUS_CRAWL)"
+            f"{told} this crawl, {self._prefix[1:-2]}, in Redis; merge the folders of its workers "
+            "and begin another crawl (LANGFOCUS_CRAWL)"
         )
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:

@@ -106,7 +106,7 @@ local function check_seen(bucket, seen, slots)
     if seen[i] == 1 then
       return
     elseif i == #seen and redis_call('EXISTS', P .. 'seen:' .. bucket) == 0 then
-      error('seen:' .. bucket)
+      error('seen:' .. bucket, 0)
     end
   end
 end

@@ -48,7 +48,7 @@ function selection.take()
   local best = redis_call('ZRANGE', P .. 'ready', 0, 0)[1]
   if best then
     local host = string.sub(best, 16)
-    local place = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1] or error('queue:' .. host)
+    local place = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1] or error('queue:' .. host, 0)
     redis_call('ZREM', P .. 'ready', best)
     redis_call('HDEL', P .. 'heads', host)
     return host, place

@@ -10,7 +10,7 @@ local commands = {}
 local function check_worker()
   for _, name in ipairs({ 'records:', 'counts:' }) do
     if redis_call('EXISTS', P .. name .. worker) == 0 then
-      error(name .. worker)
+      error(name .. worker, 0)
     end
   end
 end
@@ -76,7 +76,7 @@ function commands.admit()
     local stream = P .. 'records:' .. worker
     if not redis_call('XADD', stream, 'NOMKSTREAM', '*',
       'number', totals.settled, 'queued', totals.queued, 'row', arguments.row) then
-      error('records:' .. worker)
+      error('records:' .. worker, 0)
     end
   end
   end_lease(host)
@@ -130,7 +130,7 @@ function commands.renew()
   check_worker()
   if redis_call('HLEN', P .. 'urls') ~= totals.queued
     or redis_call('HLEN', P .. 'leased') ~= redis_call('ZCARD', P .. 'leases') then
-    error('urls or leases')
+    error('urls or leases', 0)
   end
   for _, lease in ipairs(arguments.leases) do
     local host, fp, token = unpack(lease)
@@ -153,7 +153,7 @@ function commands.next()
   local host, place = selection.take()
   if not host then
     if totals.queued > 0 and redis_call('EXISTS', P .. 'leases', P .. 'resting') == 0 then
-      error('queues of hosts')
+      error('queues of hosts', 0)
     end
     return 'none'
   end
@@ -190,8 +190,8 @@ read_config()
 local is_done, answer = pcall(commands[command])
 if not is_done then
   local told = type(answer) == 'table' and answer.err or answer
-  redis_call('SET', P .. 'seal', '(' .. told .. ')')
-  return redis.error_reply('LOST (' .. told .. ')')
+  redis_call('SET', P .. 'seal', told)
+  return redis.error_reply('LOST ' .. told)
 end
 store_counts()
 if command == 'next' or command == 'open' or command == 'renew' then

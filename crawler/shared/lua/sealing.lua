@@ -7,7 +7,7 @@
 local SEALED = {
   'rules', 'config', 'workers', 'urls', 'orders', 'admitted', 'delay', 'pages', 'downloaded',
   'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'tiers',
-  'drawn',
+  'drawn', 'clock',
 }
 
 for i, name in ipairs(SEALED) do
@@ -21,7 +21,7 @@ end
 -- Returns what is wrong with the crawl, nil if nothing is.
 local function fault_of_seal(seal, epoch)
   if not seal then
-    return number_of_keys() > 0 and 'LOST its seal' or command ~= 'open' and 'GONE'
+    return number_of_keys() > 0 and 'LOST seal' or command ~= 'open' and 'GONE'
   end
   local begun, number = string.match(seal, '^(%w+) (%d+)$')
   if not begun then
@@ -31,7 +31,7 @@ local function fault_of_seal(seal, epoch)
   end
   local left = number_of_keys()
   if left ~= tonumber(number) then
-    return 'LOST ' .. tonumber(number) - left .. ' of its keys'
+    return 'LOST ' .. tonumber(number) - left .. ' of ' .. number
   end
 end
 

@@ -176,7 +176,7 @@ def test_keys_that_vanish_at_any_moment_end_both_workers_and_nobody_joins_again(
         with pytest.raises(StorageError, match="begin another crawl"):
             worker.renew(halfway.now)
     member = Membership(worker="w3")
-    with pytest.raises(SettingError, match=f"of this crawl .{halfway.name}.; merge"):
+    with pytest.raises(StorageError, match=f"deleted from this crawl, {halfway.name}, in Redis; "):
         RedisFrontier(
             halfway.client, halfway.name, halfway.workers[0]._rules, member, now=halfway.now
         )
