@@ -4,7 +4,6 @@ The table's SQL, the statements that fill it and the rows that readers get are m
 of `PageRow`. A new column needs a field here and, if its value comes from a fetch, one in `Record`.
 """
 
-import json
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -46,7 +45,9 @@ class PageRow:
     host: str = _column(_GivenBy.URL)
     parent: str | None = _column(_GivenBy.URL)
     depth: int = _column(_GivenBy.URL)
-    status: int | None = _column(_GivenBy.RECORD)
+    status: int | None = _column(
+        _GivenBy.RECORD, "INTEGER CHECK(status BETWEEN 100 AND 999 OR status IS NULL)"
+    )
     outcome: str = _column(_GivenBy.RECORD)
     language: str | None = _column(_GivenBy.RECORD)
     confidence: float | None = _column(_GivenBy.RECORD)
@@ -83,7 +84,6 @@ URL_COLUMNS = _names_given_by(_GivenBy.URL)
 """The columns that a URL has before it is fetched."""
 
 _BOUNDS = (("id", 1, 1 << 53), ("status", 100, 999), ("bytes", 0, 1 << 53))
-_ARE_REAL = [_TYPES[name] in _FLOATS for name in PAGE_COLUMNS[1:]]
 _RECORD_COLUMNS = _names_given_by(_GivenBy.RECORD)
 _values_of = attrgetter(*_RECORD_COLUMNS)
 
@@ -104,29 +104,31 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
     (`:url`). `rest` is the FROM clause with its conditions.
     """
     values = [expressions.get(name, f":{name}") for name in PAGE_COLUMNS]
-    checksum = f"page_checksum({', '.join(values[1:])})"
+    stored = [
+        f"CAST({value} AS REAL)" if _TYPES[name] in _FLOATS else value
+        for name, value in zip(PAGE_COLUMNS, values, strict=True)
+    ]
+    checksum = f"page_checksum({', '.join(stored[1:])})"
     columns = ", ".join((*PAGE_COLUMNS, "checksum"))
     return f"INSERT INTO pages({columns}) SELECT {', '.join((*values, checksum))} {rest}"
 
 
 def page_checksum(*values: object) -> int:
-    """Return a checksum of the values of a row of `pages` without its id.
+    """Return a checksum of the values of a row of `pages` without its id, as they are stored.
 
     Connections of `crawler.run.connect` have it as a function of SQL.
     """
-    alike = [
-        float(value) if is_real and isinstance(value, int) else value
-        for value, is_real in zip(values, _ARE_REAL, strict=True)
-    ]
-    return crc32(json.dumps(alike).encode())
+    return crc32("\x1f".join(map(str, values)).encode())
 
 
 def record_values(record: object) -> dict[str, object]:
-    """Return the columns that the `Record` of a fetch gives, by name.
+    """Return the columns that the `Record` of a fetch gives, by name."""
+    return dict(zip(_RECORD_COLUMNS, _values_of(record), strict=True))
 
-    Raises ValueError for a value that no run can store.
-    """
-    values = dict(zip(_RECORD_COLUMNS, _values_of(record), strict=True))
+
+def checked_values(record: object) -> dict[str, object]:
+    """Return `record_values`; raises ValueError for a value that no run can store."""
+    values = record_values(record)
     fault = fault_of(values)
     if fault:
         raise ValueError(f"this record cannot be stored: {fault}")

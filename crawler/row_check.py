@@ -6,6 +6,7 @@ tables are only checked for values that no crawl writes.
 """
 
 import sqlite3
+from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from math import isfinite, isnan
@@ -44,6 +45,15 @@ _WRONG_HOSTS = (
 )
 
 
+class _Found(NamedTuple):
+    """A bad row and the place where it is: the `value` of the `key` of a table."""
+
+    table: str
+    key: str
+    value: int | str | bytes
+    row: BadRow
+
+
 def readable(data: bytes) -> str | bytes:
     """Return a text of SQLite, or its bytes if they are not UTF-8; a `text_factory`."""
     try:
@@ -70,17 +80,30 @@ def set_bad_rows_aside(connection: sqlite3.Connection) -> list[BadRow]:
     The caller's transaction must have begun.
     """
     before = connection.text_factory
-    connection.text_factory = readable
     try:
-        bad = [*_take_out(connection), *_corrected(connection)]
+        found = _found_fast(connection)
+        bad = [*_take_out(connection, found), *_corrected(connection)]
     finally:
         connection.text_factory = before
     set_aside(connection, bad)
     return bad
 
 
-def _take_out(connection: sqlite3.Connection) -> list[BadRow]:
-    found = [*_bad_rows(connection), *_bad_pages(connection), *_bad_urls(connection)]
+def _found_fast(connection: sqlite3.Connection) -> list[_Found]:
+    """Return the bad rows. To read damaged texts as bytes takes longer, so it is the second try."""
+    connection.text_factory = str
+    try:
+        return _all_found(connection)
+    except sqlite3.OperationalError:  # a text that is not UTF-8
+        connection.text_factory = readable
+        return _all_found(connection)
+
+
+def _all_found(connection: sqlite3.Connection) -> list[_Found]:
+    return [*_bad_rows(connection), *_bad_pages(connection), *_bad_urls(connection)]
+
+
+def _take_out(connection: sqlite3.Connection, found: Sequence[_Found]) -> list[BadRow]:
     told = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
     if found or told != "ok":
         # SQLite refuses to delete a row that differs from its entry in an index.
@@ -91,15 +114,6 @@ def _take_out(connection: sqlite3.Connection) -> list[BadRow]:
         connection.execute(f"DELETE FROM {one.table} WHERE {where}", (value,))  # noqa: S608
     bad = [one.row for one in found]
     return bad if bad or told == "ok" else [BadRow("index", "it was made anew", str(told))]
-
-
-class _Found(NamedTuple):
-    """A bad row and the place where it is: the `value` of the `key` of a table."""
-
-    table: str
-    key: str
-    value: int | str | bytes
-    row: BadRow
 
 
 def _found(table: str, key: str, row: Sequence[object], fault: str) -> _Found:
@@ -116,7 +130,7 @@ def _bad_pages(connection: sqlite3.Connection) -> Iterator[_Found]:
 def checked_pages(connection: sqlite3.Connection) -> Iterator[tuple[Sequence[object], str]]:
     """Yield each row of `pages` in the order of `PAGE_COLUMNS` with its fault, "" for a sound row.
 
-    The connection's `text_factory` must be `readable`.
+    With the `text_factory` `readable`, damaged texts come as bytes; else they raise an error.
     """
     for *row, checksum in connection.execute(_PAGES):
         yield row, _page_fault(row, checksum)
@@ -193,7 +207,27 @@ def _is_packed(value: object) -> bool:
         return False
 
 
-_KINDS = {"TEXT": _is_text, "REAL": _is_time, "INTEGER": _is_number, "BLOB": _is_packed}
+_CHECKS = {"TEXT": _is_text, "REAL": _is_time, "INTEGER": _is_number, "BLOB": _is_packed}
+_PASSED = {
+    "TEXT": "typeof({0}) = 'text'",
+    "REAL": "typeof({0}) = 'real' AND abs({0}) < 9e999",
+    "INTEGER": "typeof({0}) = 'integer' AND {0} BETWEEN 0 AND 1 << 53",
+    "BLOB": "0",
+}
+"""Conditions that only sound values pass, without a function of Python for each."""
+
+
+class _Column(NamedTuple):
+    name: str
+    kind: str
+    may_miss: bool
+
+    def is_sound(self, value: object) -> bool:
+        return _CHECKS[self.kind](value) or (self.may_miss and value is None)
+
+    def condition(self) -> str:
+        condition = _PASSED[self.kind].format(self.name)
+        return f"({condition} OR {self.name} IS NULL)" if self.may_miss else f"({condition})"
 
 
 def _bad_rows(connection: sqlite3.Connection) -> Iterator[_Found]:
@@ -206,12 +240,19 @@ def _bad_rows(connection: sqlite3.Connection) -> Iterator[_Found]:
 
 def _bad_rows_of(connection: sqlite3.Connection, table: str) -> Iterator[_Found]:
     declared = connection.execute(f"PRAGMA table_info({table})").fetchall()
-    columns = [(name, _KINDS[kind], not is_needed) for _, name, kind, is_needed, *_ in declared]
-    names = ", ".join(name for name, _, _ in columns)
-    for row in connection.execute(f"SELECT {names} FROM {table}"):  # noqa: S608
-        for value, (name, check, may_miss) in zip(row, columns, strict=True):
-            if not (check(value) or (may_miss and value is None)):
-                yield _found(table, columns[0][0], row, f"its {name} is impossible")
+    columns = [_Column(name, kind, not needed) for _, name, kind, needed, *_ in declared]
+    if connection.text_factory is str:
+        texts = ", ".join(column.name for column in columns if column.kind == "TEXT")
+        if texts:  # to read them is to check that they are UTF-8
+            deque(connection.execute(f"SELECT {texts} FROM {table}"), maxlen=0)  # noqa: S608
+        suspects = " AND ".join(column.condition() for column in columns)
+    else:
+        suspects = "0"
+    names = ", ".join(column.name for column in columns)
+    for row in connection.execute(f"SELECT {names} FROM {table} WHERE NOT ({suspects})"):  # noqa: S608
+        for value, column in zip(row, columns, strict=True):
+            if not column.is_sound(value):
+                yield _found(table, columns[0].name, row, f"its {column.name} is impossible")
                 break
 
 

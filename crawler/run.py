@@ -60,7 +60,7 @@ CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL
 """
 
 # A message of SQLite about one row, not about the structure of the file.
-_OF_A_ROW = re.compile(r"NULL value in \w+\.\w+")
+_OF_A_ROW = re.compile(r"NULL value in \w+\.\w+|CHECK constraint failed in \w+")
 
 IDENTITY = (
     "lang",
@@ -121,7 +121,8 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     except (OSError, sqlite3.Error) as error:
         raise _unusable(folder, error) from error
     try:
-        bad = _set_aside(connection)
+        with closing(connect(path)) as checking:  # its memory is free again after the check
+            bad = _set_aside(checking)
         session = _begin(connection, values, now)
     except sqlite3.Error as error:
         connection.close()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
-from crawler.page_row import insert_pages, record_values
+from crawler.page_row import fault_of, insert_pages, record_values
 from crawler.row_check import url_checksum
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
@@ -264,7 +264,11 @@ class Storage:
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
         values = record_values(record) | {"host": lease.host, "queued": queued, "url_id": url_id}
-        cursor = self._sql(_ADD_RECORD, values)
+        try:
+            cursor = self._sql(_ADD_RECORD, values)
+        except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
+            fault = fault_of(record_values(record)) or error
+            raise ValueError(f"this record cannot be stored: {fault}") from error
         return cursor.lastrowid or 0
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:

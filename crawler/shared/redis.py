@@ -33,7 +33,7 @@ from crawler.frontier.base import (
     Record,
 )
 from crawler.frontier.rules import FrontierRules
-from crawler.page_row import URL_COLUMNS, record_values
+from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
@@ -340,7 +340,7 @@ class RedisFrontier(StoredCrawl):
         held = self._held.get(lease.fingerprint)
         if held is None or not self._member.keeps_records:
             return ""
-        record_values(record)
+        checked_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
         record_fields = {name: getattr(record, name) for name in _RECORD}
         return json.dumps({**row, "parent": held.parent, "record": record_fields})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Record
-from crawler.page_row import URL_COLUMNS, fault_of, record_values
+from crawler.page_row import URL_COLUMNS, checked_values, fault_of
 from crawler.set_aside import BadRow, printable
 from crawler.url import fingerprint
 
@@ -294,7 +294,7 @@ def _settled(entry: str, fields: Mapping[bytes, bytes]) -> Settled:
     fault = fault_of({"id": settled.number, "queued": settled.queued, **values})
     if fault:
         raise ValueError(fault)
-    record_values(record)
+    checked_values(record)
     if settled.fingerprint != fingerprint(settled.url):
         raise ValueError(f"its fingerprint is not that of {settled.url!r:.60}")
     return settled

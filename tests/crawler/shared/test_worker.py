@@ -249,7 +249,7 @@ def test_records_of_one_number_all_have_a_row(joined: Joined) -> None:
 
 
 def test_a_record_that_python_can_hold_and_sqlite_cannot_is_refused_by_name() -> None:
-    from crawler.page_row import record_values
+    from crawler.page_row import checked_values
 
     with pytest.raises(ValueError, match="its status is 22222222222222222222222"):
-        record_values(Record("page", 0.0, int("2" * 23)))
+        checked_values(Record("page", 0.0, int("2" * 23)))
