@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from math import isnan
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from types import UnionType
 from typing import Any, get_type_hints
 from zlib import crc32
@@ -84,6 +84,8 @@ URL_COLUMNS = _names_given_by(_GivenBy.URL)
 """The columns that a URL has before it is fetched."""
 
 _BOUNDS = (("id", 1, 1 << 53), ("status", 100, 999), ("bytes", 0, 1 << 53))
+_REAL_COLUMNS = [name for name in PAGE_COLUMNS if _TYPES[name] in _FLOATS]
+_page_values_of = itemgetter(*PAGE_COLUMNS[1:])
 _RECORD_COLUMNS = _names_given_by(_GivenBy.RECORD)
 _values_of = attrgetter(*_RECORD_COLUMNS)
 
@@ -111,6 +113,22 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
     checksum = f"page_checksum({', '.join(stored[1:])})"
     columns = ", ".join((*PAGE_COLUMNS, "checksum"))
     return f"INSERT INTO pages({columns}) SELECT {', '.join((*values, checksum))} {rest}"
+
+
+INSERT_PAGE = (
+    f"INSERT INTO pages({', '.join((*PAGE_COLUMNS, 'checksum'))})"
+    f" VALUES (NULL{', ?' * len(PAGE_COLUMNS)})"  # noqa: S608  # names of columns
+)
+"""A statement that adds one row with the next id; its parameters come from `row_of`."""
+
+
+def row_of(values: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return the values of the columns after the id, and their checksum."""
+    for name in _REAL_COLUMNS:
+        if type(values[name]) is int:
+            values = {**values, name: float(values[name])}
+    row = _page_values_of(values)
+    return (*row, page_checksum(*row))
 
 
 def page_checksum(*values: object) -> int:

@@ -11,21 +11,12 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
-from crawler.page_row import fault_of, insert_pages, record_values
+from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.row_check import url_checksum
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
 
-_ADD_RECORD = insert_pages(
-    "FROM urls WHERE id = :url_id",
-    id="NULL",
-    fingerprint="fingerprint",
-    url="url",
-    parent="(SELECT p.url FROM urls AS p WHERE p.id = urls.parent)",
-    depth="depth",
-    score="score",
-).replace("INSERT", "INSERT OR REPLACE", 1)
-
+_PARENT = "SELECT p.url FROM urls AS u JOIN urls AS p ON p.id = u.parent WHERE u.id = ?"
 
 _LATEST = """\
 SELECT MAX(time) FROM (
@@ -263,13 +254,32 @@ class Storage:
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
-        values = record_values(record) | {"host": lease.host, "queued": queued, "url_id": url_id}
+        parent = self._sql(_PARENT, (url_id,)).fetchone()
+        values = record_values(record) | {
+            "fingerprint": lease.fingerprint,
+            "url": lease.url,
+            "host": lease.host,
+            "parent": parent and parent[0],
+            "depth": lease.depth,
+            "score": lease.score,
+            "queued": queued,
+        }
         try:
-            cursor = self._sql(_ADD_RECORD, values)
+            return self._add_page(values)
         except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
-            fault = fault_of(record_values(record)) or error
+            fault = fault_of(values) or error
             raise ValueError(f"this record cannot be stored: {fault}") from error
-        return cursor.lastrowid or 0
+
+    def _add_page(self, values: Mapping[str, object]) -> int:
+        row = row_of(values)
+        try:
+            return self._sql(INSERT_PAGE, row).lastrowid or 0
+        except sqlite3.IntegrityError:
+            # The row of the URL in `urls` was set aside, and the URL was found again.
+            statement = "DELETE FROM pages WHERE fingerprint = ?"
+            if not self._sql(statement, (values["fingerprint"],)).rowcount:
+                raise
+            return self._sql(INSERT_PAGE, row).lastrowid or 0
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:
         """Write all links of a settled URL, admitted or not."""
