@@ -80,6 +80,8 @@ def _names_given_by(*sources: _GivenBy) -> tuple[str, ...]:
 PAGE_COLUMNS = _names_given_by(*_GivenBy)
 """The names of all columns, in their order."""
 
+_WITH_CHECKSUM = ", ".join((*PAGE_COLUMNS, "checksum"))
+
 URL_COLUMNS = _names_given_by(_GivenBy.URL)
 """The columns that a URL has before it is fetched."""
 
@@ -111,14 +113,10 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
         for name, value in zip(PAGE_COLUMNS, values, strict=True)
     ]
     checksum = f"page_checksum({', '.join(stored[1:])})"
-    columns = ", ".join((*PAGE_COLUMNS, "checksum"))
-    return f"INSERT INTO pages({columns}) SELECT {', '.join((*values, checksum))} {rest}"
+    return f"INSERT INTO pages({_WITH_CHECKSUM}) SELECT {', '.join((*values, checksum))} {rest}"
 
 
-INSERT_PAGE = (
-    f"INSERT INTO pages({', '.join((*PAGE_COLUMNS, 'checksum'))})"
-    f" VALUES (NULL{', ?' * len(PAGE_COLUMNS)})"  # noqa: S608  # names of columns
-)
+INSERT_PAGE = f"INSERT INTO pages({_WITH_CHECKSUM}) VALUES (NULL{', ?' * len(PAGE_COLUMNS)})"  # noqa: S608
 """A statement that adds one row with the next id; its parameters come from `row_of`."""
 
 

@@ -22,8 +22,9 @@ def keep_time(clock: CrawlClock) -> None:
     """
     from twisted.internet import reactor
 
-    if not isinstance(reactor.seconds, CrawlClock):  # type: ignore[attr-defined]  # the module is the reactor
-        cast("Any", reactor).seconds = clock
+    timer = cast("Any", reactor)
+    if not isinstance(timer.seconds, CrawlClock):
+        timer.seconds = clock
 
 
 class WakeUp:
