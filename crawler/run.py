@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from crawler.errors import RunFolderError
+from crawler.frontier.row_check import set_bad_rows_aside
 from crawler.page_row import create_pages, page_checksum
-from crawler.row_check import set_bad_rows_aside
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, printable, warn_of
 
 SCHEMA_VERSION = "5"
@@ -102,7 +102,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
 
     `meta` are the settings of the crawl, which include "seeds" and the keys of `IDENTITY`; a
     missing key counts as empty. The whole file is read to check it. A row whose content changed is
-    set aside, counted and named in the log (`crawler.row_check`). Raises `RunFolderError` and
+    set aside, counted and named in the log (`crawler.frontier.row_check`). Raises `RunFolderError` and
     changes nothing if the folder holds another crawl, was made by another version, cannot be read
     or written, or if the structure of its database is damaged.
     """

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
+from crawler.frontier.row_check import url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
-from crawler.row_check import url_checksum
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
 

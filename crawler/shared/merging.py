@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError
+from crawler.frontier.row_check import bad_page, checked_pages, readable
 from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
-from crawler.row_check import bad_page, checked_pages, readable
 from crawler.run import IDENTITY, connect, create
 from crawler.run_reader import Session, reading, sessions_of
 from crawler.set_aside import COUNT, BadRow, number_set_aside, set_aside, warn_of

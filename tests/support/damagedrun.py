@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, REDIRECT, Link, Record
+from crawler.frontier.row_check import readable
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.row_check import readable
 from crawler.run import open_run
 from crawler.strategies.filters import make_filter
 
