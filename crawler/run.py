@@ -102,9 +102,9 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
 
     `meta` are the settings of the crawl, which include "seeds" and the keys of `IDENTITY`; a
     missing key counts as empty. The whole file is read to check it. A row whose content changed is
-    set aside, counted and named in the log (`crawler.frontier.row_check`). Raises `RunFolderError` and
-    changes nothing if the folder holds another crawl, was made by another version, cannot be read
-    or written, or if the structure of its database is damaged.
+    set aside, counted and named in the log (`crawler.frontier.row_check`). Raises `RunFolderError`
+    and changes nothing if the folder holds another crawl, was made by another version, cannot be
+    read or written, or if the structure of its database is damaged.
     """
     values = dict.fromkeys(IDENTITY, "")
     values |= {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
