@@ -11,6 +11,8 @@ from typing import Final
 STEP_S: Final = 1.0
 """A difference between two clocks of at least this many seconds is not drift."""
 
+_QUESTIONS = 8
+
 
 def elapsed_s() -> float:
     """Return seconds since some moment, those in which the machine slept included if possible."""
@@ -45,7 +47,7 @@ class CrawlClock:
 
         Only for a clock that was not read yet.
         """
-        self._offset = self._offset_from(now_of)
+        self._offset, _ = self._offset_from(now_of)
         self._latest = float("-inf")
         return self._wall() - self()
 
@@ -54,13 +56,24 @@ class CrawlClock:
 
         After a jump, this clock does not change.
         """
-        difference = self._offset_from(now_of) - self._offset
+        offset, error_s = self._offset_from(now_of)
+        difference = offset - self._offset
         if abs(difference) >= STEP_S:
             return difference
-        self._offset += difference
+        if abs(difference) > error_s:
+            self._offset = offset
         return 0.0
 
-    def _offset_from(self, now_of: Callable[[], float]) -> float:
-        before = self._elapsed()
-        now = now_of()
-        return now - (before + self._elapsed()) / 2
+    def _offset_from(self, now_of: Callable[[], float]) -> tuple[float, float]:
+        """Return the difference to another clock and its greatest error, half the shortest answer.
+
+        An answer may be late by chance, so there are several questions, as NTP does.
+        """
+        offsets = []
+        for _ in range(_QUESTIONS):
+            before = self._elapsed()
+            now = now_of()
+            after = self._elapsed()
+            offsets.append(((after - before) / 2, now - (before + after) / 2))
+        error_s, offset = min(offsets)
+        return offset, error_s

@@ -83,6 +83,21 @@ def test_a_clock_that_follows_another_never_goes_back(drifts: list[float]) -> No
         before = clock()
 
 
+def test_an_answer_that_is_late_does_not_set_the_clock_wrong() -> None:
+    machine, late = Machine(error_s=-HOUR_S), iter([3.0, 0.5, 0.001, 9.0] * 9)
+
+    def now_of() -> float:
+        told = machine.now
+        machine.now += next(late)
+        return told
+
+    clock = machine.clock()
+    clock.set_to(now_of)
+    assert clock() == pytest.approx(machine.now, abs=0.001)
+    clock.follow(now_of)
+    assert clock() == pytest.approx(machine.now, abs=0.001)
+
+
 @pytest.mark.parametrize("jump_s", [-HOUR_S, HOUR_S])
 def test_a_clock_does_not_follow_a_jump_and_tells_of_it(jump_s: float) -> None:
     machine = Machine()
