@@ -280,7 +280,11 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
         [(admitted, pages, host) for host, *_, admitted, pages in counted],
     )
     connection.execute("DROP TABLE temp.derived")
+    homeless = connection.execute(
+        "DELETE FROM links WHERE page NOT IN (SELECT id FROM pages) RETURNING page"
+    ).fetchall()
     return chain(
+        (BadRow(f"links {page}", "its page is missing", "") for (page,) in homeless),
         (BadRow(f"urls {url}", "its host is missing", repr(text)) for url, text in lost),
         (BadRow(f"urls {url}", "its state is corrected", repr(queued)) for url, queued in wrong),
         (

@@ -73,6 +73,7 @@ CHANGES = {
     "UPDATE hosts SET admitted = 999 WHERE id = 1": "counters are corrected",
     "UPDATE hosts SET pages = 999 WHERE id = 1": "counters are corrected",
     "UPDATE links SET urls = x'789c00' WHERE page = 2": "urls is impossible",
+    "UPDATE links SET page = 77 WHERE page = 2": "its page is missing",
     "UPDATE counts SET value = 'many' WHERE name = 'stored'": "value is impossible",
     "UPDATE robots SET text = CAST(x'ff' AS TEXT)": "text is impossible",
     "UPDATE units SET downloaded = -1": "downloaded is impossible",
