@@ -132,7 +132,6 @@ def test_an_index_that_differs_from_its_table_is_made_again(folder: Path) -> Non
         ((statement,),) = connection.execute(
             "SELECT sql FROM sqlite_master WHERE name = 'urls_queue'"
         )
-        connection.execute("UPDATE sqlite_master SET sql = '' WHERE name = 'x'")
         # While the index is said to be of other rows, these are not in it.
         connection.execute(
             "UPDATE sqlite_master SET sql = ? WHERE name = 'urls_queue'",
