@@ -72,6 +72,9 @@ class RetryRule:
     max_redirects: int = settings.REDIRECT_MAX_TIMES
 
 
+PROTOCOL = "protocol"
+"""The outcome of a URL whose server does not keep to HTTP."""
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
 
@@ -80,6 +83,11 @@ def is_text(content_type: str | None) -> bool:
     """Return True if a Content-Type may belong to a page; a missing one may."""
     kind = (content_type or "").strip().lower()
     return not kind or kind.startswith(_TEXT_TYPES)
+
+
+def is_status(code: int) -> bool:
+    """Return True for a status of HTTP, which has three digits (RFC 9110, 15)."""
+    return 100 <= code <= 999
 
 
 class Sifted(NamedTuple):
@@ -165,6 +173,8 @@ class Visitor:
 
     def answered(self, lease: Lease, download: Download) -> Record | None:
         """Settle a URL that a server answered; None: it went back into the queue for a retry."""
+        if not is_status(download.status):
+            return self._settle(lease, Record(PROTOCOL, self._clock(), bytes=len(download.body)))
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)

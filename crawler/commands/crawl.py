@@ -86,6 +86,8 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
     def _judge(self, crawl: Crawl) -> None:
         """Fail if the crawl did not reach its end or fetched no page."""
         continuation = f"the same command with -s JOBDIR={crawl.run.folder} continues"
+        if crawl.fault and crawl.worker is not None and crawl.worker.is_lost:
+            raise CrawlError(crawl.fault)
         if crawl.fault:
             raise CrawlError(f"{crawl.fault}; {continuation}")
         if crawl.finish_reason in _STOPPED:

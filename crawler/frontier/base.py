@@ -149,8 +149,9 @@ class Frontier(Protocol):
         """Settle a leased URL and return the admission of each of its links, in their order.
 
         The host may be contacted again after its delay, or at once if it was not contacted. Raises
-        `LeaseError` if the URL is not leased. Raises `crawler.errors.StorageError` if the run can
-        no longer be written; the URL then stays queued for a later process.
+        `LeaseError` if the URL is not leased, and ValueError, without any change, for a record that
+        no run can store. Raises `crawler.errors.StorageError` if the run can no longer be written;
+        the URL then stays queued for a later process.
         """
 
     def retry(self, lease: Lease, *, now: float, not_before: float) -> None:

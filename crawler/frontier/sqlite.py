@@ -57,9 +57,11 @@ class SqliteFrontier:
         """Open the frontier on a run's database (`crawler.run.open_run`).
 
         A host that an earlier process knew rests for its delay first, because that process may have
-        contacted it just before.
+        contacted it just before. If `now` is earlier than the times of that process, the machine's
+        clock was set back, and no host rests longer for that.
         """
         self._storage = Storage(connection)
+        self._storage.set_back(now)
         self._rules = rules
         self._admitter = Admitter(self._storage, rules)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()

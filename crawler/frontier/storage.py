@@ -11,19 +11,19 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
-from crawler.page_row import insert_pages, record_values
+from crawler.frontier.row_check import url_checksum
+from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
 
-_ADD_RECORD = insert_pages(
-    "FROM urls WHERE id = :url_id",
-    id="NULL",
-    fingerprint="fingerprint",
-    url="url",
-    parent="(SELECT p.url FROM urls AS p WHERE p.id = urls.parent)",
-    depth="depth",
-    score="score",
-)
+_PARENT = "SELECT p.url FROM urls AS u JOIN urls AS p ON p.id = u.parent WHERE u.id = ?"
+
+_LATEST = """\
+SELECT MAX(time) FROM (
+    SELECT MAX(MAX(started_at), COALESCE(MAX(ended_at), 0)) AS time FROM sessions
+    UNION ALL SELECT MAX(fetched_at) FROM robots
+    UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
+"""The time at which an earlier process was still at work."""
 
 
 @dataclass(slots=True)
@@ -110,6 +110,18 @@ class Storage:
         # Some errors, a full disk for example, have already ended the transaction.
         with suppress(sqlite3.DatabaseError):
             self._sql("ROLLBACK")
+
+    def set_back(self, now: float) -> None:
+        """Move the times of an earlier process back if they are later than `now`.
+
+        They are if the machine's clock was set back between the processes.
+        """
+        latest = self._sql(_LATEST).fetchone()[0]
+        if latest is None or latest <= now:
+            return
+        with self.transaction():
+            self._sql("UPDATE hosts SET not_before = max(0, not_before - ?)", (latest - now,))
+            self._sql("UPDATE robots SET fetched_at = fetched_at - ?", (latest - now,))
 
     # Totals, read once at opening.
 
@@ -242,9 +254,32 @@ class Storage:
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
-        values = record_values(record) | {"host": lease.host, "queued": queued, "url_id": url_id}
-        cursor = self._sql(_ADD_RECORD, values)
-        return cursor.lastrowid or 0
+        parent = self._sql(_PARENT, (url_id,)).fetchone()
+        values = record_values(record) | {
+            "fingerprint": lease.fingerprint,
+            "url": lease.url,
+            "host": lease.host,
+            "parent": parent and parent[0],
+            "depth": lease.depth,
+            "score": lease.score,
+            "queued": queued,
+        }
+        try:
+            return self._add_page(values)
+        except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
+            fault = fault_of(values) or error
+            raise ValueError(f"this record cannot be stored: {fault}") from error
+
+    def _add_page(self, values: Mapping[str, object]) -> int:
+        row = row_of(values)
+        try:
+            return self._sql(INSERT_PAGE, row).lastrowid or 0
+        except sqlite3.IntegrityError:
+            # The row of the URL in `urls` was set aside, and the URL was found again.
+            statement = "DELETE FROM pages WHERE fingerprint = ?"
+            if not self._sql(statement, (values["fingerprint"],)).rowcount:
+                raise
+            return self._sql(INSERT_PAGE, row).lastrowid or 0
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:
         """Write all links of a settled URL, admitted or not."""
@@ -317,7 +352,7 @@ class Storage:
             [(host.id, host.key, host.admitted) for host in hosts],
         )
         self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
             [
                 (
                     u.id,
@@ -328,6 +363,7 @@ class Storage:
                     u.parent,
                     u.depth,
                     u.redirects,
+                    url_checksum(u.fingerprint, u.host.id, u.unit, u.parent, u.depth, u.redirects),
                     u.score,
                     inlinks.written(u.inlinks),
                 )

@@ -13,12 +13,13 @@ error of the delay between two contacts is the difference of their clocks.
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from crawler.errors import SettingError
+from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
     MAX_INLINKS,
     PAGE,
@@ -32,11 +33,11 @@ from crawler.frontier.base import (
     Record,
 )
 from crawler.frontier.rules import FrontierRules
-from crawler.page_row import URL_COLUMNS
+from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
-from crawler.shared.stored import Settled, StoredCrawl
+from crawler.shared.stored import Records, StoredCrawl
 from crawler.strategies.orderings import Draw
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ _SEEDS_A_CALL = 1000
 _RECORD = [field.name for field in fields(Record)]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
+_POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
+_KEEPS_ALL = "noeviction"
 
 
 class _Held(NamedTuple):
@@ -93,12 +96,16 @@ class RedisFrontier(StoredCrawl):
         self._rules, self._member = rules, member
         self._owner = f"{member.worker}:{uuid4().hex}"
         self._calls = 0
+        self._beginning = uuid4().hex
         self._now = now
         self._random = Random(f"{rules.random_state} {member.worker}")
         self._packer = LinkPacker(rules)
         self._held: dict[int, _Held] = {}
         self._connection: Any = None
         self._check_server()
+        policy = self.eviction_policy()
+        if policy not in (_KEEPS_ALL, None):
+            raise SettingError(_evicts(policy))
         self._open()
         self._wait_s = member.wait_s
 
@@ -110,6 +117,25 @@ class RedisFrontier(StoredCrawl):
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
             raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
 
+    def eviction_policy(self) -> str | None:
+        """Return the server's maxmemory-policy, None if the server does not tell it."""
+        asks: list[Callable[[Any], object]] = [
+            lambda pipe: pipe.info("memory"),
+            lambda pipe: pipe.config_get("maxmemory-policy"),
+        ]
+        for ask in asks:
+            with suppress(self._refused):
+                for name, policy in self.read(ask)[0].items():
+                    if name in _POLICY_NAMES:
+                        return str(policy)
+        return None
+
+    def check_eviction(self) -> None:
+        """Raise `StorageError` if the server deletes keys of the crawl when its memory is full."""
+        policy = self.eviction_policy()
+        if policy not in (_KEEPS_ALL, None):
+            raise StorageError(_evicts(policy))
+
     def _open(self) -> None:
         rules = binding(self._rules, self._member.identity)
         try:
@@ -120,7 +146,8 @@ class RedisFrontier(StoredCrawl):
             )
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
-        if answer != "ok":
+        is_joined, _, self._beginning = answer.partition("ok ")
+        if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
@@ -246,7 +273,7 @@ class RedisFrontier(StoredCrawl):
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
-        self.read(lambda pipe: pipe.hset(self.key("delay"), host, repr(float(delay_s))))
+        self._call("delay", host=host, delay_s=repr(float(delay_s)))
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
@@ -274,15 +301,15 @@ class RedisFrontier(StoredCrawl):
         """Return the counters of a worker (None: this one), by their names in a run's `counts`."""
         return super().worker_counts(worker or self.worker)
 
-    def settled(
+    def records(
         self, worker: str | None = None, number: int = 1000, *, after: str | None = None
-    ) -> list[Settled]:
-        """Return the oldest records of a worker (None: this one); see `StoredCrawl.settled`."""
-        return super().settled(worker or self.worker, number, after=after)
+    ) -> Records:
+        """Return the oldest records of a worker (None: this one); see `StoredCrawl.records`."""
+        return super().records(worker or self.worker, number, after=after)
 
-    def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
+    def forget(self, ids: Sequence[str], worker: str | None = None) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""
-        super().forget(settled, worker or self.worker)
+        super().forget(ids, worker or self.worker)
 
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""
@@ -313,6 +340,7 @@ class RedisFrontier(StoredCrawl):
         held = self._held.get(lease.fingerprint)
         if held is None or not self._member.keeps_records:
             return ""
+        checked_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
         record_fields = {name: getattr(record, name) for name in _RECORD}
         return json.dumps({**row, "parent": held.parent, "record": record_fields})
@@ -349,6 +377,7 @@ class RedisFrontier(StoredCrawl):
             encoded(self.worker),
             body,
             packed.body if packed else b"",
+            self._beginning.encode(),
         ]
         return self._insist(lambda: self._run(values))
 
@@ -369,6 +398,13 @@ class RedisFrontier(StoredCrawl):
     def _ask(self, *words: str | bytes | int) -> Any:
         self._connection.send_command(*words)
         return self._connection.read_response()
+
+
+def _evicts(policy: str | None) -> str:
+    return (
+        f"this Redis deletes keys when its memory is full (maxmemory-policy {policy}), so a crawl "
+        f"would lose URLs and delays; set maxmemory-policy {_KEEPS_ALL}"
+    )
 
 
 def _grouped(languages: Sequence[str]) -> tuple[str, ...]:

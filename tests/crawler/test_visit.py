@@ -129,6 +129,13 @@ def test_an_error_is_a_page_without_a_label(visit: Visit, status: int) -> None:
     assert (record.outcome, record.status, record.language) == ("page", status, None)
 
 
+@pytest.mark.parametrize("status", [-200, 0, 99, 1000, 10**22])
+def test_a_status_that_has_not_three_digits_is_no_page(visit: Visit, status: int) -> None:
+    visit.answer(status, GERMAN)
+    (_, record) = visit.settled[0]
+    assert (record.outcome, record.status, record.language) == ("protocol", None, None)
+
+
 def test_a_redirect_is_a_link_and_no_page(visit: Visit) -> None:
     visit.answer(301, location="https://www.a.de/start")
     assert visit.outcomes() == [("http://a.de/", "redirect")]

@@ -100,6 +100,17 @@ local function are_seen(bucket, fps)
   return seen
 end
 
+-- A host that has given slots has seen URLs.
+local function check_seen(bucket, seen, slots)
+  for i = 1, slots and slots > 0 and bucket ~= '' and #seen or 0 do
+    if seen[i] == 1 then
+      return
+    elseif i == #seen and redis_call('EXISTS', P .. 'seen:' .. bucket) == 0 then
+      error('seen:' .. bucket, 0)
+    end
+  end
+end
+
 local function note_seen(bucket, fps)
   if bucket ~= '' then
     write('SADD', P .. 'seen:' .. bucket, fps)
@@ -164,6 +175,7 @@ local function admit_links(number, origin)
       fps[n] = links[first + (n - 1) * LINK_FIELDS + 1]
     end
     local seen = are_seen(bucket, fps)
+    check_seen(bucket, seen, host_slots[host])
     local taken, number_fresh, best = host_slots[host] or 0, 0, nil
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS

@@ -1,11 +1,31 @@
 --@ all
 
--- Part 6, the calls: a command returns the answer for the client; false means that the lease is not
+-- Part 7, the calls: a command returns the answer for the client; false means that the lease is not
 -- held.
 
 local commands = {}
 
+--@ open renew
+
+local function check_worker()
+  for _, name in ipairs({ 'records:', 'counts:' }) do
+    if redis_call('EXISTS', P .. name .. worker) == 0 then
+      error(name .. worker, 0)
+    end
+  end
+end
+
 --@ open
+
+-- The stream and the counters of a worker exist from its first call on, so their loss is noticed.
+local function join()
+  if redis_call('SADD', P .. 'workers', worker) == 0 then
+    return check_worker()
+  end
+  local stream = P .. 'records:' .. worker
+  redis_call('XDEL', stream, redis_call('XADD', stream, '*', 'row', ''))
+  redis_call('HSET', P .. 'counts:' .. worker, 'joined', 0)
+end
 
 function commands.open()
   local rules = P .. 'rules'
@@ -14,8 +34,8 @@ function commands.open()
     return redis_call('GET', rules)
   end
   redis_call('SET', P .. 'config', arguments.config)
-  redis_call('SADD', P .. 'workers', worker)
   read_config()
+  join()
   take_back_expired()
   return 'ok'
 end
@@ -53,8 +73,11 @@ function commands.admit()
   end
   count_for_all('settled', 1)
   if arguments.row ~= '' then
-    redis_call('XADD', P .. 'records:' .. worker, '*',
-      'number', totals.settled, 'queued', totals.queued, 'row', arguments.row)
+    local stream = P .. 'records:' .. worker
+    if not redis_call('XADD', stream, 'NOMKSTREAM', '*',
+      'number', totals.settled, 'queued', totals.queued, 'row', arguments.row) then
+      error('records:' .. worker, 0)
+    end
   end
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
@@ -94,9 +117,21 @@ function commands.release()
   return 'ok'
 end
 
+--@ delay
+
+function commands.delay()
+  redis_call('HSET', P .. 'delay', arguments.host, arguments.delay_s)
+  return 'ok'
+end
+
 --@ renew
 
 function commands.renew()
+  check_worker()
+  if redis_call('HLEN', P .. 'urls') ~= totals.queued
+    or redis_call('HLEN', P .. 'leased') ~= redis_call('ZCARD', P .. 'leases') then
+    error('urls or leases', 0)
+  end
   for _, lease in ipairs(arguments.leases) do
     local host, fp, token = unpack(lease)
     if order_of_held(host, fp, token) then
@@ -117,6 +152,9 @@ function commands.next()
   end
   local host, place = selection.take()
   if not host then
+    if totals.queued > 0 and redis_call('EXISTS', P .. 'leases', P .. 'resting') == 0 then
+      error('queues of hosts', 0)
+    end
     return 'none'
   end
   local order, fp = string.sub(place, 1, 15), string.sub(place, 16)
@@ -136,9 +174,6 @@ end
 
 -- A call is done once: a client that lost the answer asks again and gets the same answer.
 
-if command ~= 'open' and not read_config() then
-  return redis.error_reply('GONE nothing is kept of this crawl')
-end
 local kept = redis_call('GET', P .. 'reply:' .. client)
 if kept then
   local last = unpack_one(kept)
@@ -146,7 +181,23 @@ if kept then
     return last[2]
   end
 end
-local answer = commands[command]()
+local seal = redis_call('GET', P .. 'seal')
+local fault = fault_of_seal(seal, ARGV[8])
+if fault then
+  return redis.error_reply(fault)
+end
+read_config()
+local is_done, answer = pcall(commands[command])
+if not is_done then
+  local told = type(answer) == 'table' and answer.err or answer
+  redis_call('SET', P .. 'seal', told)
+  return redis.error_reply('LOST ' .. told)
+end
 store_counts()
+if command == 'next' or command == 'open' or command == 'renew' then
+  redis_call('SET', P .. 'clock', ARGV[4])
+end
+local begun = set_seal(seal, ARGV[8])
+answer = command == 'open' and answer == 'ok' and 'ok ' .. begun or answer
 redis_call('SET', P .. 'reply:' .. client, pack({ call, answer }), 'EX', REPLY_KEPT_S)
 return answer

@@ -8,7 +8,8 @@
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
--- command's arguments as JSON, and links as `admit_links` takes them. An order of discovery has 15
+-- command's arguments as JSON, links as `admit_links` takes them, and the name of the beginning of
+-- the crawl that the client joined. An order of discovery has 15
 -- digits; a tier is minus a score. Keys, after the prefix:
 --
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON
@@ -34,6 +35,8 @@
 --   counts                 hash of the counters of the whole crawl: see TOTALS
 --   counts:WORKER          hash of the other counters of a worker
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
+--   clock                  the time of the latest call that asked for a URL
+--   seal                   see "the seal"
 --   records:WORKER, robots:ORIGIN, reply:CLIENT
 
 local P = KEYS[1]

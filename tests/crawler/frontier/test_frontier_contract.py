@@ -109,6 +109,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.run = open_run(Path(self.folder.name), META, self.now)
+        assert self.run.connection.execute("SELECT * FROM set_aside").fetchall() == []
         self.frontier = SqliteFrontier(self.run.connection, self.rules_of_crawl(), now=self.now)
 
     def rules_of_crawl(self) -> FrontierRules:

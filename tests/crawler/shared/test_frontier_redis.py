@@ -95,7 +95,7 @@ class Workers:
         return self.workers[1].counts()
 
     def settled(self) -> list[Settled]:
-        return [entry for worker in self.workers for entry in worker.settled()]
+        return [entry for worker in self.workers for entry in worker.records().settled]
 
     def lose(self, number: int, now: float) -> None:
         """Let one worker die; the time has come when its leases end, not those of the other."""
@@ -257,7 +257,7 @@ def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
     answers = frontier.admit(lease, page(), links("http://c.de/", "http://b.de/"), now=0.0)
     assert [answer.value for answer in answers] == ["stored", "seen"]
     assert (frontier.counts().pages, frontier.counts().leased) == (1, 0)
-    assert len(frontier.settled()) == 1
+    assert len(frontier.records().settled) == 1
     frontier.close()
 
 
@@ -326,7 +326,7 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
         frontier.admit(rest, page(), now=0.0)
     assert len(waits) == 3
     assert seen == {f"http://h{n}.de/" for n in range(50)} | {"http://new.de/1", "http://new.de/2"}
-    assert len(frontier.settled()) == 52
+    assert len(frontier.records().settled) == 52
     frontier.close()
 
 
@@ -560,9 +560,9 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
     worker.admit(lease_of(worker), record, links("http://b.de/"), now=0.0)
     worker.admit(lease_of(worker), page(), now=0.0)
     worker.close()
-    assert other.settled() == []
+    assert other.records().ids == []
     assert other.workers() == ["w1", "w2"]
-    first, second = other.settled("w1")
+    first, second = other.records("w1").settled
     assert (first.url, first.parent, first.record, first.score) == (
         "http://a.de/",
         None,
@@ -570,8 +570,8 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
         0.25,
     )
     assert (second.parent, second.depth, second.queued) == ("http://a.de/", 1, 0)
-    other.forget([first], "w1")
-    assert other.settled("w1") == [second]
+    other.forget([first.id], "w1")
+    assert other.records("w1").settled == [second]
 
 
 @pytest.mark.parametrize("draw", Draw)
@@ -627,8 +627,8 @@ def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joi
     one.seed(links("http://a.de/", "http://b.de/", "http://c.de/"), 0.0)
     for worker in (one, other, one):
         worker.admit(lease_of(worker), page(), now=0.0)
-    assert [entry.number for entry in one.settled()] == [1, 3]
-    assert [entry.number for entry in other.settled()] == [2]
+    assert [entry.number for entry in one.records().settled] == [1, 3]
+    assert [entry.number for entry in other.records().settled] == [2]
     assert one.totals()["settled"] == 3
 
 
@@ -661,10 +661,10 @@ def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
     stored, kept = (StoredCrawl(connect(redis_server.url), name) for name in names)
     assert stored.exists()
     assert stored.workers() == ["w"]
-    entries = stored.settled("w")
+    entries = stored.records("w").settled
     assert [entry.url for entry in entries] == ["http://a.de/"]
-    stored.forget(entries, "w")
-    assert stored.settled("w") == []
+    stored.forget([entry.id for entry in entries], "w")
+    assert stored.records("w").ids == []
     assert stored.worker_counts("w") == {"stored": 2}
     assert stored.totals()["pages"] == 1
     stored.remove()
