@@ -50,8 +50,11 @@ CREATE TABLE links(
     page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
-    WITHOUT ROWID;
+CREATE TABLE robots(
+    origin TEXT PRIMARY KEY,
+    fetched_at REAL NOT NULL,
+    bytes INTEGER NOT NULL,               -- of this row, about
+    text TEXT NOT NULL);                  -- the rules for our bot
 """
 
 _TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", _SCHEMA))

@@ -34,7 +34,10 @@
 --   counts                 hash of the counters of the whole crawl: see TOTALS
 --   counts:WORKER          hash of the other counters of a worker
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
---   records:WORKER, robots:ORIGIN, reply:CLIENT
+--   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of the origins
+--                          by that time
+--   robots_bytes           bytes of `robots`, about
+--   records:WORKER, reply:CLIENT
 
 local P = KEYS[1]
 local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
