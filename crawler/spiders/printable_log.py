@@ -1,0 +1,44 @@
+"""Log messages without control characters.
+
+Messages of Scrapy, Twisted and this project contain texts that servers chose: URLs, headers,
+reasons of failures. A terminal could read them as commands.
+"""
+
+import logging
+from typing import Any
+
+from crawler.report.formatting import printable
+
+_INDENT = "\n    "
+
+
+def make_log_printable() -> None:
+    """Make every message that this process logs from now on printable, by whichever handler.
+
+    Scrapy replaces its handler and formatter while a crawl starts; records remain. An application
+    with record classes of its own keeps them.
+    """
+    if logging.getLogRecordFactory() is logging.LogRecord:
+        logging.setLogRecordFactory(PrintableRecord)
+
+
+class PrintableRecord(logging.LogRecord):
+    """A record whose message and traceback have `?` for each character that is not printable.
+
+    Lines after the first are indented, so that no server can forge a message.
+    """
+
+    _traceback: str | None = None
+
+    def getMessage(self) -> str:
+        """Return the message."""
+        return _INDENT.join(map(printable, super().getMessage().split("\n")))
+
+    @property
+    def exc_text(self) -> str | None:  # type: ignore[override]  # an attribute of the base
+        """The traceback; the formatter that makes it stores it here."""
+        return self._traceback
+
+    @exc_text.setter
+    def exc_text(self, text: Any) -> None:
+        self._traceback = text and _INDENT.join(map(printable, str(text).split("\n")))
