@@ -7,6 +7,7 @@ reasons of failures. A terminal could read them as commands.
 import logging
 from typing import Any
 
+from classifiers.errors import LangfocusError
 from crawler.report.formatting import printable
 
 _INDENT = "\n    "
@@ -29,6 +30,13 @@ class PrintableRecord(logging.LogRecord):
     """
 
     _traceback: str | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take the arguments of `LogRecord`. An error of this project is logged in one line."""
+        super().__init__(*args, **kwargs)
+        error = self.exc_info[1] if self.exc_info else None
+        if isinstance(error, LangfocusError):
+            self.msg, self.args, self.exc_info = f"langfocus: {error}", (), None
 
     def getMessage(self) -> str:
         """Return the message."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from crawler.errors import SettingError
 from crawler.spiders.printable_log import make_log_printable
 
 ESCAPE = "\x1b]0;owned\x07\x9b2J\u202e"
@@ -56,6 +57,15 @@ def test_a_message_of_several_lines_cannot_look_like_several_messages(
     logger, stream = log
     logger.warning("seen:\nlangfocus: forged")
     assert stream.getvalue() == "seen:\n    langfocus: forged\n"
+
+
+def test_an_error_of_the_project_is_one_line(log: tuple[logging.Logger, io.StringIO]) -> None:
+    logger, stream = log
+    try:
+        raise SettingError("LANGFOCUS_LINKS=maybe: True or False is needed")
+    except SettingError:
+        logger.exception("Task exception was never retrieved\nfuture: %s", "<Task>")
+    assert stream.getvalue() == "langfocus: LANGFOCUS_LINKS=maybe: True or False is needed\n"
 
 
 def test_record_classes_of_an_application_stay() -> None:
