@@ -43,7 +43,7 @@ class PrintableRecord(logging.LogRecord):
         return _INDENT.join(map(printable, super().getMessage().split("\n")))
 
     @property
-    def exc_text(self) -> str | None:  # type: ignore[override]  # an attribute of the base
+    def exc_text(self) -> str | None:
         """The traceback; the formatter that makes it stores it here."""
         return self._traceback
 
