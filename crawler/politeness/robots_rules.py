@@ -29,9 +29,10 @@ _INDEX = re.compile(r"(.*/)index\.htm[^/]*")
 _AUTHORITY = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/?#]*")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 _UNRESERVED = re.compile(r"%(?:2[DE]|3[0-9]|[46][1-9A-F]|[57][0-9A]|5F|7E)")
-_RESERVED = re.compile(r"%(?:2[1789CF]|3[ABF]|40|5[BD])")
-"""Escapes of reserved characters, except those that are part of a query's or a rule's syntax."""
-_PRINTABLE: Final = "".join(map(chr, range(0x21, 0x7F)))
+_RESERVED = re.compile(r"%(?:21|2[789C]|3[ABD]|40)")
+"""Escapes of the reserved characters `!'(),:;=@`; the RFC says that both spellings are equal."""
+_RESERVED_IN_QUERY = re.compile(r"%(?:2F|3F|5[BD])")
+"""The same for `/?[]`, which separate the parts of a URL before the query."""
 _URI: Final = "%!#$&'()*+,/:;=?@[]-._~"
 _DOLLAR_INSIDE = re.compile(r"\$(?!\Z)")
 _SLASHES = re.compile(r"/{2,}")
@@ -213,21 +214,22 @@ def _path_of(url: str) -> str:
 
 
 def _spelled(text: str | bytes) -> str:
-    """Return a path or a rule with escapes in upper case; other bytes than ASCII are escaped."""
+    """Return a path or a rule in which all that a URI may not hold is escaped, in upper case."""
     if isinstance(text, bytes):
-        quoted = quote_from_bytes(text, safe=_PRINTABLE)
+        quoted = quote_from_bytes(text, safe=_URI)
     else:
-        quoted = quote(text, safe=_PRINTABLE, errors="replace")
-    return _ESCAPE.sub(lambda escape: escape[0].upper(), quoted) if "%" in quoted else quoted
+        quoted = quote(text, safe=_URI, errors="replace")
+    if "%" not in quoted:
+        return quoted
+    return _RESERVED.sub(_unescaped, _ESCAPE.sub(lambda escape: escape[0].upper(), quoted))
 
 
 def _plain(text: str) -> str:
-    """Return a path or a rule without needless escapes; all that a URI may not hold is escaped."""
-    text = quote(text, safe=_URI)
+    """Return a spelled path or rule without needless escapes."""
     if "%" not in text:
         return text
     path, mark, query = _UNRESERVED.sub(_unescaped, text).partition("?")
-    return path + mark + _RESERVED.sub(_unescaped, query)
+    return path + mark + _RESERVED_IN_QUERY.sub(_unescaped, query)
 
 
 def _unescaped(escape: re.Match[str]) -> str:

@@ -182,6 +182,21 @@ def test_the_longest_rule_decides_and_of_two_equally_long_ones_that_which_allows
     ]
 
 
+@pytest.mark.parametrize(
+    ("rule", "path"),
+    [
+        ("/foo/bar?baz=quz", "/foo/bar?baz=quz"),
+        ("/foo?u=mailto:a@b.de", "/foo?u=mailto%3Aa%40b.de"),
+        ("/filter/page%3D5", "/filter/page=5"),
+        ("/filter/page=*/$", "/filter/page%3d5/"),
+        ("/a<d.html", "/a%3cd.html"),
+        ("/foo/bar/%E3%83%84", "/foo/bar/ツ"),
+    ],
+)
+def test_a_rule_that_allows_matches_an_equal_spelling(rule: str, path: str) -> None:
+    assert not forbids(f"User-agent: *\nDisallow: /\nAllow: {rule}", path)
+
+
 def test_only_the_rules_for_the_bot_are_kept() -> None:
     others = "".join(f"User-agent: bot{n}\nDisallow: /{n}\n\n" for n in range(999))
     rules = rules_for("langfocus", f"{others}User-agent: *\nDisallow: /x\n".encode())
