@@ -11,8 +11,8 @@ from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
 from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
+from crawler.seeds import read_seed_file, read_seeds
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
-from crawler.url import normalise
 from crawler.web.opening import KINDS
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
@@ -25,16 +25,6 @@ def _language(tag: str, label: str) -> str:
     if code is None:
         raise SettingError(f"{label}={tag}: no such language; give a code (de) or a name (German)")
     return code
-
-
-def _seeds(value: str, label: str) -> tuple[str, ...]:
-    """Return the seed URLs of the argument, or those in the file that it names."""
-    if value.lower().startswith(("http://", "https://")):
-        return _urls(value.split(","), label)
-    try:
-        return _listed(Path(value))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"{label}={value}: cannot be read: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +84,7 @@ class CrawlOptions:
         Declared(
             "where to start: a file with one URL per line, or URLs with commas between them",
             default_help="seeds/LANG.txt; the sample web has its own",
-            read=_seeds,
+            read=read_seeds,
         ),
     ] = ()
     pages: Annotated[
@@ -149,28 +139,8 @@ def _default_seeds(lang: str, web: str) -> tuple[str, ...]:
     if web == "archive":
         raise SettingError("-a seeds is missing: a crawl of an archive needs a URL to start from")
     path = SEED_FOLDER / f"{lang}.txt"
-    try:
-        return _listed(path)
-    except (OSError, UnicodeDecodeError) as error:
+    if not path.exists():
         raise SettingError(
             f"{languages.name(lang)} has no seed list ({path.name}); give -a seeds=FILE or URLs"
-        ) from error
-
-
-def _listed(path: Path) -> tuple[str, ...]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return _urls([line for line in lines if not line.lstrip().startswith("#")], str(path))
-
-
-def _urls(texts: list[str], origin: str) -> tuple[str, ...]:
-    urls = []
-    for number, text in enumerate(texts, start=1):
-        if not text.strip():
-            continue
-        url = normalise(text.strip())
-        if url is None:
-            raise SettingError(f"{origin}: URL {number} is not an http(s) URL: {text.strip()[:80]}")
-        urls.append(url)
-    if not urls:
-        raise SettingError(f"{origin}: no URL to start from")
-    return tuple(dict.fromkeys(urls))
+        )
+    return read_seed_file(path, str(path))

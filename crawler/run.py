@@ -55,8 +55,11 @@ CREATE TABLE links(
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 {TABLE};
-CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
-    WITHOUT ROWID;
+CREATE TABLE robots(
+    origin TEXT NOT NULL PRIMARY KEY,
+    fetched_at REAL NOT NULL,
+    bytes INTEGER NOT NULL,               -- of this row, about
+    text TEXT NOT NULL);                  -- the rules for our bot
 """
 
 # A message of SQLite about one row, not about the structure of the file.

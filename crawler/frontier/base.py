@@ -125,10 +125,18 @@ class Counts:
 
 
 class KeptRobots(NamedTuple):
-    """A robots.txt that was fetched at `fetched_at`, unix seconds; the `text` "" has no rules."""
+    """The rules of a robots.txt that was fetched at `fetched_at`, unix seconds."""
 
     text: str
     fetched_at: float
+
+
+_ROBOTS_ENTRY_BYTES = 100
+
+
+def robots_bytes(origin: str, text: str) -> int:
+    """Return about the number of bytes that a stored robots.txt takes."""
+    return len(origin) + len(text) + _ROBOTS_ENTRY_BYTES
 
 
 class Frontier(Protocol):
@@ -180,10 +188,10 @@ class Frontier(Protocol):
         """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
+        """Return the stored robots.txt of an origin, of any age; None if there is none."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
+        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages, in O(1)."""

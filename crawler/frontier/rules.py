@@ -27,6 +27,9 @@ class FrontierRules:
     any number. Two contacts of a host are `delay_s` seconds apart. At most `budget_pages` pages are
     settled or leased; None allows any number.
 
+    At most `robots_bytes` bytes of robots.txt files are stored, and always the newest file; the
+    oldest are deleted first, and fetched again when they are needed.
+
     `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
     redirects, in their order.
 
@@ -42,6 +45,7 @@ class FrontierRules:
     directory_cap: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
+    robots_bytes: int = 256 * 1024 * 1024
     random_state: int = 0
     keeps_links: bool = False
 

@@ -175,8 +175,8 @@ class SqliteFrontier:
             raise StorageError(f"the run can no longer be read: {error}") from error
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
-        self._storage.set_robots(origin, text, now)
+        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
+        self._storage.set_robots(origin, text, now, self._rules.robots_bytes)
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages."""

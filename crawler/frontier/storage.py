@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
-from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
+from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, robots_bytes
 from crawler.frontier.row_check import url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.strategies.relevance import NOTHING, Tally
@@ -24,6 +24,14 @@ SELECT MAX(time) FROM (
     UNION ALL SELECT MAX(fetched_at) FROM robots
     UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
 """The time at which an earlier process was still at work."""
+
+_ROBOTS_BYTES = "SELECT COALESCE(SUM(bytes), 0) FROM robots"
+
+_FORGET_ROBOTS = """DELETE FROM robots WHERE origin IN (
+    SELECT origin FROM (
+        SELECT origin, SUM(bytes) OVER (ORDER BY fetched_at, origin) - bytes AS older
+        FROM robots WHERE origin <> ?)
+    WHERE older < ?)"""
 
 
 @dataclass(slots=True)
@@ -78,6 +86,7 @@ class Storage:
         self._many = connection.executemany
         self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
         self._next_url: int = self._one("SELECT COALESCE(MAX(id), 0) FROM urls")[0]
+        self._robots_bytes: int = self._one(_ROBOTS_BYTES)[0]
 
     def _one(self, statement: str, parameters: Sequence[object] = ()) -> tuple[int, ...]:
         row: tuple[int, ...] = self._sql(statement, parameters).fetchone()
@@ -412,7 +421,18 @@ class Storage:
         row = self._sql(query, (origin,)).fetchone()
         return None if row is None else KeptRobots(*row)
 
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
+    def set_robots(self, origin: str, text: str, now: float, most_bytes: int) -> None:
+        """Store the robots.txt of an origin.
+
+        If the table holds more than `most_bytes`, the oldest are deleted down to three quarters.
+        """
+        size = robots_bytes(origin, text)
         with self.transaction():
-            self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)", (origin, text, now))
+            before = self._sql("SELECT bytes FROM robots WHERE origin = ?", (origin,)).fetchone()
+            row = (origin, now, size, text)
+            self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", row)
+            total = self._robots_bytes + size - (before[0] if before else 0)
+            if total > most_bytes:
+                self._sql(_FORGET_ROBOTS, (origin, total - most_bytes * 3 // 4))
+                total = self._one(_ROBOTS_BYTES)[0]
+        self._robots_bytes = total

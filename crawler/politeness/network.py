@@ -16,8 +16,16 @@ from ipaddress import (
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
-_PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
-"""Names that never leave their own network (RFC 6761, RFC 6762, ICANN 2024, RFC 8375)."""
+_PRIVATE_NAMES = (
+    *("localhost", "local", "internal", "home.arpa"),
+    *("corp", "home", "intranet", "lan", "localdomain", "private"),
+    *("fritz.box", "speedport.ip"),
+)
+"""Names of local networks.
+
+The first line is reserved (RFC 6761, RFC 6762, ICANN 2024, RFC 8375). The second is in common use
+(RFC 6762, appendix G) and no top-level domain. The third names the routers of two makers.
+"""
 
 _MAPPED = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
 """Networks in which the last 32 bits are an IPv4 address (RFC 6052, RFC 4291, 2.5.5.1)."""
@@ -29,7 +37,9 @@ global.
 
 # Certainly a name of the public Internet: its last label is a word, so it is not an address.
 _ORDINARY = re.compile(
-    r"https?://(?:[a-z0-9_-]+\.)+(?!(?:localhost|local|internal|arpa)[:/])[a-z]{2,}(?::\d+)?/"
+    r"https?://(?:[a-z0-9_-]+\.)+"
+    r"(?!(?:localhost|local|internal|arpa|corp|home|intranet|lan|localdomain|private|box|ip)[:/])"
+    r"[a-z]{2,}(?::\d+)?/"
 )
 
 

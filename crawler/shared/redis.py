@@ -277,16 +277,18 @@ class RedisFrontier(StoredCrawl):
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
-        kept: str | None = self.read(lambda pipe: pipe.get(self.key(f"robots:{origin}")))[0]
+        kept: str | None = self.read(lambda pipe: pipe.hget(self.key("robots"), origin))[0]
         if kept is None:
             return None
         fetched_at, _, text = kept.partition("\n")
         return KeptRobots(text, float(fetched_at))
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
-        kept = f"{now!r}\n{text}"
-        self.read(lambda pipe: pipe.set(self.key(f"robots:{origin}"), encoded(kept)))
+        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
+        self._now = now
+        kept, most = f"{now!r}\n{text}", self._rules.robots_bytes
+        while self._call("keep_robots", origin=origin, kept=kept, most_bytes=most) == "again":
+            pass
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers."""

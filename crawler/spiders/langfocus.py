@@ -19,7 +19,9 @@ from crawler.options import CrawlOptions
 from crawler.politeness.network import BusyAddressError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.spiders.failures import explain
+from crawler.spiders.given_settings import remarks
 from crawler.spiders.items import PageItem, item_of
+from crawler.spiders.printable_log import make_log_printable
 from crawler.spiders.request_meta import LEASE, LEASED_AT
 from crawler.spiders.responses import content_type_of, download_of, redirect_target, retry_after_s
 from crawler.spiders.scrapy_settings import adapt, crawl_settings
@@ -77,6 +79,7 @@ class LangfocusSpider(Spider):
 
         `crawl` is a crawl that was opened from the same arguments; None: it is opened here.
         """
+        make_log_printable()
         if crawl is None:
             options = CrawlOptions.read(arguments)
             settings = crawl_settings(crawler.settings, has_servers=options.web == "live")
@@ -84,6 +87,10 @@ class LangfocusSpider(Spider):
         spider = cls()
         spider.crawl = crawl
         spider._set_crawler(crawler)
+        has_contact = not crawl.settings.bot.is_anonymous
+        has_servers = crawl.web is None
+        for line in remarks(crawler.settings, has_servers=has_servers, has_contact=has_contact):
+            spider.logger.warning("%s", line)
         adapt(crawler.settings, crawl)
         spider._wants_items = _wants_items(crawler.settings)
         crawler.signals.connect(spider.on_headers, signals.headers_received)

@@ -1,9 +1,10 @@
 """A Web whose answers are in a WARC file.
 
-The whole file is read once at opening, so that a crawl of a damaged archive does not begin. Each
-answer takes 16 bytes of memory, for a hash and an offset. Its body is read on request.
+The whole file is read once at opening, which finds its damaged records. Each answer takes 16 bytes
+of memory, for a hash and an offset. Its body is read on request.
 """
 
+import logging
 import re
 from array import array
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,9 @@ from fastwarc.warc import ArchiveIterator, HeaderMap
 
 from crawler.errors import ArchiveError
 from crawler.web.contract import NO_HEADERS, Answer, NotArchived
-from crawler.web.records import BLOCK_LIMIT, ArchiveRecord, read_block, scan
+from crawler.web.records import BLOCK_LIMIT, ArchiveRecord, Skipped, read_block, scan
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_PORT = {"http": ":80", "https": ":443"}
 OTHER_SCHEME = {"http": "https", "https": "http"}
@@ -43,19 +46,23 @@ class ArchiveWeb:
     way round. Only `response` records count: a `revisit` refers to another record's body. A host
     without an archived robots.txt answers 404 for it.
 
-    Raises `ArchiveError` at opening for a file that is missing, not a WARC file, cut off, damaged,
-    without any answer, or compressed as a whole. len() is the number of answers.
+    Damaged records are skipped; `skipped` counts them, and a warning is logged. Raises
+    `ArchiveError` at opening for a file that is missing, not a WARC file, without any answer, or
+    compressed as a whole. len() is the number of answers.
     """
 
     def __init__(self, path: Path | str) -> None:
         self._path = Path(path)
+        self.skipped = Skipped()
         hashes, offsets = array("Q"), array("Q")
-        for record in scan(self._path):
+        for record in scan(self._path, self.skipped):
             if record.is_answer:
                 hashes.append(_hash(_canonical(record.url)))
                 offsets.append(record.offset)
         if not hashes:
             raise ArchiveError(f"{path}: no answer of a server in it; give an archive of a crawl")
+        if self.skipped.number:
+            _log.warning("%s", self.skipped)
         order = np.argsort(np.frombuffer(hashes, np.uint64), kind="stable")
         self._hashes = np.frombuffer(hashes, np.uint64)[order]
         self._offsets = np.frombuffer(offsets, np.uint64)[order]

@@ -141,6 +141,34 @@ function commands.renew()
   return 'ok'
 end
 
+--@ keep_robots
+
+local ENTRY_BYTES = 100
+
+local function robots_bytes(origin)
+  local bytes = redis_call('HSTRLEN', P .. 'robots', origin)
+  return bytes == 0 and 0 or bytes + #origin + ENTRY_BYTES
+end
+
+function commands.keep_robots()
+  local origin = arguments.origin
+  local before = robots_bytes(origin)
+  redis_call('HSET', P .. 'robots', origin, arguments.kept)
+  redis_call('ZADD', P .. 'robots_at', now, origin)
+  local total = redis_call('INCRBY', P .. 'robots_bytes', robots_bytes(origin) - before)
+  for _ = 1, BATCH do
+    local oldest = redis_call('ZRANGE', P .. 'robots_at', 0, 1)
+    if total <= arguments.most_bytes or #oldest == 1 then
+      return 'ok'
+    end
+    local dropped = oldest[1] == origin and oldest[2] or oldest[1]
+    total = redis_call('DECRBY', P .. 'robots_bytes', robots_bytes(dropped))
+    redis_call('HDEL', P .. 'robots', dropped)
+    redis_call('ZREM', P .. 'robots_at', dropped)
+  end
+  return 'again'
+end
+
 --@ next
 
 function commands.next()

@@ -37,7 +37,10 @@
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
 --   clock                  the time of the latest call that asked for a URL
 --   seal                   see "the seal"
---   records:WORKER, robots:ORIGIN, reply:CLIENT
+--   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of the origins
+--                          by that time
+--   robots_bytes           bytes of `robots`, about
+--   records:WORKER, reply:CLIENT
 
 local P = KEYS[1]
 local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])

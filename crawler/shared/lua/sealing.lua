@@ -7,7 +7,7 @@
 local SEALED = {
   'rules', 'config', 'workers', 'urls', 'orders', 'admitted', 'delay', 'pages', 'downloaded',
   'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'tiers',
-  'drawn', 'clock',
+  'drawn', 'clock', 'robots', 'robots_at', 'robots_bytes',
 }
 
 for i, name in ipairs(SEALED) do

@@ -15,8 +15,9 @@ from crawler.strategies.orderings import BreadthFirst
 from crawler.url import normalise
 from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules, is_text
 from crawler.web.contract import Answer
-from crawler.web.records import read_block, scan
+from crawler.web.records import Skipped, read_block, scan
 
+_DAMAGED = "damaged records"
 _NO_URL = "answers to invalid URLs"
 _REPEATED = "answers to a URL that was answered before"
 _ROBOTS = "answers that are a robots.txt"
@@ -35,7 +36,7 @@ class WarcSource:
     """The answers in a WARC file; a page's language is told as a crawl tells it.
 
     Unlike in a crawl no languages of linking pages are among the evidence. Raises `ArchiveError`
-    for a file that is missing, damaged or without answers.
+    for a file that is missing or without answers.
     """
 
     has_scattered_links = False
@@ -47,6 +48,8 @@ class WarcSource:
         self.name = f"WARC {path}"
         self.left_out: Counter[str] = Counter()
         self._web = ArchiveWeb(path)
+        if self._web.skipped.number:
+            self.left_out[_DAMAGED] = self._web.skipped.number
         self._settled: list[tuple[Record, list[str]]] = []
         # A visitor that never retries calls only `admit` of a frontier.
         frontier = cast(Frontier, self)
@@ -113,7 +116,7 @@ def _download(url: str, answer: Answer) -> Download:
 class WatSource:
     """The links that a WAT file has of the pages of a WARC file; it knows no languages.
 
-    Raises `ArchiveError` for a file that is missing or damaged.
+    Raises `ArchiveError` for a file that is missing or without a whole record.
     """
 
     has_scattered_links = False
@@ -130,11 +133,14 @@ class WatSource:
 
     def rows(self) -> Iterator[GraphRow]:
         """Read the metadata of answers in their order."""
-        for record in scan(self._path):
+        skipped = Skipped()
+        for record in scan(self._path, skipped):
             if record.kind == "metadata":
                 row = self._row(read_block(self._path, record.offset)[1])
                 if row is not None:
                     yield row
+        if skipped.number:
+            self.left_out[_DAMAGED] = skipped.number
 
     def _row(self, block: bytes) -> GraphRow | None:
         try:

@@ -429,6 +429,37 @@ def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:
     assert again.next(209.0) is not None
 
 
+def stored_robots(frontier: Frontier) -> list[int]:
+    found = [frontier.robots(f"http://{number}.de") for number in range(1300)]
+    return [number for number, kept in enumerate(found) if kept is not None]
+
+
+def test_the_oldest_robots_files_make_room_for_new_ones(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, robots_bytes=30_000)
+    for number in range(100):
+        frontier.set_robots(f"http://{number}.de", "x" * 1000, float(number))
+    kept = stored_robots(frontier)
+    assert kept == list(range(100 - len(kept), 100))
+    assert 15 <= len(kept) <= 27
+    again = new_frontier(tmp_path, robots_bytes=30_000)
+    for _ in range(50):
+        again.set_robots("http://99.de", "x" * 1000, 99.0)
+    assert stored_robots(again) == kept
+
+
+def test_one_large_robots_file_replaces_many_small_ones_and_is_itself_kept(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, robots_bytes=200_000)
+    for number in range(1200):
+        frontier.set_robots(f"http://{number}.de", "", 5.0)
+    assert stored_robots(frontier) == list(range(1200))
+    frontier.set_robots("http://1200.de", "x" * 300_000, 1.0)
+    assert stored_robots(frontier) == [1200]
+
+
 def test_after_a_restart_a_host_rests_whose_queue_was_empty(tmp_path: Path) -> None:
     frontier = new_sqlite_frontier(tmp_path, delay_s=5.0)
     frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
@@ -601,6 +632,7 @@ def test_what_is_dropped_is_found_by_its_unit(
     tmp_path: Path, statements: list[str], unit: str | None, index: str
 ) -> None:
     run = open_run(tmp_path, META, 0.0)
+    statements.clear()
     Storage(run.connection).drop(1, unit)
     delete = next(s for s in statements if s.startswith("DELETE"))
     assert index in plan_of(tmp_path, delete)

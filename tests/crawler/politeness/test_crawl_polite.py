@@ -158,6 +158,11 @@ def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) ->
             "MyBot",
         ),
         (
+            {"USER_AGENT": "Mozilla/5.0 (compatible; MJ12bot/1; +https://b.de/)"},
+            "Mozilla/5.0 (compatible; MJ12bot/1; +https://b.de/)",
+            "MJ12bot",
+        ),
+        (
             {"USER_AGENT": "my-bot/1 (a@b.de)", "ROBOTSTXT_USER_AGENT": "other"},
             "my-bot/1 (a@b.de)",
             "other",

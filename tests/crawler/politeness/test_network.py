@@ -24,6 +24,8 @@ PRIVATE = """
 [fe80::1%25eth0] [fe80::1%eth0] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] [2001:db8::1]
 [64:ff9b::7f00:1] [64:ff9b::a00:1] [64:ff9b:1::1] [2002:7f00:1::1] [2002:c0a8:101::1] [1:2] [x:y]
 localhost LOCALHOST localhost. www.localhost printer.local nas.home.arpa metadata.google.internal
+nas.lan LAN. dc01.corp mail.ad.corp pi.home intranet.firma.intranet box.private srv.localdomain
+fritz.box www.fritz.box FRITZ.BOX. myfritz.fritz.box speedport.ip fritz%2ebox nas.\uff4c\uff41\uff4e
 intranet wiki 4294967296
 """.split()
 
@@ -32,6 +34,7 @@ PUBLIC = """
 [2001:4860:4860::8888] [::ffff:8.8.8.8] [64:ff9b::808:808] [2002:808:808::1]
 example.org www.example.de xn--bcher-kva.example.de localhost.de mylocal.example.com
 local.example.com 127.0.0.1.example.com 10.example.com 1and1.com a.b
+lan.de home.com corp.example.org my.box notfritz.box fritz.box.de fritz.boxes a.homes b.lanxess
 """.split()
 
 

@@ -25,8 +25,8 @@ from tests.support.redisserver import RedisServer
 
 DELAY_S = 5.0
 HOSTS, PAGES = 8, 4
-HARMLESS = {"doubt", "hopes", "robots:ORIGIN", "reply:CLIENT", "drawn:TIER"}
-"""Keys whose loss changes at most the order of some URLs, or has a robots.txt fetched again."""
+HARMLESS = {"doubt", "hopes", "reply:CLIENT", "drawn:TIER"}
+"""Keys whose loss changes at most the order of some URLs."""
 
 
 class Halfway:
@@ -127,10 +127,8 @@ def halfway(redis_server: RedisServer, request: pytest.FixtureRequest) -> Iterat
 def kind_of(key: str) -> str:
     """Return the kind of a key, as the Lua files name it."""
     name = key.partition("}:")[2]
-    name = re.sub(r"^(seen|queue|robots|reply|records|counts|weights|draw|drawn):.*", r"\1:", name)
-    return {
-        "robots:": "robots:ORIGIN", "reply:": "reply:CLIENT", "drawn:": "drawn:TIER"
-    }.get(name, name)  # fmt: skip
+    name = re.sub(r"^(seen|queue|reply|records|counts|weights|draw|drawn):.*", r"\1:", name)
+    return {"reply:": "reply:CLIENT", "drawn:": "drawn:TIER"}.get(name, name)
 
 
 ALL = sorted(f"http://h{host}.de/{number}" for host in range(HOSTS) for number in range(PAGES))
