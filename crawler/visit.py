@@ -6,8 +6,8 @@ This module does not import Scrapy. The spider, the simulator and the tests pass
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-from urllib.parse import urljoin
 
+from classifiers.urls.standard import absolute
 from crawler import settings
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
 from crawler.politeness.traps import is_trap
@@ -202,10 +202,8 @@ class Visitor:
     def _redirected(self, lease: Lease, download: Download) -> Record:
         if lease.redirects >= self._rules.retry_rule.max_redirects:
             return self._settle(lease, self._record("redirect_loop", download))
-        try:
-            target = [urljoin(download.url, download.location or "")]
-        except ValueError:
-            target = []
+        found = absolute(download.location or "", download.url)
+        target = [found] if found else []
         # The target has the depth of the URL: one more than the page that linked to it.
         sifted = sift(target)
         links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urljoin
 
 from classifiers.pages.html.links import Resolver
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
@@ -159,7 +158,7 @@ class WatSource:
         self, url: str, code: int, headers: Mapping[str, str], html: Mapping[str, Any], size: int
     ) -> GraphRow:
         if 300 <= code < 400 and "location" in headers:
-            target = urljoin(url, headers["location"])
+            target = normalise(headers["location"], url) or ""
             return GraphRow(url, REDIRECT, links=queueable([target], self.left_out))
         if not (200 <= code < 300 and is_text(headers.get("content-type"))):
             return GraphRow(url, FAILED)
