@@ -616,7 +616,7 @@ def _check_settled(
     expect(not over, "over the cap", over)
     wrong = connection.execute(
         "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls LEFT JOIN pages"
-        " USING (fingerprint) WHERE urls.host = hosts.id AND coalesce(outcome, '') != 'redirect')"
+        " USING (fingerprint) WHERE urls.host = hosts.id AND (queued OR outcome != 'redirect'))"
     ).fetchall()
     expect(not wrong, "slots without a URL", wrong)
 

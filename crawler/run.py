@@ -16,7 +16,7 @@ from typing import IO
 from crawler.errors import RunFolderError
 from crawler.page_row import create_pages
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

@@ -107,11 +107,11 @@ def directory_of(url: str, depth: int = 1) -> str:
 
     `http://a.com/user1/x.html` is in `a.com/user1/`, `http://a.com/about.html` in `a.com/`
     (Tamura 2007, 4.3). In the paper `depth` is 1. With 3, `/docs/2.4/de/x.html` is in
-    `/docs/2.4/de/`.
+    `/docs/2.4/de/`. Doubled slashes count as one.
     """
     match = _SCHEME_HOST.match(url)
     path = url[match.end() :].partition("?")[0] if match else ""
-    directories = path.split("/")[1:-1][:depth]
+    directories = [name for name in path.split("/")[1:-1] if name][:depth]
     return "/".join([host_of(url), *directories, ""])
 
 

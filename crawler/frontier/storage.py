@@ -13,7 +13,7 @@ from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
 from crawler.page_row import insert_pages, record_values
 from crawler.strategies.relevance import NOTHING, Tally
-from crawler.url import host_of
+from crawler.url import fingerprint, host_of
 
 _ADD_RECORD = insert_pages(
     "FROM urls WHERE id = :url_id",
@@ -202,6 +202,30 @@ class Storage:
     def count_retry(self, url_id: int) -> None:
         """Count one retry of a URL."""
         self._sql("UPDATE urls SET retries = retries + 1 WHERE id = ?", (url_id,))
+
+    def respell(self, url_id: int, url: str) -> None:
+        """Give a queued URL another spelling, and count a redirect of it."""
+        self._sql("UPDATE urls SET url = ?, redirects = redirects + 1 WHERE id = ?", (url, url_id))
+
+    def make_known(self, url: str, host: int, parent: int) -> tuple[str, float, int] | None:
+        """Make a URL of a host known, so that it will not be fetched.
+
+        Return its spelling, score and id if it was queued; its slot is given back.
+        """
+        key = fingerprint(url)
+        row: tuple[str, float, int] | None = self._sql(
+            "UPDATE urls SET queued = 0, inlinks = NULL"
+            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING url, score, id",
+            (key, host),
+        ).fetchone()
+        if row is not None:
+            self.free_slots(host, 1)
+        elif not self.seen([key]):
+            values = (self.next_url_id(), key, url, host, parent)
+            self._sql(
+                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0.0, 0, NULL)", values
+            )
+        return row
 
     def hold(self, host: int, not_before: float) -> None:
         """Let a host rest until `not_before`, also after a restart."""

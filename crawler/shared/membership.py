@@ -9,7 +9,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 2
+LAYOUT = 3
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
