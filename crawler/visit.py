@@ -38,8 +38,8 @@ class Reading(NamedTuple):
 
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if the text is long enough for its language to be evidence for linked
-    pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page gives
-    as its own, None if it gives none.
+    pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
+    gives as its own, None if it gives none.
     """
 
     links: Sequence[str]

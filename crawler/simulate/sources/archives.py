@@ -105,9 +105,8 @@ class WarcSource:
 
 def _is_respelling(row: GraphRow) -> bool:
     """Return True for a redirect to another spelling of the same page, which is no page itself."""
-    return row.status == REDIRECT and [fingerprint(row.url)] == list(
-        map(fingerprint, row.links or ())
-    )
+    page = fingerprint(row.url)
+    return row.status == REDIRECT and any(fingerprint(link) == page for link in row.links or ())
 
 
 def _download(url: str, answer: Answer) -> Download:
