@@ -601,11 +601,11 @@ def _check_settled(
     (rows,) = connection.execute(
         "SELECT count(*) FROM pages WHERE fingerprint = ?", (lease.fingerprint,)
     ).fetchone()
-    queued, retries = connection.execute(
-        "SELECT queued, retries FROM urls WHERE fingerprint = ?", (lease.fingerprint,)
+    queued, tries = connection.execute(
+        "SELECT queued, retries + redirects FROM urls WHERE fingerprint = ?", (lease.fingerprint,)
     ).fetchone()
     if record is None:
-        kept = (rows, queued, retries, settled) == (0, 1, lease.retries + 1, [])
+        kept = (rows, queued, tries, settled) == (0, 1, lease.retries + lease.redirects + 1, [])
         expect(kept, "lost between two tries", lease.url, rows, queued)
     else:
         expect((rows, queued, len(settled)) == (1, 0, 1), "not settled once", lease.url, rows)
@@ -616,7 +616,7 @@ def _check_settled(
     expect(not over, "over the cap", over)
     wrong = connection.execute(
         "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls LEFT JOIN pages"
-        " USING (fingerprint) WHERE urls.host = hosts.id AND (queued OR outcome != 'redirect'))"
+        " USING (fingerprint) WHERE urls.host = hosts.id AND (urls.queued OR outcome != 'redirect'))"
     ).fetchall()
     expect(not wrong, "slots without a URL", wrong)
 

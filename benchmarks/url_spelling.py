@@ -26,7 +26,6 @@ from w3lib.url import canonicalize_url, safe_url_string
 from benchmarks.proxyweb import SHARED
 from classifiers.lab.datasets.texts import LabelledPages
 from classifiers.pages.html.links import Resolver
-from classifiers.pages.parse import parse_page
 from crawler.url import fingerprint, normalise
 
 Page = tuple[str, list[str]]

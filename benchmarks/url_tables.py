@@ -1,4 +1,4 @@
-"""Agreement with the test tables of other URL normalisers.
+r"""Agreement with the test tables of other URL normalisers.
 
 The claim: links are spelled as in browsers, and what other crawlers take for one page is one page
 here, but for the differences that docs/urls.md judges. A table is a file of the other project:
@@ -11,7 +11,7 @@ here, but for the differences that docs/urls.md judges. A table is a file of the
 
 Prints a JSON line for each table, with every difference.
 
-    python -m benchmarks.url_tables ../shared/data/conformance/url_resolve.jsonl \\
+    python -m benchmarks.url_tables ../shared/data/conformance/url_resolve.jsonl \
         BasicURLNormalizerTest.java courlan/tests/unit_tests.py w3lib/tests/test_url.py
 """
 
@@ -106,8 +106,7 @@ def compare(path: Path, functions: tuple[str, ...]) -> dict[str, object]:
         "cases": len(table),
         "agree": len(table) - len(different),
         "differences": [
-            [case.url, case.base, case.wanted, normalise(case.url, case.base)]
-            for case in different
+            [case.url, case.base, case.wanted, normalise(case.url, case.base)] for case in different
         ],
     }
 

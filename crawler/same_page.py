@@ -33,12 +33,17 @@ _PATH_SESSION = re.compile(
     r";jsessionid=[^/?;]*|/\((?:[a-z]\([0-9a-z]{24}\))+\)(?=/)", re.IGNORECASE
 )
 # Session ids in a query: the usual names of the parameters, with long random values.
-_SESSION = re.compile(
-    r"(?<=[?&;])(?:(?:phpsessid|jsessionid|(?:bv_)?sessionid|aspsessionid[a-z]*|oscsid|zenid"
-    r"|sess(?:ion)?_?id)=[\w.!~%-]{16,}|cfid=\d{4,}|cftoken=[\w-]{6,}"
-    r"|[jl]?s(?:id)?=[0-9a-z]{32})(?![^?&;])[?&;]?",
-    re.IGNORECASE | re.ASCII,
-)
+_LONG = re.compile(r"[\w.!~%-]{16,}", re.ASCII).fullmatch
+_RANDOM = re.compile(r"[0-9a-z]{32}", re.IGNORECASE | re.ASCII).fullmatch
+_SESSIONS: Final = {
+    **dict.fromkeys("phpsessid jsessionid sessionid bv_sessionid oscsid zenid".split(), _LONG),
+    **dict.fromkeys("sess_id sessid session_id aspsessionid".split(), _LONG),
+    **dict.fromkeys("sid s jsid lsid".split(), _RANDOM),
+    "cfid": re.compile("[0-9]{4,}").fullmatch,
+    "cftoken": re.compile(r"[\w-]{6,}", re.ASCII).fullmatch,
+}
+# Some servers write ";" or a second "?" before the session id of a query.
+_PIECE = re.compile(r"(?<![^?&;])[^?&;]+[?&;]?")
 
 
 def page_key(url: str) -> str:
@@ -60,12 +65,12 @@ def page_key(url: str) -> str:
 
 def _known_parameters(query: str) -> str:
     """Return the parameters of a query that may tell one page from another, by their names."""
-    shorter = _SESSION.sub("", f"?{query}")[1:]
-    if shorter != query:
-        query = shorter.rstrip("?&;")
+    if ";" in query or "?" in query:
+        shorter = _PIECE.sub(_unless_session, query)
+        query = query if shorter == query else shorter.rstrip("?&;")
     if "&" not in query:
-        return "" if _is_tracking(query) else query
-    kept = [parameter for parameter in query.split("&") if not _is_tracking(parameter)]
+        return "" if _is_ignored(query) else query
+    kept = [parameter for parameter in query.split("&") if not _is_ignored(parameter)]
     return "&".join(sorted(kept, key=_name))
 
 
@@ -73,6 +78,18 @@ def _name(parameter: str) -> str:
     return parameter.partition("=")[0]
 
 
-def _is_tracking(parameter: str) -> bool:
-    name = _name(parameter).lower()
-    return name in TRACKING or name.startswith("utm_")
+def _is_ignored(parameter: str) -> bool:
+    name, _, value = parameter.partition("=")
+    name = name.lower()
+    return name in TRACKING or name[:4] == "utm_" or _is_session(name, value)
+
+
+def _is_session(name: str, value: str) -> bool:
+    # Microsoft's servers add eight random letters to the name.
+    is_random = _SESSIONS.get("aspsessionid" if name.startswith("aspsessionid") else name)
+    return is_random is not None and is_random(value) is not None
+
+
+def _unless_session(piece: re.Match[str]) -> str:
+    name, _, value = piece[0].rstrip("?&;").partition("=")
+    return "" if _is_session(name.lower(), value) else piece[0]
