@@ -615,8 +615,8 @@ def _check_settled(
     ).fetchall()
     expect(not over, "over the cap", over)
     wrong = connection.execute(
-        "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls LEFT JOIN pages"
-        " USING (fingerprint) WHERE urls.host = hosts.id AND (urls.queued OR outcome != 'redirect'))"
+        "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls AS u LEFT JOIN pages"
+        " USING (fingerprint) WHERE u.host = hosts.id AND (u.queued OR outcome != 'redirect'))"
     ).fetchall()
     expect(not wrong, "slots without a URL", wrong)
 

@@ -85,7 +85,8 @@ def _is_ignored(parameter: str) -> bool:
 
 
 def _is_session(name: str, value: str) -> bool:
-    # Microsoft's servers add eight random letters to the name.
+    # Some servers begin the name with "_"; Microsoft's add eight random letters to its end.
+    name = name.lstrip("_")
     is_random = _SESSIONS.get("aspsessionid" if name.startswith("aspsessionid") else name)
     return is_random is not None and is_random(value) is not None
 

@@ -24,6 +24,7 @@ SESSION = "S(1b5kyjtkhxvxhyruzmi0xmwq)"
         f"http://a.de/({SESSION})/x",
         f"http://a.de/(A(1b5kyjtkhxvxhyruzmi0xmwq){SESSION})/x",
         f"http://a.de/x?BV_SessionID={HEX[:20]}",
+        f"http://a.de/x?_sid={HEX}&__sessionID={HEX[:24]}",
     ],
 )
 def test_urls_that_differ_in_their_session_are_one_page(url: str) -> None:
