@@ -55,6 +55,8 @@ def normalise(url: str, base: str | None = None) -> str | None:
     longer than `MAX_URL_LENGTH`.
     """
     if len(url) > MAX_URL_LENGTH:
+        url = url.partition("#")[0]
+    if len(url) > MAX_URL_LENGTH:
         return None
     if _NORMAL.fullmatch(url):
         return url

@@ -41,6 +41,7 @@ RESOLVED = ROOT.parent / "shared/data/conformance/url_resolve.jsonl"
         ("http://example.de/%7Eme", "http://example.de/~me"),
         ("http://example.de/A/B?Q=1&Q=2", "http://example.de/A/B?Q=1&Q=2"),
         (" http://example.de/x ", "http://example.de/x"),
+        ("http://example.de/x#" + "a" * MAX_URL_LENGTH, "http://example.de/x"),
         ("ftp://example.de/", None),
         ("mailto:me@example.de", None),
         ("http://example.de/%66oo?%66=%c3%bc%2f", "http://example.de/foo?f=%C3%BC%2F"),

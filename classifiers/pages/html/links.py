@@ -11,7 +11,7 @@ from typing import NamedTuple
 from urllib.parse import quote_from_bytes
 
 from classifiers.pages.charset.charsets import codec
-from classifiers.urls.standard import absolute
+from classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
 
 MAX_LINKS = 10_000
 """Most links that are kept of one page; further ones are counted as dropped."""
@@ -26,8 +26,10 @@ MAX_ANCHOR = 200
 """Characters that are kept of the text of a link."""
 
 # Text that the parser does not change: in a name, in a path and its segments, in a query.
-_LABEL = r"(?!xn--)[a-z0-9_-]++"
-_HOST = rf"//(?:{_LABEL}\.)*+(?!xn--)[a-z][a-z0-9_-]*+(?::(?!80\b|443\b)[1-9][0-9]{{0,3}})?"
+_LABEL = rf"(?!xn--)[a-z0-9_-]{{1,{MAX_LABEL}}}+"
+_LAST = rf"(?!xn--)[a-z][a-z0-9_-]{{0,{MAX_LABEL - 1}}}+"
+_PORT = r":(?!80\b|443\b)[1-9][0-9]{0,3}"
+_HOST = rf"//(?![^/]{{{MAX_HOST + 1}}})(?:{_LABEL}\.)*+{_LAST}(?:{_PORT})?"
 _SIGN = r"A-Za-z0-9._~!$&'()*+,;=@%|\[\]\-"
 _NO_DOTS = r"(?!\.|%2[Ee])"
 _SEGMENTS = rf"(?:/{_NO_DOTS}[{_SIGN}:]*+)*+"

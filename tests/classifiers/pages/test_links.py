@@ -149,6 +149,7 @@ def test_a_query_is_written_in_the_encoding_of_its_page(charset: str, query: str
 def test_a_long_name_is_refused_before_its_conversion() -> None:
     resolver = Resolver("http://example.org/")
     long = ["http://" + letter * 1_900 + ".de/" for letter in "\u00fc\u4e2d"]
+    long += ["http://" + "a" * 64 + ".de/", "http://" + "a." * 126 + "de/"]
     long += ["//" + "%C3%BC" * 300 + "/", "http://x@" + "\u00fc." * 127 + "de:80/"]
     assert resolver.resolve_all(long) == [None] * len(long)
     path = "stra\u00dfe" * 100
