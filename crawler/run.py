@@ -44,7 +44,9 @@ CREATE TABLE urls(
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     checksum INTEGER NOT NULL,            -- of the values before it
     retries INTEGER NOT NULL,
-    score REAL NOT NULL, queued INTEGER NOT NULL,
+    score REAL NOT NULL,
+    queued INTEGER NOT NULL,              -- 1: in the queue; 0: settled;
+                                          -- 2: not fetched, another URL gave its page
     inlinks TEXT);                        -- pages that link here by language: "2de 1en";
                                           -- NULL: none, or settled
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;

@@ -10,6 +10,7 @@ from crawler.url import normalise
 
 _MAX_FILE_BYTES = 256 * 1024 * 1024
 _HTTP = ("http://", "https://")
+_IS_HTTP = re.compile(r"https?:[/\\]", re.IGNORECASE)
 _LINE_END = re.compile("\r\n|\r|\n")
 # A scheme, but not a host with a port (`example.org:8080`).
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+(?:[/?#]|$))")
@@ -63,10 +64,10 @@ def _urls(texts: Iterable[tuple[str, str]], origin: str) -> tuple[str, ...]:
 
 
 def _url(text: str) -> str | None:
-    if text.lower().startswith(_HTTP):
+    if _IS_HTTP.match(text):
         return normalise(text)
     bare = text.removeprefix("//")
-    host = re.split(r"[/?#]", bare, maxsplit=1)[0]
+    host = re.split(r"[/\\?#]", bare, maxsplit=1)[0]
     if _SCHEME.match(bare) or not _HOST.fullmatch(host):
         return None
     return normalise(f"http://{bare}")

@@ -69,6 +69,9 @@ class Record:
     endless (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
     `is_reference` is True if the page has enough text for its language to count among the `inlinks`
     of the URLs that it links to. `parser` is the name of the HTML parser that read it.
+
+    `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
+    the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
     """
 
     outcome: str
@@ -88,6 +91,7 @@ class Record:
     parser: str | None = None
     ignored_traps: int = 0
     is_cut: bool = False
+    canonical: str | None = None
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
@@ -162,8 +166,12 @@ class Frontier(Protocol):
         the URL then stays queued for a later process.
         """
 
-    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
-        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+    def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
+        """Give a leased URL back to be fetched again; its host rests until `not_before`.
+
+        With `url`, its server redirects to another spelling of the same page: that one is fetched,
+        and a redirect is counted instead of a retry. Its fingerprint is that of the lease.
+        """
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host was contacted and rests for its delay.

@@ -30,12 +30,13 @@ _URLS = (
 # The queue and the counters of hosts as they follow from the rows.
 _DERIVED = """
 CREATE TEMP TABLE derived AS
-SELECT u.host AS id, COUNT(*) - COUNT(IIF(p.outcome = 'redirect', 1, NULL)) AS admitted,
+SELECT u.host AS id,
+    COUNT(*) - COUNT(IIF(p.outcome = 'redirect' OR u.queued = 2, 1, NULL)) AS admitted,
     COUNT(IIF(p.outcome = 'page', 1, NULL)) AS pages, MIN(u.url) AS url
 FROM urls AS u LEFT JOIN pages AS p ON p.fingerprint = u.fingerprint GROUP BY u.host;
 """
 _WRONG_QUEUE = (
-    "SELECT id, queued FROM urls AS u WHERE queued IS NOT"
+    "SELECT id, queued FROM urls AS u WHERE queued <> 2 AND queued IS NOT"
     " NOT EXISTS(SELECT 1 FROM pages AS p WHERE p.fingerprint = u.fingerprint)"
 )
 _WRONG_HOSTS = (
@@ -62,15 +63,19 @@ def readable(data: bytes) -> str | bytes:
         return data
 
 
-def url_checksum(
-    key: int, host: int, unit: str | None, parent: int | None, depth: int, redirects: int
-) -> int:
-    """Return a checksum of the values of a row of `urls` that never change.
+KNOWN = 2
+"""The state (`urls.queued`) of a URL that is not fetched, because another one gave its page."""
 
-    `key` is the fingerprint, which is a checksum of the URL.
+
+def url_checksum(url: str, unit: str | None, *numbers: int, is_known: bool = False) -> int:
+    """Return a checksum of the values of a row of `urls` that mostly never change.
+
+    `numbers` are fingerprint, host, parent (0 if there is none), depth and redirects. The
+    fingerprint is no checksum of the URL, since all spellings of a page share it. A row `is_known`
+    if its state is `KNOWN`.
     """
-    numbers = pack("<qqqqq", key, host, parent or 0, depth, redirects)
-    return crc32(numbers) if unit is None else crc32(unit.encode(), crc32(numbers))
+    checksum = crc32(pack("<qqqqq", *numbers), crc32(url.encode(), int(is_known)))
+    return checksum if unit is None else crc32(unit.encode(), checksum)
 
 
 def set_bad_rows_aside(connection: sqlite3.Connection) -> list[BadRow]:
@@ -161,16 +166,17 @@ def _bad_urls(connection: sqlite3.Connection) -> Iterator[_Found]:
 
 def _url_fault(row: Sequence[object]) -> str:
     _, key, url, host, unit, parent, depth, redirects, checksum, *rest, _ = row
+    retries, score, queued, languages = rest
     if not isinstance(url, str) or key != fingerprint(url):
         return "its fingerprint is not that of its URL"
     try:
-        is_sound = checksum == url_checksum(key, host, unit, parent, depth, redirects)  # type: ignore[arg-type]  # a wrong type is an error
+        numbers = key, host, parent or 0, depth, redirects
+        is_sound = checksum == url_checksum(url, unit, *numbers, is_known=queued == KNOWN)  # type: ignore[arg-type]  # a wrong type is an error
     except Exception:  # a value of another type
         is_sound = False
     if not is_sound:
         return "its checksum is wrong"
-    retries, score, queued, languages = rest
-    if not _is_number(retries) or not _is_score(score) or queued not in (0, 1):
+    if not _is_number(retries) or not _is_score(score) or queued not in (0, 1, KNOWN):
         return "its retries, score or state are impossible"
     return "" if _is_inlinks(languages) else "its inlinks are impossible"
 

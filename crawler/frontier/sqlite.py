@@ -104,14 +104,18 @@ class SqliteFrontier:
         self._rest(host, now + host.delay_s if was_contacted else host.ready_at, now)
         return settlement.outcome.admissions
 
-    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
-        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+    def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
+        """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         pick = self._pick(lease)
         host = pick.host
         not_before = max(not_before, now + host.delay_s)
         with self._storage.transaction() as counts:
-            counts["retried"] += 1
-            self._storage.count_retry(pick.url_id)
+            if url is None:
+                counts["retried"] += 1
+                self._storage.count_retry(pick.url_id)
+            else:
+                counts["respelled"] += 1
+                self._storage.respell(pick.url_id, url)
             self._storage.hold(host.id, not_before)
         self._end_lease(lease)
         self._rest(host, not_before, now)
@@ -208,13 +212,14 @@ class SqliteFrontier:
         if record.outcome == REDIRECT:
             self._storage.free_slots(host.id, 1)
             self._admitter.free_directories([lease.url])
+        dropped = self._drop_canonical(pick, record, counts)
         tally = self._tally(lease, record)
         origin = self._origin(lease, pick, record, tally)
         outcome = self._admitter.admit(links, origin, counts)
-        dropped: list[tuple[float, int]] = []
         if record.is_download and self._rules.filter.drops(tally):
-            dropped = self._drop_unit(lease, host)
-            counts["dropped_irrelevant"] += len(dropped)
+            of_unit = self._drop_unit(lease, host)
+            counts["dropped_irrelevant"] += len(of_unit)
+            dropped += of_unit
         is_new_host = record.outcome == PAGE and self._storage.count_page(host.id)
         queued = self._queued - 1 + len(outcome.stored) - len(dropped)
         page = self._storage.add_record(lease, pick.url_id, record, queued)
@@ -227,6 +232,20 @@ class SqliteFrontier:
         if record.is_download:
             return self._storage.count_download(unit, is_relevant=record.is_relevant)
         return self._storage.tallies([unit])[unit]
+
+    def _drop_canonical(
+        self, pick: Pick, record: Record, counts: Counter[str]
+    ) -> list[tuple[float, int]]:
+        """Make the canonical URL of a page a known one; return score and id if it was queued."""
+        if record.canonical is None:
+            return []
+        dropped = self._storage.make_known(record.canonical, pick.host.id, pick.url_id)
+        if dropped is None:
+            return []
+        url, score, url_id = dropped
+        counts["dropped_same_page"] += 1
+        self._admitter.free_directories([url])
+        return [(score, url_id)]
 
     def _drop_unit(self, lease: Lease, host: QueuedHost) -> list[tuple[float, int]]:
         """Delete the queued URLs of the unit of a page; return the score and id of each."""

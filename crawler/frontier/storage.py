@@ -11,10 +11,10 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, robots_bytes
-from crawler.frontier.row_check import url_checksum
+from crawler.frontier.row_check import KNOWN, url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.strategies.relevance import NOTHING, Tally
-from crawler.url import host_of
+from crawler.url import fingerprint, host_of
 
 _PARENT = "SELECT p.url FROM urls AS u JOIN urls AS p ON p.id = u.parent WHERE u.id = ?"
 
@@ -59,6 +59,13 @@ class UrlRow:
     redirects: int
     score: float
     inlinks: tuple[str, ...]
+
+
+def _values_of(row: UrlRow) -> tuple[object, ...]:
+    key, host = row.fingerprint, row.host.id
+    checksum = url_checksum(row.url, row.unit, key, host, row.parent or 0, row.depth, row.redirects)
+    before = (row.id, key, row.url, host, row.unit, row.parent, row.depth, row.redirects)
+    return (*before, checksum, row.score, inlinks.written(row.inlinks))
 
 
 class Queue(NamedTuple):
@@ -224,6 +231,42 @@ class Storage:
         """Count one retry of a URL."""
         self._sql("UPDATE urls SET retries = retries + 1 WHERE id = ?", (url_id,))
 
+    def respell(self, url_id: int, url: str) -> None:
+        """Give a queued URL another spelling, and count a redirect of it."""
+        self._sql("UPDATE urls SET url = ?, redirects = redirects + 1 WHERE id = ?", (url, url_id))
+        self._renew_checksum(url_id)
+
+    def make_known(self, url: str, host: int, parent: int) -> tuple[str, float, int] | None:
+        """Make a URL of a host known, so that it will not be fetched.
+
+        Return its spelling, score and id if it was queued; its slot is given back.
+        """
+        key = fingerprint(url)
+        row: tuple[str, float, int] | None = self._sql(
+            "UPDATE urls SET queued = ?, inlinks = NULL"
+            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING url, score, id",
+            (KNOWN, key, host),
+        ).fetchone()
+        if row is not None:
+            self.free_slots(host, 1)
+            self._renew_checksum(row[2])
+        elif not self.seen([key]):
+            values = (self.next_url_id(), key, url, host, parent, KNOWN)
+            self._sql(
+                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL)", values
+            )
+            self._renew_checksum(values[0])
+        return row
+
+    def _renew_checksum(self, url_id: int) -> None:
+        url, unit, state, *numbers = self._sql(
+            "SELECT url, unit, queued, fingerprint, host, COALESCE(parent, 0), depth, redirects"
+            " FROM urls WHERE id = ?",
+            (url_id,),
+        ).fetchone()
+        checksum = url_checksum(url, unit, *numbers, is_known=state == KNOWN)
+        self._sql("UPDATE urls SET checksum = ? WHERE id = ?", (checksum, url_id))
+
     def hold(self, host: int, not_before: float) -> None:
         """Let a host rest until `not_before`, also after a restart."""
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
@@ -362,22 +405,7 @@ class Storage:
         )
         self._many(
             "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
-            [
-                (
-                    u.id,
-                    u.fingerprint,
-                    u.url,
-                    u.host.id,
-                    u.unit,
-                    u.parent,
-                    u.depth,
-                    u.redirects,
-                    url_checksum(u.fingerprint, u.host.id, u.unit, u.parent, u.depth, u.redirects),
-                    u.score,
-                    inlinks.written(u.inlinks),
-                )
-                for u in urls
-            ],
+            map(_values_of, urls),
         )
 
     def add_inlinks(self, fingerprints: Collection[int], languages: Sequence[str]) -> None:

@@ -39,6 +39,7 @@ from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
 from crawler.shared.stored import Records, StoredCrawl
 from crawler.strategies.orderings import Draw
+from crawler.url import fingerprint
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -186,14 +187,15 @@ class RedisFrontier(StoredCrawl):
             directory=self._packer.directory_of(lease.url),
             bucket=self._packer.bucket_of(lease.host),
             was_contacted=int(was_contacted),
+            canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=self._row(lease, record),
         )
         return _admissions(packed, letters)
 
-    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
-        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+    def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
+        """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         self._now = now
-        self._end("retry", lease, not_before=not_before)
+        self._end("retry", lease, not_before=not_before, url=url or "")
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""

@@ -1,7 +1,7 @@
 """Converts Scrapy's responses into the plain values that the rest of the crawl uses."""
 
 from email.utils import parsedate_to_datetime
-from urllib.parse import quote_from_bytes, urljoin
+from urllib.parse import quote_from_bytes
 
 from scrapy.http import Response
 from scrapy.http.headers import Headers
@@ -31,10 +31,7 @@ def redirect_target(response: Response) -> str | None:
     location = _location(response)
     if location is None or not 300 <= response.status < 400:
         return None
-    try:
-        return normalise(urljoin(response.url, location))
-    except ValueError:
-        return None
+    return normalise(location, response.url)
 
 
 def content_type_of(headers: Headers) -> str | None:

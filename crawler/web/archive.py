@@ -5,7 +5,6 @@ of memory, for a hash and an offset. Its body is read on request.
 """
 
 import logging
-import re
 from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,15 +19,13 @@ import numpy as np
 from fastwarc.warc import ArchiveIterator, HeaderMap
 
 from crawler.errors import ArchiveError
+from crawler.url import normalise
 from crawler.web.contract import NO_HEADERS, Answer, NotArchived
 from crawler.web.records import BLOCK_LIMIT, ArchiveRecord, Skipped, read_block, scan
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_PORT = {"http": ":80", "https": ":443"}
 OTHER_SCHEME = {"http": "https", "https": "http"}
-ABSOLUTE = re.compile(r"([A-Za-z]+)://([^/?]*)(.*)")
-ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 PRINTABLE = "".join(map(chr, range(33, 127)))
 FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 # A header may name an encoding that the archive's writer removed.
@@ -41,10 +38,9 @@ NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")
 class ArchiveWeb:
     """A Web whose answers are in a WARC file; of two answers to a URL, the first one counts.
 
-    Spellings of a URL that differ in the fragment, the default port, the case of percent-escapes or
-    the slash after a bare host are one URL. If http is not archived, https answers, and the other
-    way round. Only `response` records count: a `revisit` refers to another record's body. A host
-    without an archived robots.txt answers 404 for it.
+    Spellings that `crawler.url.normalise` makes equal are one URL. If http is not archived, https
+    answers, and the other way round. Only `response` records count: a `revisit` refers to another
+    record's body. A host without an archived robots.txt answers 404 for it.
 
     Damaged records are skipped; `skipped` counts them, and a warning is logged. Raises
     `ArchiveError` at opening for a file that is missing, not a WARC file, without any answer, or
@@ -141,14 +137,8 @@ def _address(text: str) -> str | None:
 
 
 def _canonical(url: str) -> str:
-    """Return the common spelling of equal URLs; other texts do not change."""
-    printable = quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
-    found = ABSOLUTE.fullmatch(ESCAPE.sub(lambda escape: escape[0].upper(), printable))
-    if found is None:
-        return printable
-    scheme, netloc, path = found[1].lower(), found[2].lower(), found[3]
-    host = netloc.rpartition("@")[2].removesuffix(DEFAULT_PORT.get(scheme, ":"))
-    return f"{scheme}://{host}{path if path.startswith('/') else f'/{path}'}"
+    """Return the common spelling of equal URLs; texts that are no URLs of pages only get ASCII."""
+    return normalise(url) or quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
 
 
 def _hash(canonical: str) -> int:

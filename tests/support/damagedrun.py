@@ -52,7 +52,7 @@ def frontier_of(connection: sqlite3.Connection, now: float) -> SqliteFrontier:
 
 
 def make_run(folder: Path, pages: int = 40) -> Path:
-    """Make a run with settled and queued URLs, redirects, retries and robots.txt files."""
+    """Make a run with settled, queued and known URLs, redirects, retries and robots.txt files."""
     run = open_run(folder, META, 1e9)
     frontier = frontier_of(run.connection, 1e9)
     frontier.seed([Link(f"http://h{n}.de/", 0.5) for n in range(5)], 1e9)
@@ -63,18 +63,28 @@ def make_run(folder: Path, pages: int = 40) -> Path:
         found = [Link(f"http://h{n % 7}.de/d{k % 3}/p{n}-{k}.html", k / 8 - 0.25) for k in range(6)]
         if n % 9 == 4:
             frontier.retry(lease, now=1e9 + n, not_before=1e9 + n + 60.0)
+        elif n % 9 == 6:
+            other = f"{lease.url}?utm_source=x"
+            frontier.retry(lease, now=1e9 + n, not_before=1e9 + n + 60.0, url=other)
         elif n % 7 == 3:
             frontier.admit(lease, Record(REDIRECT, 1e9 + n, 301), found[:1], now=1e9 + n)
         else:
             told = Record(
                 PAGE, 1e9 + n, 200, True, True, "de", 0.75, "text", "utf-8", "DE", 999,
-                is_reference=True,
+                is_reference=True, canonical=_canonical(lease.host, n),
             )  # fmt: skip
             frontier.admit(lease, told, found, now=1e9 + n)
         frontier.set_robots(f"http://h{n % 7}.de", "User-agent: *\nDisallow: /x", 1e9 + n)
     run.end_session(1e9 + 99, "finished")
     run.connection.close()
     return folder / "run.db"
+
+
+def _canonical(host: str, number: int) -> str | None:
+    """Return a URL that may be in the queue, one that is unknown, or None."""
+    if number % 4 == 1:
+        return f"http://{host}/d1/p{number - number % 7}-1.html"
+    return f"http://{host}/own{number}" if number % 4 == 2 else None
 
 
 class Content(NamedTuple):

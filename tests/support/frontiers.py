@@ -115,6 +115,8 @@ class ObviousFrontier:
         if record.is_download:
             tally = self.tallies[unit] = tally.plus(is_relevant=record.is_relevant)
         before = dict(self.tallies)
+        if record.canonical:
+            self._make_known(record.canonical)
 
         def is_welcome(link: Link) -> bool:
             target = before.get(self.filter.unit_of(link.url), Tally())
@@ -135,6 +137,14 @@ class ObviousFrontier:
                     self._change_slots(k.link.url, -1)
         self.ready_from[page.host] = now + self.delay_s
         return admissions
+
+    def _make_known(self, url: str) -> None:
+        known = [k for k in self.known if k.link.url == url]
+        if not known:
+            self.known.append(Known(Link(url, 0.0), 0, is_queued=False))
+        elif known[0].is_queued:
+            known[0].is_queued = False
+            self._change_slots(url, -1)
 
     def _note_inlinks(self, page: Known, record: Record, urls: set[str]) -> None:
         counted = [record.language] if record.is_reference and record.language else []

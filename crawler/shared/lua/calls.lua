@@ -60,6 +60,9 @@ function commands.admit()
   if record.is_redirect == 1 then
     free_slots(host, 1, config.directory_cap > 0 and { directory } or {})
   end
+  if arguments.canonical ~= '' then
+    make_known(host, arguments.bucket, arguments.canonical)
+  end
   local tally = tally_with(is_by_directory and directory or host, record)
   local letters = admit_links(arguments.links, origin_of(record, tally))
   if record.is_download == 1 and drops(tally) then
@@ -92,9 +95,14 @@ function commands.retry()
     return false
   end
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
-  row[RETRIES] = row[RETRIES] + 1
+  if arguments.url == '' then
+    row[RETRIES] = row[RETRIES] + 1
+    count('retried', 1)
+  else
+    row[URL], row[REDIRECTS] = arguments.url, row[REDIRECTS] + 1
+    count('respelled', 1)
+  end
   redis_call('HSET', P .. 'urls', fp, packed(row, languages))
-  count('retried', 1)
   end_lease(host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
   return 'ok'

@@ -66,6 +66,22 @@ local function forget_seen(bucket, fps)
   end
 end
 
+-- Makes the URL that a page gives as its own a known one; it leaves the queue of the page's host.
+local function make_known(host, bucket, fp)
+  check_seen(bucket, are_seen(bucket, { fp }), 1)
+  note_seen(bucket, { fp })
+  if redis_call('HEXISTS', P .. 'urls', fp) == 0 then
+    return
+  end
+  for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1)) do
+    if string.sub(place, 16) == fp then
+      free_slots(host, 1, config.directory_cap > 0 and directories_of({ fp }) or {})
+      unqueue(host, fp, string.sub(place, 1, 15))
+      count('dropped_same_page', 1)
+    end
+  end
+end
+
 local function drop_unit(host, bucket, directory)
   local queue = P .. 'queue:' .. host
   local fps, members = of_unit(redis_call('ZRANGE', queue, 0, -1), directory)

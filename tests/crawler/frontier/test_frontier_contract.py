@@ -3,6 +3,7 @@
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,6 +48,7 @@ LINKS = st.lists(
     ),
     max_size=8,
 )
+CANONICALS = st.sampled_from([None, None, *PATHS])
 OUTCOMES = st.sampled_from(["relevant", "irrelevant", "unlabelled", "gone", "redirect", "timeout"])
 
 
@@ -175,10 +177,14 @@ class FrontierMachine(RuleBasedStateMachine):
             self.leases.append(lease)
 
     @precondition(lambda self: self.leases)
-    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
-    def settle(self, which: Random, kind: str, links: list[Link]) -> None:
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS)
+    def settle(
+        self, which: Random, kind: str, links: list[Link], canonical: str | None = None
+    ) -> None:
         lease = self.leases.pop(which.randrange(len(self.leases)))
         record = record_of(kind, self.now)
+        if kind == "relevant" and canonical and canonical not in lease.url:
+            record = replace(record, canonical=f"http://{lease.host}{canonical}")
         links = [] if kind in ("gone", "timeout") else links
         expected = self.model.admit(lease.url, record, links, self.now)
         assert self.frontier.admit(lease, record, links, now=self.now) == expected
@@ -186,13 +192,13 @@ class FrontierMachine(RuleBasedStateMachine):
         with pytest.raises(LeaseError):
             self.frontier.admit(lease, record, now=self.now)
 
-    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
-    def fetch(self, which: Random, kind: str, links: list[Link]) -> None:
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS)
+    def fetch(self, which: Random, kind: str, links: list[Link], canonical: str | None) -> None:
         """A lease and its page, since single steps seldom come as far as one."""
         self.now += 7.0
         self.lease()
         if self.leases:
-            self.settle(which=which, kind=kind, links=links)
+            self.settle(which=which, kind=kind, links=links, canonical=canonical)
 
     @precondition(lambda self: self.leases)
     @rule(hold=st.sampled_from([0.0, 3.0]))
@@ -478,6 +484,42 @@ def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path, new_fronti
     assert frontier.ready_at(1.0) == 30.0
     assert frontier.next(29.0) is None
     assert lease_now(frontier, 30.0).retries == 1
+
+
+def test_a_redirect_to_another_spelling_is_fetched_there_as_the_same_page(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=1, delay_s=2.0)
+    frontier.seed([Link("http://a.de/x?b=1&a=2", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    frontier.retry(lease, now=1.0, not_before=1.0, url="http://a.de/x?a=2&b=1")
+    assert frontier.next(2.9) is None
+    again = lease_now(frontier, 3.0)
+    assert again == replace(lease, url="http://a.de/x?a=2&b=1", redirects=1)
+    links = [Link("http://a.de/x?b=1&a=2", 0.0), Link("http://a.de/y", 0.0)]
+    answers = frontier.admit(again, page(), links, now=3.0)
+    assert [answer.value for answer in answers] == ["seen", "host_full"]
+
+
+def test_the_canonical_url_of_a_page_is_not_fetched_too(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=3, directory_cap=2)
+    urls = [f"http://a.de/x{end}" for end in ("?print", "", "?page=2")]
+    frontier.seed([Link(url, 0.0) for url in urls[:2]], 0.0)
+    lease = lease_now(frontier)
+    record = replace(page(), canonical=urls[1])
+    answers = frontier.admit(lease, record, [Link(url, 0.0) for url in urls[1:]], now=0.0)
+    assert [answer.value for answer in answers] == ["seen", "stored"]
+    assert frontier.counts().queued == 1
+    again = new_frontier(tmp_path, now=9.0, host_cap=3, directory_cap=2)
+    lease = lease_now(again, 9.0)
+    assert lease.url == urls[2]
+    record = replace(page(), canonical="http://a.de/new")
+    answers = again.admit(lease, record, [Link("http://www.a.de/new", 0.0)], now=9.0)
+    assert [answer.value for answer in answers] == ["directory_full"]
+    answers = again.seed([Link("http://a.de/new", 0.0)], 9.0)
+    assert [answer.value for answer in answers] == ["seen"]
 
 
 def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(

@@ -61,6 +61,10 @@ CHANGES = {
     "UPDATE urls SET score = 'high' WHERE id = 9": "score",
     "UPDATE urls SET retries = -1 WHERE id = 9": "retries",
     "UPDATE urls SET queued = 7 WHERE id = 9": "state",
+    "UPDATE urls SET queued = 2 WHERE id = 9": "checksum",
+    "UPDATE urls SET queued = 1 WHERE queued = 2": "checksum",
+    "UPDATE urls SET url = url || 'y'"
+    " WHERE id = (SELECT MIN(id) FROM urls WHERE url LIKE '%utm_source=x')": "checksum",
     "UPDATE urls SET inlinks = 'xyz' WHERE id = 9": "inlinks",
     "UPDATE urls SET inlinks = x'ff' WHERE id = 9": "inlinks",
     "UPDATE pages SET language = 'fr' WHERE id = 2": "checksum",

@@ -82,7 +82,7 @@ class Workers:
     ) -> object:
         return self._owner(lease).admit(lease, record, links, **when)
 
-    def retry(self, lease: Lease, **when: float) -> None:
+    def retry(self, lease: Lease, **when: Any) -> None:
         self._owner(lease).retry(lease, **when)
 
     def release(self, lease: Lease, **when: float) -> None:

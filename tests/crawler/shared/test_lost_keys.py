@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from uuid import uuid4
@@ -84,7 +85,8 @@ class Halfway:
         host, _, number = lease.url.removeprefix("http://").partition("/")
         more = [Link(f"http://{host}/{n}", n / 2) for n in (int(number) + 1, 1) if n < PAGES]
         other = f"http://h{(int(host[1:-3]) + 1) % HOSTS}.de/{number}"
-        worker.admit(lease, page(), [*more, Link(other, 0.0)], now=self.now)
+        told = replace(page(), canonical=f"http://{host}/own")
+        worker.admit(lease, told, [*more, Link(other, 0.0)], now=self.now)
         self.contacts[lease.host] = self.now
         self.fetched.append(lease.url)
         return True
