@@ -11,6 +11,7 @@ from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
 from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
+from crawler.politeness.ports import has_bad_port
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 from crawler.url import normalise
 from crawler.web.opening import KINDS
@@ -170,6 +171,10 @@ def _urls(texts: list[str], origin: str) -> tuple[str, ...]:
         url = normalise(text.strip())
         if url is None:
             raise SettingError(f"{origin}: URL {number} is not an http(s) URL: {text.strip()[:80]}")
+        if has_bad_port(url):
+            raise SettingError(
+                f"{origin}: URL {number} has a port that no browser opens: {url[:80]}"
+            )
         urls.append(url)
     if not urls:
         raise SettingError(f"{origin}: no URL to start from")

@@ -25,6 +25,7 @@ _SESSION = re.compile(
 # A host that can be looked up: a name in ASCII or an IPv6 address.
 _HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
+_HOST_NAME = re.compile(r"https?://(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)
 _DEFAULT_PORT = {"http": 80, "https": 443}
 
 _UNWANTED_SUFFIXES = frozenset(
@@ -89,12 +90,13 @@ def _without_dots(path: str) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, in lower case, without one leading `www.`.
+    """Return the host of a normalised URL, in lower case, without its port and one leading `www.`.
 
     `wetter.tagesschau.de` and `tagesschau.de` are two hosts, `www.twitter.com` and
-    `twitter.com` are one (Baykan 2013, 5.2).
+    `twitter.com` are one (Baykan 2013, 5.2). All ports of a name are one host, because they are one
+    machine.
     """
-    match = _SCHEME_HOST.match(url)
+    match = _HOST_NAME.match(url)
     return match[1].lower().removeprefix("www.") if match else ""
 
 

@@ -64,9 +64,10 @@ class Record:
     `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, None if
     unknown.
 
-    Three kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
-    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_traps` look
-    endless (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
+    Four kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
+    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_ports` name a
+    port that no browser opens (`crawler.politeness.ports`); `ignored_traps` look endless
+    (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
     `is_reference` is True if the page has enough text for its language to count among the `inlinks`
     of the URLs that it links to. `parser` is the name of the HTML parser that read it.
     """
@@ -86,6 +87,7 @@ class Record:
     ignored_urls: int = 0
     is_reference: bool = False
     parser: str | None = None
+    ignored_ports: int = 0
     ignored_traps: int = 0
     is_cut: bool = False
 
@@ -94,6 +96,7 @@ class Record:
         numbers = {
             "ignored_file": self.ignored_files,
             "ignored_url": self.ignored_urls,
+            "ignored_port": self.ignored_ports,
             "ignored_trap": self.ignored_traps,
             "cut_short": int(self.is_cut),
         }

@@ -53,6 +53,7 @@ def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) 
         ({"lang": "de", "web": "moon"}, "-a web=moon: no such web"),
         ({"lang": "de", "seeds": "no-such-file.txt"}, "-a seeds=no-such-file.txt: cannot be read"),
         ({"lang": "de", "seeds": "pyproject.toml"}, "URL 1 is not an http(s) URL"),
+        ({"lang": "de", "seeds": "http://a.de:25/"}, "URL 1 has a port that no browser opens"),
         ({"lang": "de", "web": "archive"}, "go together"),
         ({"lang": "de", "archive": "x.warc.gz"}, "go together"),
         ({"lang": "de", "web": "archive", "archive": "x.warc.gz"}, "-a seeds is missing"),

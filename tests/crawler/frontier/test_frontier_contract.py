@@ -36,7 +36,7 @@ META: dict[str, object] = {
     "web": "live",
     "seeds": [],
 }
-HOSTS = ["a.de", "www.a.de", "b.de", "c.com", "d.org"]
+HOSTS = ["a.de", "www.a.de", "a.de:81", "b.de", "c.com", "d.org"]
 PATHS = ["/", "/x.html", "/en/1", "/en/2", "/de/1", "/de/2"]
 LINKS = st.lists(
     st.builds(
@@ -322,6 +322,19 @@ def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(
     links = [Link(f"http://a.de/de/{n}", 0.0) for n in range(3)]
     answers = frontier.admit(lease_now(frontier), page(), links, now=0.0)
     assert [answer.value for answer in answers] == ["stored", "stored", "host_full"]
+
+
+def test_all_ports_of_a_name_share_one_cap_one_delay_and_one_turn(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=10, delay_s=1.0)
+    links = [Link(f"http://third.de:{port}/", 0.0) for port in range(8000, 8300)]
+    answers = [answer.value for answer in frontier.seed(links, 0.0)]
+    assert (answers.count("stored"), answers.count("host_full")) == (10, 290)
+    lease = lease_now(frontier)
+    assert frontier.next(0.0) is None
+    frontier.admit(lease, page(), now=0.0)
+    assert (frontier.next(0.9), lease_now(frontier, 1.0).host) == (None, "third.de")
 
 
 def test_a_random_draw_is_uniform_over_what_is_queued_now(
