@@ -16,7 +16,7 @@ from typing import IO
 from crawler.errors import RunFolderError
 from crawler.page_row import create_pages
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -34,6 +34,10 @@ CREATE TABLE units(
 CREATE TABLE directories(
     directory TEXT PRIMARY KEY,           -- host and first directories of a path
     admitted INTEGER NOT NULL) WITHOUT ROWID;  -- URLs that hold a slot of the directory cap
+CREATE TABLE slots(
+    holder TEXT PRIMARY KEY,              -- registered domain, or "ip " and an address
+    taken INTEGER NOT NULL,               -- URLs that hold a slot
+    relevant INTEGER NOT NULL) WITHOUT ROWID;  -- relevant pages; each earns more slots
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
@@ -41,8 +45,9 @@ CREATE TABLE urls(
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL, retries INTEGER NOT NULL,
     score REAL NOT NULL, queued INTEGER NOT NULL,
-    inlinks TEXT);                        -- pages that link here by language: "2de 1en";
+    inlinks TEXT,                         -- pages that link here by language: "2de 1en";
                                           -- NULL: none, or settled
+    located INTEGER NOT NULL DEFAULT 0);  -- 1: holds a slot of its IP address
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 {create_pages()};
@@ -62,6 +67,8 @@ IDENTITY = (
     "filter",
     "tolerance",
     "host_cap",
+    "domain_cap",
+    "address_cap",
     "directory_cap",
     "directory_depth",
     "web",

@@ -22,6 +22,9 @@ pages.
 REDIRECT = "redirect"
 """The outcome of a URL that redirects; its target gets its slots of the caps."""
 
+ADDRESS_FULL = "address_full"
+"""The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
+
 MAX_INLINKS = 10
 """The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
 
@@ -111,8 +114,21 @@ class Admission(Enum):
     STORED = "stored"
     SEEN = "seen"
     HOST_FULL = "host_full"
+    DOMAIN_FULL = "domain_full"
     DIRECTORY_FULL = "directory_full"
     REJECTED = "rejected"
+
+
+class Located(Enum):
+    """The decision of the frontier about a URL when the address of its host is known.
+
+    After `LATER` the URL is queued again and its lease has ended. After `FULL` its address has no
+    slot left; the caller settles the URL as `ADDRESS_FULL`.
+    """
+
+    FETCH = "fetch"
+    LATER = "later"
+    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +180,13 @@ class Frontier(Protocol):
 
         With `not_before`, the host was not contacted and rests until then. If URLs are drawn at
         random, this URL counts as drawn: it is leased first among the URLs with its score.
+        """
+
+    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
+        """Return whether a leased URL may be fetched from its server's IP address.
+
+        Call it before the server is contacted. The URL takes a slot of the address the first time.
+        Then its score may fall, so that URLs of other addresses go first (`LATER`).
         """
 
     def next(self, now: float) -> Lease | None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
+from crawler.frontier.slots import Slots
 from crawler.page_row import insert_pages, record_values
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
@@ -131,8 +132,8 @@ class Storage:
         """Return the number of hosts with a page."""
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
 
-    def queues(self, doubts_up_to: float) -> Iterator[Queue]:
-        """Yield the queue of each host with one; scores above `doubts_up_to` are promising.
+    def queues(self, waits_up_to: float) -> Iterator[Queue]:
+        """Yield the queue of each host with one; scores above `waits_up_to` are promising.
 
         Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
@@ -142,7 +143,7 @@ class Storage:
             "  ORDER BY id LIMIT 1)"
             " FROM (SELECT host, COUNT(*) AS n, SUM(score > ?) AS promising, MAX(score) AS best"
             "  FROM urls WHERE queued = 1 GROUP BY host) AS q JOIN hosts AS h ON h.id = q.host",
-            (doubts_up_to,),
+            (waits_up_to,),
         )
         for *host, number, promising, score, url_id in rows:
             yield Queue(HostRow(*host), number, promising, score, url_id)
@@ -303,6 +304,35 @@ class Storage:
             [(directory, number) for directory, number in numbers.items()],
         )
 
+    def slots(self, holders: Iterable[str]) -> dict[str, Slots]:
+        """Return the slots of each of these domains or addresses; a new one has none taken."""
+        names = dict.fromkeys(holders, Slots())
+        rows = self._sql(
+            "SELECT holder, taken, relevant FROM slots"
+            " WHERE holder IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(names)),),
+        )
+        return names | {holder: Slots(taken, relevant) for holder, taken, relevant in rows}
+
+    def add_slots(self, numbers: Mapping[str, int], relevant: int = 0) -> None:
+        """Add to the slots that domains or addresses have taken, and to their relevant pages.
+
+        Numbers below 0 give slots back.
+        """
+        self._many(
+            "INSERT INTO slots VALUES (?, ?, ?) ON CONFLICT(holder) DO UPDATE"
+            " SET taken = taken + excluded.taken, relevant = relevant + excluded.relevant",
+            [(holder, number, relevant) for holder, number in numbers.items()],
+        )
+
+    def is_located(self, url_id: int) -> bool:
+        """Return True if a URL holds a slot of an address."""
+        return bool(self._one("SELECT located FROM urls WHERE id = ?", (url_id,))[0])
+
+    def locate(self, url_id: int, score: float) -> None:
+        """Note that a URL holds a slot of an address, and give it a score."""
+        self._sql("UPDATE urls SET located = 1, score = ? WHERE id = ?", (score, url_id))
+
     def next_url_id(self) -> int:
         """Return the id of the next URL to be stored."""
         self._next_url += 1
@@ -317,7 +347,7 @@ class Storage:
             [(host.id, host.key, host.admitted) for host in hosts],
         )
         self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, 0)",
             [
                 (
                     u.id,

@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crawler.frontier.base import PAGE, REDIRECT, Frontier, Lease, LeaseError, Link, Record
+from crawler.frontier.base import (
+    PAGE,
+    REDIRECT,
+    Frontier,
+    Lease,
+    LeaseError,
+    Link,
+    Located,
+    Record,
+)
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BLOCK, BestFirst, QueuedHost, Weights
 from crawler.frontier.sqlite import SqliteFrontier
@@ -36,7 +45,8 @@ META: dict[str, object] = {
     "web": "live",
     "seeds": [],
 }
-HOSTS = ["a.de", "www.a.de", "a.de:81", "b.de", "c.com", "d.org"]
+HOSTS = ["a.de", "www.a.de", "a.de:81", "b.a.de", "c.a.de", "b.de", "c.com", "d.org"]
+ADDRESSES = st.sampled_from(["192.0.2.1", "192.0.2.2"])
 PATHS = ["/", "/x.html", "/en/1", "/en/2", "/de/1", "/de/2"]
 LINKS = st.lists(
     st.builds(
@@ -70,6 +80,7 @@ class FrontierMachine(RuleBasedStateMachine):
         name=st.sampled_from(FILTERS),
         tolerance=st.integers(0, 2),
         cap=st.sampled_from([0, 2, 3]),
+        wide_caps=st.tuples(st.sampled_from([0, 1, 3, 20]), st.sampled_from([0, 1, 3, 20])),
         directory_cap=st.sampled_from([0, 1, 2]),
         delay=st.sampled_from([0.0, 1.0, 5.0]),
         budget=st.sampled_from([None, 4]),
@@ -83,6 +94,7 @@ class FrontierMachine(RuleBasedStateMachine):
         name: str,
         tolerance: int,
         cap: int,
+        wide_caps: tuple[int, int],
         directory_cap: int,
         delay: float,
         budget: int | None,
@@ -99,7 +111,9 @@ class FrontierMachine(RuleBasedStateMachine):
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance)
         lifts = lifts and draw is Draw.FIRST
-        self.model = ObviousFrontier(self.filter, cap, directory_cap, delay, budget, lifts)
+        self.model = ObviousFrontier(
+            self.filter, cap, *wide_caps, directory_cap, delay, budget, lifts, doubts_up_to=0.0
+        )
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -116,6 +130,8 @@ class FrontierMachine(RuleBasedStateMachine):
             filter=self.filter,
             draw=self.draw,
             host_cap=self.model.host_cap,
+            domain_cap=self.model.domain_cap,
+            address_cap=self.model.address_cap,
             directory_cap=self.model.directory_cap,
             lifts=self.model.lifts,
             delay_s=self.model.delay_s,
@@ -126,10 +142,12 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def may_wait(self, candidates: dict[str, float]) -> bool:
         """Tell whether only doubtful URLs are ready and something better may be worth a wait."""
-        if self.patience == 0.0 or not candidates or max(candidates.values()) > 0.0:
+        is_doubtful = self.rules_of_crawl().is_doubtful
+        if self.patience == 0.0 or not candidates or not is_doubtful(max(candidates.values())):
             return False
         leased = {k.host for k in self.model.known if k.is_leased}
-        promising = [k for k in self.model.known if k.link.score > 0.0 and k.is_queued]
+        queued = [k for k in self.model.known if k.is_queued]
+        promising = [k for k in queued if not is_doubtful(k.link.score)]
         return any(
             k.is_leased
             or (
@@ -174,6 +192,17 @@ class FrontierMachine(RuleBasedStateMachine):
             self.leases.append(lease)
 
     @precondition(lambda self: self.leases)
+    @rule(which=st.randoms(), address=ADDRESSES)
+    def locate(self, which: Random, address: str) -> None:
+        lease = which.choice(self.leases)
+        expected = self.model.locate(lease.url, address)
+        assert self.frontier.locate(lease, address, now=self.now) is expected
+        if expected is Located.LATER:
+            self.leases.remove(lease)
+            with pytest.raises(LeaseError):
+                self.frontier.locate(lease, address, now=self.now)
+
+    @precondition(lambda self: self.leases)
     @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
     def settle(self, which: Random, kind: str, links: list[Link]) -> None:
         lease = self.leases.pop(which.randrange(len(self.leases)))
@@ -216,7 +245,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leases.clear()
         self.open()
         for known in self.model.known:
-            known.is_leased = False
+            known.is_leased, known.address = False, ""
         for host in {k.host for k in self.model.known}:
             rests_until = self.now + self.model.delay_s
             self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
@@ -262,6 +291,8 @@ class FrontierMachine(RuleBasedStateMachine):
     def check_records(self, expected: list[tuple[str, str]]) -> None:
         rows = self.run.connection.execute("SELECT url, outcome FROM pages ORDER BY id")
         assert rows.fetchall() == expected
+        counted = self.run.connection.execute("SELECT value FROM counts WHERE name = 'lowered'")
+        assert (counted.fetchone() or (0,))[0] == self.model.lowered
 
     def end_crawl(self) -> None:
         self.run.connection.close()

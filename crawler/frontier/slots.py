@@ -1,0 +1,65 @@
+"""The slots of registered domains and of IP addresses: their number, and the score of each.
+
+A host cap does not stop a farm of hosts: one domain with any number of sub-domains, or any number
+of domains on one address. So domains and addresses have slots too. A fixed number would also stop
+a university with 300 sub-domains, or a platform for blogs. So relevant pages earn more slots, and
+the score of a URL falls long before the slots end.
+"""
+
+from math import ldexp
+from typing import Final, NamedTuple
+
+EARNED_SLOTS: Final = 10
+"""Slots that a relevant page earns its domain and its address.
+
+A domain of which a tenth of the pages is relevant never runs out of slots.
+"""
+
+FREE_SHARE: Final = 10
+"""The first of this many equal parts of a cap is taken without a fall."""
+
+# Powers of two, because Python and Lua must compute the same numbers.
+_FALL: Final = 1 << 20
+_SHRINKING: Final = 40
+_LEAST_PROMISE: Final = ldexp(1.0, -30)
+
+
+class Slots(NamedTuple):
+    """The slots `taken` by URLs of a domain or an address, and its `relevant` pages."""
+
+    taken: int = 0
+    relevant: int = 0
+
+    def are_full(self, cap: int) -> bool:
+        """Return True if no slot is left; a `cap` of 0 is no cap."""
+        return cap > 0 and self.taken >= cap + EARNED_SLOTS * self.relevant
+
+    def level(self, cap: int) -> int:
+        """Return the number of falls of the next URL.
+
+        0 for the first tenth of the cap, then 1. It grows by 1 when the number of slots doubles.
+        """
+        return (self.taken // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
+
+
+def holder_of(address: str) -> str:
+    """Return the name under which an IP address holds slots; no domain has such a name."""
+    return f"ip {address}"
+
+
+def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
+    """Return a score after `level` falls.
+
+    A fallen URL is worse than every URL of its kind that fell fewer times. The kinds stay apart: a
+    promising URL (`FrontierRules.doubts_up_to`) is always better than a doubtful one.
+    """
+    if not level:
+        return score
+    if doubts_up_to is None or score <= doubts_up_to:
+        return score - level * _FALL
+    return doubts_up_to + ldexp(score - doubts_up_to, -_SHRINKING * level)
+
+
+def highest_fallen(doubts_up_to: float | None) -> float:
+    """Return a score that no URL has before it fell and that every fallen URL is below."""
+    return -_FALL / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE
