@@ -11,6 +11,7 @@ from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
 from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
+from crawler.frontier.slots import ADDRESS_CAP, DOMAIN_CAP
 from crawler.politeness.ports import has_bad_port
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 from crawler.url import normalise
@@ -76,6 +77,23 @@ class CrawlOptions:
             "URLs of one host that may enter the queue and be crawled, 0 for any number", least=0
         ),
     ] = 10
+    domain_cap: Annotated[
+        int,
+        Declared(
+            "URLs of one registered domain that may enter the queue, 10 more for each of its "
+            "relevant pages, 0 for any number; beyond a tenth of them others go first",
+            least=0,
+        ),
+    ] = DOMAIN_CAP
+    address_cap: Annotated[
+        int,
+        Declared(
+            "URLs from one IP address that may be fetched, 10 more for each of its relevant "
+            "pages, 0 for any number; beyond a tenth of them others go first; behind a proxy "
+            "addresses are not known",
+            least=0,
+        ),
+    ] = ADDRESS_CAP
     directory_cap: Annotated[
         int,
         Declared("URLs of one directory that may enter the queue, 0 for any number", least=0),

@@ -10,7 +10,6 @@ from crawler.frontier.domains import domain_of
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import Slots, fallen
 from crawler.frontier.storage import HostRow, Storage, UrlRow
-from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
 

@@ -36,8 +36,8 @@ class FrontierRules:
     At most `host_cap` URLs of a host and `directory_cap` URLs of a directory hold a slot; 0 allows
     any number. URLs of a registered domain hold `domain_cap` slots and those of an IP address
     `address_cap`; relevant pages earn more, and scores fall with the slots taken
-    (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most `budget_pages` pages are
-    settled or leased; None allows any number.
+    (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most
+    `budget_pages` pages are settled or leased; None allows any number.
 
     `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
     redirects, in their order.

@@ -9,6 +9,12 @@ the score of a URL falls long before the slots end.
 from math import ldexp
 from typing import Final, NamedTuple
 
+DOMAIN_CAP: Final = 1000
+"""The default of the slots that a registered domain has before it earned any."""
+
+ADDRESS_CAP: Final = 2000
+"""The default of the slots that an IP address has before it earned any."""
+
 EARNED_SLOTS: Final = 10
 """Slots that a relevant page earns its domain and its address.
 
@@ -19,8 +25,12 @@ FREE_SHARE: Final = 10
 """The first of this many equal parts of a cap is taken without a fall."""
 
 # Powers of two, because Python and Lua must compute the same numbers.
-_FALL: Final = 1 << 20
-_SHRINKING: Final = 40
+FALL: Final = 1 << 20
+"""The number that one fall takes from a score that is not promising."""
+
+SHRINKING: Final = 40
+"""One fall halves a promising score so many times."""
+
 _LEAST_PROMISE: Final = ldexp(1.0, -30)
 
 
@@ -56,10 +66,10 @@ def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
     if not level:
         return score
     if doubts_up_to is None or score <= doubts_up_to:
-        return score - level * _FALL
-    return doubts_up_to + ldexp(score - doubts_up_to, -_SHRINKING * level)
+        return score - level * FALL
+    return doubts_up_to + ldexp(score - doubts_up_to, -SHRINKING * level)
 
 
 def highest_fallen(doubts_up_to: float | None) -> float:
     """Return a score that no URL has before it fell and that every fallen URL is below."""
-    return -_FALL / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE
+    return -FALL / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE

@@ -214,11 +214,13 @@ class FrontierMachine(RuleBasedStateMachine):
         with pytest.raises(LeaseError):
             self.frontier.admit(lease, record, now=self.now)
 
-    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
-    def fetch(self, which: Random, kind: str, links: list[Link]) -> None:
+    @rule(which=st.randoms(), address=st.none() | ADDRESSES, kind=OUTCOMES, links=LINKS)
+    def fetch(self, which: Random, address: str | None, kind: str, links: list[Link]) -> None:
         """A lease and its page, since single steps seldom come as far as one."""
         self.now += 7.0
         self.lease()
+        if self.leases and address:
+            self.locate(which=which, address=address)
         if self.leases:
             self.settle(which=which, kind=kind, links=links)
 
