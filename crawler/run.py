@@ -23,21 +23,20 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions(
     id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
 CREATE TABLE hosts(
-    id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE,
+    id INTEGER PRIMARY KEY,
+    host TEXT NOT NULL UNIQUE,            -- or a registered domain, or "ip " and an address
     admitted INTEGER NOT NULL,            -- URLs that hold a slot of the host cap
     pages INTEGER NOT NULL DEFAULT 0,     -- pages downloaded
     delay_s REAL,                         -- Crawl-delay; NULL: the crawl's own delay
-    not_before REAL NOT NULL DEFAULT 0);  -- unix seconds; set by Retry-After and back-off
+    not_before REAL NOT NULL DEFAULT 0,   -- unix seconds; set by Retry-After and back-off
+    taken INTEGER NOT NULL DEFAULT 0,     -- URLs that hold a slot of the domain or address
+    relevant INTEGER NOT NULL DEFAULT 0); -- relevant pages of the domain or address
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory
     downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE directories(
     directory TEXT PRIMARY KEY,           -- host and first directories of a path
     admitted INTEGER NOT NULL) WITHOUT ROWID;  -- URLs that hold a slot of the directory cap
-CREATE TABLE slots(
-    holder TEXT PRIMARY KEY,              -- registered domain, or "ip " and an address
-    taken INTEGER NOT NULL,               -- URLs that hold a slot
-    relevant INTEGER NOT NULL) WITHOUT ROWID;  -- relevant pages; each earns more slots
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,

@@ -1,14 +1,14 @@
 """Admits the links of a page: each is seen, rejected, beyond a cap, or stored in the queue."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from crawler.frontier.base import Admission, Link
 from crawler.frontier.domains import domain_of
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import Slots, fallen
+from crawler.frontier.slots import are_full, fallen, level_of
 from crawler.frontier.storage import HostRow, Storage, UrlRow
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
@@ -63,47 +63,51 @@ class _Accepted(NamedTuple):
 class _Caps:
     """The slots that hosts, domains and directories have left for the links of a page.
 
-    `domain_of` has the domains of hosts; it is empty if domains have no cap. `domains` and
-    `directories` have the slots that were given before this page.
+    `hosts` are the hosts and their domains by name. `domain_of` has the domain of each host; it is
+    empty if domains have no cap. `directories` have the slots given before, and those `taken` by
+    this page.
     """
 
     rules: FrontierRules
-    domain_of: Mapping[str, str]
-    domains: Mapping[str, Slots]
+    hosts: Mapping[str, HostRow]
+    domain_of: Mapping[str, HostRow]
     directories: Mapping[str, int]
-    domains_taken: Counter[str] = field(default_factory=Counter)
-    directories_taken: Counter[str] = field(default_factory=Counter)
+    taken: Counter[str] = field(default_factory=Counter)
 
     def level(self, host: str) -> int:
         """Return the number of falls of the next URL of a host."""
-        if not self.domain_of:
-            return 0
-        return self._slots(self.domain_of[host]).level(self.rules.domain_cap)
+        domain = self.domain_of.get(host)
+        return level_of(self.rules.domain_cap, domain.taken) if domain else 0
 
-    def take(self, url: str, host: HostRow) -> Admission:
+    def take(self, url: str, name: str) -> Admission:
         """Take a slot of the host, the domain and the directory; no slot if one of them is full."""
+        host, domain = self.hosts[name], self.domain_of.get(name)
         if self.rules.host_cap and host.admitted >= self.rules.host_cap:
             return Admission.HOST_FULL
-        domain = self.domain_of.get(host.key)
-        if domain and self._slots(domain).are_full(self.rules.domain_cap):
+        if domain and are_full(self.rules.domain_cap, domain.taken, domain.relevant):
             return Admission.DOMAIN_FULL
         if self.rules.directory_cap and not self._take_directory(url):
             return Admission.DIRECTORY_FULL
-        if domain:
-            self.domains_taken[domain] += 1
         host.admitted += 1
+        if domain:
+            domain.taken += 1
         return Admission.STORED
 
-    def _slots(self, domain: str) -> Slots:
-        before = self.domains[domain]
-        return Slots(before.taken + self.domains_taken[domain], before.relevant)
+    def changed_hosts(self, stored: Sequence[UrlRow]) -> Iterable[HostRow]:
+        """Return the hosts and domains of stored URLs, each once."""
+        names = dict.fromkeys(row.host.key for row in stored)
+        changed = {name: self.hosts[name] for name in names}
+        if self.domain_of:
+            for name in names:
+                domain = self.domain_of[name]
+                changed[domain.key] = domain
+        return changed.values()
 
     def _take_directory(self, url: str) -> bool:
         directory = self.rules.filter.directory_of(url)
-        taken = self.directories[directory] + self.directories_taken[directory]
-        if taken >= self.rules.directory_cap:
+        if self.directories[directory] + self.taken[directory] >= self.rules.directory_cap:
             return False
-        self.directories_taken[directory] += 1
+        self.taken[directory] += 1
         return True
 
 
@@ -126,7 +130,6 @@ class Admitter:
         seen = self.storage.seen(prints)
         self.storage.add_inlinks(seen, origin.inlinks)
         page = self._page(links, prints, seen)
-        hosts = self.storage.hosts(page.hosts.values())
         caps = self._caps(page)
         targets = self._targets(page, origin)
         admissions = [Admission.SEEN] * len(links)
@@ -140,9 +143,9 @@ class Admitter:
             if self._is_rejected(origin, targets.get(link.url, NOTHING)):
                 admissions[place] = Admission.REJECTED
                 continue
-            admissions[place] = caps.take(link.url, hosts[name])
+            admissions[place] = caps.take(link.url, name)
             if admissions[place] is Admission.STORED:
-                accepted.append(_Accepted(place, hosts[name], score))
+                accepted.append(_Accepted(place, caps.hosts[name], score))
                 counts["lowered"] += level > 0
         accepted.sort()
         outcome.stored = [self._row(page, link, origin) for link in accepted]
@@ -184,17 +187,17 @@ class Admitter:
         )
 
     def _caps(self, page: _Page) -> _Caps:
-        domains = {}
-        if self.rules.domain_cap:
-            domains = {name: domain_of(name) for name in set(page.hosts.values())}
+        names = dict.fromkeys(page.hosts.values())
+        domains = {name: domain_of(name) for name in names} if self.rules.domain_cap else {}
+        hosts = self.storage.hosts([*names, *domains.values()])
         directories: Mapping[str, int] = {}
         if self.rules.directory_cap:
             directory_of = self.rules.filter.directory_of
             directories = self.storage.directory_slots(
                 directory_of(page.links[place].url) for place in page.hosts
             )
-        slots = self.storage.slots(domains.values()) if domains else {}
-        return _Caps(self.rules, domains, slots, directories)
+        by_host = {name: hosts[domain] for name, domain in domains.items()}
+        return _Caps(self.rules, hosts, by_host, directories)
 
     def _targets(self, page: _Page, origin: Origin) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
@@ -212,14 +215,14 @@ class Admitter:
 
     def _store(self, outcome: Outcome, caps: _Caps) -> None:
         if outcome.stored:
+            self.storage.store_hosts(caps.changed_hosts(outcome.stored))
             self.storage.store(outcome.stored)
-            self.storage.add_slots(caps.domains_taken)
-            self.storage.add_directory_slots(caps.directories_taken)
+            self.storage.add_directory_slots(caps.taken)
 
     def free(self, host: str, urls: Collection[str]) -> None:
         """Give back the slots of domain and directories that URLs of a host held."""
         if self.rules.domain_cap and urls:
-            self.storage.add_slots({domain_of(host): -len(urls)})
+            self.storage.free_wide_slots(domain_of(host), len(urls))
         if self.rules.directory_cap:
             freed = Counter(map(self.rules.filter.directory_of, urls))
             self.storage.add_directory_slots({key: -number for key, number in freed.items()})
@@ -229,7 +232,7 @@ class Admitter:
         holders = [domain_of(host)] if self.rules.domain_cap else []
         if self.rules.address_cap and address:
             holders.append(address)
-        self.storage.add_slots(dict.fromkeys(holders, 0), relevant=1)
+        self.storage.count_relevant(holders)
 
     def _lift(self, fp: int, score: float, outcome: Outcome) -> None:
         """Raise the score of a queued URL."""

@@ -7,7 +7,7 @@ the score of a URL falls long before the slots end.
 """
 
 from math import ldexp
-from typing import Final, NamedTuple
+from typing import Final
 
 DOMAIN_CAP: Final = 1000
 """The default of the slots that a registered domain has before it earned any."""
@@ -34,26 +34,24 @@ SHRINKING: Final = 40
 _LEAST_PROMISE: Final = ldexp(1.0, -30)
 
 
-class Slots(NamedTuple):
-    """The slots `taken` by URLs of a domain or an address, and its `relevant` pages."""
+def are_full(cap: int, taken: int, relevant: int) -> bool:
+    """Return True if a domain or an address has no slot left; a `cap` of 0 is no cap.
 
-    taken: int = 0
-    relevant: int = 0
+    `taken` is the number of its URLs that hold a slot, `relevant` that of its relevant pages.
+    """
+    return cap > 0 and taken >= cap + EARNED_SLOTS * relevant
 
-    def are_full(self, cap: int) -> bool:
-        """Return True if no slot is left; a `cap` of 0 is no cap."""
-        return cap > 0 and self.taken >= cap + EARNED_SLOTS * self.relevant
 
-    def level(self, cap: int) -> int:
-        """Return the number of falls of the next URL.
+def level_of(cap: int, taken: int) -> int:
+    """Return the number of falls of the next URL of a domain or an address.
 
-        0 for the first tenth of the cap, then 1. It grows by 1 when the number of slots doubles.
-        """
-        return (self.taken // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
+    It is 0 for the first tenth of the cap, then 1. It grows by 1 when `taken` doubles.
+    """
+    return (taken // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
 
 
 def holder_of(address: str) -> str:
-    """Return the name under which an IP address holds slots; no domain has such a name."""
+    """Return the name under which an IP address holds slots; no host has such a name."""
     return f"ip {address}"
 
 

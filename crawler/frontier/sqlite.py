@@ -30,7 +30,7 @@ from crawler.frontier.base import (
 from crawler.frontier.doubt import Doubt
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
-from crawler.frontier.slots import fallen, holder_of
+from crawler.frontier.slots import are_full, fallen, holder_of, level_of
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
@@ -128,17 +128,19 @@ class SqliteFrontier:
         """Return whether a leased URL may be fetched from its server's IP address."""
         pick = self._pick(lease)
         holder, score = holder_of(address), pick.score
-        if self._rules.address_cap:
+        cap = self._rules.address_cap
+        if cap:
             with self._storage.transaction() as counts:
                 if not self._storage.is_located(pick.url_id):
-                    slots = self._storage.slots([holder])[holder]
-                    if slots.are_full(self._rules.address_cap):
+                    slots = self._storage.hosts([holder])[holder]
+                    if are_full(cap, slots.taken, slots.relevant):
                         return Located.FULL
-                    level = slots.level(self._rules.address_cap)
+                    level = level_of(cap, slots.taken)
                     score = fallen(score, level, self._rules.doubts_up_to)
                     counts["lowered"] += level > 0
                     self._storage.locate(pick.url_id, score)
-                    self._storage.add_slots({holder: 1})
+                    slots.taken += 1
+                    self._storage.store_hosts([slots])
         self._addresses[lease.fingerprint] = holder
         if score == pick.score:
             return Located.FETCH
@@ -242,7 +244,7 @@ class SqliteFrontier:
             self._storage.free_slots(host.id, 1)
             self._admitter.free(lease.host, [lease.url])
             if address:
-                self._storage.add_slots({address: -1})
+                self._storage.free_wide_slots(address, 1)
         if record.is_download and record.is_relevant:
             self._admitter.earn(lease.host, address)
         tally = self._tally(lease, record)

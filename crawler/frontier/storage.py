@@ -11,7 +11,6 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
-from crawler.frontier.slots import Slots
 from crawler.page_row import insert_pages, record_values
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import host_of
@@ -29,13 +28,19 @@ _ADD_RECORD = insert_pages(
 
 @dataclass(slots=True)
 class HostRow:
-    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay."""
+    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay.
+
+    If its name is that of a registered domain or an address (`slots.holder_of`), `taken` URLs hold
+    a slot of that, and it had `relevant` pages.
+    """
 
     id: int
     key: str
     admitted: int = 0
     delay_s: float | None = None
     not_before: float = 0.0
+    taken: int = 0
+    relevant: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +143,8 @@ class Storage:
         Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
         rows = self._sql(
-            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, q.n, q.promising, -q.best,"
+            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, h.taken, h.relevant,"
+            " q.n, q.promising, -q.best,"
             " (SELECT id FROM urls WHERE host = q.host AND queued = 1 AND score = q.best"
             "  ORDER BY id LIMIT 1)"
             " FROM (SELECT host, COUNT(*) AS n, SUM(score > ?) AS promising, MAX(score) AS best"
@@ -262,10 +268,10 @@ class Storage:
         return {fingerprint for (fingerprint,) in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
-        """Return the hosts with these names; a new host gets its id."""
+        """Return the hosts, domains and addresses with these names; a new one gets its id."""
         names = dict.fromkeys(keys)
         rows = self._sql(
-            "SELECT id, host, admitted, delay_s, not_before FROM hosts"
+            "SELECT id, host, admitted, delay_s, not_before, taken, relevant FROM hosts"
             " WHERE host IN (SELECT value FROM json_each(?))",
             (json.dumps(list(names)),),
         )
@@ -304,25 +310,22 @@ class Storage:
             [(directory, number) for directory, number in numbers.items()],
         )
 
-    def slots(self, holders: Iterable[str]) -> dict[str, Slots]:
-        """Return the slots of each of these domains or addresses; a new one has none taken."""
-        names = dict.fromkeys(holders, Slots())
-        rows = self._sql(
-            "SELECT holder, taken, relevant FROM slots"
-            " WHERE holder IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(names)),),
-        )
-        return names | {holder: Slots(taken, relevant) for holder, taken, relevant in rows}
-
-    def add_slots(self, numbers: Mapping[str, int], relevant: int = 0) -> None:
-        """Add to the slots that domains or addresses have taken, and to their relevant pages.
-
-        Numbers below 0 give slots back.
-        """
+    def store_hosts(self, hosts: Iterable[HostRow]) -> None:
+        """Store the numbers of slots that hosts, domains and addresses have given."""
         self._many(
-            "INSERT INTO slots VALUES (?, ?, ?) ON CONFLICT(holder) DO UPDATE"
-            " SET taken = taken + excluded.taken, relevant = relevant + excluded.relevant",
-            [(holder, number, relevant) for holder, number in numbers.items()],
+            "INSERT INTO hosts(id, host, admitted, taken) VALUES (?, ?, ?, ?) ON CONFLICT(host)"
+            " DO UPDATE SET admitted = excluded.admitted, taken = excluded.taken",
+            [(host.id, host.key, host.admitted, host.taken) for host in hosts],
+        )
+
+    def free_wide_slots(self, holder: str, number: int) -> None:
+        """Give back a number of slots of a domain or an address."""
+        self._sql("UPDATE hosts SET taken = taken - ? WHERE host = ?", (number, holder))
+
+    def count_relevant(self, holders: Sequence[str]) -> None:
+        """Count a relevant page for domains and addresses that have given slots."""
+        self._many(
+            "UPDATE hosts SET relevant = relevant + 1 WHERE host = ?", [(h,) for h in holders]
         )
 
     def is_located(self, url_id: int) -> bool:
@@ -339,13 +342,7 @@ class Storage:
         return self._next_url
 
     def store(self, urls: Sequence[UrlRow]) -> None:
-        """Queue URLs and store the numbers of slots that their hosts have given."""
-        hosts = {row.host.key: row.host for row in urls}.values()
-        self._many(
-            "INSERT INTO hosts(id, host, admitted) VALUES (?, ?, ?)"
-            " ON CONFLICT(host) DO UPDATE SET admitted = excluded.admitted",
-            [(host.id, host.key, host.admitted) for host in hosts],
-        )
+        """Queue URLs; `store_hosts` stores their hosts."""
         self._many(
             "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, 0)",
             [
