@@ -8,7 +8,7 @@ from typing import NamedTuple
 from crawler.frontier.base import Admission, Link
 from crawler.frontier.domains import domain_of
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import are_full, fallen, level_of
+from crawler.frontier.slots import FREE_SHARE, are_full, fallen, level_of
 from crawler.frontier.storage import HostRow, Storage, UrlRow
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
@@ -44,13 +44,15 @@ class _Page(NamedTuple):
     """The links of a page that are decided about, by their place on the page, from 0.
 
     `first` is the first place of each fingerprint. `hosts` are the hosts of the links in the order
-    in which they are decided.
+    in which they are decided. `domains` are the domains of the hosts; it is empty if domains have
+    no cap.
     """
 
     links: Sequence[Link]
     prints: Sequence[int]
     first: Mapping[int, int]
     hosts: Mapping[int, str]
+    domains: Mapping[str, str]
 
 
 class _Accepted(NamedTuple):
@@ -63,28 +65,28 @@ class _Accepted(NamedTuple):
 class _Caps:
     """The slots that hosts, domains and directories have left for the links of a page.
 
-    `hosts` are the hosts and their domains by name. `domain_of` has the domain of each host; it is
+    `hosts` are the hosts and their domains by name, `domains` the domain of each host; that is
     empty if domains have no cap. `directories` have the slots given before, and those `taken` by
-    this page.
+    this page. Unless the page `is_crowded`, all its links are in the free share of their domains.
     """
 
     rules: FrontierRules
     hosts: Mapping[str, HostRow]
-    domain_of: Mapping[str, HostRow]
+    domains: Mapping[str, HostRow]
     directories: Mapping[str, int]
+    is_crowded: bool
     taken: Counter[str] = field(default_factory=Counter)
 
     def level(self, host: str) -> int:
-        """Return the number of falls of the next URL of a host."""
-        domain = self.domain_of.get(host)
-        return level_of(self.rules.domain_cap, domain.taken) if domain else 0
+        """Return the number of falls of the next URL of a host on a crowded page."""
+        return level_of(self.rules.domain_cap, self.domains[host].taken)
 
     def take(self, url: str, name: str) -> Admission:
         """Take a slot of the host, the domain and the directory; no slot if one of them is full."""
-        host, domain = self.hosts[name], self.domain_of.get(name)
+        host, domain = self.hosts[name], self.domains.get(name)
         if self.rules.host_cap and host.admitted >= self.rules.host_cap:
             return Admission.HOST_FULL
-        if domain and are_full(self.rules.domain_cap, domain.taken, domain.relevant):
+        if domain and self.is_crowded and self._is_full(domain):
             return Admission.DOMAIN_FULL
         if self.rules.directory_cap and not self._take_directory(url):
             return Admission.DIRECTORY_FULL
@@ -93,14 +95,14 @@ class _Caps:
             domain.taken += 1
         return Admission.STORED
 
+    def _is_full(self, domain: HostRow) -> bool:
+        return are_full(self.rules.domain_cap, domain.taken, domain.relevant)
+
     def changed_hosts(self, stored: Sequence[UrlRow]) -> Iterable[HostRow]:
         """Return the hosts and domains of stored URLs, each once."""
-        names = dict.fromkeys(row.host.key for row in stored)
-        changed = {name: self.hosts[name] for name in names}
-        if self.domain_of:
-            for name in names:
-                domain = self.domain_of[name]
-                changed[domain.key] = domain
+        changed = {row.host.key: row.host for row in stored}
+        if self.domains:
+            changed |= {(domain := self.domains[name]).key: domain for name in changed}
         return changed.values()
 
     def _take_directory(self, url: str) -> bool:
@@ -135,8 +137,9 @@ class Admitter:
         admissions = [Admission.SEEN] * len(links)
         accepted: list[_Accepted] = []
         for place, name in page.hosts.items():
-            link, level = self._best(page, place), caps.level(name)
-            score = fallen(link.score, level, self.rules.doubts_up_to)
+            link = self._best(page, place)
+            level = caps.level(name) if caps.is_crowded else 0
+            score = fallen(link.score, level, self.rules.doubts_up_to) if level else link.score
             if prints[place] in seen:
                 self._lift(prints[place], score, outcome)
                 continue
@@ -166,14 +169,15 @@ class Admitter:
         if not self.rules.lifts:
             wanted = [i for i in wanted if prints[i] not in seen]
         hosts = {i: host_of(links[i].url) for i in wanted}
+        domains: dict[str, str] = {}
         if self.rules.domain_cap:
-            names = set(hosts.values())
-            if len({domain_of(name) for name in names}) < len(names):
+            domains = {name: domain_of(name) for name in dict.fromkeys(hosts.values())}
+            if len(set(domains.values())) < len(domains):
                 rank: dict[str, int] = {}
                 for link in links:
                     rank.setdefault(host_of(link.url), len(rank))
                 hosts = dict(sorted(hosts.items(), key=lambda item: rank[item[1]]))
-        return _Page(links, prints, first, hosts)
+        return _Page(links, prints, first, hosts, domains)
 
     def _best(self, page: _Page, place: int) -> Link:
         """Return a link; with the best score of its repetitions, if scores are lifted."""
@@ -187,17 +191,18 @@ class Admitter:
         )
 
     def _caps(self, page: _Page) -> _Caps:
-        names = dict.fromkeys(page.hosts.values())
-        domains = {name: domain_of(name) for name in names} if self.rules.domain_cap else {}
-        hosts = self.storage.hosts([*names, *domains.values()])
+        others = (domain for name, domain in page.domains.items() if domain != name)
+        hosts = self.storage.hosts([*page.hosts.values(), *others])
         directories: Mapping[str, int] = {}
         if self.rules.directory_cap:
             directory_of = self.rules.filter.directory_of
             directories = self.storage.directory_slots(
                 directory_of(page.links[place].url) for place in page.hosts
             )
-        by_host = {name: hosts[domain] for name, domain in domains.items()}
-        return _Caps(self.rules, hosts, by_host, directories)
+        domains = {name: hosts[domain] for name, domain in page.domains.items()}
+        free = self.rules.domain_cap // FREE_SHARE - len(page.hosts)
+        is_crowded = any(domain.taken >= free for domain in domains.values())
+        return _Caps(self.rules, hosts, domains, directories, is_crowded)
 
     def _targets(self, page: _Page, origin: Origin) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""

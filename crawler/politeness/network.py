@@ -49,6 +49,17 @@ class BusyAddressError(Exception):
         self.wait_s = wait_s
 
 
+class AddressCapError(Exception):
+    """A URL was not fetched because of the slots of its server's address.
+
+    If the address `is_full`, the URL has to be settled. Otherwise it was queued again.
+    """
+
+    def __init__(self, message: str, *, is_full: bool) -> None:
+        super().__init__(message)
+        self.is_full = is_full
+
+
 def is_private_host(host: str) -> bool:
     """Return True if the host of a URL is spelled like one of a private network.
 

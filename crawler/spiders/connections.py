@@ -19,9 +19,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer
 
-from crawler.frontier.base import Lease
+from crawler.frontier.base import Lease, Located
 from crawler.politeness.host_turns import HostTurns
 from crawler.politeness.network import (
+    AddressCapError,
     BusyAddressError,
     NoContactError,
     PrivateAddressError,
@@ -151,6 +152,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
             return await super().download_request(request)
         host = urlparse_cached(request).hostname or ""
         address = await self._address(names, host)
+        self._locate(request, address)
         wait_s = self._shared.enter(address, host)
         if wait_s is not None:
             raise BusyAddressError(f"{host} has to wait for other requests at {address}", wait_s)
@@ -158,6 +160,18 @@ class GuardedDownloadHandler(LiveDownloadHandler):
             return await super().download_request(request)
         finally:
             self._shared.leave(address)
+
+    def _locate(self, request: Request, address: str) -> None:
+        """Raise `AddressCapError` if a leased URL may not be fetched from an address now."""
+        lease: Lease | None = request.meta.get(LEASE)
+        if lease is None or host_of(request.url) != lease.host:
+            return
+        located = self._crawl.frontier.locate(lease, address, now=self._crawl.clock())
+        if located is not Located.FETCH:
+            raise AddressCapError(
+                f"{lease.host} is at {address}, which has given many URLs",
+                is_full=located is Located.FULL,
+            )
 
     async def _address(self, names: GuardedNames, host: str) -> str:
         """Return the first address of a host that may be contacted."""
