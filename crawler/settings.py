@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 from crawler.declaration import Declared
+from crawler.politeness.network import dns_servers
 
 try:
     VERSION = version("langfocus")
@@ -65,6 +66,7 @@ LANGFOCUS_DNS: Annotated[
     Declared(
         "DNS servers that are asked, as ADDRESS or ADDRESS:PORT with commas between them",
         default_help="those of this machine",
+        read=dns_servers,
     ),
 ] = None
 RETRY_TIMES: Annotated[int, Declared("retries of a failed URL", least=0)] = 2

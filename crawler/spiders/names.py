@@ -88,12 +88,11 @@ class CaresNames:
     def from_crawler(cls, crawler: Crawler, reactor: ReactorBase) -> "CaresNames":
         """Return the resolver that Scrapy's settings describe."""
         settings = crawler.settings
-        servers: str | None = setting(settings, "LANGFOCUS_DNS")
         return cls(
             reactor,
             timeout_s=settings.getfloat("DNS_TIMEOUT"),
             cache_size=settings.getint("DNSCACHE_SIZE"),
-            servers=[server.strip() for server in (servers or "").split(",") if server.strip()],
+            servers=setting(settings, "LANGFOCUS_DNS") or (),
         )
 
     def install_on_reactor(self) -> None:
@@ -107,7 +106,7 @@ class CaresNames:
         hostName: str,
         portNumber: int = 0,
         addressTypes: Sequence[type[Any]] | None = None,
-        transportSemantics: str = "TCP",
+        transportSemantics: Any = "TCP",
     ) -> _Resolution:
         """Resolve a name; see Twisted's `IHostnameResolver`."""
         resolution = _Resolution(hostName)
