@@ -370,6 +370,42 @@ def test_all_ports_of_a_name_share_one_cap_one_delay_and_one_turn(
     assert (frontier.next(0.9), lease_now(frontier, 1.0).host) == (None, "third.de")
 
 
+def test_relevant_pages_earn_their_domain_more_slots(tmp_path: Path, new_frontier: Opener) -> None:
+    """A university with many sub-domains: ten slots more for each page in the language."""
+    frontier = new_frontier(tmp_path, domain_cap=3)
+    hosts = [Link(f"http://h{n}.uni.de/", 0.0) for n in range(40)]
+    answers = frontier.seed(hosts, 0.0)
+    assert [answer.value for answer in answers].count("domain_full") == 37
+    frontier.admit(lease_now(frontier), page("en"), hosts, now=0.0)
+    assert frontier.counts().queued == 2
+    frontier.admit(lease_now(frontier), page("de"), hosts, now=0.0)
+    assert frontier.counts().queued == 11
+
+
+@pytest.mark.parametrize(
+    ("draw", "doubts_up_to", "score"),
+    [(Draw.UNIFORM, None, 0.0), (Draw.FIRST, None, -3.0), (Draw.FIRST, 0.0, 2.5)],
+)
+def test_a_farm_waits_until_others_of_its_kind_were_fetched(
+    tmp_path: Path, new_frontier: Opener, draw: Draw, doubts_up_to: float | None, score: float
+) -> None:
+    rules: dict[str, Any] = {"draw": draw, "doubts_up_to": doubts_up_to, "domain_cap": 50}
+    frontier = new_frontier(tmp_path, **rules)
+    farm = [f"http://h{n}.farm.de/" for n in range(20)]
+    others = [f"http://b{n}.de/" for n in range(9)]
+    frontier.seed([Link(url, score) for url in farm], 0.0)
+    frontier.seed([Link("http://doubtful.de/", score - 5.0)], 0.0)
+    frontier.seed([Link(url, score) for url in others], 0.0)
+    order = [lease_now(frontier).url for _ in range(30)]
+    if doubts_up_to is None:  # the last in its kind, or first in another
+        order.remove("http://doubtful.de/")
+        order.append("http://doubtful.de/")
+    # Each time that the number of slots doubles, the next URLs fall once more.
+    groups = order[:14], order[14:19], order[19:29], order[29:]
+    expected = [*farm[:5], *others], farm[5:10], farm[10:], ["http://doubtful.de/"]
+    assert [sorted(group) for group in groups] == [sorted(group) for group in expected]
+
+
 def test_a_random_draw_is_uniform_over_what_is_queued_now(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
