@@ -9,11 +9,11 @@ the score of a URL falls long before the slots end.
 from math import ldexp
 from typing import Final
 
-DOMAIN_CAP: Final = 1000
-"""The default of the slots that a registered domain has before it earned any."""
+DOMAIN_HOSTS: Final = 100
+"""A registered domain has by default the slots of so many hosts, before it earned any."""
 
-ADDRESS_CAP: Final = 2000
-"""The default of the slots that an IP address has before it earned any."""
+ADDRESS_HOSTS: Final = 200
+"""An IP address has by default the slots of so many hosts, before it earned any."""
 
 EARNED_SLOTS: Final = 10
 """Slots that a relevant page earns its domain and its address.
