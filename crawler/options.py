@@ -44,8 +44,8 @@ class CrawlOptions:
     """The spider arguments of a crawl, each declared once.
 
     `strategy` None: the best one for the language. `domain_cap` and `address_cap` None: they follow
-    from `host_cap`, so a crawl without a host cap has no such caps either. `pages` None: no limit. `seeds` (): the seeds of
-    the Web that is crawled.
+    from `host_cap`, so a crawl without a host cap has no such caps either. `pages` None: no limit.
+    `seeds` (): the seeds of the Web that is crawled.
     """
 
     lang: Annotated[

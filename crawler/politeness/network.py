@@ -96,7 +96,7 @@ def dns_servers(text: str, label: str) -> tuple[str, ...]:
 def _check_server(server: str, given: str) -> None:
     try:
         parts = urlsplit(f"//{server}")
-        is_good = parts.port is not None and parts.netloc == server
+        is_good = parts.port is not None and parts.netloc == server and "@" not in server
         ip_address(parts.hostname or "")
     except ValueError:
         is_good = False
