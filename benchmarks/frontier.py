@@ -8,8 +8,8 @@ once drawn uniformly. Every host is a registered domain, and domains and address
 a crawl with default settings. A *pop* is `next` and `release`; a *settled* page is `next` and
 `admit` without links. The clock advances by 0.1 ms for each, with 1 s between two contacts of a
 host, so that hosts rest and come back. Use the rates by CPU second: other processes hardly change
-them. Memory is the growth of the resident set, SQLite's page cache (64 MB) included. Disk is the size of
-the full `run.db`. A folder as large as a national archive's takes an hour or more:
+them. Memory is the growth of the resident set, SQLite's page cache (64 MB) included. Disk is the
+size of the full `run.db`. A folder as large as a national archive's takes an hour or more:
 
     python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
 
