@@ -18,6 +18,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.options import CrawlOptions
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
+from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
 from crawler.preparation import Preparation, prepare
 from crawler.run import IDENTITY, OpenRun, lock_run, open_run
@@ -73,8 +74,12 @@ class Crawl:
         self.frontier.seed(self.visitor.links(self.options.seeds, SEED), self.clock())
 
     def may_contact(self, url: str) -> bool:
-        """Return False for a URL that names a private host, unless those are allowed."""
-        return self.web is not None or self.settings.private_addresses or not is_private_url(url)
+        """Return False for a URL with a bad port or a private host, unless those are allowed."""
+        if self.web is not None:
+            return True
+        return not has_bad_port(url) and (
+            self.settings.private_addresses or not is_private_url(url)
+        )
 
     def counts(self) -> Counts:
         """Return the counts of the frontier; after `close`, the last ones.
@@ -246,6 +251,8 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "filter": options.filter,
         "tolerance": options.tolerance,
         "host_cap": options.host_cap,
+        "domain_cap": options.domain_slots,
+        "address_cap": options.address_slots,
         "directory_cap": options.directory_cap,
         "directory_depth": options.directory_depth,
         "identify": options.identify,
@@ -275,6 +282,8 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
         doubts_up_to=ordering.doubts_up_to,
         patience_s=settings.patience_s,
         host_cap=options.host_cap,
+        domain_cap=options.domain_slots,
+        address_cap=options.address_slots,
         directory_cap=options.directory_cap,
         delay_s=settings.delay_s,
         budget_pages=options.pages,

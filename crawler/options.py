@@ -11,6 +11,7 @@ from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
 from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
+from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.seeds import read_seed_file, read_seeds
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 from crawler.web.opening import KINDS
@@ -31,8 +32,9 @@ def _language(tag: str, label: str) -> str:
 class CrawlOptions:
     """The spider arguments of a crawl, each declared once.
 
-    `strategy` None: the best one for the language. `pages` None: no limit. `seeds` (): the seeds of
-    the Web that is crawled.
+    `strategy` None: the best one for the language. `domain_cap` and `address_cap` None: they follow
+    from `host_cap`, so a crawl without a host cap has no such caps either. `pages` None: no limit.
+    `seeds` (): the seeds of the Web that is crawled.
     """
 
     lang: Annotated[
@@ -65,6 +67,25 @@ class CrawlOptions:
             "URLs of one host that may enter the queue and be crawled, 0 for any number", least=0
         ),
     ] = 10
+    domain_cap: Annotated[
+        int | None,
+        Declared(
+            "URLs of one registered domain that may enter the queue, 10 more for each of its "
+            "relevant pages, 0 for any number; beyond a tenth of them others go first",
+            default_help=f"{DOMAIN_HOSTS} times host_cap",
+            least=0,
+        ),
+    ] = None
+    address_cap: Annotated[
+        int | None,
+        Declared(
+            "URLs from one IP address that may be fetched, 10 more for each of its relevant "
+            "pages, 0 for any number; beyond a tenth of them others go first; behind a proxy "
+            "addresses are not known",
+            default_help=f"{ADDRESS_HOSTS} times host_cap",
+            least=0,
+        ),
+    ] = None
     directory_cap: Annotated[
         int,
         Declared("URLs of one directory that may enter the queue, 0 for any number", least=0),
@@ -111,6 +132,16 @@ class CrawlOptions:
         if "seeds" not in values:
             values["seeds"] = _default_seeds(values["lang"], web)
         return cls(**values)
+
+    @property
+    def domain_slots(self) -> int:
+        """The cap of a registered domain; 0 is no cap."""
+        return DOMAIN_HOSTS * self.host_cap if self.domain_cap is None else self.domain_cap
+
+    @property
+    def address_slots(self) -> int:
+        """The cap of an IP address; 0 is no cap."""
+        return ADDRESS_HOSTS * self.host_cap if self.address_cap is None else self.address_cap
 
 
 OPTIONS = declarations(CrawlOptions)

@@ -25,11 +25,14 @@ CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions(
     id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
 CREATE TABLE hosts(
-    id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE,
+    id INTEGER PRIMARY KEY,
+    host TEXT NOT NULL UNIQUE,            -- or a registered domain, or "ip " and an address
     admitted INTEGER NOT NULL,            -- URLs that hold a slot of the host cap
     pages INTEGER NOT NULL DEFAULT 0,     -- pages downloaded
     delay_s REAL,                         -- Crawl-delay; NULL: the crawl's own delay
-    not_before REAL NOT NULL DEFAULT 0);  -- unix seconds; set by Retry-After and back-off
+    not_before REAL NOT NULL DEFAULT 0,   -- unix seconds; set by Retry-After and back-off
+    taken INTEGER NOT NULL DEFAULT 0,     -- URLs that hold a slot of the domain or address
+    relevant INTEGER NOT NULL DEFAULT 0); -- relevant pages of the domain or address
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory
     downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
@@ -47,8 +50,9 @@ CREATE TABLE urls(
     score REAL NOT NULL,
     queued INTEGER NOT NULL,              -- 1: in the queue; 0: settled;
                                           -- 2: not fetched, another URL gave its page
-    inlinks TEXT);                        -- pages that link here by language: "2de 1en";
+    inlinks TEXT,                         -- pages that link here by language: "2de 1en";
                                           -- NULL: none, or settled
+    located INTEGER NOT NULL DEFAULT 0);  -- 1: holds a slot of its IP address
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 {create_pages()};
@@ -73,6 +77,8 @@ IDENTITY = (
     "filter",
     "tolerance",
     "host_cap",
+    "domain_cap",
+    "address_cap",
     "directory_cap",
     "directory_depth",
     "web",

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from crawler.errors import SettingError
+from crawler.politeness.ports import has_bad_port
 from crawler.url import normalise
 
 _MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -57,6 +58,8 @@ def _urls(texts: Iterable[tuple[str, str]], origin: str) -> tuple[str, ...]:
         url = _url(text.strip())
         if url is None:
             raise SettingError(f"{origin}: {place} is not an http(s) URL: {text.strip()[:80]}")
+        if has_bad_port(url):
+            raise SettingError(f"{origin}: {place} has a port that no browser opens: {url[:80]}")
         urls.append(url)
     if not urls:
         raise SettingError(f"{origin}: no URL to start from")

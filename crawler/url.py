@@ -30,6 +30,7 @@ _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
 _FORBIDDEN = re.compile(r"[][|{}^`\\]")
 _NEVER_ESCAPED = frozenset(ascii_letters + digits + "-._~")
 _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
+_HOST_NAME = re.compile(r"https?://(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)
 
 _UNWANTED_SUFFIXES = frozenset(
     # images, sound, film
@@ -89,12 +90,13 @@ def _needed(escape: re.Match[str]) -> str:
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, in lower case, without one leading `www.`.
+    """Return the host of a normalised URL, in lower case, without its port and one leading `www.`.
 
     `wetter.tagesschau.de` and `tagesschau.de` are two hosts, `www.twitter.com` and
-    `twitter.com` are one (Baykan 2013, 5.2).
+    `twitter.com` are one (Baykan 2013, 5.2). All ports of a name are one host, because they are one
+    machine.
     """
-    match = _SCHEME_HOST.match(url)
+    match = _HOST_NAME.match(url)
     return match[1].lower().removeprefix("www.") if match else ""
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from classifiers.urls.standard import absolute
 from crawler import settings
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
+from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
@@ -98,19 +99,22 @@ class Sifted(NamedTuple):
     wanted: list[str]
     files: int
     malformed: int
+    ports: int
     traps: int
 
 
 def sift(urls: Sequence[str]) -> Sifted:
     """Return the links of a page that may be queued; `urls` are absolute."""
     normal = [url for url in map(normalise, urls) if url]
-    pages = [url for url in normal if not is_unwanted_file(url)]
+    allowed = [url for url in normal if not has_bad_port(url)]
+    pages = [url for url in allowed if not is_unwanted_file(url)]
     wanted = [url for url in pages if not is_trap(url)]
     return Sifted(
         list(dict.fromkeys(wanted)),
-        len(normal) - len(pages),
-        len(urls) - len(normal),
-        len(pages) - len(wanted),
+        files=len(allowed) - len(pages),
+        malformed=len(urls) - len(normal),
+        ports=len(normal) - len(allowed),
+        traps=len(pages) - len(wanted),
     )
 
 
@@ -120,6 +124,7 @@ def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
         record,
         ignored_files=sifted.files,
         ignored_urls=sifted.malformed + dropped,
+        ignored_ports=sifted.ports,
         ignored_traps=sifted.traps,
     )
 

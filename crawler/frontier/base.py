@@ -22,6 +22,9 @@ pages.
 REDIRECT = "redirect"
 """The outcome of a URL that redirects; its target gets its slots of the caps."""
 
+ADDRESS_FULL = "address_full"
+"""The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
+
 MAX_INLINKS = 10
 """The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
 
@@ -64,9 +67,10 @@ class Record:
     `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, None if
     unknown.
 
-    Three kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
-    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_traps` look
-    endless (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
+    Four kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
+    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_ports` name a
+    port that no browser opens (`crawler.politeness.ports`); `ignored_traps` look endless
+    (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
     `is_reference` is True if the page has enough text for its language to count among the `inlinks`
     of the URLs that it links to. `parser` is the name of the HTML parser that read it.
 
@@ -89,6 +93,7 @@ class Record:
     ignored_urls: int = 0
     is_reference: bool = False
     parser: str | None = None
+    ignored_ports: int = 0
     ignored_traps: int = 0
     is_cut: bool = False
     canonical: str | None = None
@@ -98,6 +103,7 @@ class Record:
         numbers = {
             "ignored_file": self.ignored_files,
             "ignored_url": self.ignored_urls,
+            "ignored_port": self.ignored_ports,
             "ignored_trap": self.ignored_traps,
             "cut_short": int(self.is_cut),
         }
@@ -112,8 +118,21 @@ class Admission(Enum):
     STORED = "stored"
     SEEN = "seen"
     HOST_FULL = "host_full"
+    DOMAIN_FULL = "domain_full"
     DIRECTORY_FULL = "directory_full"
     REJECTED = "rejected"
+
+
+class Located(Enum):
+    """The decision of the frontier about a URL when the address of its host is known.
+
+    After `LATER` the URL is queued again and its lease has ended. After `FULL` its address has no
+    slot left; the caller settles the URL as `ADDRESS_FULL`.
+    """
+
+    FETCH = "fetch"
+    LATER = "later"
+    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +197,13 @@ class Frontier(Protocol):
 
         With `not_before`, the host was not contacted and rests until then. If URLs are drawn at
         random, this URL counts as drawn: it is leased first among the URLs with its score.
+        """
+
+    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
+        """Return whether a leased URL may be fetched from its server's IP address.
+
+        Call it before the server is contacted. The URL takes a slot of the address the first time.
+        Then its score may fall, so that URLs of other addresses go first (`LATER`).
         """
 
     def next(self, now: float) -> Lease | None:

@@ -23,8 +23,8 @@ _PAGES = f"SELECT {', '.join(PAGE_COLUMNS)}, checksum FROM pages"  # noqa: S608
 _NOT_CHECKED = ("meta", "urls", "pages", "sqlite_sequence", "sqlite_stat1")
 _URLS = (
     "SELECT u.id, u.fingerprint, u.url, u.host, u.unit, u.parent, u.depth, u.redirects, u.checksum,"
-    " u.retries, u.score, u.queued, u.inlinks, h.host FROM urls AS u LEFT JOIN hosts AS h"
-    " ON h.id = u.host"
+    " u.retries, u.score, u.queued, u.inlinks, u.located, h.host"
+    " FROM urls AS u LEFT JOIN hosts AS h ON h.id = u.host"
 )
 
 # The queue and the counters of hosts as they follow from the rows.
@@ -166,7 +166,7 @@ def _bad_urls(connection: sqlite3.Connection) -> Iterator[_Found]:
 
 def _url_fault(row: Sequence[object]) -> str:
     _, key, url, host, unit, parent, depth, redirects, checksum, *rest, _ = row
-    retries, score, queued, languages = rest
+    retries, score, queued, languages, located = rest
     if not isinstance(url, str) or key != fingerprint(url):
         return "its fingerprint is not that of its URL"
     try:
@@ -178,6 +178,8 @@ def _url_fault(row: Sequence[object]) -> str:
         return "its checksum is wrong"
     if not _is_number(retries) or not _is_score(score) or queued not in (0, 1, KNOWN):
         return "its retries, score or state are impossible"
+    if located not in (0, 1):
+        return "its located is impossible"
     return "" if _is_inlinks(languages) else "its inlinks are impossible"
 
 

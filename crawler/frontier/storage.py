@@ -36,13 +36,19 @@ _FORGET_ROBOTS = """DELETE FROM robots WHERE origin IN (
 
 @dataclass(slots=True)
 class HostRow:
-    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay."""
+    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay.
+
+    If its name is that of a registered domain or an address (`slots.holder_of`), `taken` URLs hold
+    a slot of that, and it had `relevant` pages.
+    """
 
     id: int
     key: str
     admitted: int = 0
     delay_s: float | None = None
     not_before: float = 0.0
+    taken: int = 0
+    relevant: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,18 +165,19 @@ class Storage:
         """Return the number of hosts with a page."""
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
 
-    def queues(self, doubts_up_to: float) -> Iterator[Queue]:
-        """Yield the queue of each host with one; scores above `doubts_up_to` are promising.
+    def queues(self, waits_up_to: float) -> Iterator[Queue]:
+        """Yield the queue of each host with one; scores above `waits_up_to` are promising.
 
         Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
         rows = self._sql(
-            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, q.n, q.promising, -q.best,"
+            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, h.taken, h.relevant,"
+            " q.n, q.promising, -q.best,"
             " (SELECT id FROM urls WHERE host = q.host AND queued = 1 AND score = q.best"
             "  ORDER BY id LIMIT 1)"
             " FROM (SELECT host, COUNT(*) AS n, SUM(score > ?) AS promising, MAX(score) AS best"
             "  FROM urls WHERE queued = 1 GROUP BY host) AS q JOIN hosts AS h ON h.id = q.host",
-            (doubts_up_to,),
+            (waits_up_to,),
         )
         for *host, number, promising, score, url_id in rows:
             yield Queue(HostRow(*host), number, promising, score, url_id)
@@ -253,7 +260,7 @@ class Storage:
         elif not self.seen([key]):
             values = (self.next_url_id(), key, url, host, parent, KNOWN)
             self._sql(
-                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL)", values
+                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL, 0)", values
             )
             self._renew_checksum(values[0])
         return row
@@ -348,10 +355,10 @@ class Storage:
         return {fingerprint for (fingerprint,) in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
-        """Return the hosts with these names; a new host gets its id."""
+        """Return the hosts, domains and addresses with these names; a new one gets its id."""
         names = dict.fromkeys(keys)
         rows = self._sql(
-            "SELECT id, host, admitted, delay_s, not_before FROM hosts"
+            "SELECT id, host, admitted, delay_s, not_before, taken, relevant FROM hosts"
             " WHERE host IN (SELECT value FROM json_each(?))",
             (json.dumps(list(names)),),
         )
@@ -390,21 +397,41 @@ class Storage:
             [(directory, number) for directory, number in numbers.items()],
         )
 
+    def store_hosts(self, hosts: Iterable[HostRow]) -> None:
+        """Store the numbers of slots that hosts, domains and addresses have given."""
+        self._many(
+            "INSERT INTO hosts(id, host, admitted, taken) VALUES (?, ?, ?, ?) ON CONFLICT(host)"
+            " DO UPDATE SET admitted = excluded.admitted, taken = excluded.taken",
+            [(host.id, host.key, host.admitted, host.taken) for host in hosts],
+        )
+
+    def free_wide_slots(self, holder: str, number: int) -> None:
+        """Give back a number of slots of a domain or an address."""
+        self._sql("UPDATE hosts SET taken = taken - ? WHERE host = ?", (number, holder))
+
+    def count_relevant(self, holders: Sequence[str]) -> None:
+        """Count a relevant page for domains and addresses that have given slots."""
+        self._many(
+            "UPDATE hosts SET relevant = relevant + 1 WHERE host = ?", [(h,) for h in holders]
+        )
+
+    def is_located(self, url_id: int) -> bool:
+        """Return True if a URL holds a slot of an address."""
+        return bool(self._one("SELECT located FROM urls WHERE id = ?", (url_id,))[0])
+
+    def locate(self, url_id: int, score: float) -> None:
+        """Note that a URL holds a slot of an address, and give it a score."""
+        self._sql("UPDATE urls SET located = 1, score = ? WHERE id = ?", (score, url_id))
+
     def next_url_id(self) -> int:
         """Return the id of the next URL to be stored."""
         self._next_url += 1
         return self._next_url
 
     def store(self, urls: Sequence[UrlRow]) -> None:
-        """Queue URLs and store the numbers of slots that their hosts have given."""
-        hosts = {row.host.key: row.host for row in urls}.values()
+        """Queue URLs; `store_hosts` stores their hosts."""
         self._many(
-            "INSERT INTO hosts(id, host, admitted) VALUES (?, ?, ?)"
-            " ON CONFLICT(host) DO UPDATE SET admitted = excluded.admitted",
-            [(host.id, host.key, host.admitted) for host in hosts],
-        )
-        self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, 0)",
             map(_values_of, urls),
         )
 

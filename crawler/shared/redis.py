@@ -30,9 +30,11 @@ from crawler.frontier.base import (
     Lease,
     LeaseError,
     Link,
+    Located,
     Record,
 )
 from crawler.frontier.rules import FrontierRules
+from crawler.frontier.slots import holder_of
 from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
@@ -48,6 +50,7 @@ _ADMISSIONS = {
     "s": Admission.STORED,
     "e": Admission.SEEN,
     "f": Admission.HOST_FULL,
+    "m": Admission.DOMAIN_FULL,
     "d": Admission.DIRECTORY_FULL,
     "r": Admission.REJECTED,
 }
@@ -60,11 +63,15 @@ _KEEPS_ALL = "noeviction"
 
 
 class _Held(NamedTuple):
-    """The facts about a lease that a worker keeps beside the lease."""
+    """The facts about a lease that a worker keeps beside the lease.
+
+    `address` is the holder of slots for its server's address, "" if it holds none.
+    """
 
     host: str
     token: str
     parent: str | None
+    address: str = ""
 
 
 class RedisFrontier(StoredCrawl):
@@ -185,6 +192,8 @@ class RedisFrontier(StoredCrawl):
             record=_facts(lease, record),
             counts=record.counts(),
             directory=self._packer.directory_of(lease.url),
+            domain=self._packer.domain_of(lease.host),
+            address=self._address_of(lease),
             bucket=self._packer.bucket_of(lease.host),
             was_contacted=int(was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
@@ -202,6 +211,33 @@ class RedisFrontier(StoredCrawl):
         self._now = now
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, counts_as_drawn=1, **rests_until)
+
+    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
+        """Return whether a leased URL may be fetched from its server's IP address."""
+        self._now = now
+        held, holder = self._held.get(lease.fingerprint), holder_of(address)
+        if held is None:
+            raise LeaseError(f"{lease.url} is not leased")
+        if not self._rules.address_cap:
+            return Located.FETCH
+        answer = self._call(
+            "locate",
+            host=held.host,
+            fingerprint=str(lease.fingerprint),
+            token=held.token,
+            address=holder,
+        )
+        if answer == "fetch":
+            self._held[lease.fingerprint] = held._replace(address=holder)
+        if answer is None or answer == "later":
+            del self._held[lease.fingerprint]
+        if answer is None:
+            raise LeaseError(f"{lease.url} is not leased")
+        return Located(answer)
+
+    def _address_of(self, lease: Lease) -> str:
+        held = self._held.get(lease.fingerprint)
+        return held.address if held else ""
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""

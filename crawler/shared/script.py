@@ -13,6 +13,7 @@ _FILES = (
     "best_first",
     "uniform_draw",
     "hosts",
+    "slots",
     "admitting",
     "settling",
     "sealing",

@@ -14,9 +14,9 @@ from twisted.python.failure import Failure
 
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import StorageError
-from crawler.frontier.base import PAGE, Lease, LeaseError
+from crawler.frontier.base import ADDRESS_FULL, PAGE, Lease, LeaseError
 from crawler.options import CrawlOptions
-from crawler.politeness.network import BusyAddressError
+from crawler.politeness.network import AddressCapError, BusyAddressError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
@@ -174,11 +174,20 @@ class LangfocusSpider(Spider):
         self._without_rules(lease, reason, is_final=is_final)
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
-        """Return True if a URL goes back into the queue: its server did not cause the failure."""
+        """Return True if the server of a URL did not cause the failure.
+
+        The URL is then queued again, or settled if its address is full.
+        """
         now = self.crawl.clock()
         if isinstance(failure.value, BusyAddressError):
             self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
             return True
+        if isinstance(failure.value, AddressCapError):
+            if failure.value.is_full:
+                self.crawl.visitor.refused(lease, ADDRESS_FULL)
+            return True
+        if isinstance(failure.value, LeaseError | StorageError):
+            raise failure.value
         if explain(failure)[0] == _TIMEOUT and self._stood_still(failure):
             self.crawl.frontier.release(lease, now=now)
             return True

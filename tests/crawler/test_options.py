@@ -59,6 +59,8 @@ def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) 
         ({"lang": "de", "seeds": "http://a.de/,ftp://b.de/"}, "URL 2 is not an http(s) URL"),
         ({"lang": "de", "seeds": "crawler"}, "-a seeds=crawler: cannot be read"),
         ({"lang": "de", "seeds": "pyproject.toml"}, "line 1 is not an http(s) URL"),
+        ({"lang": "de", "seeds": "http://a.de:25/"}, "URL 1 has a port that no browser opens"),
+        ({"lang": "de", "seeds": "a.de:6000"}, "URL 1 has a port that no browser opens"),
         ({"lang": "de", "web": "archive"}, "go together"),
         ({"lang": "de", "archive": "x.warc.gz"}, "go together"),
         ({"lang": "de", "web": "archive", "archive": "x.warc.gz"}, "-a seeds is missing"),
@@ -136,3 +138,20 @@ def test_the_manual_tells_choices_and_defaults() -> None:
     assert ARGUMENTS["directory_cap"].endswith("(default: 0)")
     assert ARGUMENTS["web"].endswith(": live, sample, archive (default: live)")
     assert "default" not in ARGUMENTS["archive"]
+
+
+@pytest.mark.parametrize(
+    ("given", "slots"),
+    [
+        ({}, (1000, 2000)),
+        ({"host_cap": "3"}, (300, 600)),
+        ({"host_cap": "0"}, (0, 0)),
+        ({"host_cap": "0", "domain_cap": "7"}, (7, 0)),
+        ({"domain_cap": "0", "address_cap": "9"}, (0, 9)),
+    ],
+)
+def test_the_caps_of_domains_and_addresses_follow_from_that_of_hosts(
+    given: dict[str, str], slots: tuple[int, int]
+) -> None:
+    options = CrawlOptions.read({**GIVEN, **given})
+    assert (options.domain_slots, options.address_slots) == slots

@@ -122,6 +122,23 @@ def test_one_leading_www_is_no_part_of_the_host() -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("http://a.de:8080/x", "a.de"),
+        ("http://www.a.de:81", "a.de"),
+        ("https://[2001:db8::1]:8443/", "[2001:db8::1]"),
+        ("https://[2001:db8::1]/", "[2001:db8::1]"),
+        ("http://a.de/x:81/", "a.de"),
+        ("http://a.de?x:81", "a.de"),
+    ],
+)
+def test_all_ports_of_a_name_are_one_host_with_a_robots_txt_each(url: str, host: str) -> None:
+    assert host_of(url) == host
+    assert directory_of(url).startswith(f"{host}/")
+    assert origin_of("http://a.de:8080/x") == "http://a.de:8080"
+
+
+@pytest.mark.parametrize(
     ("url", "depth", "directory"),
     [
         ("http://www.xsp.com/user1/whatsnew.html", 1, "xsp.com/user1/"),

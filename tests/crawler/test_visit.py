@@ -113,6 +113,16 @@ def test_links_that_look_endless_are_counted_and_left_out(visit: Visit) -> None:
     assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_trap"] == 1
 
 
+def test_links_and_redirects_to_ports_of_other_protocols_are_counted_and_left_out(
+    visit: Visit,
+) -> None:
+    visit.answer(body=GERMAN + "<a href='http://b.de:25/'>x</a><a href='http://b.de:8080/'>x</a>")
+    assert visit.queued() == ["http://b.de:8080/"]
+    visit.answer(302, location="https://b.de:6667/")
+    assert visit.queued() == []
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_port"] == 2
+
+
 def test_a_seed_is_fetched_however_it_looks(tmp_path: Path) -> None:
     assert Visit(tmp_path, "http://a.de/x/x/x/").lease().url == "http://a.de/x/x/x/"
 

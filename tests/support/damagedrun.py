@@ -29,6 +29,8 @@ RULES = FrontierRules(
     filter=make_filter("directory-conservative", tolerance=10, directory_depth=1),
     host_cap=9,
     directory_cap=7,
+    domain_cap=900,
+    address_cap=900,
     keeps_links=True,
 )
 SESSION = 1
@@ -37,13 +39,13 @@ SESSION = 1
 # Columns of `urls` and other tables that change while a crawl runs and that nothing else tells.
 UNNOTICED = {
     "meta",
-    *(f"urls.{name}" for name in ("retries", "score", "inlinks")),
-    *(f"hosts.{name}" for name in ("delay_s", "not_before")),
+    *(f"urls.{name}" for name in ("retries", "score", "inlinks", "located")),
+    *(f"hosts.{name}" for name in ("delay_s", "not_before", "taken", "relevant")),
     *(f"units.{name}" for name in ("unit", "downloaded", "relevant")),
     *(f"directories.{name}" for name in ("directory", "admitted")),
     *(f"sessions.{name}" for name in ("started_at", "ended_at", "finish_reason")),
     *(f"counts.{name}" for name in ("name", "value")),
-    *(f"robots.{name}" for name in ("origin", "text", "fetched_at")),
+    *(f"robots.{name}" for name in ("origin", "fetched_at", "bytes", "text")),
 }
 
 
@@ -60,6 +62,7 @@ def make_run(folder: Path, pages: int = 40) -> Path:
         lease = frontier.next(1e9 + n)
         if lease is None:
             break
+        frontier.locate(lease, f"192.0.2.{n % 3}", now=1e9 + n)
         found = [Link(f"http://h{n % 7}.de/d{k % 3}/p{n}-{k}.html", k / 8 - 0.25) for k in range(6)]
         if n % 9 == 4:
             frontier.retry(lease, now=1e9 + n, not_before=1e9 + n + 60.0)

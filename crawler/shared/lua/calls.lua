@@ -1,6 +1,6 @@
 --@ all
 
--- Part 7, the calls: a command returns the answer for the client; false means that the lease is not
+-- Part 8, the calls: a command returns the answer for the client; false means that the lease is not
 -- held.
 
 local commands = {}
@@ -59,6 +59,12 @@ function commands.admit()
   unqueue(host, fp, order)
   if record.is_redirect == 1 then
     free_slots(host, 1, config.directory_cap > 0 and { directory } or {})
+    if arguments.address ~= '' then
+      redis_call('HINCRBY', P .. 'taken', arguments.address, -1)
+    end
+  end
+  if record.is_download == 1 and record.is_relevant == 1 then
+    earn()
   end
   if arguments.canonical ~= '' then
     make_known(host, arguments.bucket, arguments.canonical)
@@ -85,6 +91,37 @@ function commands.admit()
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return letters
+end
+
+--@ locate
+
+function commands.locate()
+  local host, fp, holder = arguments.host, arguments.fingerprint, arguments.address
+  local order = order_of_held(host, fp, arguments.token)
+  if not order then
+    return false
+  end
+  local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
+  if row[LOCATED] == 1 then
+    return 'fetch'
+  end
+  local taken, earned = slots_taken({ holder }, config.address_cap)
+  if taken[holder] >= most_slots(config.address_cap, earned[holder]) then
+    return 'full'
+  end
+  local level = level_at(config.address_cap, taken[holder])
+  row[LOCATED] = 1
+  row[TIER] = level == 0 and row[TIER] or fallen(row[TIER], level)
+  redis_call('HSET', P .. 'urls', fp, packed(row, languages))
+  redis_call('HINCRBY', P .. 'taken', holder, 1)
+  if level == 0 then
+    return 'fetch'
+  end
+  redis_call('ZADD', P .. 'queue:' .. host, row[TIER], order .. fp)
+  count('lowered', 1)
+  end_lease(host)
+  rest(host, now)
+  return 'later'
 end
 
 --@ retry

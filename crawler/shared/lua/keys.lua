@@ -22,6 +22,7 @@
 --   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)
 --   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; a directory has a "/",
 --                          a host has none
+--   taken, earned          hashes: domain, or "ip " and an address -> slots taken, relevant pages
 --   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
@@ -53,7 +54,7 @@ local BATCH = 500
 local REPLY_KEPT_S = 86400
 
 -- Fields of a URL's row.
-local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER = 1, 2, 3, 4, 5, 6, 7
+local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, LOCATED = 1, 2, 3, 4, 5, 6, 7, 8
 
 local config
 
@@ -151,7 +152,7 @@ end
 -- How the next URL is chosen: `best_first.lua` or `uniform_draw.lua` fill in the functions.
 local selection = {}
 
---@ admit next retry seed
+--@ admit locate next retry seed
 
 -- Returns the row and the languages of a URL from their packed form.
 local function unpacked(kept)
@@ -160,7 +161,7 @@ local function unpacked(kept)
   return table.remove(values, 1), values
 end
 
---@ admit retry seed
+--@ admit locate retry seed
 
 local function packed(row, languages)
   return pack(row, unpack(languages)) .. string.char(#languages)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -54,9 +54,13 @@ def served(**answers: Answer) -> Iterator[tuple[GivenWeb, Proxy]]:
 
 
 def polite(
-    folder: Path, *seeds: str, names: Mapping[str, str] | None = None, **settings: Any
+    folder: Path,
+    *seeds: str,
+    names: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
+    **settings: Any,
 ) -> CompletedProcess[str]:
-    """Crawl from `seeds`, with `names` for all the names there are."""
+    """Crawl from `seeds`, with `names` for all the names there are and more `arguments`."""
     chosen: dict[str, Any] = {
         "JOBDIR": folder,
         "DOWNLOAD_DELAY": 0,
@@ -65,7 +69,8 @@ def polite(
         "TEST_NAMES": json.dumps(dict(names or {})),
     }
     given = ",".join(seeds)
-    return crawl("lang=de", "strategy=bfs", f"seeds={given}", **{**chosen, **settings})
+    crawled = ("lang=de", "strategy=bfs", f"seeds={given}", *arguments)
+    return crawl(*crawled, **{**chosen, **settings})
 
 
 def outcomes(folder: Path) -> dict[str, str]:

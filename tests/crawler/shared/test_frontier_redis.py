@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import PAGE, Counts, KeptRobots, Lease, LeaseError, Link, Record
+from crawler.frontier.base import (
+    PAGE,
+    Counts,
+    KeptRobots,
+    Lease,
+    LeaseError,
+    Link,
+    Located,
+    Record,
+)
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
@@ -82,6 +91,9 @@ class Workers:
     ) -> object:
         return self._owner(lease).admit(lease, record, links, **when)
 
+    def locate(self, lease: Lease, address: str, **when: float) -> Located:
+        return self._owner(lease).locate(lease, address, **when)
+
     def retry(self, lease: Lease, **when: Any) -> None:
         self._owner(lease).retry(lease, **when)
 
@@ -133,7 +145,7 @@ class SharedMachine(FrontierMachine):
         self.leases = [lease for lease in self.leases if lease.url not in dead]
         for known in self.model.known:
             if known.link.url in dead:
-                known.is_leased = False
+                known.is_leased, known.address = False, ""
                 self.model.ready_from[known.host] = self.now + self.model.delay_s
 
     def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
@@ -143,6 +155,8 @@ class SharedMachine(FrontierMachine):
         entries = sorted(self.frontier.settled(), key=lambda entry: entry.number)
         assert [(entry.url, entry.record.outcome) for entry in entries] == expected
         assert [entry.number for entry in entries] == list(range(1, len(expected) + 1))
+        totals = self.frontier.workers[0].totals()
+        assert totals.get("lowered", 0) == self.model.lowered
 
     def end_crawl(self) -> None:
         self.frontier.close()

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import Lease, Link
+from crawler.frontier.base import Lease, Link, Located
 from crawler.frontier.rules import FrontierRules
 from crawler.run import open_run
 from crawler.shared.addresses import SharedOccupancy
@@ -40,6 +40,8 @@ class Halfway:
             draw=draw,
             delay_s=DELAY_S,
             directory_cap=9,
+            domain_cap=1000,
+            address_cap=1000,
             doubts_up_to=0.0,
             patience_s=1.0,
         )
@@ -73,6 +75,7 @@ class Halfway:
         before = self.contacts.get(lease.host, -1e9)
         assert self.now - before >= DELAY_S * (2 if lease.host == "h1.de" else 1)
         self.contacts[lease.host] = self.now
+        assert worker.locate(lease, "192.0.2.1", now=self.now) is Located.FETCH
         self.leases.append((worker, lease))
         return True
 
