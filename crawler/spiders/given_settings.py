@@ -25,6 +25,7 @@ _WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
         "DEPTH_LIMIT": "-a host_cap, -a directory_cap and -a pages limit a crawl",
         "DEPTH_PRIORITY": "-a strategy=bfs crawls breadth first",
         "DEPTH_STATS": "the report has the pages of each depth",
+        "DNSCACHE_ENABLED": "DNSCACHE_SIZE=0 turns the cache of addresses off",
         "DUPEFILTER": "the frontier knows the URLs that were seen",
         "HTTPCACHE": "run.db continues a crawl; -a web=archive replays one",
         "HTTPERROR": "pages with an error status are recorded",
