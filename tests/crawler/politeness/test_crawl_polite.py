@@ -211,16 +211,17 @@ def test_without_a_contact_nothing_goes_out_but_through_a_proxy_on_this_machine(
 def test_literal_addresses_are_refused_wherever_they_come_from(tmp_path: Path) -> None:
     with served() as (web, server):
         port = server.port
-        spelled = [
-            f"http://{host}:{port}/x" for host in ("127.0.0.1", "0x7f.1", "[::1]", "2130706433")
-        ]
+        hosts = ("127.0.0.1", "0x7f.1", "[::1]", "2130706433")
+        spelled = [f"http://{host}:{port}/{n}" for n, host in enumerate(hosts)]
         web.answers["/start"] = linking(*spelled, f"http://localhost:{port}/x", "/moved")
         web.answers["/moved"] = moved(f"http://127.1:{port}/y")
         seed = f"http://10.0.0.1:{port}/seed"
         done = polite(tmp_path, "http://a.de/start", seed, proxy=server.url)
     assert done.returncode == 0, done.stderr
     told = outcomes(tmp_path)
-    refused = {*spelled, seed, f"http://localhost:{port}/x", f"http://127.1:{port}/y"}
+    own = f"http://127.0.0.1:{port}"
+    links = {f"{own}/0", f"{own}/1", f"http://[::1]:{port}/2", f"{own}/3"}
+    refused = {*links, seed, f"http://localhost:{port}/x", f"{own}/y"}
     assert {url for url, outcome in told.items() if outcome == "private_address"} == refused
     assert summary(tmp_path)["outcomes"]["private_address"] == len(refused)
     assert {access.url.split("/")[2] for access in server.log} == {"a.de"}
