@@ -78,6 +78,8 @@ def difference(crawl: str, before: str, asked: Mapping[str, object]) -> str:
     """Return the message for a worker whose rules differ from those of the crawl, in JSON."""
     kept = json.loads(before)
     names = [name for name in sorted({*kept, *asked}) if kept.get(name) != asked.get(name)]
+    if "host_cap" in names:  # the other two mostly follow from it, and nobody gave them
+        names = [name for name in names if name not in ("domain_cap", "address_cap")]
     return (
         f"the shared crawl {crawl} was begun with "
         + ", ".join(f"{name}={kept.get(name)}" for name in names)
