@@ -1,6 +1,6 @@
 """Accuracy of the language of short texts, on texts that no method was trained on.
 
-    python -m benchmarks.page_texts TEXTS.tsv.gz [--rivals] [--share 0.1]
+    python -m benchmarks.page_texts TEXTS.tsv.gz [SIB200.tsv.gz] [--rivals] [--share 0.1]
 
 Trains the text model without a fixed share of the texts. Then it tests the model, the composite
 method, its parts and the rivals on that share. Accuracy is in % by length for sentences and
@@ -51,12 +51,13 @@ FEWEST = 20
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("texts", type=Path)
+    parser.add_argument("texts", type=Path, nargs="+", help="the test texts are of the first")
     parser.add_argument("--share", type=float, default=0.1, help="share of the texts to hold out")
     parser.add_argument("--rivals", action="store_true")
     options = parser.parse_args()
-    rows = list(LabelledTexts(options.texts))
-    kept = [row for row in rows if stable_share(row.text, 0, "text") >= options.share]
+    rows = list(LabelledTexts(options.texts[0]))
+    more = [row for path in options.texts[1:] for row in LabelledTexts(path)]
+    kept = [row for row in rows + more if stable_share(row.text, 0, "text") >= options.share]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.npz"
         texttraining.train(kept).save(path)

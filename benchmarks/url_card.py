@@ -1,9 +1,9 @@
 """The figures of the model card: classifiers/models/README.md, between its two marks.
 
-    python -m benchmarks.url_card [--splits SPLITS.jsonl]
+    python -m benchmarks.url_card [--splits SPLITS.jsonl] [--naming NAMING.jsonl]
 
 Reads them from the model that ships (`scrapy train` writes its data and its evaluation into it)
-and from the lines that `benchmarks.url_splits --output` has written.
+and from the lines that `benchmarks.url_splits` and `benchmarks.url_naming` have written.
 """
 
 from __future__ import annotations
@@ -80,28 +80,74 @@ def of_all(figures: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[st
     yield ""
 
 
-def figures(model: modelfile.Parameters, splits: list[dict[str, Any]]) -> str:
+def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
+    """The first answers on the domains of `benchmarks.url_naming`."""
+    yield ""
+    yield f"### The first answer, of {n_named} languages"
+    yield ""
+    yield (
+        f"{measured['urls']:,} URLs of {measured['sites']:,} unseen domains"
+        f" ({measured['split']}), at most three of each. `macro`: the mean over languages beside"
+        " the five with ten domains or more; `few`: over those with fewer. ECE: the expected"
+        " calibration error, where every language counts the same."
+    )
+    yield ""
+    yield "| prior | macro | few | the five | all URLs | ECE | ECE of macro | ECE of few |"
+    yield "|---|" + "---:|" * 7
+    for prior in ("largest score", "uniform", "default", "web"):
+        row = measured[prior]
+        shares = [cell(row[key]) for key in ("macro", "small", "five", "right")]
+        kinds = ("reliability", "reliability_of_macro", "reliability_of_small")
+        errors = [cell(row[kind]["error"]) for kind in kinds]
+        yield f"| {prior} | {' | '.join([*shares, *errors])} |"
+    yield ""
+    yield "| confidence, default prior | share of URLs | right |"
+    yield "|---:|---:|---:|"
+    for share, said, was in measured["default"]["reliability"]["bins"]:
+        yield f"| {cell(said)} | {cell(share)} | {cell(was)} |"
+    yield ""
+    row = measured["default"]
+    low = [
+        f"{code} {cell(each['right'])} ({', '.join(each['instead'])})"
+        for code, each in sorted(row["languages"].items(), key=lambda item: item[1]["right"])
+        if each["sites"] >= 10 and each["right"] < 75
+    ]
+    yield f"Below 75 % with ten domains or more, and what is named instead: {'; '.join(low)}."
+
+
+def _last(path: Path | None) -> dict[str, Any] | None:
+    """The last line of a file, or None if there is no file."""
+    found: dict[str, Any] | None = None
+    for line in path.read_text(encoding="utf-8").splitlines() if path else ():
+        found = json.loads(line)
+    return found
+
+
+def figures(
+    model: modelfile.Parameters, splits: list[dict[str, Any]], naming: dict[str, Any] | None
+) -> str:
     evaluation = {"split": "domains 0", **model.facts["evaluation"]}
     lines = [*data(model), "### The five languages of the paper", ""]
     lines += of_five([evaluation, *splits])
     lines += ["### Every language with 200 URLs or more to learn from", ""]
     lines += of_all(evaluation, model.facts["languages"])
-    answers = evaluation["answers"]
     lines.append(
         f"All {len(model.languages)} languages: mean F1 {cell(evaluation['all']['mean_f1'])}"
-        f" (ccTLD {cell(evaluation['all_cctld']['mean_f1'])}). A language is named for"
-        f" {cell(answers['answered'])} % of the URLs, and is right for"
-        f" {cell(answers['right_of_answered'])} % of these."
+        f" (ccTLD {cell(evaluation['all_cctld']['mean_f1'])})."
     )
+    if naming:
+        lines += of_naming(naming, len(model.evidence.languages))
     return "\n".join(lines)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--splits", type=Path, help="lines of benchmarks.url_splits")
+    parser.add_argument("--naming", type=Path, help="lines of benchmarks.url_naming; the last one")
     args = parser.parse_args()
     lines = args.splits.read_text(encoding="utf-8").splitlines() if args.splits else []
-    text = figures(modelfile.read(modelfile.SHIPPED), [json.loads(line) for line in lines])
+    splits = [json.loads(line) for line in lines]
+    text = figures(modelfile.read(modelfile.SHIPPED), splits, _last(args.naming))
     before, _, rest = CARD.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     CARD.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")

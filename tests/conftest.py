@@ -22,7 +22,7 @@ settings.register_profile("suite", deadline=None, derandomize=True, print_blob=T
 settings.register_profile("search", deadline=None, print_blob=True)
 settings.load_profile("suite")
 
-# A shell starts its background jobs with Ctrl-C ignored. Commands of the tests would inherit that.
+# A shell starts its background jobs with Ctrl-C ignored; commands of the tests would inherit it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Thousands of databases are written: on a disk the tests would wait for it half of their time.

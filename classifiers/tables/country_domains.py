@@ -48,10 +48,9 @@ OTHER: Final[dict[str, str]] = {
     "gl": "gal",
     "ku": "krd",
     "tt": "tatar",
-    # Cities, regions, and words that only one language has. `scot`, `brussels`, `swiss`,
-    # `barcelona` and `africa` are left out: each has several languages.
-    "de": "bayern berlin gmbh hamburg haus immobilien jetzt kaufen koeln nrw reise reisen ruhr"
-    " saarland schule tirol versicherung wien zuerich vermögensberater vermögensberatung",
+    # Cities, regions, and words that only one language has. Those of several are in SHARED.
+    "de": "bayern berlin cologne gmbh hamburg haus immobilien jetzt kaufen koeln nrw reise reisen"
+    " ruhr saarland schule tirol versicherung wien zuerich vermögensberater vermögensberatung",
     "en": "boston kiwi london melbourne nyc sydney vegas",
     "es": "abogado futbol juegos madrid tienda viajes",
     "fi": "helsinki",
@@ -63,11 +62,12 @@ OTHER: Final[dict[str, str]] = {
     "sv": "stockholm",
     "tr": "ist istanbul",
     # Country and generic domains in other letters, one language to each spelling.
-    "ar": "الاردن البحرين الجزائر السعودية المغرب امارات تونس سودان سورية عراق عمان فلسطين قطر مصر"
+    "ar": "اليمن سوريا السعوديه السعودیة السعودیۃ"
+    " الاردن البحرين الجزائر السعودية المغرب امارات تونس سودان سورية عراق عمان فلسطين قطر مصر"
     " موريتانيا ابوظبي عرب شبكة كوم موقع",
     "as": "ভাৰত",
     "be": "бел",
-    "bg": "бг",
+    "bg": "бг ею",
     "bn": "বাংলা ভারত",
     "el": "ελ ευ",
     "fa": "ایران ايران همراه",
@@ -97,9 +97,31 @@ OTHER: Final[dict[str, str]] = {
     "te": "భారత్",
     "th": "ไทย คอม",
     "uk": "укр",
-    "ur": "بھارت پاکستان",
-    "zh": "taipei 中国 中國 台湾 台灣 香港 澳門 新加坡 佛山 广东 公司 公益 网络 网站 网址 网店 在线"
-    " 中文网 移动 组织机构 机构 政务 政府 集团 商标 商城 商店 慈善 招聘 新闻 时尚 游戏 娱乐 购物"
-    " 信息 企业 健康 世界 八卦 我爱你 餐厅 手机 点看 微博 天主教",
+    "ur": "بھارت پاکستان پاكستان",
+    "zh": "taipei 中国 中國 台湾 台灣 臺灣 香港 澳門 澳门 新加坡 佛山 广东 公司 公益 网络"
+    " 网站 网址 网店 在线 中文网 移动 组织机构 机构 政务 政府 集团 商标 商城 商店 慈善 招聘"
+    " 新闻 时尚 游戏 娱乐 购物 信息 企业 健康 世界 八卦 我爱你 餐厅 手机 点看 微博 天主教",
 }
 """Language -> top-level domains that are no current ISO 3166 codes, as people write them."""
+
+SHARED: Final[dict[str, str]] = {
+    "af": "capetown",
+    "ca": "barcelona",
+    "co": "corsica",
+    "de": "brussels immo swiss",
+    "en": "africa capetown durban joburg scot",
+    "es": "barcelona casa lat ltda moda",
+    "fr": "africa brussels corsica immo sarl swiss voyage",
+    "fy": "frl",
+    "gd": "scot",
+    "gsw": "alsace swiss zuerich",
+    "it": "casa moda srl swiss voto",
+    "nds": "hamburg",
+    "nl": "brussels frl",
+    "pt": "lat ltda",
+    "ro": "srl",
+    "rm": "swiss",
+    "sco": "scot",
+    "zu": "durban joburg",
+}
+"""Language -> top-level domains that it shares with others; they have no single language."""

@@ -82,10 +82,13 @@ def explain(
 
     Without a language, the one with the highest score. All contributions and the intercept add up
     to the score. An n-gram that occurs several times is listed once. Features that share a bucket
-    have the same weight, and each is listed.
+    have the same weight, and each is listed. A language that has no classifier, and is named by its
+    domains and codes alone, has no contributions.
     """
     if language is None:
         language = model.languages[int(model.scores([url])[0].argmax())]
+    if language in model.named_languages and language not in model.languages:
+        return []
     weights = model.weights_of(language)
     sums: dict[tuple[str, str], float] = {}
     for feature in features_of(url, model.parameters.bits):

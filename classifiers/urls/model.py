@@ -15,12 +15,17 @@ import numpy.typing as npt
 
 from classifiers.errors import LanguageError
 from classifiers.urls import modelfile
-from classifiers.urls.batch import encode
+from classifiers.urls.batch import Batch, encode
+from classifiers.urls.posteriors import Prior
 
 Scores = npt.NDArray[np.float32]
 
 _MAX_TABLES = 4
 """Selections of languages whose weight tables are kept."""
+_CHUNK = 4096
+"""URLs that are named at a time: their logits stay in the cache."""
+_LEAST = 1e-13
+"""The least probability that counts as evidence."""
 _ALL: tuple[int, ...] = (-1,)
 _Table = npt.NDArray[np.int8]
 
@@ -30,9 +35,9 @@ class UrlLanguage:
     """The language that a URL suggests for its page."""
 
     language: str | None
-    """None if no classifier says Yes."""
+    """The most probable language; None for a URL without any evidence."""
     confidence: float
-    """Share of the language in the softmax of all decision values; 0 if `language` is None."""
+    """Its probability under the prior; 0 if `language` is None."""
     scores: dict[str, float]
     """Decision value of every language's classifier; positive means Yes. Empty for an empty URL."""
 
@@ -80,10 +85,9 @@ class UrlModel:
         if isinstance(languages, str):
             raise TypeError("expected a sequence of languages, not one string")
         if languages is None:
-            columns, scales, intercepts = _ALL, model.scales, model.intercepts
-        else:
-            columns = tuple(map(self._column, languages))
-            scales, intercepts = model.scales[list(columns)], model.intercepts[list(columns)]
+            return self._all_scores(batch)
+        columns = tuple(map(self._column, languages))
+        scales, intercepts = model.scales[list(columns)], model.intercepts[list(columns)]
         result: Scores = scoring.score_many(
             batch.buffer, len(batch), model.bits, self._table(columns), scales, intercepts
         )
@@ -128,34 +132,94 @@ class UrlModel:
         self._tables[columns] = found
         return found
 
-    def identify(self, url: str) -> UrlLanguage:
+    @property
+    def named_languages(self) -> tuple[str, ...]:
+        """Return all languages that can be named: those of `languages` come first."""
+        return self.parameters.evidence.languages
+
+    def identify(self, url: str, prior: Prior | None = None) -> UrlLanguage:
         """The language of one URL; for many URLs `identify_many` is far cheaper."""
-        return next(self.identify_many([url]))
+        return next(self.identify_many([url], prior))
 
-    def shares(self, urls: Sequence[str]) -> Scores:
-        """The probability of each language, (n_urls, n_languages); rows sum to 1."""
-        return self._shares(self.scores(urls) + self.parameters.offsets)
+    def identify_many(
+        self, urls: Sequence[str], prior: Prior | None = None
+    ) -> Iterator[UrlLanguage]:
+        """The language of each URL, in order; None is the default prior."""
+        batch = encode(urls)
+        scores = self._all_scores(batch)
+        codes, confidences = self._named(batch, scores, prior)
+        for row, at in enumerate(codes.tolist()):
+            named = dict(zip(self.languages, scores[row].tolist(), strict=True))
+            if at < 0:
+                yield UrlLanguage(None, 0.0, named if urls[row].strip() else {})
+            else:
+                yield UrlLanguage(self.named_languages[at], float(confidences[row]), named)
 
-    def _shares(self, likely: Scores) -> Scores:
-        return _softmax(likely / np.float32(self.parameters.temperature))
+    def name(
+        self, urls: Sequence[str], prior: Prior | None = None
+    ) -> tuple[npt.NDArray[np.int16], Scores]:
+        """Places in `named_languages`, -1 for no language, and confidences, (n_urls,) each.
 
-    def identify_many(self, urls: Sequence[str]) -> Iterator[UrlLanguage]:
-        """The language of each URL, in order."""
-        scores = self.scores(urls)
-        likely = scores + self.parameters.offsets
-        shares = self._shares(likely)
-        best = np.where(scores > 0, likely, -np.inf).argmax(axis=1)
-        for row, url in enumerate(urls):
-            at = best[row]
-            yield self._answer(url, scores[row], int(at), float(shares[row, at]))
+        The same answers as those of `identify_many`, without Python objects for each URL.
+        """
+        codes = np.empty(len(urls), np.int16)
+        confidences = np.empty(len(urls), np.float32)
+        for start in range(0, len(urls), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            batch = encode(urls[part])
+            codes[part], confidences[part] = self._named(batch, self._all_scores(batch), prior)
+        return codes, confidences
 
-    def _answer(self, url: str, scores: Scores, best: int, share: float) -> UrlLanguage:
-        if not url.strip():
-            return UrlLanguage(None, 0.0, {})
-        named = dict(zip(self.languages, scores.tolist(), strict=True))
-        if scores[best] <= 0:
-            return UrlLanguage(None, 0.0, named)
-        return UrlLanguage(self.languages[best], share, named)
+    def shares(self, urls: Sequence[str], prior: Prior | None = None) -> Scores:
+        """The probability of each of `named_languages`, (n_urls, n_named); rows sum to 1."""
+        batch = encode(urls)
+        return _softmax(self._logits(batch, self._all_scores(batch), prior)[0])
+
+    def evidence(self, urls: Sequence[str]) -> Scores:
+        """Log-likelihood ratios in nats for `named_languages`, (n_urls, n_named).
+
+        0 is the evidence of a URL that says nothing. The softmax of their sum with the logarithms
+        of any prior are the probabilities under this prior.
+        """
+        shares = self.shares(urls, Prior.uniform())
+        result: Scores = np.log(np.maximum(shares, _LEAST)) + np.log(shares.shape[1])
+        return result
+
+    def _all_scores(self, batch: Batch) -> Scores:
+        from classifiers.urls import scoring
+
+        model = self.parameters
+        result: Scores = scoring.score_many(
+            batch.buffer,
+            len(batch),
+            model.bits,
+            self._table(_ALL),
+            model.scales,
+            model.intercepts,
+        )
+        return result
+
+    def _logits(
+        self, batch: Batch, scores: Scores, prior: Prior | None
+    ) -> tuple[Scores, npt.NDArray[np.bool_]]:
+        """Log-likelihood ratios and log-prior, and which URLs have a clue."""
+        evidence = self.parameters.evidence
+        logits, has_clue = evidence.logits(scores, batch.buffer)
+        logits += (Prior.evened() if prior is None else prior).log_of(evidence.languages)
+        return logits, has_clue
+
+    def _named(
+        self, batch: Batch, scores: Scores, prior: Prior | None
+    ) -> tuple[npt.NDArray[np.int16], Scores]:
+        """The place of the language of each URL, or -1, and its probability."""
+        from classifiers.urls.scoring import best_of
+
+        logits, has_evidence = self._logits(batch, scores, prior)
+        places, shares = best_of(logits)
+        # Without features a decision value is the intercept, exactly.
+        has_evidence |= (scores != self.parameters.intercepts).any(axis=1)
+        places[~has_evidence], shares[~has_evidence] = -1, 0
+        return places, shares
 
 
 def _softmax(values: Scores) -> Scores:

@@ -1,9 +1,10 @@
 """The model file: plain arrays in one .npz, read without unpickling.
 
-Arrays: `format` (int), `languages` (codes), `weights` (int8, n_languages x n_buckets), `scales`,
-`intercepts` and `offsets` (float32, n_languages), `temperature` (float32) and `facts` (JSON text
-about the training). A weight is code * |code| * scale with an int8 as code. The weights of
-top-level domains are many times the others; with even steps the others would be rounded to 0.
+Arrays: `format` (int), `languages` (codes), `weights` (int8, n_languages x n_buckets), `scales` and
+`intercepts` (float32, n_languages), `facts` (JSON text about the training), and those of
+:class:`classifiers.urls.posteriors.Evidence`. A weight is code * |code| * scale with an int8 as
+code. The weights of top-level domains are many times the others; with even steps the others would
+be rounded to 0.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ import numpy.typing as npt
 
 from classifiers import arrayfile
 from classifiers.errors import ModelError
+from classifiers.urls.posteriors import Evidence
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Increased when the features change: weights of other features are meaningless."""
-SHIPPED: Final = arrayfile.MODELS / "url-v2.npz"
+SHIPPED: Final = arrayfile.MODELS / "url-v3.npz"
 
-_NAMES = "format languages weights scales intercepts offsets temperature facts".split()
+_NAMES = (
+    "format languages weights scales intercepts facts"
+    " named mixing evidence_intercepts clue_keys clue_nats"
+).split()
 _MIN_BITS, _MAX_BITS = 4, 24
 
 
@@ -37,10 +42,8 @@ class Parameters:
     """(n_languages, n_buckets); n_buckets is a power of two."""
     scales: npt.NDArray[np.float32]
     intercepts: npt.NDArray[np.float32]
-    offsets: npt.NDArray[np.float32]
-    """Added to the decision values when one language is named; lower for rare languages."""
-    temperature: float = 1.0
-    """Temperature of the softmax that turns decision values into a confidence."""
+    evidence: Evidence
+    """How one language is named from all decision values and the clues of a URL."""
     facts: dict[str, Any] = field(default_factory=dict)
     """Rows, sources and figures of the training."""
 
@@ -53,7 +56,7 @@ class Parameters:
     def version(self) -> str:
         """Return the format and a digest of the weights."""
         digest = hashlib.blake2b(self.weights.tobytes(), digest_size=4)
-        for numbers in (self.scales, self.intercepts, self.offsets):
+        for numbers in (self.scales, self.intercepts, self.evidence.mixing, self.evidence.nats):
             digest.update(numbers.tobytes())
         return f"{FORMAT}-{digest.hexdigest()}"
 
@@ -67,9 +70,12 @@ def write(parameters: Parameters, path: Path) -> None:
         weights=parameters.weights,
         scales=parameters.scales,
         intercepts=parameters.intercepts,
-        offsets=parameters.offsets,
-        temperature=np.float32(parameters.temperature),
         facts=np.array(json.dumps(parameters.facts, sort_keys=True)),
+        named=np.array(parameters.evidence.languages),
+        mixing=parameters.evidence.mixing,
+        evidence_intercepts=parameters.evidence.intercepts,
+        clue_keys=parameters.evidence.keys,
+        clue_nats=parameters.evidence.nats,
     )
 
 
@@ -88,15 +94,33 @@ def _parameters(arrays: dict[str, npt.NDArray[Any]], path: Path) -> Parameters:
     if found.shape != () or found.dtype.kind != "i" or int(found) != FORMAT:
         raise ModelError(f"{path}: model format {found}, this version reads {FORMAT}; train anew")
     weights = arrays["weights"]
-    numbers = [arrays[name] for name in ("scales", "intercepts", "offsets")]
+    numbers = [arrays[name] for name in ("scales", "intercepts")]
     languages = tuple(str(code) for code in arrays["languages"].ravel())
     _check_shapes(len(languages), weights, numbers)
-    temperature = float(arrays["temperature"])
-    if not (all(np.isfinite(each).all() for each in numbers) and 0 < temperature < 1e6):
+    if not all(np.isfinite(each).all() for each in numbers):
         raise ValueError("some numbers are not finite")
     facts = json.loads(str(arrays["facts"]))
-    scales, intercepts, offsets = numbers
-    return Parameters(languages, weights, scales, intercepts, offsets, temperature, facts)
+    scales, intercepts = numbers
+    return Parameters(languages, weights, scales, intercepts, _evidence(arrays, languages), facts)
+
+
+def _evidence(arrays: dict[str, npt.NDArray[Any]], languages: tuple[str, ...]) -> Evidence:
+    named = tuple(str(code) for code in arrays["named"].ravel())
+    keys, nats = arrays["clue_keys"], arrays["clue_nats"]
+    mixing, intercepts = arrays["mixing"], arrays["evidence_intercepts"]
+    if named[: len(languages)] != languages:
+        raise ValueError("the named languages do not begin with those of the classifiers")
+    types = [each.dtype for each in (mixing, intercepts, keys, nats)]
+    if types != [np.float32, np.float32, np.uint64, np.float16]:
+        raise ValueError("its evidence has unexpected types")
+    shapes = [(len(languages), len(named)), (len(named),), (len(keys), len(named))]
+    if [mixing.shape, intercepts.shape, nats.shape] != shapes or keys.shape != (len(keys),):
+        raise ValueError("its evidence has unexpected shapes")
+    if not all(np.isfinite(each).all() for each in (mixing, intercepts, nats)):
+        raise ValueError("some evidence is not finite")
+    if not (keys[1:] > keys[:-1]).all():
+        raise ValueError("its clues are not sorted")
+    return Evidence(named, mixing, intercepts, keys, nats)
 
 
 def _check_shapes(

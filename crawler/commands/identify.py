@@ -36,8 +36,8 @@ _MANUAL = """\
 identify urls [FILE] [--format FORMAT] [--model FILE] [--explain [--features N]]
   FILE or standard input has one URL a line; gzipped files are unpacked. Each line of output has
     url          the line of the input
-    language     the code of the language, null if no classifier says Yes
-    confidence   0 to 1: the share of that language among all
+    language     the code of the language, null for a URL without evidence
+    confidence   0 to 1: the probability of that language
     scores       the decision value of each language; positive is Yes
     explain      with --explain: the features that add most to, or take most from, the score of
                  the language, or of the best language if it is null: [feature, weight] pairs.
@@ -79,7 +79,7 @@ identify languages [--format json|markdown]
                  the model learned from, null if its script alone decides; profile: true if
                  langdetect's profiles know it too
     url          null, or by: "model" with the number of URLs that the URL model learned from, or
-                 "top-level domain" with the domains of the language
+                 "rules" with the top-level domains of the language; codes and letters count too
     seeds        the number of seeds that ship
     accuracy     text: percentages right of the text model on one sentence and on a page of 20;
                  url: the figures of the URL model in percent (classifiers/models/README.md): P, R,

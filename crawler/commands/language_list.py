@@ -22,8 +22,8 @@ writes this page, and `langfocus identify languages` the same facts as JSON.
   letters alone. Without either, pages are identified by their declarations, encodings and URLs.
 - **sentence**, **page**: right answers of the text model in percent, on single sentences and on
   pages of 20 sentences that were held back from training.
-- **URLs**: URLs that the URL model learned from; without a model, the top-level domains by which a
-  URL is judged.
+- **URLs**: URLs that the URL model learned from; without a classifier, the top-level domains by
+  which a URL is judged, or *codes* if only language codes and letters in the URL are known.
 - **F1**: of the URL model in percent, on URLs of domains that were held back from training
   ([url-model.md](url-model.md)).
 - **seeds**: URLs that ship as starting points. A crawl for another language needs `-a seeds=`.
@@ -41,7 +41,6 @@ def language_records() -> list[Record]:
     from classifiers.urls.model import UrlModel
 
     url_model, texts, seeds = UrlModel.load(), known_languages(), _seeds()
-    with_domains = {code for code in languages.known() if languages.tlds_of(code)}
     measured = url_model.parameters.facts.get("evaluation", {}).get("all", {}).get("languages", {})
     return [
         {
@@ -53,7 +52,7 @@ def language_records() -> list[Record]:
             "seeds": seeds.get(code, 0),
             "accuracy": {"text": _text_accuracy(texts.get(code)), "url": measured.get(code)},
         }
-        for code in sorted({*url_model.languages, *texts, *with_domains, *seeds})
+        for code in sorted({*url_model.named_languages, *texts, *seeds})
     ]
 
 
@@ -76,7 +75,7 @@ def _of_urls(model: UrlModel, code: str) -> Record | None:
         learned: Mapping[str, int] = model.parameters.facts.get("languages", {})
         return {"by": "model", "urls": learned.get(code)}
     domains = sorted(tlds_of(code))
-    return {"by": "top-level domain", "domains": domains} if domains else None
+    return {"by": "rules", "domains": domains} if code in model.named_languages else None
 
 
 def language_table(records: Iterable[Record]) -> str:
@@ -107,7 +106,8 @@ def _by(url: Record | None) -> str:
         return _NONE
     if url["by"] == "model":
         return _number(url["urls"])
-    return " ".join(f"`.{domain.encode().decode('idna')}`" for domain in url["domains"])
+    domains = [f"`.{domain.encode().decode('idna')}`" for domain in url["domains"]]
+    return " ".join(domains) or "codes"
 
 
 def _number(value: int | None, otherwise: str = _NONE) -> str:

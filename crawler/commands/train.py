@@ -33,7 +33,8 @@ data:
   *.cdxj, cdx-*    Common Crawl's CDXJ index, a file or a folder of them
   All but Parquet also as .gz; --format reads a file of another name. Rows that cannot be used are
   left out and counted by reason.
-  With --method: labelled texts (a .tsv with the columns text, lang, kind, source), or a folder of
+  With --method, one or more of: labelled texts (a .tsv with the columns text, lang, kind, source,
+  or SIB-200's text, flores_code, split), or a folder of
   pages (pages.tsv and html.tar), whose visible text is used. top-level-domain learns from the URLs
   of such a folder, or from labelled URLs.
 
@@ -50,6 +51,7 @@ examples:
   langfocus train urls.tsv.gz --json figures.json
   langfocus train content.rdf.u8.gz --languages en de fr es it
   langfocus train texts.tsv.gz --method nfc --output nfc.npz
+  langfocus train texts.tsv.gz sib200.tsv.gz --method text --output text.npz
   langfocus train pages/ --method top-level-domain
 """
 
@@ -57,7 +59,7 @@ examples:
 class TrainCommand(LangfocusCommand):
     """Trains the URL model, or a method that identifies pages."""
 
-    usage = "DATA [options]"
+    usage = "DATA ... [options]"
     summary = "Train the model that reads a page's language from its URL, or one that reads pages"
     description = (
         "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
@@ -80,12 +82,13 @@ class TrainCommand(LangfocusCommand):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Train, then print the figures."""
-        if len(args) != 1:
+        if not args or (len(args) > 1 and not opts.method):
             raise SettingError("expected one file or folder of labelled URLs, texts or pages")
         opts.languages = language_codes(opts.languages) or None
         opts.kinds = parts(opts.kinds)
-        train = _train_method if opts.method else _train_url_model
-        self.write_json(opts, train(Path(args[0]), opts))
+        paths = [Path(each) for each in args]
+        figures = _train_method(paths, opts) if opts.method else _train_url_model(paths[0], opts)
+        self.write_json(opts, figures)
 
 
 def _add_data(group: argparse._ArgumentGroup) -> None:
@@ -195,16 +198,21 @@ def _options(opts: argparse.Namespace) -> Options:
     )
 
 
-def _train_method(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
+def _train_method(data: list[Path], opts: argparse.Namespace) -> dict[str, Any]:
     from classifiers.lab.page_methods.trainers import FROM_ADDRESSES, trainer
 
     start = time.monotonic()
     learn = _addresses if opts.method in FROM_ADDRESSES else _texts
-    source, rows = learn(data, opts)
-    learned = list(rows)
-    if not learned:
-        raise DatasetError(f"{data}: no usable rows, {_left_out(source.reasons)}")
-    print(f"{len(learned)} usable rows, {_left_out(source.reasons)}")
+    learned: list[Any] = []
+    reasons: Counter[str] = Counter()
+    for path in data:
+        source, rows = learn(path, opts)
+        found = list(rows)
+        if not found:
+            raise DatasetError(f"{path}: no usable rows, {_left_out(source.reasons)}")
+        learned += found
+        reasons += source.reasons
+    print(f"{len(learned)} usable rows, {_left_out(reasons)}")
     model = trainer(opts.method)(learned)
     output = opts.output or Path(f"{opts.method}.npz")
     model.save(output)
@@ -215,7 +223,7 @@ def _train_method(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
         "method": opts.method,
         "bytes": size,
         "rows": len(learned),
-        "rows left out": dict(source.reasons),
+        "rows left out": dict(reasons),
         "languages": languages,
     }
 

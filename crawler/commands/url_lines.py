@@ -39,7 +39,7 @@ class UrlLines:
 
     def text(self, urls: Sequence[str]) -> str:
         """Return the lines of a batch with their ends."""
-        codes, confidences = _named(self.model, urls)
+        codes, confidences = self.model.name(urls)
         steps = np.rint(confidences * _STEPS).astype(np.int64).tolist()
         answers = zip(codes.tolist(), steps, strict=True)
         if self.format == "tsv":
@@ -54,11 +54,11 @@ class UrlLines:
     @cached_property
     def _columns(self) -> list[str]:
         """The first column by the number of a language; -1 is none."""
-        return [f"{code}\t" for code in (*self.model.languages, "")]
+        return [f"{code}\t" for code in (*self.model.named_languages, "")]
 
     @cached_property
     def _quoted(self) -> list[str]:
-        codes = (*self.model.languages, None)
+        codes = (*self.model.named_languages, None)
         return [f'{json.dumps(code)}, "confidence": ' for code in codes]
 
     @cached_property
@@ -81,9 +81,10 @@ class UrlLines:
             return [""] * len(urls)
         from classifiers.urls.explain import explain
 
-        names = (*self.model.languages, None)
+        # Languages that are known by rules have no weights: the best of the others is explained.
+        named = self.model.named_languages[: len(self.model.languages)]
         found = [
-            explain(self.model, url, names[at], self.n_features)
+            explain(self.model, url, named[at] if 0 <= at < len(named) else None, self.n_features)
             for url, at in zip(urls, codes.tolist(), strict=True)
         ]
         pairs = ([[each.text, round(each.weight, 4)] for each in row] for row in found)
@@ -105,16 +106,3 @@ def texts(lines: InputLines, writer: UrlLines) -> Iterator[str]:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def _named(model: UrlModel, urls: Sequence[str]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """The number of the language of each URL, -1 for none, and its confidence."""
-    scores = model.scores(urls)
-    likely = scores + model.parameters.offsets
-    best = np.where(scores > 0, likely, -np.inf).argmax(axis=1)
-    rows = np.arange(len(scores))
-    is_named = (scores[rows, best] > 0) & np.array([bool(url.strip()) for url in urls])
-    powers = np.exp(
-        (likely - likely[rows, best][:, None]) / np.float32(model.parameters.temperature)
-    )
-    return np.where(is_named, best, -1), np.where(is_named, 1 / powers.sum(axis=1), 0.0)

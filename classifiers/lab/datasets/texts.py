@@ -17,6 +17,10 @@ from classifiers.lab.datasets.splits import stable_share
 from classifiers.lab.datasets.tsv import COLUMNS, cells_of
 
 TEXT_COLUMNS = ("text", "lang", "kind", "source")
+SIB_COLUMNS = ("text", "flores_code", "split")
+"""Columns of SIB-200: the same news in many languages, each named by language and script."""
+NEWS = "news"
+"""Kind of a text of SIB-200."""
 PAGE_TABLE, PAGE_ARCHIVE = "pages.tsv", "html.tar"
 
 _HEADER_BYTES = 4096
@@ -29,7 +33,7 @@ class LabelledText(NamedTuple):
     language: str
     """A code of the project."""
     kind: str
-    """sentence, word-pair, single-word, udhr-paragraph or page-title."""
+    """sentence, word-pair, single-word, udhr-paragraph, page-title or news."""
     source: str
     """The source of the row."""
 
@@ -56,13 +60,14 @@ class LabelledPage(NamedTuple):
 class LabelledTexts(Dataset[LabelledText]):
     """The rows of a .tsv or .tsv.gz file with the columns of TEXT_COLUMNS, in any order.
 
-    A row that is cut short, has no text or an unknown language is skipped and counted.
-    DatasetError with the line if the file lacks a column, is damaged or is not UTF-8.
+    A file with the columns of SIB_COLUMNS is read, too; its texts have the kind NEWS, and their
+    source is the FLORES code (`zho_Hant`). A row that is cut short, has no text or an unknown
+    language is skipped and counted. DatasetError with the line if the file lacks a column, is
+    damaged or is not UTF-8.
     """
 
     def _rows(self) -> Iterator[LabelledText]:
-        for cells in cells_of(self.path, TEXT_COLUMNS, self.reasons):
-            text, lang, kind, source = cells
+        for text, lang, kind, source in self._cells():
             language = code_of(lang)
             if not text:
                 self.reasons["no text"] += 1
@@ -70,6 +75,13 @@ class LabelledTexts(Dataset[LabelledText]):
                 self.reasons["unknown language"] += 1
             else:
                 yield LabelledText(text, language, kind, source)
+
+    def _cells(self) -> Iterator[list[str]]:
+        if _header(self.path).issuperset(SIB_COLUMNS):
+            for text, code, _ in cells_of(self.path, SIB_COLUMNS, self.reasons):
+                yield [text, code, NEWS, code]
+        else:
+            yield from cells_of(self.path, TEXT_COLUMNS, self.reasons)
 
 
 @dataclass

@@ -191,8 +191,8 @@ def model_figures(model: UrlModel, rows: Sequence[Any], title: str) -> Result:
     summary = {
         "mean F1 of the five, generic domains": found["generic_domains"],
         **{f"mean F1 of the five, {kind}": value for kind, value in found["by_kind"].items()},
-        "URLs that get a language": found["answers"]["answered"],
-        "of these right": found["answers"]["right_of_answered"],
+        "first answers that are right": found["naming"]["default"]["right"],
+        "the same, mean of the languages beside the five": found["naming"]["default"]["macro"],
     }
     rows_of_summary = tuple(
         Row((name,), (Cell(float("nan") if value is None else value),))

@@ -9,6 +9,7 @@ import numpy as np
 
 from classifiers.lab import evaluation
 from classifiers.lab.datasets import LabelledUrl
+from classifiers.lab.training import naming_measures
 from classifiers.lab.training.examples import FIVE
 from classifiers.lab.training.urltraining import capped
 from classifiers.urls import cctld
@@ -22,9 +23,11 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
 
     Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every language of
     the model), `by_kind`, `generic_domains` and `country_domains` (mean F1 of the five), `cctld`
-    and `all_cctld` (the baseline). A registered domain adds at most 20 URLs of a language;
+    and `all_cctld` (the baseline), `naming` (:mod:`classifiers.lab.training.naming_measures`). A
+    registered domain adds at most 20 URLs of a language;
     `uncapped` has the figures of all URLs.
     """
+    named = [row for row in rows if row.language in model.named_languages]
     rows = [row for row in rows if row.language in model.languages]
     even = capped(rows, _MAX_PER_DOMAIN)
     five = [code for code in FIVE if code in model.languages]
@@ -42,7 +45,7 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
         "cctld": table(_cctld, even, five),
         "cctld_by_kind": _by_kind(_cctld, even, five),
         "all_cctld": table(_cctld, even, model.languages),
-        "answers": _answers(model, even),
+        "naming": naming_measures.measure(model, named),
     }
 
 
@@ -109,17 +112,6 @@ def _by_kind(
 
 def _cctld(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decisions:
     return np.column_stack([cctld.score(urls, code) > 0 for code in languages])
-
-
-def _answers(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
-    """The share of URLs that get a language, and the share of right ones among these."""
-    named = [answer.language for answer in model.identify_many([row.url for row in rows])]
-    answered = [(code, row.language) for code, row in zip(named, rows, strict=True) if code]
-    right = sum(code == language for code, language in answered)
-    return {
-        "answered": _percent(len(answered) / len(rows)) if rows else None,
-        "right_of_answered": _percent(right / len(answered)) if answered else None,
-    }
 
 
 def _percent(share: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Calibration of the decision thresholds of the URL model, and of the choice of one language.
+"""Calibration of the decision thresholds of the URL model.
 
 Everything is set on URLs of registered domains that the classifiers have not seen, because
 decision values on training data are too high.
@@ -25,7 +25,6 @@ _ENOUGH: Final = 100
 """Number of URLs from which a language's own threshold is used without shrinking."""
 _FEW: Final = 10
 """Least number of URLs for a comparison of the top-level domain with the classifier."""
-_PRIORS: Final = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2)
 
 Floats = npt.NDArray[np.float64]
 Columns = npt.NDArray[np.int64]
@@ -38,12 +37,18 @@ class Thresholds:
 
     shifts: Floats
     """Added to the intercepts, so that the decision threshold is 0, (n_languages,)."""
-    offsets: Floats
-    """Added to the decision values to choose one language, (n_languages,)."""
-    temperature: float
-    """Temperature of the softmax over these sums."""
     domains: dict[str, str]
     """RAISED or ALONE for each language for which the top-level domain is better."""
+
+    def applied(self, scores: Floats, urls: Sequence[str], languages: Sequence[str]) -> Floats:
+        """The decision values (n_urls, n_languages) with these thresholds."""
+        scores = scores + self.shifts
+        tops = _tops(urls)
+        for at, language in enumerate(languages):
+            rule = self.domains.get(language)
+            if rule:
+                scores[:, at] = _by_rule(scores[:, at], _is_domain(tops, language), rule)
+        return scores
 
 
 def calibrate(
@@ -60,13 +65,13 @@ def calibrate(
     """
     counts = np.bincount(columns, minlength=len(languages))
     weights = (masses / np.maximum(counts, 1))[columns]
-    tops = np.array([top_level_domain(url) for url in urls])
+    tops = _tops(urls)
     scores = scores.copy()
     shifts = np.zeros(len(languages))
     domains = {}
     for at, language in enumerate(languages):
         is_positive = columns == at
-        is_domain = np.isin(tops, list(tlds_of(language)))
+        is_domain = _is_domain(tops, language)
         rule = _rule(scores[:, at], is_positive, is_domain, weights)
         if rule:
             domains[language] = rule
@@ -74,8 +79,17 @@ def calibrate(
         shifts[at] = _best_shift(scores[:, at], is_positive, weights)[0]
     shifts = _shrunk(shifts, counts)
     shifts[[domains.get(language) == ALONE for language in languages]] = 0.0
-    offsets, temperature = _naming(scores + shifts, columns, counts)
-    return Thresholds(shifts, offsets, temperature, domains)
+    return Thresholds(shifts, domains)
+
+
+def _tops(urls: Sequence[str]) -> npt.NDArray[np.str_]:
+    return np.array([top_level_domain(url) for url in urls], np.str_)
+
+
+def _is_domain(tops: npt.NDArray[np.str_], language: str) -> Flags:
+    """Whether a top-level domain is one of the language, (n_urls,)."""
+    found: Flags = np.isin(tops, list(tlds_of(language)))
+    return found
 
 
 def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:
@@ -124,31 +138,3 @@ def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
     middle = float(np.median(reliable)) if len(reliable) else 0.0
     result: Floats = (shifts * counts + middle * _ENOUGH / 2) / (counts + _ENOUGH / 2)
     return result
-
-
-def _naming(
-    scores: Floats, columns: Columns, counts: npt.NDArray[np.int64]
-) -> tuple[Floats, float]:
-    """Offsets and temperature that maximise the probability of the URLs' languages.
-
-    The classifiers are balanced, as if all languages were equally frequent. The offsets are a share
-    of the logarithm of each language's frequency.
-    """
-    if not len(columns):
-        return np.zeros(scores.shape[1]), 1.0
-    frequency = np.log((counts + 1) / (counts + 1).sum())
-    temperatures = [round(0.05 * 1.15**step, 4) for step in range(30)]
-    best = min(
-        ((share, temperature) for share in _PRIORS for temperature in temperatures),
-        key=lambda pair: _surprise(scores + pair[0] * frequency, columns, pair[1]),
-    )
-    offsets = best[0] * frequency
-    return offsets - offsets.max(), best[1]
-
-
-def _surprise(scores: Floats, columns: Columns, temperature: float) -> float:
-    values = scores / temperature
-    values -= values.max(axis=1, keepdims=True)
-    return float(
-        (np.log(np.exp(values).sum(axis=1)) - values[np.arange(len(columns)), columns]).mean()
-    )

@@ -45,10 +45,11 @@ class Examples:
     """Weight of each example, (n_urls,); the sum for a language is a little more than its mass."""
     rest_weights: npt.NDArray[np.float64]
     """Weight of each example as a negative of other languages, (n_urls,)."""
-    is_held_out: npt.NDArray[np.bool_]
-    """Whether a labelled URL is held out for the calibration of the decision thresholds."""
-    is_left_out: npt.NDArray[np.bool_]
-    """Whether an example is held out; a path is held out with its URL, (n_urls,)."""
+    folds: npt.NDArray[np.int64]
+    """The part that an example belongs to, (n_urls,); a registered domain is in one part, a path in
+    that of its URL. -1 for made-up paths, which are never left out."""
+    n_labelled: int
+    """Number of labelled URLs."""
     masses: npt.NDArray[np.float64]
     """Weight of each language among the negatives of another, (n_languages,)."""
 
@@ -57,7 +58,7 @@ def collect(
     rows: Sequence[LabelledUrl],
     languages: Sequence[str],
     *,
-    held_out: float,
+    folds: int,
     seed: int,
     made_up: bool,
 ) -> Examples:
@@ -66,31 +67,35 @@ def collect(
     counts = Counter(row.language for row in rows)
     masses = np.array([_mass(code, counts[code]) for code in languages])
     each = {code: masses[index[code]] / counts[code] for code in languages}
-    domain = domain_reader()
-    shares = (stable_share(domain(row.url), seed, "calibration") for row in rows)
-    is_held_out = np.fromiter(shares, np.float64, len(rows)) < held_out
+    parts = folds_of([row.url for row in rows], folds, seed)
     items = [
-        (row.url, row.language, each[row.language], each[row.language], out)
-        for row, out in zip(rows, is_held_out.tolist(), strict=True)
+        (row.url, row.language, each[row.language], each[row.language], part)
+        for row, part in zip(rows, parts, strict=True)
     ]
-    for row, out in zip(rows, is_held_out.tolist(), strict=True):
+    for row, part in zip(rows, parts, strict=True):
         path = _path(row.url)
         if counts[row.language] >= _COPIED and _WORDY.search(path):
-            items.append((path, row.language, each[row.language], each[row.language], out))
+            items.append((path, row.language, each[row.language], each[row.language], part))
     for code in languages if made_up else ():
         paths = wordlists.paths(code, _MADE_UP, seed)
         share = _MADE_UP_SHARE * masses[index[code]] / _MADE_UP
-        items += [(path, code, share, _MADE_UP_MASS / _MADE_UP, False) for path in paths]
-    urls, codes, weights, rest_weights, left_out = zip(*items, strict=True)
+        items += [(path, code, share, _MADE_UP_MASS / _MADE_UP, -1) for path in paths]
+    urls, codes, weights, rest_weights, numbers = zip(*items, strict=True)
     return Examples(
         list(urls),
         np.array([index[code] for code in codes], np.int64),
         np.array(weights),
         np.array(rest_weights),
-        is_held_out,
-        np.array(left_out),
+        np.array(numbers, np.int64),
+        len(rows),
         masses,
     )
+
+
+def folds_of(urls: Sequence[str], n_folds: int, seed: int) -> list[int]:
+    """The number of the part of each URL, the same for all URLs of a registered domain."""
+    domain = domain_reader()
+    return [int(stable_share(domain(url), seed, "calibration") * n_folds) for url in urls]
 
 
 def _mass(language: str, count: int) -> float:

@@ -11,6 +11,9 @@ One linear SVM for each language against all others, with balanced classes (Bayk
 - a path of words is also a separate example, without its host;
 - the decision threshold of a classifier is calibrated on domains that it has not seen. On its
   training data its decision values are too high, so that its recall elsewhere would be too low.
+  The data are divided into parts, and classifiers of the other parts score each part. On these
+  decision values also depends how one language is named (:mod:`classifiers.lab.training.evidence`);
+- URLs of filter lists are not learned under a domain of another language.
 """
 
 from __future__ import annotations
@@ -25,19 +28,28 @@ import numpy.typing as npt
 
 from classifiers.errors import DatasetError
 from classifiers.lab.datasets import LabelledUrl, distinct, domain_reader, stable_share
-from classifiers.lab.training import calibration, solver, wordlists
-from classifiers.lab.training.examples import FIVE, Examples, collect
-from classifiers.languages import tlds_of
+from classifiers.lab.training import calibration, evidence, solver, wordlists
+from classifiers.lab.training.examples import FIVE, Examples, collect, folds_of
+from classifiers.languages import language_of_tld, tlds_of
 from classifiers.urls.batch import encode
+from classifiers.urls.cctld import top_level_domain
 from classifiers.urls.modelfile import Parameters
 from classifiers.urls.ngrams import MARK_VALUE
+from classifiers.urls.posteriors import Evidence
 from classifiers.weights import quantised
 
 EXCLUDED_SOURCES: Final = frozenset({"citizenlab_country"})
 """Sources whose licence does not allow a model for general use."""
 
+FILTER_LISTS: Final = frozenset(
+    {"adguard_regional", "easylist_commit_urls", "easylist_history", "easylist_regional"}
+)
+"""Lists of advertisements, by the language of their users, who also visit other sites."""
+
 _NAME_SCALE: Final = 0.2
 """Factor of the scores of made-up names, which are features; a smaller one trusts them less."""
+_NONE: Final = -2
+"""No part: everything is learned."""
 _OTHER_NAMES: Final = 0.3
 """Weight of a language other than the paper's five in learning names."""
 _TOWNS: Final = 0.3
@@ -53,16 +65,16 @@ class Options:
     buckets: int = 1 << 18
     """Buckets of the features, a power of two. Size of the file and of the tables in memory."""
     seed: int = 0
-    min_urls: int = 30
+    min_urls: int = 20
     """A language with fewer URLs gets no classifier."""
     languages: tuple[str, ...] | None = None
-    """Only these; None is every language with `min_urls`."""
+    """Only these; None is every language with `min_urls`, and others can be named, too."""
     max_per_domain: int = 20
     """URLs of one language that one registered domain adds at most; more add little information."""
     penalty: float = 0.2
     """C of the SVM."""
-    calibration_share: float = 0.15
-    """Share of the domains that are held out for the calibration of the decision thresholds."""
+    folds: int = 3
+    """Parts of the domains; each is scored by classifiers that learned the others."""
     word_lists: bool = True
     """Whether to learn from word lists and towns also; needs the extra `training`."""
     names: int = 160_000
@@ -75,6 +87,13 @@ class Options:
 def usable(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
     """Each URL once, without excluded sources and URLs listed under two languages."""
     return distinct(row for row in rows if row.source not in EXCLUDED_SOURCES)
+
+
+def is_reliable(row: LabelledUrl) -> bool:
+    """False for a URL of a filter list under a top-level domain of another language."""
+    if row.source not in FILTER_LISTS:
+        return True
+    return language_of_tld(top_level_domain(row.url)) in (None, row.language)
 
 
 def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
@@ -91,34 +110,62 @@ def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[Label
     return sorted(kept)
 
 
+@dataclass(frozen=True)
+class _Data:
+    """The rows to learn from and their features."""
+
+    languages: tuple[str, ...]
+    chosen: list[LabelledUrl]
+    """The rows of these languages; the first of the examples."""
+    others: list[LabelledUrl]
+    """The rows of languages with too few, which are only scored."""
+    examples: Examples
+    names: Floats | None
+    features: Any
+    rest: Any
+    """The features of `others`."""
+
+    @classmethod
+    def of(cls, rows: Sequence[LabelledUrl], options: Options) -> _Data:
+        """What is learned from some rows; DatasetError if two languages have not enough."""
+        reliable = list(filter(is_reliable, usable(rows)))
+        reliable = capped(reliable, options.max_per_domain, options.seed)
+        languages = _languages(reliable, options)
+        chosen = [row for row in reliable if row.language in set(languages)]
+        others = [row for row in reliable if row.language not in set(languages)]
+        bits = _bits(options.buckets)
+        examples = collect(
+            chosen, languages, folds=options.folds, seed=options.seed, made_up=options.word_lists
+        )
+        names = _name_machines(languages, bits, options) if options.word_lists else None
+        features = _with_scores(matrix(examples.urls, bits), names)
+        rest = _with_scores(matrix([row.url for row in others], bits), names)
+        return cls(languages, chosen, others, examples, names, features, rest)
+
+
 def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     """A model of the languages that have enough rows; DatasetError if fewer than two have."""
-    chosen = capped(usable(rows), options.max_per_domain, options.seed)
-    languages = _languages(chosen, options)
-    chosen = [row for row in chosen if row.language in set(languages)]
-    bits = _bits(options.buckets)
-    examples = collect(
-        chosen,
+    data = _Data.of(rows, options)
+    languages, examples, n_chosen = data.languages, data.examples, len(data.chosen)
+    *partial, (weights, intercepts) = _fit_parts(data, (*range(options.folds), _NONE), options)
+    unseen = _unseen(data, partial, options)
+    thresholds = calibration.calibrate(
+        unseen[:n_chosen],
+        examples.columns[:n_chosen],
+        examples.urls[:n_chosen],
         languages,
-        held_out=options.calibration_share,
-        seed=options.seed,
-        made_up=options.word_lists,
+        examples.masses,
     )
-    names = _name_machines(languages, bits, options) if options.word_lists else None
-    features = _with_scores(matrix(examples.urls, bits), names)
-    held_out, weights, intercepts = _fit_twice(features, examples, options)
-    thresholds = _calibrated(held_out, examples, languages)
-    weights = _folded(weights, names, 1 << bits)
+    weights = _folded(weights, data.names, options.buckets)
     _use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
-    facts = _facts(rows, chosen, languages, options)
+    facts = _facts(rows, data.chosen, languages, options)
     return Parameters(
         languages=languages,
         weights=codes,
         scales=scales,
         intercepts=(intercepts + thresholds.shifts).astype(np.float32),
-        offsets=thresholds.offsets.astype(np.float32),
-        temperature=thresholds.temperature,
+        evidence=_evidence(data, unseen, thresholds, options),
         facts={
             **facts,
             "examples": len(examples.urls),
@@ -127,14 +174,33 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     )
 
 
-def _calibrated(
-    held_out: npt.NDArray[np.float64], examples: Examples, languages: Sequence[str]
-) -> calibration.Thresholds:
-    """The thresholds for the decision values of the held-out URLs."""
-    unseen = np.flatnonzero(examples.is_held_out)
-    urls = [examples.urls[at] for at in unseen.tolist()]
-    columns = examples.columns[unseen]
-    return calibration.calibrate(held_out, columns, urls, languages, examples.masses)
+def scored_unseen(
+    rows: Sequence[LabelledUrl], options: Options
+) -> tuple[tuple[str, ...], evidence.Seen]:
+    """The languages of the classifiers, and all rows scored by classifiers of other domains."""
+    data = _Data.of(rows, options)
+    parts = _fit_parts(data, range(options.folds), options)
+    return data.languages, _seen(data, _unseen(data, parts, options))
+
+
+def _seen(data: _Data, scores: npt.NDArray[np.float64]) -> evidence.Seen:
+    rows, domain = [*data.chosen, *data.others], domain_reader()
+    urls = [row.url for row in rows]
+    sites = [domain(url) for url in urls]
+    return evidence.Seen(urls, [row.language for row in rows], sites, scores.astype(np.float32))
+
+
+def _evidence(
+    data: _Data,
+    unseen: npt.NDArray[np.float64],
+    thresholds: calibration.Thresholds,
+    options: Options,
+) -> Evidence:
+    """How one language is named; with a choice of languages, only one of these."""
+    seen = _seen(data, unseen)
+    scores = thresholds.applied(unseen, seen.urls, data.languages).astype(np.float32)
+    named = data.languages if options.languages else evidence.nameable(data.languages)
+    return evidence.learn(seen._replace(scores=scores), named, options.seed)
 
 
 def matrix(urls: Sequence[str], bits: int) -> Any:
@@ -222,15 +288,18 @@ def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
     return folded
 
 
-def _fit_twice(
-    features: Any, examples: Examples, options: Options
-) -> tuple[npt.NDArray[np.float64], Floats, Floats]:
-    """Decision values of the held-out URLs by classifiers without them; then the final weights."""
+def _fit_parts(
+    data: _Data, left_out: Iterable[int], options: Options
+) -> list[tuple[Floats, Floats]]:
+    """Weights and intercepts of classifiers that have not learned a part, for each part."""
     from joblib import Parallel, delayed
 
-    def fit_on(rows: npt.NDArray[np.int64]) -> tuple[Floats, Floats]:
+    examples = data.examples
+
+    def fit_without(part: int) -> tuple[Floats, Floats]:
+        rows = np.flatnonzero(examples.folds != part)
         return solver.fit(
-            features[rows],
+            data.features[rows],
             examples.columns[rows],
             examples.weights[rows],
             len(examples.masses),
@@ -239,11 +308,26 @@ def _fit_twice(
             rest_weights=examples.rest_weights[rows],
         )
 
-    parts = (np.flatnonzero(~examples.is_left_out), np.arange(len(examples.urls)))
     work = Parallel(n_jobs=min(options.jobs, 2), backend="threading")
-    (seen, seen_intercepts), (weights, intercepts) = work(delayed(fit_on)(part) for part in parts)
-    unseen = features[np.flatnonzero(examples.is_held_out)]
-    return (unseen @ seen + seen_intercepts).astype(np.float64), weights, intercepts
+    fitted: list[tuple[Floats, Floats]] = work(delayed(fit_without)(part) for part in left_out)
+    return fitted
+
+
+def _unseen(
+    data: _Data, partial: Sequence[tuple[Floats, Floats]], options: Options
+) -> npt.NDArray[np.float64]:
+    """Decision values of the chosen and the other rows, by classifiers that have not seen them."""
+    n_chosen = len(data.chosen)
+    parts = data.examples.folds[:n_chosen]
+    others = np.array(
+        folds_of([row.url for row in data.others], options.folds, options.seed), np.int64
+    )
+    unseen = np.empty((n_chosen + len(others), len(data.languages)))
+    for part, (weights, intercepts) in enumerate(partial):
+        rows, further = np.flatnonzero(parts == part), np.flatnonzero(others == part)
+        unseen[rows] = data.features[rows] @ weights + intercepts
+        unseen[n_chosen + further] = data.rest[further] @ weights + intercepts
+    return unseen
 
 
 def _use_domains(

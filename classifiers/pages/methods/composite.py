@@ -18,15 +18,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from classifiers import languages
 from classifiers.pages.charset.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
 from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
 from classifiers.pages.text.textengine import (
-    SHARPNESS,
+    TWINS,
     LangfocusEngine,
     TextReading,
     is_rare,
@@ -59,6 +57,12 @@ Serbian).
 """
 DISPUTED: Final = 2.0
 """Nats for a declared language if two are declared, or if the text contradicts a rare one."""
+MAX_TWIN: Final = 3.0
+"""Nats of the text at most between two languages that can hardly be told apart."""
+MAX_NONE: Final = 6.0
+"""Nats at most for a text in no known language."""
+UNSEEN: Final = 2.0
+"""Nats by which a certain language that the text model lacks is behind all such languages."""
 CONTRADICTED: Final = 0.45
 """Nats of the text against a declared rare language, per square root of its letters, from which the
 text contradicts it. Galician beside Spanish stays below it, Breton on an English page does not."""
@@ -71,13 +75,12 @@ EMPTY_ENCODING: Final = 2.5
 WEAK_ENCODING: Final = 2.0
 DOUBT: Final = 0.95
 """Confidence below which the URL and the neighbours count."""
-URL_TRUST: Final = 3
-"""Power of the URL model's largest probability, by which its nats are multiplied: a URL without
-evidence has a most probable language, too."""
-URL_WORST: Final = 7.0
-"""Nats of the URL against a language at most."""
-URL_LIKELY: Final = 0.2
-"""Probability from which the URL adds a candidate."""
+URL_WEIGHT: Final = 0.7
+"""Factor of the nats of the URL: for languages with few learned URLs they are too large."""
+URL_MOST: Final = 5.0
+"""Nats of the URL for a language at most. A URL is no evidence against all known languages."""
+URL_LIKELY: Final = 3.0
+"""Nats from which the URL adds a candidate."""
 INLINK_NATS: Final = 3.0
 OUTLINK_NATS: Final = 0.7
 MAX_NEIGHBOURS: Final = 10
@@ -87,6 +90,8 @@ MIN_NEIGHBOUR: Final = 150
 MAX_NEIGHBOUR_NATS: Final = 9.0
 THIN: Final = 0.25
 """Confidence below which the language is unknown."""
+NO_LANGUAGE: Final = "none"
+"""Stands for all languages that are not known, and for texts in no language."""
 
 
 @dataclass
@@ -99,6 +104,8 @@ class _Scales:
     """The evidence that was added: (kind, language, nats, words)."""
     floor: float = 0.0
     """Nats of a language without any evidence."""
+    none: float | None = None
+    """Nats of a text in no known language; None without enough letters."""
 
     @property
     def ballot(self) -> ScriptVote:
@@ -106,17 +113,23 @@ class _Scales:
 
     def add(self, kind: str, language: str, nats: float, words: str) -> None:
         if language not in self.nats:
-            is_candidate = language in self.reading.codes
-            behind = min(self.reading.behind(language), MAX_TEXT) if is_candidate else -self.floor
-            self.nats[language] = -behind
+            self.nats[language] = self._start(language)
         self.nats[language] += nats
         self.pieces.append((kind, language, nats, words))
 
+    def _start(self, language: str) -> float:
+        """Nats of the text for a language that is not among the first candidates."""
+        if language in self.reading.codes:
+            return -min(self.reading.behind(language), MAX_TEXT)
+        return self.floor if self.none is None else max(self.floor, self.none - UNSEEN)
+
     def ranking(self) -> list[tuple[str, float]]:
+        """The languages with their probabilities; NO_LANGUAGE stands for all unknown ones."""
         if not self.nats:
             return []
-        first = max(self.nats.values())
-        chances = {code: math.exp(nats - first) for code, nats in self.nats.items()}
+        nats = self.nats if self.none is None else {**self.nats, NO_LANGUAGE: self.none}
+        first = max(nats.values())
+        chances = {code: math.exp(each - first) for code, each in nats.items()}
         total = sum(chances.values())
         ordered = sorted(chances.items(), key=lambda item: (-item[1], item[0]))
         return [(code, chance / total) for code, chance in ordered]
@@ -150,12 +163,15 @@ class Composite:
     ) -> PageLanguage:
         if not ranking:
             return unknown(_nothing(page, scales.ballot))
+        if dict(ranking).get(NO_LANGUAGE, 0.0) > 0.5:  # more than all known ones together
+            return unknown(f"the text is in no known language: {_reason(scales, ranking)}")
+        ranking = sorted(ranking, key=lambda pair: pair[0] == NO_LANGUAGE)
         language, confidence = ranking[0]
         reason = _reason(scales, ranking)
         if confidence < THIN:
             return unknown(f"too little evidence: {reason}")
-        scores = scales.reading.scores
-        shares = self.engine.shares(scores, language) if scores else ()
+        reading = scales.reading
+        shares = self.engine.shares(page.text, reading, language) if reading.codes else ()
         decided = _decisive(scales, language)
         return PageLanguage(language, confidence, decided, reason, shares)
 
@@ -173,12 +189,19 @@ def _weigh_text(scales: _Scales) -> None:
         return
     bound = min(MAX_TEXT, reading.ballot.letters / LETTERS_PER_NAT)
     scales.floor = -bound
-    behind = SHARPNESS * (reading.values[0] - reading.values[:CANDIDATES])
-    bounded = np.minimum(behind, MAX_TEXT).tolist()
-    scales.nats.update((code, -nats) for code, nats in zip(reading.codes, bounded, strict=False))
-    words = letters_of(reading.ballot) if reading.scores is None else "text"
-    lead = min(bound, bounded[1]) if len(bounded) > 1 else bound
+    first, twins = float(reading.nats[0]), _twins_of(reading.codes[0])
+    for code, nats in zip(reading.codes, reading.nats[:CANDIDATES].tolist(), strict=False):
+        scales.nats[code] = -min(first - nats, MAX_TWIN if code in twins else MAX_TEXT)
+    total = math.log(sum(math.exp(nats) for nats in scales.nats.values()))
+    scales.none = max(-bound, min(total - reading.known, MAX_NONE))
+    words = "text" if len(reading.codes) > 1 else letters_of(reading.ballot)
+    lead = min(bound, -sorted(scales.nats.values())[-2]) if len(scales.nats) > 1 else bound
     scales.pieces.append(("text", reading.codes[0], lead, words))
+
+
+def _twins_of(code: str) -> frozenset[str]:
+    """The languages that can hardly be told from a language."""
+    return next((twins - {code} for twins in TWINS if code in twins), frozenset())
 
 
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
@@ -216,11 +239,13 @@ def _meant(tag: str, scales: _Scales) -> str | None:
 
 
 def _declared_nats(language: str, scales: _Scales) -> float:
-    if not is_rare(language, scales.ballot):
+    if not is_rare(language):
         return DECLARED
-    against = scales.reading.behind(language)
-    is_contradicted = against > max(MAX_TEXT, CONTRADICTED * math.sqrt(scales.ballot.letters))
-    return DISPUTED if is_contradicted else DECLARED_RARE
+    reading = scales.reading
+    if reading.codes and language not in reading.codes:
+        return DISPUTED if reading.known > UNSEEN else DECLARED_RARE
+    most = max(MAX_TEXT, CONTRADICTED * math.sqrt(scales.ballot.letters))
+    return DISPUTED if reading.behind(language) > most else DECLARED_RARE
 
 
 def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
@@ -260,12 +285,10 @@ def _weigh_url(scales: _Scales, url: str) -> None:
     if not url:
         return
     model = _url_model()
-    shares = model.shares([url])[0]
-    trust = float(shares.max()) ** URL_TRUST
-    for code, share in zip(model.languages, shares.tolist(), strict=True):
-        if code in scales.nats or (share > URL_LIKELY and _may_be(code, scales.ballot)):
-            nats = math.log(max(share, math.exp(-URL_WORST))) + URL_WORST
-            scales.add("URL", code, trust * nats, "URL")
+    evidence = model.evidence([url])[0].tolist()
+    for code, nats in zip(model.named_languages, evidence, strict=True):
+        if nats > 0 and (code in scales.nats or nats > URL_LIKELY) and _may_be(code, scales.ballot):
+            scales.add("URL", code, min(URL_WEIGHT * nats, URL_MOST), "URL")
 
 
 @cache

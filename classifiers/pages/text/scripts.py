@@ -35,6 +35,7 @@ _RANGES: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = (
     ("Arab", ((0x620, 0x64A), (0x66E, 0x6D3), (0x6FA, 0x6FF), (0x750, 0x77F), (0x8A0, 0x8C9))),
     ("Arab", ((0xFB50, 0xFDFB), (0xFE70, 0xFEFC))),
     ("Thaa", ((0x780, 0x7B1),)),
+    ("Nkoo", ((0x7CA, 0x7EA), (0x7F4, 0x7F5))),
     ("Deva", ((0x900, 0x963), (0x970, 0x97F))),
     ("Beng", ((0x980, 0x9E5), (0x9F0, 0x9F1))),
     ("Guru", ((0xA01, 0xA65), (0xA70, 0xA76))),
@@ -54,6 +55,8 @@ _RANGES: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = (
     ("Cher", ((0x13A0, 0x13FD), (0xAB70, 0xABBF))),
     ("Khmr", ((0x1780, 0x17D3),)),
     ("Mong", ((0x1820, 0x18AA),)),
+    ("Olck", ((0x1C5A, 0x1C7D),)),
+    ("Tfng", ((0x2D30, 0x2D67), (0x2D6F, 0x2D6F))),
     ("Hang", ((0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3))),
     ("Kana", ((0x3041, 0x3096), (0x30A1, 0x30FA), (0x30FC, 0x30FC), (0xFF66, 0xFF9D))),
     ("Hani", ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAD9))),
@@ -78,6 +81,13 @@ PARTS: dict[str, frozenset[str]] = {
     "Kore": frozenset({"Hang"}),
 }
 """Winner of a vote -> the scripts of its characters in `classifiers.languages`."""
+
+_LETTERS: dict[str, tuple[str, ...]] = {
+    "Jpan": ("Hani", "Kana"),
+    "Hani": ("Hani", "Kana"),
+    "Kore": ("Hang",),
+}
+"""Winner of a vote -> the scripts of this module whose letters are read."""
 
 _NAMES = {
     "Arab": "Arabic",
@@ -104,6 +114,8 @@ class ScriptVote:
     script: str | None
     share: float
     letters: int
+    others: tuple[tuple[str, int], ...] = ()
+    """The other scripts of the text with their letters, in the order of their names."""
 
 
 def utf16_units(text: str) -> NDArray[np.uint16]:
@@ -131,7 +143,17 @@ def vote(units: NDArray[np.uint16]) -> ScriptVote:
     if not letters:
         return ScriptVote(None, 0.0, 0)
     best = max(weighted, key=lambda name: weighted[name] * _weight(name))
-    return ScriptVote(best, weighted[best] / letters, letters)
+    others = tuple((name, n) for name, n in sorted(weighted.items()) if n and name != best)
+    return ScriptVote(best, weighted[best] / letters, letters, others)
+
+
+@cache
+def foreign(script: str) -> NDArray[np.bool_]:
+    """For each of the 65,536 code units whether it is a letter of another script, (65536,)."""
+    own = [SCRIPTS.index(name) for name in _LETTERS.get(script, (script,))]
+    table = script_table()
+    found: NDArray[np.bool_] = (table != 0) & ~np.isin(table, own)
+    return found
 
 
 def _east_asia(found: dict[str, int]) -> dict[str, int]:

@@ -1,11 +1,14 @@
-"""The default reader of texts: the text model together with langdetect's profiles.
+"""The default reader of texts: the text model, the size of a language's Web, and typicality.
 
-The script of the letters selects the candidates. The text model was learned from sentences, words
-and word lists of many languages, the profiles from encyclopedias in 55; both decide together.
+The script of the letters selects the candidates. The n-grams of a text overlap, so their nats are
+divided by the square root of their number; that makes the probabilities right on texts of all
+lengths (`langfocus evaluate`, docs/page-identification.md).
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
@@ -14,185 +17,197 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.languages import scripts
-from classifiers.pages.text import profiles, textmodel
+from classifiers.pages.text import profiles, textmodel, typicality
 from classifiers.pages.text.ranking import SINGLE_SCRIPTS, Ranking, without_addresses
-from classifiers.pages.text.scripts import PARTS, ScriptVote, utf16_units, vote
-from classifiers.pages.text.textmodel import TextModel, TextScores
+from classifiers.pages.text.scripts import ScriptVote, utf16_units, vote
+from classifiers.pages.text.textmodel import ScriptModel, TextModel, TextScores
 
 NAME: Final = "text"
 
-PROFILE_WEIGHT: Final = 0.06
-"""Weight of one nat of langdetect's profiles beside the text model's decision values."""
-_WORST: Final = 30.0
-"""Nats behind the best profile that count at most."""
-_RARE: Final = 0.36
-"""Lead that a language without a profile needs over one with a profile: its Web is smaller."""
-TWINS: Final[dict[str, float]] = {"bs": 0.3, "nn": 0.3}
-"""Languages that are hard to distinguish from a neighbour with a larger Web (Croatian, Bokmål) ->
-the lead that they need, on top of _RARE.
-"""
-SHARPNESS: Final = 3.0
-"""Factor of the decision values in the softmax that makes them probabilities."""
-_SERBIAN: Final = 0.5
-"""Distance of Serbian in Latin letters behind Croatian."""
-_PIECE_LEAD: Final = 0.4
-"""Lead of another language from which a piece of text counts as that language."""
-
-SURE_LEAD: Final = 1.2
-"""Lead of the first language from which the profiles are not used; they cost as much as all the
-rest."""
-MAX_PROFILED: Final = 1_000
-"""Characters of a text that are compared with the profiles."""
+_RARE: Final = 1.0
+"""Nats against a language with a small Web."""
+_SIZEABLE: Final = frozenset("az be bs eu ga gl is kk ky mn ms sr uz".split())
+"""Languages without a profile of langdetect whose Web is not small."""
+TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozenset({"id", "ms"}))
+"""Languages whose texts can hardly be told apart in the Latin script."""
+_SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
+"""Twins with the smaller Web in Latin letters -> nats against them."""
+_TRANSFER: Final = 0.4
+"""Factor of the log-odds that a text is in a known language: pages of the Web differ more from the
+learned texts than these differ from each other."""
+_WEB: Final = 1.7
+"""Log-odds by which texts in known languages are more frequent on the Web than in the training."""
+_PIECE_LEAD: Final = 3.0
+"""Nats by which another language leads in a piece of text from which the piece counts as it."""
+_SHARE: Final = 0.05
+"""Share of the letters from which another script of a text is read."""
 _SURE_HAN: Final = 60
 """Letters (three per sign) from which a text in Han signs without kana is not Japanese."""
-_NEVER_ALONE: Final = frozenset({("Hani", "ko")})
-"""Scripts that a language uses only together with its own."""
+_CANTONESE: Final = "嘅唔咗喺哋啲冇嗰佢咁嘢攞畀"
+"""Signs of written Cantonese that Standard Chinese hardly uses."""
+_CANTONESE_SHARE: Final = 0.01
+"""Share of these signs in a text from which it is Cantonese."""
 
 Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class TextReading:
-    """The decision values of the languages that a text may be in, best first."""
+    """The evidence for the languages that a text may be in, best first."""
 
     ballot: ScriptVote
     codes: tuple[str, ...] = ()
     """The candidates; empty without evidence."""
-    values: Values = field(default_factory=lambda: np.zeros(0))
-    """Their decision values, (n_candidates,)."""
+    nats: Values = field(default_factory=lambda: np.zeros(0))
+    """Their evidence, (n_candidates,)."""
+    known: float = 0.0
+    """Log-odds that the text is in a known language."""
     scores: TextScores | None = None
-    """None if the script alone decided."""
+    """None without evidence."""
 
-    def ranking(self, sharpness: float = SHARPNESS) -> Ranking:
-        """The candidates with their probabilities, best first."""
-        if not self.codes:
+    def ranking(self) -> Ranking:
+        """The candidates with their probabilities, best first.
+
+        They sum to the probability that the text is in a known language. Empty if that is less
+        than a half.
+        """
+        if not self.codes or self.known < 0:
             return []
-        chances = np.exp(sharpness * (self.values - self.values[0]))
-        return list(zip(self.codes, (chances / chances.sum()).tolist(), strict=True))
+        chances = np.exp(self.nats - self.nats[0])
+        chances /= chances.sum() * (1 + math.exp(-self.known))
+        return list(zip(self.codes, chances.tolist(), strict=True))
 
     def behind(self, code: str) -> float:
         """Nats by which a language is behind the first one; 0 if it is no candidate."""
-        if code not in self.codes:
-            return 0.0
-        return SHARPNESS * float(self.values[0] - self.values[self.codes.index(code)])
+        return float(self.nats[0] - self.nats[self.codes.index(code)]) if code in self.codes else 0
 
 
 class LangfocusEngine:
-    """The text model and langdetect's profiles, deterministic; 0.2 ms for 2,000 characters."""
+    """The text model with priors, deterministic; 0.2 ms for 2,000 characters."""
 
     name = NAME
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.model: TextModel = textmodel.load(path)
+    def __init__(self, model: TextModel | Path | None = None) -> None:
+        self.model = model if isinstance(model, TextModel) else textmodel.load(model)
+        self._priors: dict[str, Values] = {}
 
     @cached_property
     def languages(self) -> frozenset[str]:
-        """Return the languages of the model and those of the scripts of one language."""
-        return frozenset(self.model.languages) | frozenset(SINGLE_SCRIPTS.values())
+        """Return the languages of the model."""
+        return frozenset({*self.model.languages, "yue"})
 
     def read(self, text: str) -> TextReading:
-        """The candidates of a text with their decision values; never raises."""
+        """The candidates of a text with the evidence for them; never raises."""
         text = without_addresses(text)
-        ballot = vote(utf16_units(text))
-        columns = self._candidates(ballot.script) if ballot.script else ()
-        is_chinese = ballot.script == "Hani" and ballot.letters >= _SURE_HAN
-        if len(columns) < 2 or is_chinese:
-            only = self._only(ballot.script, () if is_chinese else columns)
-            return TextReading(ballot, (only,), np.zeros(1)) if only else TextReading(ballot)
-        scores = self.model.scores(text)
-        values = scores.whole[list(columns)] + self._priors(ballot.script)
-        if _lead(values) < SURE_LEAD:
-            values = values + PROFILE_WEIGHT * self._by_profiles(ballot.script, columns, text)
-        self._add_serbian(ballot.script, columns, values)
-        order = np.argsort(-values, kind="stable")
-        codes = tuple(self.model.languages[columns[at]] for at in order)
-        return TextReading(ballot, codes, values[order], scores)
+        return self._read(text, vote(utf16_units(text)))
+
+    def _read(self, text: str, ballot: ScriptVote) -> TextReading:
+        model = self.model.scripts.get(model_script(ballot.script or ""))
+        if model is None:
+            return TextReading(ballot)
+        scores = model.scores(text)
+        columns = _candidates(model, ballot)
+        if not scores.n_features or not columns:
+            return TextReading(ballot)
+        raw = scores.whole.astype(np.float64)
+        nats = raw / math.sqrt(scores.n_features) + self._prior(model)
+        order = sorted(columns, key=nats.tolist().__getitem__, reverse=True)
+        if len(model.columns) < len(model.tags):
+            firsts = {model.languages[at]: at for at in reversed(order)}
+            order = [at for at in order if firsts[model.languages[at]] == at]
+        codes = tuple(map(model.languages.__getitem__, order))
+        known = self._known(model.typical[order[0]], raw[order[:2]], scores.n_features)
+        if codes[0] == "zh" and _is_cantonese(text):
+            codes = ("yue", *codes[1:])
+        return TextReading(ballot, codes, nats[order], known, scores)
 
     def rank(self, text: str) -> Ranking:
-        """The languages of the winning script by probability."""
+        """The languages of the winning script by probability; empty if none is known."""
         return self.read(text).ranking()
 
-    def shares(self, scores: TextScores, main: str) -> tuple[tuple[str, float], ...]:
+    def shares(self, text: str, reading: TextReading, main: str) -> tuple[tuple[str, float], ...]:
         """The parts of a text's letters in each language, the largest first; they sum to 1.
 
-        A piece without clear evidence for another language counts as the main one.
+        A piece without clear evidence for another language counts as the main one. Of another
+        script each part counts as its first language.
         """
-        if main not in self.model.languages or not len(scores.letters):
-            return ((main, 1.0),)
-        values = scores.pieces + self._all_priors
-        own = values[:, self.model.languages.index(main)]
-        best = values.argmax(axis=1)
-        led = values.max(axis=1) - own
-        found: dict[str, int] = {}
-        for at, letters in enumerate(scores.letters):
-            code = self.model.languages[best[at]] if led[at] > _PIECE_LEAD else main
-            found[code] = found.get(code, 0) + int(letters)
-        total = max(sum(found.values()), 1)
+        ballot = reading.ballot
+        found: dict[str, float] = {}
+        for code, share in self._shares(reading, main):
+            found[code] = found.get(code, 0.0) + share * ballot.share
+        for script, letters in ballot.others:
+            if letters >= _SHARE * ballot.letters:
+                share = letters / ballot.letters
+                other = self._read(without_addresses(text), ScriptVote(script, share, letters))
+                code = other.codes[0] if other.codes and other.known > 0 else main
+                found[code] = found.get(code, 0.0) + share
+        total = sum(found.values()) or 1.0
         ordered = sorted(found.items(), key=lambda item: (-item[1], item[0]))
-        return tuple((code, n / total) for code, n in ordered)
+        return tuple((code, share / total) for code, share in ordered)
 
-    def _only(self, script: str | None, columns: tuple[int, ...]) -> str | None:
-        if columns:
-            return self.model.languages[columns[0]]
-        return SINGLE_SCRIPTS.get(script or "")
+    def _shares(self, reading: TextReading, main: str) -> Iterator[tuple[str, float]]:
+        """The parts of the letters of the winning script."""
+        scores, model = reading.scores, self._model(reading)
+        if scores is None or model is None or main not in model.languages:
+            yield main, 1.0
+            return
+        lengths = np.sqrt(np.maximum(scores.features, 1))[:, None]
+        values = scores.pieces / lengths + self._prior(model)
+        own = values[:, model.columns[main]].max(axis=1)
+        best = values.argmax(axis=1).tolist()
+        leads = (values.max(axis=1) - own).tolist()
+        total = max(int(scores.letters.sum()), 1)
+        for at, lead, letters in zip(best, leads, scores.letters.tolist(), strict=True):
+            yield model.languages[at] if lead > _PIECE_LEAD else main, letters / total
 
-    @cached_property
-    def _by_script(self) -> dict[str, tuple[int, ...]]:
-        return {}
+    def _model(self, reading: TextReading) -> ScriptModel | None:
+        return self.model.scripts.get(model_script(reading.ballot.script or ""))
 
-    def _candidates(self, script: str) -> tuple[int, ...]:
-        """The columns of the model's languages that are written in a script."""
-        if script not in self._by_script:
-            wanted = PARTS.get(script, {script})
-            self._by_script[script] = tuple(
-                at
-                for at, code in enumerate(self.model.languages)
-                if scripts(code) & wanted and (script, code) not in _NEVER_ALONE
+    def _known(self, typical: float, raw: Values, n_features: int) -> float:
+        """Log-odds that the first of two languages is right, from the nats of both."""
+        lead = (raw[0] - raw[1]) / n_features if len(raw) > 1 else typicality.MAX_LEAD
+        deficit = float(typical) - raw[0] / n_features
+        odds = typicality.log_odds(self.model.typicality, deficit, float(lead), n_features)
+        return _TRANSFER * (odds + _WEB)
+
+    def _prior(self, model: ScriptModel) -> Values:
+        """Nats for each column of a script by the size of its Web, (n_tags,)."""
+        if model.script not in self._priors:
+            twins = _SMALLER_TWINS if model.script == "Latn" else {}
+            self._priors[model.script] = np.array(
+                [-_RARE * is_rare(code) - twins.get(code, 0.0) for code in model.languages]
             )
-        return self._by_script[script]
-
-    def _add_serbian(self, script: str | None, columns: tuple[int, ...], values: Values) -> None:
-        """Give Serbian in Latin letters the value of Croatian, less _SERBIAN."""
-        codes = [self.model.languages[at] for at in columns]
-        if script == "Latn" and {"sr", "hr"} <= set(codes):
-            values[codes.index("sr")] = values[codes.index("hr")] - _SERBIAN
-
-    def _priors(self, script: str | None) -> Values:
-        columns = self._candidates(script or "")
-        return self._all_priors[list(columns)]
-
-    @cached_property
-    def _all_priors(self) -> Values:
-        known = {code for codes in profiles.GROUPS.values() for code in codes}
-        known |= set(SINGLE_SCRIPTS.values())
-        return np.array(
-            [-_RARE * (code not in known) - TWINS.get(code, 0.0) for code in self.model.languages]
-        )
-
-    def _by_profiles(self, script: str | None, columns: tuple[int, ...], text: str) -> Values:
-        """Nats behind the best profile, at most _WORST; 0 for a language without a profile."""
-        behind = np.zeros(len(columns))
-        if script not in profiles.GROUPS or len(profiles.GROUPS[script]) < 2:
-            return behind
-        group = profiles.group(script)
-        gains, _ = group.gains(text[:MAX_PROFILED])
-        if not gains.any():
-            return behind
-        nats = np.maximum((gains - gains.max()) / profiles.OVERLAP, -_WORST)
-        by_code = dict(zip(group.languages, nats, strict=True))
-        return np.array([by_code.get(self.model.languages[at], 0.0) for at in columns])
+        return self._priors[model.script]
 
 
-def _lead(values: Values) -> float:
-    second, first = np.partition(values, -2)[-2:]
-    return float(first - second)
+def model_script(script: str) -> str:
+    """The script of the model that reads a script; Chinese and Japanese are read by one."""
+    return "Hani" if script == "Jpan" else script
 
 
-def is_rare(language: str, ballot: ScriptVote) -> bool:
-    """Whether a language has no profile for letters of that script."""
-    known = profiles.GROUPS.get(ballot.script or "", ())
-    return language not in known and SINGLE_SCRIPTS.get(ballot.script or "") != language
+def _candidates(model: ScriptModel, ballot: ScriptVote) -> list[int]:
+    """The columns of the languages that a text may be in."""
+    if ballot.script == "Jpan":
+        return model.columns.get("ja", [])
+    if ballot.script == "Hani" and ballot.letters >= _SURE_HAN:
+        return [at for at, code in enumerate(model.languages) if code != "ja"]
+    return list(range(len(model.tags)))
+
+
+def _is_cantonese(text: str) -> bool:
+    found = sum(text.count(sign) for sign in _CANTONESE)
+    return found > max(2, _CANTONESE_SHARE * len(text))
+
+
+def is_rare(language: str) -> bool:
+    """Whether a language has a small Web."""
+    return language not in _common()
+
+
+@cache
+def _common() -> frozenset[str]:
+    grouped = {code for codes in profiles.GROUPS.values() for code in codes}
+    return frozenset(grouped | set(SINGLE_SCRIPTS.values()) | _SIZEABLE)
 
 
 @cache

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, step
-from classifiers.pages.text.scripts import SCRIPTS, script_table
+from classifiers.pages.text.scripts import SCRIPTS, foreign, script_table
 from classifiers.weights import Buckets, Codes, Ints, filled, sum_rows
 
 MAX_WORD: Final = 32
@@ -54,11 +54,20 @@ Units = npt.NDArray[np.uint16]
 
 
 @cache
-def kinds() -> Kinds:
-    """The kind of each code unit: a letter, an apostrophe, a dense sign, or 0 for none of these.
+def kinds(script: str) -> Kinds:
+    """The kind of each code unit in a text of one script, (65536,).
 
-    Points and vowel signs that Hebrew and Arabic texts may have or not are skipped.
+    A kind is a letter, an apostrophe, a dense sign, a skipped sign, or 0 for none of these. Letters
+    of other scripts are none: names in Latin letters say nothing about a Russian text. Points and
+    vowel signs that Hebrew and Arabic texts may have or not are skipped.
     """
+    table = _all_kinds().copy()
+    table[foreign(script)] = 0
+    return table
+
+
+@cache
+def _all_kinds() -> Kinds:
     table = np.zeros(0x10000, np.uint8)
     letters = [at for at in range(0x10000) if unicodedata.category(chr(at))[0] in "LM"]
     table[letters] = _LETTER
@@ -82,9 +91,9 @@ def units(text: str) -> Units:
     return np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")
 
 
-def buckets(text: str, bits: int) -> Buckets:
-    """The buckets of a text's features, (n_features,); one may stand there several times."""
-    return all_buckets(units(text), kinds(), bits)
+def buckets(text: str, script: str, bits: int) -> Buckets:
+    """The buckets of a text's features in a script, (n_features,); one may stand there twice."""
+    return all_buckets(units(text), kinds(script), bits)
 
 
 class _Hashes(NamedTuple):

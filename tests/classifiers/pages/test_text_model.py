@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from classifiers.errors import DatasetError, ModelError
 from classifiers.lab.datasets import LabelledText
 from classifiers.lab.training import texttraining
+from classifiers.lab.training.serbian import in_latin_letters
 from classifiers.lab.training.texttraining import MIN_TEXTS, matrix
-from classifiers.pages.text import profiles, textgrams, textmodel
-from classifiers.pages.text.textengine import LangfocusEngine, shipped_engine
+from classifiers.pages.text import textgrams, textmodel
+from classifiers.pages.text.textengine import shipped_engine
 from classifiers.pages.text.textmodel import TextModel
 
+LATIN = shipped_engine().model.scripts["Latn"]
 WORDS = {
     "de": "der die und ein zug fährt heute nach norden wir sehen weite felder am fluss".split(),
     "fr": "le la et un train part ce soir vers le nord nous voyons des champs près".split(),
@@ -35,38 +37,49 @@ def made_texts(n: int = MIN_TEXTS) -> list[LabelledText]:
 
 @pytest.fixture(scope="module")
 def small() -> TextModel:
-    return texttraining.train(made_texts(), n_buckets=1 << 12, n_phrases=0)
+    return texttraining.train(made_texts())
 
 
 def test_what_was_learned_is_recognised(small: TextModel) -> None:
-    for at, code in enumerate(small.languages):
-        scores = small.scores(" ".join(WORDS[code]))
-        assert scores.whole.argmax() == at
-        assert scores.whole[at] > 0
+    latin = small.scripts["Latn"]
+    for code in ("de", "fr"):
+        whole = latin.scores(" ".join(WORDS[code])).whole
+        assert latin.languages[whole.argmax()] == code
+    assert set(small.languages) == {"de", "fr", "ru"}
 
 
 def test_the_same_texts_give_the_same_bytes_and_a_file_gives_the_model_back(
     small: TextModel, tmp_path: Path
 ) -> None:
-    again = texttraining.train(made_texts(), n_buckets=1 << 12, n_phrases=0)
+    again = texttraining.train(made_texts())
     small.save(tmp_path / "one.npz")
     again.save(tmp_path / "two.npz")
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     loaded = textmodel.load(tmp_path / "one.npz")
     assert loaded.version == small.version
-    assert (loaded.scores("ein zug").whole == small.scores("ein zug").whole).all()
-
-
-def test_phrases_of_word_lists_bring_words_that_the_texts_lack() -> None:
-    pytest.importorskip("wordfreq")
-    learned = texttraining.train(made_texts(), n_buckets=1 << 12, n_phrases=300)
-    assert learned.facts["phrases"] == 900
-    assert learned.languages[learned.scores("Küche Garten Straße").whole.argmax()] == "de"
+    scores = [each.scripts["Latn"].scores("ein zug").whole for each in (loaded, small)]
+    assert (scores[0] == scores[1]).all()
 
 
 def test_too_few_texts_are_refused() -> None:
     with pytest.raises(DatasetError, match="nothing to distinguish"):
         texttraining.train(made_texts(MIN_TEXTS - 1))
+
+
+def test_texts_of_a_language_are_learned_in_each_of_its_scripts() -> None:
+    serbian = [
+        row._replace(language="sr") if row.language == "ru" else row for row in made_texts(60)
+    ]
+    model = texttraining.train(serbian)
+    assert "sr" in model.scripts["Latn"].languages
+    assert "sr" in model.scripts["Cyrl"].languages
+    assert in_latin_letters("Њујорк и Љубљана, џеп") == "Njujork i Ljubljana, džep"
+
+
+def test_the_accuracy_of_each_language_is_cross_validated(small: TextModel) -> None:
+    facts = small.facts["languages"]["de"]
+    assert (facts["sentences"], facts["scripts"]) == (MIN_TEXTS, ["Latn"])
+    assert facts["sentence"] == 100
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "cut", "other"])
@@ -77,63 +90,74 @@ def test_a_file_that_is_no_model_is_an_error_that_names_it(damage: str, tmp_path
     elif damage == "cut":
         path.write_bytes(textmodel.SHIPPED.read_bytes()[:100_000])
     elif damage == "other":
-        shutil.copy(textmodel.SHIPPED.with_name("url-v2.npz"), path)
+        shutil.copy(textmodel.SHIPPED.with_name("url-v3.npz"), path)
     with pytest.raises(ModelError, match=r"text\.npz"):
         textmodel.load(path)
 
 
+@pytest.mark.parametrize(
+    ("array", "wrong"),
+    [
+        ("typicality", np.zeros(2)),
+        ("codes_Latn", np.zeros((1000, 2), np.int8)),
+        ("codes_Latn", np.zeros((1024, 3), np.int8)),
+        ("floors_Latn", np.array([0, np.nan], np.float32)),
+        ("typical_Latn", np.zeros(2)),
+        ("scale_Latn", np.float64(-1)),
+    ],
+)
 def test_a_file_whose_arrays_do_not_fit_together_is_refused(
-    small: TextModel, tmp_path: Path
+    array: str, wrong: np.ndarray, small: TextModel, tmp_path: Path
 ) -> None:
-    arrays = {name: np.load(textmodel.SHIPPED)[name] for name in ("format", "facts", "scales")}
     path = tmp_path / "text.npz"
-    np.savez(
-        path,
-        languages=np.array(["de", "fr"]),
-        codes=small.codes,
-        intercepts=np.zeros(2, np.float32),
-        **arrays,
-    )
+    small.save(path)
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    np.savez(path, **(arrays | {array: wrong}))
     with pytest.raises(ModelError, match="do not fit together"):
         textmodel.load(path)
 
 
 def test_training_and_scoring_see_the_same_features(small: TextModel) -> None:
     text = "Der Zug fährt nach Norden, l'été « поезд » 12 Straße"
-    weights = small.codes.astype(np.float64) * np.abs(small.codes) * small.scales[:, None]
-    (expected,) = matrix([text], 1 << small.bits) @ weights.T + small.intercepts
-    assert np.allclose(small.scores(text).whole, expected, atol=1e-4)
+    latin = small.scripts["Latn"]
+    values = latin.table.codes.astype(np.float64) ** 2 * latin.scale
+    features = matrix([text], "Latn", latin.bits)
+    (expected,) = features @ values + features.sum() * latin.floors
+    found = latin.scores(text)
+    assert np.allclose(found.whole, expected, rtol=1e-4)
+    assert found.n_features == features.sum()
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=400))
 def test_any_text_has_finite_scores(text: str) -> None:
-    scores = shipped_engine().model.scores(text)
+    scores = LATIN.scores(text)
     assert np.isfinite(scores.whole).all()
     assert len(scores.pieces) == len(scores.letters)
 
 
 def test_case_and_the_form_of_an_apostrophe_say_nothing() -> None:
-    scores = [shipped_engine().model.scores(text).whole for text in ("L'ÉTÉ", "l’été")]
+    scores = [LATIN.scores(text).whole for text in ("L'ÉTÉ", "l’été")]
+    assert (scores[0] == scores[1]).all()
+
+
+def test_letters_of_another_script_say_nothing() -> None:
+    scores = [LATIN.scores(text).whole for text in ("der Zug", "der поезд Zug 漢字")]
     assert (scores[0] == scores[1]).all()
 
 
 def test_a_text_is_read_in_pieces_that_end_with_a_word() -> None:
-    found = textgrams.sums(
-        textgrams.units("abcdefgh " * 100),
-        textgrams.kinds(),
-        17,
-        shipped_engine().model.table,
-        16,
-    )[1]
-    assert found[:, 1].sum() == 800
-    assert (found[:-1, 1] == textgrams.PIECE).all()
+    found = LATIN.scores("abcdefgh " * 100)
+    assert found.letters.sum() == 800
+    assert (found.letters[:-1] == textgrams.PIECE).all()
 
 
 @pytest.mark.parametrize("text", ["a" * 100_000, "漢" * 100_000, "a b " * 50_000, "'" * 10_000])
 def test_texts_without_end_are_read_up_to_a_limit(text: str) -> None:
-    scores = shipped_engine().model.scores(text)
-    assert len(scores.pieces) <= 16
+    model = shipped_engine().model.scripts["Hani" if "漢" in text else "Latn"]
+    scores = model.scores(text)
+    assert len(scores.pieces) <= textmodel.MAX_PIECES
     assert scores.letters.sum() <= 16 * (textgrams.PIECE + textgrams.MAX_WORD)
 
 
@@ -150,17 +174,40 @@ def test_languages_of_one_script_are_told_apart(text: str, language: str) -> Non
     assert first[0] == language
 
 
-def test_profiles_are_asked_only_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    group = profiles.group
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Onte pola tarde paseamos moito tempo a carón do río e falamos da vindeira viaxe.", "gl"),
+        ("Í gjárkvøldið gingu vit leingi fram við ánni og tosaðu um næstu ferðina.", "fo"),
+        ("Jiya da yamma mun yi tafiya a bakin kogi muna magana game da tafiyarmu ta gaba.", "ha"),
+        ("پرون ماښام موږ د سیند پر غاړه اوږد ګرځېدلو او د راتلونکي سفر په اړه مو خبرې وکړې.", "ps"),
+        (
+            "دوێنێ ئێوارە ماوەیەکی زۆر لە کەناری ڕووبارەکە پیاسەمان کرد و باسی گەشتەکەمان کرد.",
+            "ckb",
+        ),
+        ("Doh êvarê em demeke dirêj li kêleka çem meşiyan û li ser rêwîtiya xwe axivîn.", "ku"),
+        ("Juče uveče smo dugo šetali pored reke i razgovarali o sledećem putovanju.", "sr"),
+        ("Кисә кис беҙ йылға буйлап оҙаҡ йөрөнөк һәм киләһе сәфәр тураһында һөйләштек.", "ba"),
+        ("佢哋噚晚喺河邊散步，傾咗好耐偈，講下次去邊度旅行嘅嘢。", "yue"),
+    ],
+)
+def test_small_languages_are_read(text: str, language: str) -> None:
+    assert shipped_engine().rank(text)[0][0] == language
 
-    def noted(script: str) -> profiles.ProfileGroup:
-        asked.append(script)
-        return group(script)
 
-    monkeypatch.setattr(profiles, "group", noted)
-    engine = LangfocusEngine()
-    engine.rank("Gestern Abend gingen wir lange am Fluss entlang und sprachen viel. " * 10)
-    assert not asked
-    engine.rank("banan")
-    assert asked == ["Latn"]
+def test_190_languages_and_more_are_told_from_text() -> None:
+    assert len(shipped_engine().languages) >= 190
+
+
+UNKNOWN = {
+    "made up": "Wiskor tanlu mebrati folsenko, drupi vandelo skimert; orfel nutabi grosk wemilda "
+    "pratonski elbur fintaro, moskelu dravine topalski bremund ostigal wirpe.",
+    "random letters": "kqzvx jwpfh xqzrt bvkwq zzxjc hqvkp wxzqj fkvbz qjxwv pzkhq vxjqz wkqpf",
+    "identifiers": "getElementById innerHTML addEventListener querySelectorAll hasOwnProperty "
+    "toLocaleUpperCase XMLHttpRequest onreadystatechange parseInt charCodeAt fromCharCode",
+}
+
+
+@pytest.mark.parametrize("kind", UNKNOWN)
+def test_a_text_in_no_known_language_is_not_named(kind: str) -> None:
+    assert shipped_engine().rank(UNKNOWN[kind] * 3) == []

@@ -76,3 +76,9 @@ def test_without_a_language_that_of_the_highest_score_is_explained() -> None:
     for url in ("http://zeitung.de/a", "http://journal.fr/b", ""):
         best = model.languages[int(model.scores([url])[0].argmax())]
         assert explain(model, url) == explain(model, url, best)
+
+
+def test_a_language_without_a_classifier_has_no_contributions() -> None:
+    model = UrlModel.load()
+    language = next(code for code in model.named_languages if code not in model.languages)
+    assert explain(model, "http://nachrichten.de/", language) == []

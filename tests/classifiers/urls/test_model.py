@@ -4,7 +4,6 @@ import contextlib
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers.errors import LanguageError, ModelError
-from classifiers.urls import cctld, modelfile
+from classifiers.urls import cctld, clues, modelfile
 from classifiers.urls.model import UrlModel
+from classifiers.urls.posteriors import Evidence
 
 ODD_URLS = [
     "", " ", "\x00", "http://", "://", "/", "%", "%%%41", "\udcff\ud800", "xn--", "http://[::1]/",
@@ -27,6 +27,18 @@ def model() -> UrlModel:
     return UrlModel.load()
 
 
+def small_evidence() -> Evidence:
+    """German, French and Basque; `/de/` is German, and `.eus` Basque, which has no classifier."""
+    nats = {clues.key_of(clues.SEGMENT, "de"): [5, 0, 0], clues.key_of(clues.TOP, "eus"): [0, 0, 9]}
+    return Evidence(
+        languages=("de", "fr", "eu"),
+        mixing=np.array([[3, -1, 0], [0, 2, 0]], np.float32),
+        intercepts=np.array([0, 0, -4], np.float32),
+        keys=np.array(sorted(nats), np.uint64),
+        nats=np.array([nats[key] for key in sorted(nats)], np.float16),
+    )
+
+
 def small_parameters() -> modelfile.Parameters:
     random = np.random.default_rng(7)
     return modelfile.Parameters(
@@ -34,8 +46,7 @@ def small_parameters() -> modelfile.Parameters:
         weights=random.integers(-127, 128, (2, 256)).astype(np.int8),
         scales=np.array([1e-4, 2e-4], np.float32),
         intercepts=np.array([-0.1, 0.2], np.float32),
-        offsets=np.array([0.0, -0.3], np.float32),
-        temperature=0.5,
+        evidence=small_evidence(),
         facts={"rows": 3, "sources": {"ü": 1}},
     )
 
@@ -125,7 +136,7 @@ def many_languages() -> modelfile.Parameters:
         weights=weights,
         scales=np.full(40, 1e-4, np.float32),
         intercepts=random.normal(size=40).astype(np.float32),
-        offsets=np.zeros(40, np.float32),
+        evidence=Evidence.of_scores([f"l{at}" for at in range(40)]),
     )
 
 
@@ -154,8 +165,12 @@ def test_any_number_of_choices_of_languages_is_scored_alike(model: UrlModel) -> 
 def test_odd_urls_are_scored_and_identified(model: UrlModel) -> None:
     answers = list(model.identify_many(ODD_URLS))
     assert len(answers) == len(ODD_URLS)
-    assert answers[0].language is None
+    assert [answers[at].language for at in (0, 1)] == [None, None]
     assert answers[0].confidence == 0
+    codes, confidences = model.name(ODD_URLS)
+    named = [None if at < 0 else model.named_languages[at] for at in codes.tolist()]
+    assert named == [answer.language for answer in answers]
+    assert confidences.tolist() == [answer.confidence for answer in answers]
 
 
 def test_no_urls_have_no_scores(model: UrlModel) -> None:
@@ -177,8 +192,10 @@ def test_saving_and_loading_is_the_identity(tmp_path: Path) -> None:
     assert (after.weights == before.weights).all()
     assert (after.scales == before.scales).all()
     assert (after.intercepts == before.intercepts).all()
-    assert (after.offsets == before.offsets).all()
-    assert (after.temperature, after.facts) == (before.temperature, before.facts)
+    assert after.evidence.languages == before.evidence.languages
+    for name in ("mixing", "intercepts", "keys", "nats"):
+        assert (getattr(after.evidence, name) == getattr(before.evidence, name)).all()
+    assert after.facts == before.facts
     assert after.version == before.version
     again = tmp_path / "again.npz"
     modelfile.write(after, again)
@@ -193,9 +210,12 @@ def arrays() -> dict[str, object]:
         "weights": model.weights,
         "scales": model.scales,
         "intercepts": model.intercepts,
-        "offsets": model.offsets,
-        "temperature": np.float32(1),
         "facts": np.array("{}"),
+        "named": np.array(model.evidence.languages),
+        "mixing": model.evidence.mixing,
+        "evidence_intercepts": model.evidence.intercepts,
+        "clue_keys": model.evidence.keys,
+        "clue_nats": model.evidence.nats,
     }
 
 
@@ -210,7 +230,11 @@ def arrays() -> dict[str, object]:
         ({"weights": np.zeros((2, 256), np.float64)}, "unexpected types"),
         ({"weights": np.array([object()])}, "cannot be read"),
         ({"intercepts": np.zeros(5, np.float32)}, "2 languages"),
-        ({"offsets": np.zeros(1, np.float32)}, "2 languages"),
+        ({"named": np.array(["de", "eu", "fr"])}, "do not begin"),
+        ({"mixing": np.zeros((2, 2), np.float32)}, "unexpected shapes"),
+        ({"clue_nats": np.zeros((2, 3), np.float32)}, "unexpected types"),
+        ({"evidence_intercepts": np.full(3, np.inf, np.float32)}, "not finite"),
+        ({"clue_keys": np.array([9, 1], np.uint64)}, "not sorted"),
         ({"scales": np.array([np.nan, 1], np.float32)}, "not finite"),
         ({"facts": np.array("{")}, "cannot be read"),
     ],
@@ -224,22 +248,6 @@ def test_a_model_that_does_not_fit_is_refused(
     with pytest.raises(ModelError, match=message) as caught:
         UrlModel.load(path)
     assert "\n" not in str(caught.value)
-
-
-def test_offsets_decide_which_of_two_likely_languages_is_named() -> None:
-    url = "http://example.com/"
-    even = replace(
-        small_parameters(),
-        weights=np.zeros((2, 256), np.int8),
-        intercepts=np.array([0.5, 0.4], np.float32),
-        offsets=np.zeros(2, np.float32),
-    )
-    uneven = replace(even, offsets=np.array([-0.3, 0.0], np.float32))
-    assert UrlModel(even).identify(url).language == "de"
-    assert UrlModel(uneven).identify(url).language == "fr"
-    assert UrlModel(uneven).identify(url).scores == UrlModel(even).identify(url).scores
-    silent = replace(uneven, intercepts=np.array([0.5, -0.1], np.float32))
-    assert UrlModel(silent).identify(url).language == "de"
 
 
 def test_a_file_that_is_no_model_is_refused_in_one_line(tmp_path: Path) -> None:

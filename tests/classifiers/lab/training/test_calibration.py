@@ -52,18 +52,12 @@ def test_a_good_classifier_is_raised_by_its_top_level_domains_only_where_that_he
     assert points.domains == {"cs": calibration.RAISED}
 
 
-def test_where_little_is_said_the_frequent_language_is_named() -> None:
-    chance = np.random.default_rng(0)
-    columns = np.repeat([0, 1], [20, 1000])
-    scores = chance.normal(0, 0.1, (1020, 2))
-    points = calibration.calibrate(scores, columns, ["http://x/"] * 1020, LANGUAGES, MASSES)
-    assert points.offsets[1] == 0
-    assert points.offsets[0] < -0.1
-    assert points.temperature > 0
+def test_thresholds_and_domains_are_applied_to_other_urls() -> None:
+    points = calibration.Thresholds(np.array([0.2, -0.1]), {"cs": calibration.RAISED})
+    found = points.applied(np.zeros((2, 2)), ["http://x.cz/", "http://x.com/"], LANGUAGES)
+    assert np.allclose(found, [[1.2, -0.1], [0.2, -0.1]])
 
 
 def test_nothing_held_out_leaves_all_as_it_is() -> None:
     points = calibration.calibrate(np.empty((0, 2)), np.empty(0, np.int64), [], LANGUAGES, MASSES)
     assert points.shifts.tolist() == [0, 0]
-    assert points.offsets.tolist() == [0, 0]
-    assert points.temperature == 1

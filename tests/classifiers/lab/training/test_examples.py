@@ -15,7 +15,7 @@ def rows() -> list[LabelledUrl]:
 
 
 def collected(made_up: bool = False) -> Examples:
-    return collect(rows(), ("de", "ru"), held_out=0.2, seed=0, made_up=made_up)
+    return collect(rows(), ("de", "ru"), folds=4, seed=0, made_up=made_up)
 
 
 def test_paths_of_words_are_learned_without_their_hosts_where_there_are_many() -> None:
@@ -25,21 +25,22 @@ def test_paths_of_words_are_learned_without_their_hosts_where_there_are_many() -
     assert set(examples.columns[len(rows()) :].tolist()) == {0}
 
 
-def test_what_is_made_of_a_url_is_left_out_with_it() -> None:
+def test_a_path_is_in_the_part_of_its_url() -> None:
     examples = collected()
-    assert np.array_equal(examples.is_left_out[1050:], examples.is_held_out[:1000])
-    assert 0.1 < examples.is_held_out.mean() < 0.3
+    assert examples.n_labelled == 1050
+    assert np.array_equal(examples.folds[1050:], examples.folds[:1000])
+    assert np.bincount(examples.folds, minlength=4).min() > 400
 
 
-def test_urls_of_a_domain_are_held_out_together() -> None:
+def test_urls_of_a_domain_are_in_one_part() -> None:
     data = labelled([f"http://{at}.site{at % 30}.de/" for at in range(300)], "de")
-    examples = collect(data, ("de",), held_out=0.5, seed=0, made_up=False)
+    examples = collect(data, ("de",), folds=2, seed=0, made_up=False)
     domain = domain_reader()
-    of_domain: dict[str, set[bool]] = {}
-    for row, out in zip(data, examples.is_held_out.tolist(), strict=True):
-        of_domain.setdefault(domain(row.url), set()).add(out)
+    of_domain: dict[str, set[int]] = {}
+    for row, part in zip(data, examples.folds.tolist(), strict=True):
+        of_domain.setdefault(domain(row.url), set()).add(part)
     assert all(len(found) == 1 for found in of_domain.values())
-    assert {True, False} == set().union(*of_domain.values())
+    assert {0, 1} == set().union(*of_domain.values())
 
 
 def test_a_language_counts_by_its_size_and_the_five_of_the_paper_more() -> None:
@@ -52,11 +53,11 @@ def test_a_language_counts_by_its_size_and_the_five_of_the_paper_more() -> None:
     assert np.isclose(listed, german)
 
 
-def test_made_up_paths_count_less_than_the_urls_and_are_never_held_out() -> None:
+def test_made_up_paths_count_less_than_the_urls_and_are_never_left_out() -> None:
     examples = collected(made_up=True)
     made = np.arange(len(examples.urls)) >= 2050
     assert made.any()
     assert set(examples.columns[made].tolist()) == {1}
-    assert not examples.is_left_out[made].any()
+    assert set(examples.folds[made].tolist()) == {-1}
     assert np.isclose(examples.weights[made].sum(), 0.3 * examples.masses[1])
     assert np.isclose(examples.rest_weights[made].sum(), 0.02)

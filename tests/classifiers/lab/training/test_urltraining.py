@@ -1,4 +1,5 @@
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,10 @@ from classifiers.errors import DatasetError
 from classifiers.lab.datasets import LabelledUrl, LabelledUrls
 from classifiers.lab.training import calibration, urltraining
 from classifiers.lab.training.assessment import assess
-from classifiers.lab.training.urltraining import Options, capped, fit, matrix, usable
+from classifiers.lab.training.urltraining import Options, capped, fit, is_reliable, matrix, usable
 from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
+from classifiers.urls.posteriors import Evidence
 from classifiers.weights import quantised
 
 WORDS = {
@@ -18,7 +20,7 @@ WORDS = {
     "fr": "météo nouvelles recherche journal école commune voyage ville".split(),
     "it": "tempo notizie ricerca giornale scuola comune viaggio città".split(),
 }
-OPTIONS = Options(buckets=1 << 12, min_urls=20, names=300)
+OPTIONS = Options(buckets=1 << 12, min_urls=20, names=300, languages=("de", "fr", "it"))
 
 
 def rows(n_each: int = 150, seed: int = 1) -> list[LabelledUrl]:
@@ -51,7 +53,7 @@ def test_training_learns_and_the_same_data_give_the_same_bytes(tmp_path: Path) -
     assert model.languages == ("de", "fr", "it")
     figures = assess(model, rows(seed=2))
     assert figures["five"]["mean_f1"] > 95
-    assert figures["answers"]["right_of_answered"] > 95
+    assert figures["naming"]["default"]["right"] > 95
 
 
 def test_scores_are_those_of_the_sparse_product() -> None:
@@ -75,6 +77,15 @@ def test_urls_of_two_languages_and_of_excluded_sources_are_left_out() -> None:
     assert [row.url for row in usable(data)] == ["http://b/"]
 
 
+def test_filter_lists_do_not_label_sites_of_other_countries() -> None:
+    rows = [
+        LabelledUrl(f"http://{host}/", "ru", "editor", source)
+        for source in ("easylist_history", "awesome_newspapers")
+        for host in ("gazeta.by", "novosti.ru", "novosti.com")
+    ]
+    assert [is_reliable(row) for row in rows] == [False, True, True, True, True, True]
+
+
 def test_a_domain_adds_no_more_than_the_cap_and_always_the_same_urls() -> None:
     data = [LabelledUrl(f"http://a.de/{n}", "de", "k", "s") for n in range(50)]
     kept = capped(data, 7)
@@ -87,11 +98,11 @@ def with_domains(rule: str) -> UrlModel:
     chance = np.random.default_rng(0)
     weights = chance.normal(0, 0.01, (1 << 12, 2)).astype(np.float32)
     intercepts = np.array([-0.3, -0.3], np.float32)
-    thresholds = calibration.Thresholds(np.zeros(2), np.zeros(2), 1.0, {"cs": rule})
+    thresholds = calibration.Thresholds(np.zeros(2), {"cs": rule})
     urltraining._use_domains(weights, intercepts, ("cs", "de"), thresholds)
     codes, scales = quantised(weights.T)
-    zeros = np.zeros(2, np.float32)
-    return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, zeros))
+    evidence = Evidence.of_scores(("cs", "de"))
+    return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, evidence))
 
 
 def test_top_level_domains_alone_decide_where_they_do_better() -> None:
@@ -110,7 +121,11 @@ def test_top_level_domains_raise_a_classifier_where_that_does_better() -> None:
 
 def test_languages_with_too_few_urls_get_no_classifier() -> None:
     data = [*rows(40), LabelledUrl("http://x.pl/", "pl", "k", "s")]
-    assert fit(data, OPTIONS).languages == ("de", "fr", "it")
+    model = UrlModel(fit(data, replace(OPTIONS, languages=None)))
+    assert model.languages == ("de", "fr", "it")
+    assert model.named_languages[:3] == model.languages
+    assert model.identify("http://www.argia.eus/eu/").language == "eu"
+    assert model.identify("http://nova.pl/").language == "pl"
 
 
 @pytest.mark.parametrize(

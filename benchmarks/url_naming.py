@@ -1,0 +1,77 @@
+"""How often the language that a URL is named is right, on domains that the model has not seen.
+
+    python -m benchmarks.url_naming URLS.tsv.gz [--domains 2000] [--model FILE] [--output FILE]
+
+Trains on nine tenths of the registered domains and asks at most three URLs of each domain of the
+last tenth, with three priors: uniform, the default, and the Web's. `macro` is the mean over the
+languages beside English, German, French, Spanish and Italian with ten domains or more in the test,
+`small` over those with fewer. `ECE` is the expected calibration error, where every language counts
+the same. `--model` takes a model that was trained on the other nine tenths of the same domains.
+The rival is the answer before format 3: the largest decision value. Domains of seed 2000 were not
+used for any choice.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from classifiers.lab.datasets import LabelledUrl, open_dataset, split
+from classifiers.lab.training import naming_measures
+from classifiers.lab.training.urltraining import Options, fit, usable
+from classifiers.urls.model import UrlModel
+from classifiers.urls.posteriors import Evidence
+
+
+def of_scores_alone(model: UrlModel) -> UrlModel:
+    """The same classifiers, where the largest decision value is named."""
+    parameters = model.parameters
+    return UrlModel(replace(parameters, evidence=Evidence.of_scores(parameters.languages)))
+
+
+def figures(model: UrlModel, test: Sequence[LabelledUrl]) -> dict[str, Any]:
+    uniform = naming_measures.measure(of_scores_alone(model), test)["uniform"]
+    return {**naming_measures.measure(model, test), "largest score": uniform}
+
+
+def shown(name: str, result: dict[str, Any]) -> str:
+    kinds = ("reliability", "reliability_of_macro", "reliability_of_small")
+    errors = [result[kind]["error"] for kind in kinds]
+    return (
+        f"{name:14} macro of {result['languages_of_macro']} languages {result['macro']:6} small of"
+        f" {result['languages_of_small']} {result['small']:6} five {result['five']:6} all URLs"
+        f" {result['right']:6} ECE {errors[0]} macro {errors[1]} small {errors[2]}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("urls", type=Path)
+    parser.add_argument("--domains", type=int, default=2000, metavar="SEED")
+    parser.add_argument("--model", type=Path, help="a model trained on the other nine tenths")
+    parser.add_argument("--output", type=Path, help="append the JSON line to this file")
+    args = parser.parse_args()
+    train, test = split(usable(open_dataset(args.urls)), seed=args.domains)
+    model = UrlModel.load(args.model) if args.model else UrlModel(fit(train, Options(jobs=2)))
+    result = {
+        "benchmark": "url_naming",
+        "date": datetime.now(UTC).date().isoformat(),
+        "split": f"domains {args.domains}",
+        **figures(model, test),
+    }
+    print(json.dumps(result), flush=True)
+    for name in ("largest score", *naming_measures.priors()):
+        print(shown(name, result[name]), file=sys.stderr)
+    if args.output:
+        with args.output.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(result) + "\n")
+
+
+if __name__ == "__main__":
+    main()
