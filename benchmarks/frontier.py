@@ -4,11 +4,12 @@
 
 For each number of hosts the SQLite frontier is filled with pages of 60 links each, to hosts in
 random order. A fresh process then opens it, once best-first with a different score for every URL,
-once drawn uniformly. A *pop* is `next` and `release`; a *settled* page is `next` and `admit`
-without links. The clock advances by 0.1 ms for each, with 1 s between two contacts of a host, so
-that hosts rest and come back. Use the rates by CPU second: other processes hardly change them.
-Memory is the growth of the resident set, SQLite's page cache (64 MB) included. Disk is the size of
-the full `run.db`. A folder as large as a national archive's takes an hour or more:
+once drawn uniformly. Every host is a registered domain, and domains and addresses have the caps of
+a crawl with default settings. A *pop* is `next` and `release`; a *settled* page is `next` and
+`admit` without links. The clock advances by 0.1 ms for each, with 1 s between two contacts of a
+host, so that hosts rest and come back. Use the rates by CPU second: other processes hardly change
+them. Memory is the growth of the resident set, SQLite's page cache (64 MB) included. Disk is the
+size of the full `run.db`. A folder as large as a national archive's takes an hour or more:
 
     python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
 
@@ -80,6 +81,8 @@ def frontier_in(folder: Path, draw: Draw, now: float) -> SqliteFrontier:
         draw=draw,
         doubts_up_to=0.0 if draw is Draw.FIRST else None,
         host_cap=0,
+        domain_cap=1000,
+        address_cap=2000,
         delay_s=_DELAY_S,
     )
     return SqliteFrontier(open_run(folder, _META, now).connection, rules, now=now)

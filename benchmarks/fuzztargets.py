@@ -5,6 +5,7 @@ seeds are inputs worth changing. The fields of an input are separated by `FIELD`
 """
 
 import gzip
+import json
 import os
 import sqlite3
 import tarfile
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -26,6 +27,7 @@ from scrapy.utils.test import get_crawler
 from classifiers import languages
 from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
+from classifiers.urls.standard import absolute
 from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT, KeptRobots, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
@@ -35,6 +37,7 @@ from crawler.politeness.network import is_private_url
 from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from crawler.politeness.traps import is_trap
 from crawler.run import open_run
+from crawler.same_page import page_key
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.responses import download_of
 from crawler.spiders.unpacking import MAX_LAYERS, BrokenEncoding, Unpacking
@@ -49,7 +52,6 @@ from crawler.url import (
     is_unwanted_file,
     normalise,
     origin_of,
-    without_session,
 )
 from crawler.visit import Download, Reading, RetryRule, Visitor, VisitRules
 from crawler.web.archive import ArchiveWeb
@@ -60,7 +62,9 @@ URL: Final = "http://example.de/a/b.html"
 HOST_CAP: Final = 4
 MAX_DELAY_S: Final = 60.0
 MAX_BODY: Final = 100_000
-PAGES: Final = Path(__file__).resolve().parents[2] / "shared" / "data" / "pages" / "html.tar"
+DATA: Final = Path(__file__).resolve().parents[2] / "shared" / "data"
+PAGES: Final = DATA / "pages" / "html.tar"
+RESOLVED: Final = DATA / "conformance" / "url_resolve.jsonl"
 
 PAGE_HTML = """<!DOCTYPE html><html lang="de"><head><meta charset="utf-8"><title>Die Stadt</title>
 <meta http-equiv=content-language content="de"><base href="/x/">
@@ -325,35 +329,24 @@ def _check_links(found: ParsedPage) -> None:
 
 
 def links(data: bytes) -> None:
-    """Links joined one by one or all at once are the links of urljoin, with or without anchors."""
+    """Links read one by one or all at once are those of the standard, with or without anchors."""
     url, base, *given = [*data.split(FIELD)[:40], b""]
     at = normalise(_text(url) or "") or URL
-    if "//" in urlsplit(at).path:
-        at = URL  # urljoin drops empty segments of a base, browsers keep them
     texts = [field.decode("utf-8", "replace") for field in given]
     resolver = Resolver(at)
     found = resolver.resolve_all(texts)
-    expect(found == [resolver.resolve(text) for text in texts], "differs when joined alone", texts)
+    expect(found == [resolver.resolve(text) for text in texts], "differs when read alone", texts)
     for text, link in zip(texts, found, strict=True):
+        expect(link == absolute(text, at), "not as in browsers", at, text, link)
         if link is not None:
-            expect(link.lower().startswith(("http://", "https://")), "no http", text, link)
-            expect(not any(ord(sign) < 33 for sign in link), "a control character", text, link)
-            expect(link == _joined(at, text, link), "different from urljoin", at, text, link)
-            normalise(link)
+            expect(link.isascii() and link.isprintable(), "not printable", text, link)
+            normal = normalise(link)
+            expect(normal == normalise(text, at), "two spellings", at, text, normal)
     anchors = b"".join(b"<a href='%b' hreflang=de>x</a>" % field for field in given)
     body = b"<base href='%b'>%b" % (base, anchors)
     parsed = parse_page(body, content_type="text/html", url=at, anchors=True)
     _check_links(parsed)
     expect([link.url for link in parsed.anchors] == parsed.links, "anchors beside links", body)
-
-
-def _joined(base: str, text: str, otherwise: str) -> str:
-    """The result of urljoin for a link that was stripped and escaped."""
-    ends = "".join(map(chr, range(0x21)))
-    cleaned = text.translate(dict.fromkeys(map(ord, "\t\n\r"))).strip(ends)
-    if any(ord(sign) < 0x21 or ord(sign) == 0x7F for sign in cleaned) or "\\" in cleaned:
-        return otherwise
-    return urldefrag(urljoin(base, cleaned)).url
 
 
 def _link_seeds() -> list[bytes]:
@@ -363,7 +356,22 @@ def _link_seeds() -> list[bytes]:
         "|javascript:void(0)|./a:b|http://user:pw@a.de/|http://a.de:/|//|///x|http://%61.de"
     ).split("|")
     joined = [FIELD.join([URL.encode(), b"", *(link.encode() for link in written)])]
-    return joined + [FIELD.join([URL.encode(), b"/x/", link.encode()]) for link in written]
+    single = [FIELD.join([URL.encode(), b"/x/", link.encode()]) for link in written]
+    rows = [
+        FIELD.join(
+            part.encode("utf-8", "replace") for part in (row["base"] or URL, "", row["input"])
+        )
+        for row in _standard_rows()
+    ]
+    return joined + single + rows
+
+
+@cache
+def _standard_rows() -> tuple[dict[str, str], ...]:
+    """The test table of the URL standard, if the data set is present."""
+    if not RESOLVED.exists():
+        return ()
+    return tuple(json.loads(line) for line in RESOLVED.read_text("utf-8").splitlines())
 
 
 def url(data: bytes) -> None:
@@ -384,11 +392,9 @@ def url(data: bytes) -> None:
         expect(bool(host) and normal.startswith(origin + "/"), "no origin", text, normal, origin)
         expect(directory_of(normal, 3).startswith(host + "/"), "no directory", text, normal)
         expect(-(2**63) <= fingerprint(normal) < 2**63, "no fingerprint", normal)
-        expect(
-            without_session(without_session(normal)) == without_session(normal),
-            "session ids left",
-            normal,
-        )
+        key = page_key(normal)
+        expect(page_key(key) == key, "not the key of a key", normal, key, page_key(key))
+        expect(key.startswith(origin), "another origin", normal, key)
         is_trap(normal)
         is_unwanted_file(normal)
         is_private_url(normal)
@@ -403,7 +409,8 @@ def _url_seeds() -> list[bytes]:
         "http://a.de/x;jsessionid=0123456789abcdef0?PHPSESSID=0123456789abcdef01&a=b|"
         "http://a.de/%ff%2e%2E/%|http://a_b.de/|http://0x7f.1/"
     )
-    return [text.encode() for text in urls.split("|")]
+    rows = (row["input"] for row in _standard_rows())
+    return [text.encode("utf-8", "replace") for text in (*urls.split("|"), *rows)]
 
 
 @cache
@@ -475,10 +482,7 @@ def robots(data: bytes) -> None:
 
 def urljoin_or_nothing(base: str, link: str) -> str:
     """The absolute URL of a link, "" if there is none."""
-    try:
-        return urljoin(base, link)
-    except ValueError:
-        return ""
+    return absolute(link, base) or ""
 
 
 def _robots_seeds() -> list[bytes]:
@@ -597,11 +601,11 @@ def _check_settled(
     (rows,) = connection.execute(
         "SELECT count(*) FROM pages WHERE fingerprint = ?", (lease.fingerprint,)
     ).fetchone()
-    queued, retries = connection.execute(
-        "SELECT queued, retries FROM urls WHERE fingerprint = ?", (lease.fingerprint,)
+    queued, tries = connection.execute(
+        "SELECT queued, retries + redirects FROM urls WHERE fingerprint = ?", (lease.fingerprint,)
     ).fetchone()
     if record is None:
-        kept = (rows, queued, retries, settled) == (0, 1, lease.retries + 1, [])
+        kept = (rows, queued, tries, settled) == (0, 1, lease.retries + lease.redirects + 1, [])
         expect(kept, "lost between two tries", lease.url, rows, queued)
     else:
         expect((rows, queued, len(settled)) == (1, 0, 1), "not settled once", lease.url, rows)
@@ -611,8 +615,8 @@ def _check_settled(
     ).fetchall()
     expect(not over, "over the cap", over)
     wrong = connection.execute(
-        "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls LEFT JOIN pages"
-        " USING (fingerprint) WHERE urls.host = hosts.id AND coalesce(outcome, '') != 'redirect')"
+        "SELECT host FROM hosts WHERE admitted != (SELECT count(*) FROM urls AS u LEFT JOIN pages"
+        " USING (fingerprint) WHERE u.host = hosts.id AND (u.queued = 1 OR outcome != 'redirect'))"
     ).fetchall()
     expect(not wrong, "slots without a URL", wrong)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +30,9 @@ DAMAGE: Final = (
 )
 """Errors that reading a damaged .npz file raises."""
 
+MAX_UNPACKED_BYTES: Final = 1 << 30
+"""Bytes of arrays that are read from one file; the largest file that ships has 20 million."""
+
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -39,7 +43,11 @@ def write_arrays(path: Path, **arrays: Any) -> None:
 
 
 def read_arrays(path: Path, *names: str) -> Arrays:
-    """The arrays with these names; ModelError if the file is missing or damaged or lacks one."""
+    """The arrays with these names.
+
+    Raises ModelError if the file is missing or damaged, lacks an array, or is too large. The last
+    is known before an array is unpacked.
+    """
     try:
         with Path(path).open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -49,6 +57,7 @@ def read_arrays(path: Path, *names: str) -> Arrays:
                 missing = [name for name in names if name not in loaded.files]
                 if missing:
                     raise ModelError(f"{path}: not a model of this kind: no array {missing[0]!r}")
+                _check_size(path, loaded.zip, names)
                 return {name: loaded[name] for name in names}
     except FileNotFoundError as error:
         raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
@@ -57,3 +66,15 @@ def read_arrays(path: Path, *names: str) -> Arrays:
     except DAMAGE as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise ModelError(f"{path}: the model file cannot be read ({reason})") from error
+
+
+def _check_size(path: Path, archive: zipfile.ZipFile | None, names: Sequence[str]) -> None:
+    """Raise ModelError if arrays take too much memory; zipfile unpacks no more than is declared."""
+    members = {} if archive is None else {info.filename: info for info in archive.infolist()}
+    found = [members.get(f"{name}.npy") or members.get(name) for name in names]
+    size = sum(info.file_size for info in found if info is not None)
+    if size > MAX_UNPACKED_BYTES:
+        raise ModelError(
+            f"{path}: the model file unpacks to {size / 1e6:,.0f} MB; "
+            f"at most {MAX_UNPACKED_BYTES / 1e6:,.0f} MB are read"
+        )

@@ -22,6 +22,7 @@ from classifiers import languages
 from classifiers.errors import ClassifierError, StudyError
 from crawler.errors import CrawlError, SettingError
 from crawler.report.files import check_places, json_text, write_whole
+from crawler.report.formatting import printable
 
 _WIDTH = 95
 
@@ -114,7 +115,7 @@ class LangfocusCommand(ScrapyCommand):
 
     def fail(self, message: str, code: int = ExitCode.FAILED) -> None:
         """Print one line on standard error and set the exit code."""
-        sys.stderr.write(f"langfocus: {' '.join(message.splitlines())}\n")
+        sys.stderr.write(f"langfocus: {printable(' '.join(message.splitlines()))}\n")
         self.exitcode = code
 
     def write_json(self, opts: argparse.Namespace, content: Mapping[str, Any]) -> None:

@@ -3,12 +3,13 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
@@ -17,12 +18,14 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.options import CrawlOptions
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
+from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
 from crawler.preparation import Preparation, prepare
 from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.strategies import SEED, Ordering, make_filter
@@ -30,6 +33,7 @@ from crawler.visit import OnSettled, Visitor
 from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
+_DIFFERENCE_TOLD_S = 5.0
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +55,7 @@ class Crawl:
     run: OpenRun
     frontier: Frontier
     robots: Robots
-    clock: Callable[[], float]
+    clock: CrawlClock
     visitor: Visitor
     listeners: list[OnSettled]
     lock: IO[str]
@@ -63,14 +67,19 @@ class Crawl:
     fault: str = ""
     _counts: Counts | None = None
     _counted_at: float = float("-inf")
+    _has_jumped: bool = False
 
     def start(self) -> None:
         """Queue the seeds; seeds of an earlier session do not change."""
         self.frontier.seed(self.visitor.links(self.options.seeds, SEED), self.clock())
 
     def may_contact(self, url: str) -> bool:
-        """Return False for a URL that names a private host, unless those are allowed."""
-        return self.web is not None or self.settings.private_addresses or not is_private_url(url)
+        """Return False for a URL with a bad port or a private host, unless those are allowed."""
+        if self.web is not None:
+            return True
+        return not has_bad_port(url) and (
+            self.settings.private_addresses or not is_private_url(url)
+        )
 
     def counts(self) -> Counts:
         """Return the counts of the frontier; after `close`, the last ones.
@@ -102,7 +111,16 @@ class Crawl:
     def tend(self) -> None:
         """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""
         if self.worker is not None:
+            self._follow_server(self.worker)
             self.worker.tend(self.clock())
+
+    def _follow_server(self, worker: Worker) -> None:
+        jump_s = self.clock.follow(worker.server_time)
+        if jump_s and not self._has_jumped:
+            self._has_jumped = True
+            _log.warning(
+                "the clock of the Redis server jumped by %.0f s; this worker keeps its time", jump_s
+            )
 
     def close(self, finish_reason: str) -> None:
         """Store the reason for the end of the session and close the run."""
@@ -111,7 +129,7 @@ class Crawl:
             if self.worker is not None:
                 self.worker.write_down()
             self.frontier.close()
-        except StorageError as error:
+        except (StorageError, sqlite3.Error) as error:
             # Settled pages stay in the shared frontier until the next session.
             self.fault = self.fault or str(error)
         self.waiting.end()
@@ -135,9 +153,14 @@ class _Store:
 
 
 def open_crawl(
-    options: CrawlOptions, settings: CrawlSettings, clock: Callable[[], float] = time.time
+    options: CrawlOptions, settings: CrawlSettings, clock: CrawlClock | None = None
 ) -> Crawl:
-    """Return a crawl ready to begin; raises `CrawlError` before anything is written."""
+    """Return a crawl ready to begin; raises `CrawlError` before anything is written.
+
+    Without a `clock` it starts at the time of the machine. A worker of a shared crawl sets its
+    clock to the time of the server.
+    """
+    clock = clock or CrawlClock()
     prepared = prepare(options, settings)
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
@@ -177,20 +200,20 @@ def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
     return tell
 
 
-def _open_store(prepared: Preparation, waiting: Waiting, clock: Callable[[], float]) -> _Store:
+def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _Store:
     """Open the run folder and the frontier; after an error nothing stays open."""
     options, settings, ordering = prepared.options, prepared.settings, prepared.ordering
-    now = clock()
-    folder = _run_folder(options, settings, ordering, now)
+    folder = _run_folder(options, settings, ordering, clock())
     meta = {**_meta(options, ordering, settings), "gaps": list(prepared.gaps)}
     rules = _rules(options, settings, ordering)
     with ExitStack() as undo:
         shared = None
         if settings.frontier is not None:
             membership = _membership(settings, meta, folder)
-            shared = _shared_frontier(settings.frontier, rules, membership, waiting, now)
+            shared = _shared_frontier(settings.frontier, rules, membership, waiting, clock)
             undo.callback(shared.close)
         lock = undo.enter_context(lock_run(folder))
+        now = clock()
         run = open_run(folder, meta, now)
         undo.callback(run.connection.close)
         if shared is None:
@@ -228,6 +251,8 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "filter": options.filter,
         "tolerance": options.tolerance,
         "host_cap": options.host_cap,
+        "domain_cap": options.domain_slots,
+        "address_cap": options.address_slots,
         "directory_cap": options.directory_cap,
         "directory_depth": options.directory_depth,
         "identify": options.identify,
@@ -257,6 +282,8 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
         doubts_up_to=ordering.doubts_up_to,
         patience_s=settings.patience_s,
         host_cap=options.host_cap,
+        domain_cap=options.domain_slots,
+        address_cap=options.address_slots,
         directory_cap=options.directory_cap,
         delay_s=settings.delay_s,
         budget_pages=options.pages,
@@ -274,12 +301,23 @@ def _membership(settings: CrawlSettings, meta: Mapping[str, object], folder: Pat
 
 
 def _shared_frontier(
-    address: str, rules: FrontierRules, membership: Membership, waiting: Waiting, now: float
+    address: str,
+    rules: FrontierRules,
+    membership: Membership,
+    waiting: Waiting,
+    clock: CrawlClock,
 ) -> RedisFrontier:
     """Join the shared crawl that the membership names, at the address of its Redis server."""
     name = str(membership.identity["shared"])
     client = connect_redis(address)
-    frontier = RedisFrontier(client, name, rules, membership, now=now, sleep=waiting.sleep)
+    ahead_s = clock.set_to(StoredCrawl(client, name, sleep=waiting.sleep).crawl_time)
+    if abs(ahead_s) >= _DIFFERENCE_TOLD_S:
+        _log.warning(
+            "the clock of this machine is %.0f s ahead of the Redis server's; the crawl and its "
+            "records use the server's",
+            ahead_s,
+        )
+    frontier = RedisFrontier(client, name, rules, membership, now=clock(), sleep=waiting.sleep)
     if not frontier.is_durable():
         _log.warning("the Redis server keeps no append-only file: a crash of it loses the crawl")
     return frontier

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
-from urllib.parse import urljoin
 
 from crawler.configuration import CrawlSettings
 from crawler.crawl import Crawl, open_crawl
@@ -133,10 +132,7 @@ class _Fetching(Visitor, Generic[Found]):
         return record
 
     def _redirect(self, lease: Lease, download: Download) -> None:
-        try:
-            target = normalise(urljoin(download.url, download.location or ""))
-        except ValueError:
-            target = None
+        target = normalise(download.location or "", download.url)
         if target is None or is_unwanted_file(target) or is_trap(target):
             words = " ".join((download.location or "").split())[:200]
             self._lookup.end(

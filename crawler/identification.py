@@ -45,6 +45,7 @@ def page_reader(by: PageMethod) -> Read:
             page.dropped_links,
             is_reference=len(page.text) >= MIN_REFERENCE_LENGTH,
             parser=page.parser,
+            canonical=page.canonical,
         )
 
     return read

@@ -11,8 +11,9 @@ from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
 from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
+from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
+from crawler.seeds import read_seed_file, read_seeds
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
-from crawler.url import normalise
 from crawler.web.opening import KINDS
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
@@ -27,22 +28,13 @@ def _language(tag: str, label: str) -> str:
     return code
 
 
-def _seeds(value: str, label: str) -> tuple[str, ...]:
-    """Return the seed URLs of the argument, or those in the file that it names."""
-    if value.lower().startswith(("http://", "https://")):
-        return _urls(value.split(","), label)
-    try:
-        return _listed(Path(value))
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingError(f"{label}={value}: cannot be read: {error}") from error
-
-
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
     """The spider arguments of a crawl, each declared once.
 
-    `strategy` None: the best one for the language. `pages` None: no limit. `seeds` (): the seeds of
-    the Web that is crawled.
+    `strategy` None: the best one for the language. `domain_cap` and `address_cap` None: they follow
+    from `host_cap`, so a crawl without a host cap has no such caps either. `pages` None: no limit.
+    `seeds` (): the seeds of the Web that is crawled.
     """
 
     lang: Annotated[
@@ -75,6 +67,25 @@ class CrawlOptions:
             "URLs of one host that may enter the queue and be crawled, 0 for any number", least=0
         ),
     ] = 10
+    domain_cap: Annotated[
+        int | None,
+        Declared(
+            "URLs of one registered domain that may enter the queue, 10 more for each of its "
+            "relevant pages, 0 for any number; beyond a tenth of them others go first",
+            default_help=f"{DOMAIN_HOSTS} times host_cap",
+            least=0,
+        ),
+    ] = None
+    address_cap: Annotated[
+        int | None,
+        Declared(
+            "URLs from one IP address that may be fetched, 10 more for each of its relevant "
+            "pages, 0 for any number; beyond a tenth of them others go first; behind a proxy "
+            "addresses are not known",
+            default_help=f"{ADDRESS_HOSTS} times host_cap",
+            least=0,
+        ),
+    ] = None
     directory_cap: Annotated[
         int,
         Declared("URLs of one directory that may enter the queue, 0 for any number", least=0),
@@ -94,7 +105,7 @@ class CrawlOptions:
         Declared(
             "where to start: a file with one URL per line, or URLs with commas between them",
             default_help="seeds/LANG.txt; the sample web has its own",
-            read=_seeds,
+            read=read_seeds,
         ),
     ] = ()
     pages: Annotated[
@@ -121,6 +132,16 @@ class CrawlOptions:
         if "seeds" not in values:
             values["seeds"] = _default_seeds(values["lang"], web)
         return cls(**values)
+
+    @property
+    def domain_slots(self) -> int:
+        """The cap of a registered domain; 0 is no cap."""
+        return DOMAIN_HOSTS * self.host_cap if self.domain_cap is None else self.domain_cap
+
+    @property
+    def address_slots(self) -> int:
+        """The cap of an IP address; 0 is no cap."""
+        return ADDRESS_HOSTS * self.host_cap if self.address_cap is None else self.address_cap
 
 
 OPTIONS = declarations(CrawlOptions)
@@ -149,28 +170,8 @@ def _default_seeds(lang: str, web: str) -> tuple[str, ...]:
     if web == "archive":
         raise SettingError("-a seeds is missing: a crawl of an archive needs a URL to start from")
     path = SEED_FOLDER / f"{lang}.txt"
-    try:
-        return _listed(path)
-    except (OSError, UnicodeDecodeError) as error:
+    if not path.exists():
         raise SettingError(
             f"{languages.name(lang)} has no seed list ({path.name}); give -a seeds=FILE or URLs"
-        ) from error
-
-
-def _listed(path: Path) -> tuple[str, ...]:
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return _urls([line for line in lines if not line.lstrip().startswith("#")], str(path))
-
-
-def _urls(texts: list[str], origin: str) -> tuple[str, ...]:
-    urls = []
-    for number, text in enumerate(texts, start=1):
-        if not text.strip():
-            continue
-        url = normalise(text.strip())
-        if url is None:
-            raise SettingError(f"{origin}: URL {number} is not an http(s) URL: {text.strip()[:80]}")
-        urls.append(url)
-    if not urls:
-        raise SettingError(f"{origin}: no URL to start from")
-    return tuple(dict.fromkeys(urls))
+        )
+    return read_seed_file(path, str(path))

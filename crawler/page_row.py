@@ -5,11 +5,14 @@ of `PageRow`. A new column needs a field here and, if its value comes from a fet
 """
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from operator import attrgetter
+from math import isnan
+from operator import attrgetter, itemgetter
+from types import UnionType
 from typing import Any, get_type_hints
+from zlib import crc32
 
 
 class _GivenBy(Enum):
@@ -42,7 +45,9 @@ class PageRow:
     host: str = _column(_GivenBy.URL)
     parent: str | None = _column(_GivenBy.URL)
     depth: int = _column(_GivenBy.URL)
-    status: int | None = _column(_GivenBy.RECORD)
+    status: int | None = _column(
+        _GivenBy.RECORD, "INTEGER CHECK(status BETWEEN 100 AND 999 OR status IS NULL)"
+    )
     outcome: str = _column(_GivenBy.RECORD)
     language: str | None = _column(_GivenBy.RECORD)
     confidence: float | None = _column(_GivenBy.RECORD)
@@ -55,6 +60,9 @@ class PageRow:
     fetched_at: float = _column(_GivenBy.RECORD)
 
 
+_TYPES = get_type_hints(PageRow)
+_TEXTS = (str, str | None)
+_FLOATS = (float, float | None)
 _SQL_TYPES = {
     int: "INTEGER NOT NULL",
     int | None: "INTEGER",
@@ -72,19 +80,24 @@ def _names_given_by(*sources: _GivenBy) -> tuple[str, ...]:
 PAGE_COLUMNS = _names_given_by(*_GivenBy)
 """The names of all columns, in their order."""
 
+_WITH_CHECKSUM = ", ".join((*PAGE_COLUMNS, "checksum"))
+
 URL_COLUMNS = _names_given_by(_GivenBy.URL)
 """The columns that a URL has before it is fetched."""
 
+_BOUNDS = (("id", 1, 1 << 53), ("status", 100, 999), ("bytes", 0, 1 << 53))
+_REAL_COLUMNS = [name for name in PAGE_COLUMNS if _TYPES[name] in _FLOATS]
+_page_values_of = itemgetter(*PAGE_COLUMNS[1:])
 _RECORD_COLUMNS = _names_given_by(_GivenBy.RECORD)
 _values_of = attrgetter(*_RECORD_COLUMNS)
 
 
 def create_pages() -> str:
     """Return the statement that makes the table `pages`."""
-    types = get_type_hints(PageRow)
     columns = [
-        f"{f.name} {f.metadata['sql_type'] or _SQL_TYPES[types[f.name]]}" for f in fields(PageRow)
+        f"{f.name} {f.metadata['sql_type'] or _SQL_TYPES[_TYPES[f.name]]}" for f in fields(PageRow)
     ]
+    columns.append("checksum INTEGER NOT NULL")  # `page_checksum` of all columns but the id
     return f"CREATE TABLE pages({', '.join(columns)})"
 
 
@@ -95,12 +108,80 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
     (`:url`). `rest` is the FROM clause with its conditions.
     """
     values = [expressions.get(name, f":{name}") for name in PAGE_COLUMNS]
-    return f"INSERT INTO pages({', '.join(PAGE_COLUMNS)}) SELECT {', '.join(values)} {rest}"
+    stored = [
+        f"CAST({value} AS REAL)" if _TYPES[name] in _FLOATS else value
+        for name, value in zip(PAGE_COLUMNS, values, strict=True)
+    ]
+    checksum = f"page_checksum({', '.join(stored[1:])})"
+    return f"INSERT INTO pages({_WITH_CHECKSUM}) SELECT {', '.join((*values, checksum))} {rest}"
+
+
+INSERT_PAGE = f"INSERT INTO pages({_WITH_CHECKSUM}) VALUES (NULL{', ?' * len(PAGE_COLUMNS)})"  # noqa: S608
+"""A statement that adds one row with the next id; its parameters come from `row_of`."""
+
+
+def row_of(values: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return the values of the columns after the id, and their checksum."""
+    for name in _REAL_COLUMNS:
+        if type(values[name]) is int:
+            values = {**values, name: float(values[name])}
+    row = _page_values_of(values)
+    return (*row, page_checksum(*row))
+
+
+def page_checksum(*values: object) -> int:
+    """Return a checksum of the values of a row of `pages` without its id, as they are stored.
+
+    Connections of `crawler.run.connect` have it as a function of SQL.
+    """
+    return crc32("\x1f".join(map(str, values)).encode())
 
 
 def record_values(record: object) -> dict[str, object]:
     """Return the columns that the `Record` of a fetch gives, by name."""
     return dict(zip(_RECORD_COLUMNS, _values_of(record), strict=True))
+
+
+def checked_values(record: object) -> dict[str, object]:
+    """Return `record_values`; raises ValueError for a value that no run can store."""
+    values = record_values(record)
+    fault = fault_of(values)
+    if fault:
+        raise ValueError(f"this record cannot be stored: {fault}")
+    return values
+
+
+def fault_of(values: Mapping[str, object]) -> str:
+    """Return a message about the first of these columns with an invalid value, "" if all are valid.
+
+    A number must fit into 64 bits, a text must be Unicode without half surrogate pairs.
+    """
+    for name, value in values.items():
+        if not _is_valid(value, _TYPES[name]):
+            return f"its {name} is {value!r:.60}"
+    for name, least, most in _BOUNDS:
+        value = values.get(name)
+        if isinstance(value, int) and not least <= value <= most:
+            return f"its {name} is {value!r:.60}"
+    return ""
+
+
+def _is_valid(value: object, kind: object) -> bool:
+    if value is None:
+        return isinstance(kind, UnionType)
+    if isinstance(value, str):
+        return kind in _TEXTS and _is_encodable(value)
+    if isinstance(value, float):
+        return kind in _FLOATS and not isnan(value)
+    return type(value) is int and kind not in _TEXTS and -(1 << 63) <= value < 1 << 63
+
+
+def _is_encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def read_pages(connection: sqlite3.Connection) -> Iterator[PageRow]:

@@ -8,26 +8,31 @@ import json
 import re
 import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from crawler.errors import RunFolderError
-from crawler.page_row import create_pages
+from crawler.frontier.row_check import set_bad_rows_aside
+from crawler.page_row import create_pages, page_checksum
+from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, printable, warn_of
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE sessions(
     id INTEGER PRIMARY KEY, started_at REAL NOT NULL, ended_at REAL, finish_reason TEXT);
 CREATE TABLE hosts(
-    id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE,
+    id INTEGER PRIMARY KEY,
+    host TEXT NOT NULL UNIQUE,            -- or a registered domain, or "ip " and an address
     admitted INTEGER NOT NULL,            -- URLs that hold a slot of the host cap
     pages INTEGER NOT NULL DEFAULT 0,     -- pages downloaded
     delay_s REAL,                         -- Crawl-delay; NULL: the crawl's own delay
-    not_before REAL NOT NULL DEFAULT 0);  -- unix seconds; set by Retry-After and back-off
+    not_before REAL NOT NULL DEFAULT 0,   -- unix seconds; set by Retry-After and back-off
+    taken INTEGER NOT NULL DEFAULT 0,     -- URLs that hold a slot of the domain or address
+    relevant INTEGER NOT NULL DEFAULT 0); -- relevant pages of the domain or address
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory
     downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
@@ -39,10 +44,15 @@ CREATE TABLE urls(
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
     unit TEXT,                            -- NULL if the host is the unit
     parent INTEGER,                       -- urls.id of the page that linked here first
-    depth INTEGER NOT NULL, redirects INTEGER NOT NULL, retries INTEGER NOT NULL,
-    score REAL NOT NULL, queued INTEGER NOT NULL,
-    inlinks TEXT);                        -- pages that link here by language: "2de 1en";
+    depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,            -- of the values before it
+    retries INTEGER NOT NULL,
+    score REAL NOT NULL,
+    queued INTEGER NOT NULL,              -- 1: in the queue; 0: settled;
+                                          -- 2: not fetched, another URL gave its page
+    inlinks TEXT,                         -- pages that link here by language: "2de 1en";
                                           -- NULL: none, or settled
+    located INTEGER NOT NULL DEFAULT 0);  -- 1: holds a slot of its IP address
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 {create_pages()};
@@ -50,11 +60,16 @@ CREATE TABLE links(
     page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE robots(origin TEXT PRIMARY KEY, text TEXT NOT NULL, fetched_at REAL NOT NULL)
-    WITHOUT ROWID;
+{TABLE};
+CREATE TABLE robots(
+    origin TEXT NOT NULL PRIMARY KEY,
+    fetched_at REAL NOT NULL,
+    bytes INTEGER NOT NULL,               -- of this row, about
+    text TEXT NOT NULL);                  -- the rules for our bot
 """
 
-_TABLES = frozenset(re.findall(r"CREATE TABLE (\w+)", _SCHEMA))
+# A message of SQLite about one row, not about the structure of the file.
+_OF_A_ROW = re.compile(r"NULL value in \w+\.\w+|CHECK constraint failed in \w+")
 
 IDENTITY = (
     "lang",
@@ -62,6 +77,8 @@ IDENTITY = (
     "filter",
     "tolerance",
     "host_cap",
+    "domain_cap",
+    "address_cap",
     "directory_cap",
     "directory_depth",
     "web",
@@ -95,9 +112,10 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     """Open a run folder to crawl in it: a new run begins, a known run is resumed.
 
     `meta` are the settings of the crawl, which include "seeds" and the keys of `IDENTITY`; a
-    missing key counts as empty. The whole file is read once to check it. Raises `RunFolderError`
-    and changes nothing if the folder holds another crawl, was made by another version, is damaged,
-    or cannot be read or written.
+    missing key counts as empty. The whole file is read to check it. A row whose content changed is
+    set aside, counted and named in the log (`crawler.frontier.row_check`). Raises `RunFolderError`
+    and changes nothing if the folder holds another crawl, was made by another version, cannot be
+    read or written, or if the structure of its database is damaged.
     """
     values = dict.fromkeys(IDENTITY, "")
     values |= {k: v if isinstance(v, str) else json.dumps(v) for k, v in meta.items()}
@@ -114,10 +132,13 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     except (OSError, sqlite3.Error) as error:
         raise _unusable(folder, error) from error
     try:
+        with closing(connect(path)) as checking:  # its memory is free again after the check
+            bad = _set_aside(checking)
         session = _begin(connection, values, now)
     except sqlite3.Error as error:
         connection.close()
         raise _unusable(folder, error) from error
+    warn_of(bad, path)
     return OpenRun(folder, connection, session)
 
 
@@ -141,7 +162,7 @@ def lock_run(folder: Path) -> IO[str]:
 
 
 def _unusable(folder: Path, error: Exception) -> RunFolderError:
-    return RunFolderError(f"{folder}: cannot be used as a run folder: {error}")
+    return RunFolderError(f"{folder}: cannot be used as a run folder: {printable(str(error))}")
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -156,6 +177,7 @@ def connect(path: Path) -> sqlite3.Connection:
     # A killed process loses nothing; only a power cut may take the last transactions.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
+    connection.create_function("page_checksum", -1, page_checksum, deterministic=True)
     return connection
 
 
@@ -198,22 +220,55 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
             fault = _fault(connection)
     except sqlite3.OperationalError:
         raise
-    except sqlite3.DatabaseError as error:
-        fault = str(error)
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # SQLite quotes the schema, and sqlite3 fails to decode a message that is not UTF-8.
+        fault = printable(str(error))
     if fault:
         raise _damaged(folder, fault)
 
 
 def _fault(connection: sqlite3.Connection) -> str:
     """Return the first fault of a run's database, "" if there is none."""
-    told: str = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-    if told != "ok":
+    told = " ".join(
+        line
+        for (line,) in connection.execute("PRAGMA quick_check(100)")
+        if line != "ok" and not _OF_A_ROW.fullmatch(line)
+    )
+    if told:
         return " ".join(told.split())
-    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    missing = _TABLES.difference(name for (name,) in rows)
+    found = _schema_of(connection)
+    with closing(sqlite3.connect(":memory:")) as model:
+        model.executescript(_SCHEMA)
+        expected = _schema_of(model)
+    missing = [name for kind, name, *_ in expected - found if kind == "table"]
     if missing:
         return f"it has no table {', '.join(sorted(missing))}"
-    return ""
+    return "" if found == expected else "its schema is not that of a run"
+
+
+def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
+    """Return type, name, table and statement of all tables and indexes."""
+    rows = connection.execute(
+        "SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_master"
+        " WHERE name NOT LIKE 'sqlite_stat%'"
+    )
+    return set(rows)
+
+
+def _set_aside(connection: sqlite3.Connection) -> list[BadRow]:
+    """Take the bad rows out of the tables of a run, completely or not at all."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        bad = set_bad_rows_aside(connection)
+        if bad:
+            row = COUNT, number_set_aside(connection)
+            connection.execute("INSERT OR REPLACE INTO counts VALUES (?, ?)", row)
+        connection.execute("COMMIT")
+    except BaseException:
+        with suppress(sqlite3.DatabaseError):
+            connection.execute("ROLLBACK")
+        raise
+    return bad
 
 
 def _damaged(folder: Path, fault: str) -> RunFolderError:

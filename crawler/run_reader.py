@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError
+from crawler.set_aside import printable
 
 
 @contextmanager
@@ -29,8 +30,9 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
             connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
             yield connection
-    except sqlite3.DatabaseError as error:
-        raise RunFolderError(f"{path} cannot be read as a run: {error}") from error
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        # sqlite3 fails to decode a message that is not UTF-8.
+        raise RunFolderError(f"{path} cannot be read as a run: {printable(str(error))}") from error
 
 
 class Session(NamedTuple):

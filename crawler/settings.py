@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 from crawler.declaration import Declared
+from crawler.politeness.network import dns_servers
 
 try:
     VERSION = version("langfocus")
@@ -59,7 +60,15 @@ DOWNLOAD_WARNSIZE = 0
 DOWNLOAD_FAIL_ON_DATALOSS = False
 DNS_TIMEOUT = 20
 DNSCACHE_SIZE = 100_000
-REACTOR_THREADPOOL_MAXSIZE = 20
+TWISTED_DNS_RESOLVER = "crawler.spiders.names.CaresNames"
+LANGFOCUS_DNS: Annotated[
+    str | None,
+    Declared(
+        "DNS servers that are asked, as ADDRESS or ADDRESS:PORT with commas between them",
+        default_help="those of this machine",
+        read=dns_servers,
+    ),
+] = None
 RETRY_TIMES: Annotated[int, Declared("retries of a failed URL", least=0)] = 2
 LANGFOCUS_RETRY_DELAY: Annotated[
     float,

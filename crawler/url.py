@@ -2,30 +2,35 @@
 
 import re
 from hashlib import blake2b
-from urllib.parse import urlsplit, urlunsplit
+from string import ascii_letters, digits
 
-from w3lib.url import safe_url_string
+from classifiers.urls.standard import MAX_HOST, MAX_LABEL, absolute
+from crawler.same_page import page_key
 
 MAX_URL_LENGTH = 2048
 """Characters of the longest URL; longer ones are session ids, loops and mistakes."""
 
-# A normalised URL: there is nothing to lower, escape, resolve or drop.
+# A normalised URL that surely needs no change: its host is a name without Punycode.
+_LABEL = r"(?!xn--)[a-z0-9_-]{1,63}+"
+_TEXT = r"[A-Za-z0-9._~!$()*+,;=:@-]++"
+# The escapes of characters that a URL may not contain, or that mean something else without one.
+_ESCAPED = r"%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])"
 _NORMAL = re.compile(
-    r"https?://[a-z0-9_-]+(?:\.[a-z0-9_-]+)+"
-    r"(?:/(?:(?!\.{1,2}(?:/|\?|$))[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}|/(?!\.))*"
-    r"(?:\?(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})+)?)"
+    rf"https?://(?![^/]{{{MAX_HOST + 1}}})(?:{_LABEL}\.)++(?!xn--)[a-z][a-z0-9_-]{{0,62}}+"
+    rf"(?:/(?!\.)(?:{_TEXT}|[&']|{_ESCAPED})*+)++"
+    rf"(?:\?(?!&)(?:{_TEXT}|[/?]|{_ESCAPED}|&(?!&|$))++)?"
 )
-# Session ids: the usual names of the parameters, with long random values.
-_SESSION = re.compile(
-    r";jsessionid=[^/?;]*"
-    r"|(?<=[?&;])(?:(?:phpsessid|jsessionid|aspsessionid[a-z]*|oscsid|zenid|sess(?:ion)?_?id)"
-    r"=[\w.!~%-]{16,}|cfid=\d{4,}|cftoken=[\w-]{6,}|s(?:id)?=[0-9a-f]{32})(?![^?&;])[?&;]?",
-    re.IGNORECASE | re.ASCII,
-)
-# A host that can be looked up: a name in ASCII or an IPv6 address.
-_HOST = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
+# The parts of a URL that the parser wrote: scheme, host, port, path and query.
+_PARTS = re.compile(r"(https?://)(?:[^/@]*@)?([^/:\[]+|\[[^]]*\])(:[0-9]+)?(/[^?]*)(?:\?(.*))?")
+# A host that can be looked up: a name in ASCII or an address.
+_HOST = re.compile(rf"(?:[a-z0-9_-]{{1,{MAX_LABEL}}}\.)*[a-z0-9_-]{{1,{MAX_LABEL}}}|\[[0-9a-f:]+\]")
+# An escape, not one that a "%" before it would become a part of another one.
+_ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%([0-9A-Fa-f]{2})")
+# Characters that browsers send and RFC 3986 forbids; some HTTP clients refuse them.
+_FORBIDDEN = re.compile(r"[][|{}^`\\]")
+_NEVER_ESCAPED = frozenset(ascii_letters + digits + "-._~")
 _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
-_DEFAULT_PORT = {"http": 80, "https": 443}
+_HOST_NAME = re.compile(r"https?://(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)
 
 _UNWANTED_SUFFIXES = frozenset(
     # images, sound, film
@@ -40,61 +45,58 @@ _UNWANTED_SUFFIXES = frozenset(
 )
 
 
-def normalise(url: str) -> str | None:
+def normalise(url: str, base: str | None = None) -> str | None:
     """Return the normalised URL, which is queued, fetched and recorded; None for an unusable one.
 
-    Scheme and host are lower case. The default port, user names, dot segments and the fragment are
-    removed. Characters that a URL may not contain are percent-encoded. Path and query do not change
-    otherwise, since `/A` and `/a` may be two pages. Unusable are URLs that are not http(s), have no
-    host that can be looked up, or are longer than `MAX_URL_LENGTH`.
+    It is the URL that browsers make of a link (`classifiers.urls.standard`), relative ones with the
+    help of `base`. Beyond the standard, user names, the dot at the end of a host and empty
+    parameters are removed, escapes are in upper case, and characters are escaped where RFC 3986
+    requires it and only there. Path and query do not change otherwise, since `/A` and `/a` may be
+    two pages. Unusable are URLs that are not http(s), have no host that can be looked up, or are
+    longer than `MAX_URL_LENGTH`.
     """
+    if len(url) > MAX_URL_LENGTH:
+        url = url.partition("#")[0]
     if len(url) > MAX_URL_LENGTH:
         return None
     if _NORMAL.fullmatch(url):
         return url
-    try:
-        return _normalise_slowly(url)
-    except ValueError:
-        return None
+    found = absolute(url, base)
+    parts = _PARTS.fullmatch(found) if found else None
+    return _tidy(parts) if parts else None
 
 
-def _normalise_slowly(url: str) -> str | None:
-    parts = urlsplit(safe_url_string(url.strip()))
-    scheme, host, port = parts.scheme.lower(), (parts.hostname or "").rstrip("."), parts.port
-    if scheme not in _DEFAULT_PORT or not _HOST.fullmatch(host):
+def _tidy(parts: re.Match[str]) -> str | None:
+    scheme, host, port, path, query = parts.groups("")
+    host = host.removesuffix(".")
+    if len(host) > MAX_HOST or not _HOST.fullmatch(host):
         return None
-    netloc = f"[{host}]" if ":" in host else host
-    if port is not None and port != _DEFAULT_PORT[scheme]:
-        netloc += f":{port}"
-    path = parts.path or "/"
-    if "/." in path:
-        path = _without_dots(path)
-    normal = urlunsplit((scheme, netloc, path, parts.query, ""))
+    path = _with_needed_escapes(path)
+    query = "&".join(filter(None, _with_needed_escapes(query).split("&")))
+    normal = f"{scheme}{host}{port}{path}{'?' if query else ''}{query}"
     return normal if len(normal) <= MAX_URL_LENGTH else None
 
 
-def _without_dots(path: str) -> str:
-    """Return a path without dot segments (RFC 3986, 5.2.4).
+def _with_needed_escapes(text: str) -> str:
+    """Return a path or a query with escapes in upper case, where needed and only there."""
+    if "%" in text:
+        text = _ESCAPE.sub(_needed, text)
+    return _FORBIDDEN.sub(lambda sign: f"%{ord(sign[0]):02X}", text)
 
-    `urljoin` is wrong here: it reads `b` in the path `//b/./c` as a host and drops empty segments.
-    """
-    *segments, last = path.split("/")[1:]
-    kept: list[str] = []
-    for segment in [*segments, "" if last == "." else last]:
-        if segment == "..":
-            del kept[-1:]
-        elif segment != ".":
-            kept.append(segment)
-    return "/".join(["", *kept, *([""] if last == ".." else [])])
+
+def _needed(escape: re.Match[str]) -> str:
+    sign = chr(int(escape[1], 16))
+    return sign if sign in _NEVER_ESCAPED else escape[0].upper()
 
 
 def host_of(url: str) -> str:
-    """Return the host of a URL, in lower case, without one leading `www.`.
+    """Return the host of a normalised URL, in lower case, without its port and one leading `www.`.
 
     `wetter.tagesschau.de` and `tagesschau.de` are two hosts, `www.twitter.com` and
-    `twitter.com` are one (Baykan 2013, 5.2).
+    `twitter.com` are one (Baykan 2013, 5.2). All ports of a name are one host, because they are one
+    machine.
     """
-    match = _SCHEME_HOST.match(url)
+    match = _HOST_NAME.match(url)
     return match[1].lower().removeprefix("www.") if match else ""
 
 
@@ -109,33 +111,21 @@ def directory_of(url: str, depth: int = 1) -> str:
 
     `http://a.com/user1/x.html` is in `a.com/user1/`, `http://a.com/about.html` in `a.com/`
     (Tamura 2007, 4.3). In the paper `depth` is 1. With 3, `/docs/2.4/de/x.html` is in
-    `/docs/2.4/de/`.
+    `/docs/2.4/de/`. Doubled slashes count as one.
     """
     match = _SCHEME_HOST.match(url)
     path = url[match.end() :].partition("?")[0] if match else ""
-    directories = path.split("/")[1:-1][:depth]
+    directories = [name for name in path.split("/")[1:-1] if name][:depth]
     return "/".join([host_of(url), *directories, ""])
 
 
 def fingerprint(url: str) -> int:
-    """Return the 64-bit signed integer that identifies a normalised URL.
+    """Return the 64-bit signed integer that identifies the page of a normalised URL.
 
-    URLs that differ only in their session ids have the same one.
+    URLs that differ only in ways that do not change the page (`crawler.same_page`) have the same.
     """
-    key = without_session(url).encode("utf-8", "replace")
+    key = page_key(url).encode("utf-8", "replace")
     return int.from_bytes(blake2b(key, digest_size=8).digest(), "big", signed=True)
-
-
-def without_session(url: str) -> str:
-    """Return a URL without the session ids that a server put into it.
-
-    The result only shows which URLs are the same page. It is never fetched, since the parameter has
-    another meaning on some servers.
-    """
-    if "=" not in url:
-        return url
-    shorter = _SESSION.sub("", url)
-    return url if shorter == url else shorter.rstrip("?&;")
 
 
 def is_unwanted_file(url: str) -> bool:

@@ -6,13 +6,14 @@ This module does not import Scrapy. The spider, the simulator and the tests pass
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
-from urllib.parse import urljoin
 
+from classifiers.urls.standard import absolute
 from crawler import settings
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
+from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource, Ordering
-from crawler.url import is_unwanted_file, normalise
+from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,8 @@ class Reading(NamedTuple):
 
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if the text is long enough for its language to be evidence for linked
-    pages. `parser` is the name of the HTML parser.
+    pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
+    gives as its own, None if it gives none.
     """
 
     links: Sequence[str]
@@ -49,6 +51,7 @@ class Reading(NamedTuple):
     dropped_links: int = 0
     is_reference: bool = False
     parser: str | None = None
+    canonical: str | None = None
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
@@ -72,6 +75,9 @@ class RetryRule:
     max_redirects: int = settings.REDIRECT_MAX_TIMES
 
 
+PROTOCOL = "protocol"
+"""The outcome of a URL whose server does not keep to HTTP."""
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
 
@@ -82,25 +88,33 @@ def is_text(content_type: str | None) -> bool:
     return not kind or kind.startswith(_TEXT_TYPES)
 
 
+def is_status(code: int) -> bool:
+    """Return True for a status of HTTP, which has three digits (RFC 9110, 15)."""
+    return 100 <= code <= 999
+
+
 class Sifted(NamedTuple):
     """Links to be queued, normalised, each once, and the numbers of other links."""
 
     wanted: list[str]
     files: int
     malformed: int
+    ports: int
     traps: int
 
 
 def sift(urls: Sequence[str]) -> Sifted:
     """Return the links of a page that may be queued; `urls` are absolute."""
     normal = [url for url in map(normalise, urls) if url]
-    pages = [url for url in normal if not is_unwanted_file(url)]
+    allowed = [url for url in normal if not has_bad_port(url)]
+    pages = [url for url in allowed if not is_unwanted_file(url)]
     wanted = [url for url in pages if not is_trap(url)]
     return Sifted(
         list(dict.fromkeys(wanted)),
-        len(normal) - len(pages),
-        len(urls) - len(normal),
-        len(pages) - len(wanted),
+        files=len(allowed) - len(pages),
+        malformed=len(urls) - len(normal),
+        ports=len(normal) - len(allowed),
+        traps=len(pages) - len(wanted),
     )
 
 
@@ -110,6 +124,7 @@ def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
         record,
         ignored_files=sifted.files,
         ignored_urls=sifted.malformed + dropped,
+        ignored_ports=sifted.ports,
         ignored_traps=sifted.traps,
     )
 
@@ -164,7 +179,12 @@ class Visitor:
         return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
 
     def answered(self, lease: Lease, download: Download) -> Record | None:
-        """Settle a URL that a server answered; None: it went back into the queue for a retry."""
+        """Settle a URL that a server answered; None: it went back into the queue.
+
+        It does for a retry, or if its server redirects to another spelling of the same page.
+        """
+        if not is_status(download.status):
+            return self._settle(lease, Record(PROTOCOL, self._clock(), bytes=len(download.body)))
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
@@ -196,18 +216,22 @@ class Visitor:
         reading = self._rules.read(download, lease.inlinks)
         sifted = sift(reading.links)
         record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
+        record = replace(record, canonical=self._canonical(lease, reading))
         links = self._score(sifted.wanted, LinkSource(record.is_relevant, lease.depth))
         return self._settle(lease, record, links)
 
-    def _redirected(self, lease: Lease, download: Download) -> Record:
+    def _redirected(self, lease: Lease, download: Download) -> Record | None:
         if lease.redirects >= self._rules.retry_rule.max_redirects:
             return self._settle(lease, self._record("redirect_loop", download))
-        try:
-            target = [urljoin(download.url, download.location or "")]
-        except ValueError:
-            target = []
+        found = absolute(download.location or "", download.url)
+        target = [found] if found else []
         # The target has the depth of the URL: one more than the page that linked to it.
         sifted = sift(target)
+        for url in sifted.wanted:
+            if url != lease.url and fingerprint(url) == lease.fingerprint:
+                now = self._clock()
+                self._frontier.retry(lease, now=now, not_before=now, url=url)
+                return None
         links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         record = _ignoring(self._record(REDIRECT, download), sifted, 1 - len(target))
         return self._settle(lease, record, links)
@@ -238,6 +262,19 @@ class Visitor:
             parser=reading.parser if reading else None,
             is_cut=download.is_cut,
         )
+
+    def _canonical(self, lease: Lease, reading: Reading) -> str | None:
+        """Return the canonical URL of a page if it saves the crawl a fetch of the same page.
+
+        It does for a relevant page. Many sites give the page in their first language as the
+        canonical URL of all its translations, so on another page it could hide a relevant one.
+        """
+        if reading.canonical is None or reading.language != self._rules.language:
+            return None
+        url = normalise(reading.canonical)
+        if url is None or host_of(url) != lease.host or fingerprint(url) == lease.fingerprint:
+            return None
+        return url
 
     def _settle(
         self,

@@ -31,6 +31,8 @@ class CrawlArguments(TypedDict, total=False):
     filter: str
     tolerance: int
     host_cap: int
+    domain_cap: int
+    address_cap: int
     directory_cap: int
     directory_depth: int
     identify: str

@@ -12,6 +12,7 @@ from scrapy.exceptions import UsageError
 from classifiers.errors import LangfocusError
 from crawler.command import ExitCode
 from crawler.errors import SettingError
+from crawler.report.formatting import printable
 from crawler.settings import BOT_NAME
 from langfocus.command_table import MODULE
 from langfocus.project import load_settings
@@ -30,7 +31,7 @@ def run_command(name: str, arguments: Sequence[str]) -> int:
 
 
 def _fail(message: str, code: ExitCode) -> int:
-    print(f"langfocus: {message}", file=sys.stderr)  # noqa: T201  the command's error
+    print(f"langfocus: {printable(message)}", file=sys.stderr)  # noqa: T201  the command's error
     return code
 
 

@@ -89,7 +89,7 @@ def parse_page(
     decoded = decode(body[:MAX_BYTES], content_type)
     raw = read(decoded.utf8, max_characters, anchors=anchors)
     base = _base(raw.elements, url)
-    resolver = Resolver(base)
+    resolver = Resolver(base, decoded.charset)
     links = LinkList(resolver)
     links.extend(filter(None, map(_target, raw.elements)))
     canonical = _canonical(_named("link", raw), resolver)

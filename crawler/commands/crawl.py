@@ -29,8 +29,8 @@ examples:
   langfocus crawl -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
 """
 
-_STOPPED = {"", "shutdown", "cancelled"}
-"""Finish reasons of a crawl that did not reach its end: it was stopped, or crashed."""
+_STOPPED = {"shutdown", "cancelled"}
+"""Finish reasons of a crawl that was stopped; "" is that of one which was killed or crashed."""
 
 
 class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
@@ -69,7 +69,7 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         opts.spargs = {**opts.spargs, "crawl": crawl}
         scrapy_crawl.Command.run(self, [_SPIDER], opts)
         self._judge(crawl)
-        if opts.json is not None:
+        if opts.json is not None and crawl.finish_reason:
             summary = crawl.run.folder / "summary.json"
             write_whole(opts.json, summary.read_text(encoding="utf-8"))
 
@@ -86,9 +86,14 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
     def _judge(self, crawl: Crawl) -> None:
         """Fail if the crawl did not reach its end or fetched no page."""
         continuation = f"the same command with -s JOBDIR={crawl.run.folder} continues"
+        if crawl.fault and crawl.worker is not None and crawl.worker.is_lost:
+            raise CrawlError(crawl.fault)
         if crawl.fault:
             raise CrawlError(f"{crawl.fault}; {continuation}")
-        if crawl.finish_reason in _STOPPED:
+        if not crawl.finish_reason:
+            report = f"its report is old or missing, langfocus report {crawl.run.folder} writes it"
+            self.fail(f"stopped at once: {report}; {continuation}", ExitCode.INTERRUPTED)
+        elif crawl.finish_reason in _STOPPED:
             self.fail(f"stopped; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.counts().pages == 0:
             self.fail("no page could be fetched; see the outcomes above")

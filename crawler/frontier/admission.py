@@ -1,13 +1,15 @@
 """Admits the links of a page: each is seen, rejected, beyond a cap, or stored in the queue."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from crawler.frontier.base import Admission, Link
+from crawler.frontier.domains import domain_of
 from crawler.frontier.rules import FrontierRules
+from crawler.frontier.slots import FREE_SHARE, are_full, fallen, level_of
 from crawler.frontier.storage import HostRow, Storage, UrlRow
-from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
 
@@ -38,22 +40,76 @@ class Outcome:
     lifted: set[int] = field(default_factory=set)
 
 
-@dataclass(slots=True)
-class _Directories:
-    """The slots that directories had `given` before, and those `taken` by this page."""
+class _Page(NamedTuple):
+    """The links of a page that are decided about, by their place on the page, from 0.
 
-    filter: Filter
-    cap: int
-    given: Mapping[str, int]
+    `first` is the first place of each fingerprint. `hosts` are the hosts of the links in the order
+    in which they are decided. `domains` are the domains of the hosts; it is empty if domains have
+    no cap.
+    """
+
+    links: Sequence[Link]
+    prints: Sequence[int]
+    first: Mapping[int, int]
+    hosts: Mapping[int, str]
+    domains: Mapping[str, str]
+
+
+class _Accepted(NamedTuple):
+    place: int
+    host: HostRow
+    score: float
+
+
+@dataclass(slots=True)
+class _Caps:
+    """The slots that hosts, domains and directories have left for the links of a page.
+
+    `hosts` are the hosts and their domains by name, `domains` the domain of each host; that is
+    empty if domains have no cap. `directories` have the slots given before, and those `taken` by
+    this page. Unless the page `is_crowded`, all its links are in the free share of their domains.
+    """
+
+    rules: FrontierRules
+    hosts: Mapping[str, HostRow]
+    domains: Mapping[str, HostRow]
+    directories: Mapping[str, int]
+    is_crowded: bool
     taken: Counter[str] = field(default_factory=Counter)
 
-    def take(self, url: str) -> bool:
-        """Take a slot of the directory of a URL; False if it has none."""
-        if self.cap:
-            directory = self.filter.directory_of(url)
-            if self.given[directory] + self.taken[directory] >= self.cap:
-                return False
-            self.taken[directory] += 1
+    def level(self, host: str) -> int:
+        """Return the number of falls of the next URL of a host on a crowded page."""
+        return level_of(self.rules.domain_cap, self.domains[host].taken)
+
+    def take(self, url: str, name: str) -> Admission:
+        """Take a slot of the host, the domain and the directory; no slot if one of them is full."""
+        host, domain = self.hosts[name], self.domains.get(name)
+        if self.rules.host_cap and host.admitted >= self.rules.host_cap:
+            return Admission.HOST_FULL
+        if domain and self.is_crowded and self._is_full(domain):
+            return Admission.DOMAIN_FULL
+        if self.rules.directory_cap and not self._take_directory(url):
+            return Admission.DIRECTORY_FULL
+        host.admitted += 1
+        if domain:
+            domain.taken += 1
+        return Admission.STORED
+
+    def _is_full(self, domain: HostRow) -> bool:
+        return are_full(self.rules.domain_cap, domain.taken, domain.relevant)
+
+    def changed_hosts(self, stored: Sequence[UrlRow]) -> Iterable[HostRow]:
+        """Return the hosts and domains of stored URLs, each once."""
+        changed = {row.host.key: row.host for row in stored}
+        if self.domains:
+            changed |= {(domain := self.domains[name]).key: domain for name in changed}
+        return changed.values()
+
+    def _take_directory(self, url: str) -> bool:
+        directory = self.rules.filter.directory_of(url)
+        if self.directories[directory] + self.taken[directory] >= self.rules.directory_cap:
+            return False
+        self.taken[directory] += 1
         return True
 
 
@@ -75,86 +131,142 @@ class Admitter:
         prints = [fingerprint(link.url) for link in links]
         seen = self.storage.seen(prints)
         self.storage.add_inlinks(seen, origin.inlinks)
-        keys = {
-            fp: host_of(link.url) for link, fp in zip(links, prints, strict=True) if fp not in seen
-        }
-        hosts = self.storage.hosts(keys.values())
-        targets = self._targets(links, origin)
-        directories = self._directories(links)
-        places: dict[int, int] = {}
-        for link, fp in zip(links, prints, strict=True):
-            if fp in seen:
-                outcome.admissions.append(Admission.SEEN)
-                self._lift(link, fp, places.get(fp), outcome)
+        page = self._page(links, prints, seen)
+        caps = self._caps(page)
+        targets = self._targets(page, origin)
+        admissions = [Admission.SEEN] * len(links)
+        accepted: list[_Accepted] = []
+        for place, name in page.hosts.items():
+            link = self._best(page, place)
+            level = caps.level(name) if caps.is_crowded else 0
+            score = fallen(link.score, level, self.rules.doubts_up_to) if level else link.score
+            if prints[place] in seen:
+                self._lift(prints[place], score, outcome)
                 continue
-            host = hosts[keys[fp]]
-            admission = self._decide(host, origin, targets.get(link.url, NOTHING))
-            if admission is Admission.STORED and not directories.take(link.url):
-                admission = Admission.DIRECTORY_FULL
-            outcome.admissions.append(admission)
-            if admission is Admission.STORED:
-                seen.add(fp)
-                places[fp] = len(outcome.stored)
-                host.admitted += 1
-                outcome.stored.append(self._row(link, fp, host, origin))
-        self.storage.store(outcome.stored)
-        self.storage.add_directory_slots(directories.taken)
+            if self._is_rejected(origin, targets.get(link.url, NOTHING)):
+                admissions[place] = Admission.REJECTED
+                continue
+            admissions[place] = caps.take(link.url, name)
+            if admissions[place] is Admission.STORED:
+                accepted.append(_Accepted(place, caps.hosts[name], score))
+                counts["lowered"] += level > 0
+        accepted.sort()
+        outcome.stored = [self._row(page, link, origin) for link in accepted]
+        self._store(outcome, caps)
+        outcome.admissions = _with_repeated(page, admissions)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
 
-    def _targets(self, links: Sequence[Link], origin: Origin) -> Mapping[str, Tally]:
+    def _page(self, links: Sequence[Link], prints: Sequence[int], seen: Collection[int]) -> _Page:
+        """Return the links to decide about: the new ones, or all if the scores of others may rise.
+
+        Links that take slots of one domain are decided host by host, in the order in which the
+        hosts come first on the page, because the shared frontier does so too.
+        """
+        places = range(len(links))
+        first = dict(zip(reversed(prints), reversed(places), strict=True))
+        wanted = [i for i in places if first[prints[i]] == i]
+        if not self.rules.lifts:
+            wanted = [i for i in wanted if prints[i] not in seen]
+        hosts = {i: host_of(links[i].url) for i in wanted}
+        domains: dict[str, str] = {}
+        if self.rules.domain_cap:
+            domains = {name: domain_of(name) for name in dict.fromkeys(hosts.values())}
+            if len(set(domains.values())) < len(domains):
+                rank: dict[str, int] = {}
+                for link in links:
+                    rank.setdefault(host_of(link.url), len(rank))
+                hosts = dict(sorted(hosts.items(), key=lambda item: rank[item[1]]))
+        return _Page(links, prints, first, hosts, domains)
+
+    def _best(self, page: _Page, place: int) -> Link:
+        """Return a link; with the best score of its repetitions, if scores are lifted."""
+        link = page.links[place]
+        if not self.rules.lifts or len(page.first) == len(page.links):
+            return link
+        key = page.prints[place]
+        return Link(
+            link.url,
+            max(li.score for li, fp in zip(page.links, page.prints, strict=True) if fp == key),
+        )
+
+    def _caps(self, page: _Page) -> _Caps:
+        others = (domain for name, domain in page.domains.items() if domain != name)
+        hosts = self.storage.hosts([*page.hosts.values(), *others])
+        directories: Mapping[str, int] = {}
+        if self.rules.directory_cap:
+            directory_of = self.rules.filter.directory_of
+            directories = self.storage.directory_slots(
+                directory_of(page.links[place].url) for place in page.hosts
+            )
+        domains = {name: hosts[domain] for name, domain in page.domains.items()}
+        free = self.rules.domain_cap // FREE_SHARE - len(page.hosts)
+        is_crowded = any(domain.taken >= free for domain in domains.values())
+        return _Caps(self.rules, hosts, domains, directories, is_crowded)
+
+    def _targets(self, page: _Page, origin: Origin) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
         if origin.source is None or not self.rules.filter.uses_relevance:
             return {}
-        units = {link.url: self.rules.filter.unit_of(link.url) for link in links}
+        urls = [page.links[place].url for place in page.hosts]
+        units = {url: self.rules.filter.unit_of(url) for url in urls}
         tallies = self.storage.tallies(units.values())
         return {url: tallies[unit] for url, unit in units.items()}
 
-    def _decide(self, host: HostRow, origin: Origin, target: Tally) -> Admission:
-        if origin.source is not None and not self.rules.filter.accepts(
+    def _is_rejected(self, origin: Origin, target: Tally) -> bool:
+        return origin.source is not None and not self.rules.filter.accepts(
             page_is_relevant=origin.page_is_relevant, source=origin.source, target=target
-        ):
-            return Admission.REJECTED
-        if self.rules.host_cap and host.admitted >= self.rules.host_cap:
-            return Admission.HOST_FULL
-        return Admission.STORED
+        )
 
-    def free_directories(self, urls: Iterable[str]) -> None:
-        """Give back the slots of their directories that URLs held."""
+    def _store(self, outcome: Outcome, caps: _Caps) -> None:
+        if outcome.stored:
+            self.storage.store_hosts(caps.changed_hosts(outcome.stored))
+            self.storage.store(outcome.stored)
+            self.storage.add_directory_slots(caps.taken)
+
+    def free(self, host: str, urls: Collection[str]) -> None:
+        """Give back the slots of domain and directories that URLs of a host held."""
+        if self.rules.domain_cap and urls:
+            self.storage.free_wide_slots(domain_of(host), len(urls))
         if self.rules.directory_cap:
             freed = Counter(map(self.rules.filter.directory_of, urls))
             self.storage.add_directory_slots({key: -number for key, number in freed.items()})
 
-    def _directories(self, links: Sequence[Link]) -> "_Directories":
-        given: Mapping[str, int] = {}
-        if self.rules.directory_cap:
-            given = self.storage.directory_slots(
-                self.rules.filter.directory_of(li.url) for li in links
-            )
-        return _Directories(self.rules.filter, self.rules.directory_cap, given)
+    def earn(self, host: str, address: str | None) -> None:
+        """Count a relevant page for the domain and the address of a host."""
+        holders = [domain_of(host)] if self.rules.domain_cap else []
+        if self.rules.address_cap and address:
+            holders.append(address)
+        self.storage.count_relevant(holders)
 
-    def _lift(self, link: Link, fp: int, place: int | None, outcome: Outcome) -> None:
-        """Raise the score of a URL; `place` is its position among the new URLs, if it is new."""
-        if not self.rules.lifts:
-            return
-        if place is not None:
-            row = outcome.stored[place]
-            outcome.stored[place] = replace(row, score=max(row.score, link.score))
-        else:
-            host = self.storage.lift(fp, link.score)
-            if host is not None:
-                outcome.lifted.add(host)
+    def _lift(self, fp: int, score: float, outcome: Outcome) -> None:
+        """Raise the score of a queued URL."""
+        host = self.storage.lift(fp, score)
+        if host is not None:
+            outcome.lifted.add(host)
 
-    def _row(self, link: Link, fp: int, host: HostRow, origin: Origin) -> UrlRow:
+    def _row(self, page: _Page, accepted: _Accepted, origin: Origin) -> UrlRow:
+        url = page.links[accepted.place].url
         return UrlRow(
             self.storage.next_url_id(),
-            fp,
-            link.url,
-            host,
-            self.rules.filter.part_of_host(link.url),
+            page.prints[accepted.place],
+            url,
+            accepted.host,
+            self.rules.filter.part_of_host(url),
             origin.parent,
             origin.depth,
             origin.redirects,
-            link.score,
+            accepted.score,
             origin.inlinks,
         )
+
+
+def _with_repeated(page: _Page, admissions: list[Admission]) -> list[Admission]:
+    """Let each repeated link have the admission of the first one, `SEEN` if that was stored."""
+    if len(page.first) == len(admissions):
+        return admissions
+    for place, fp in enumerate(page.prints):
+        first = page.first[fp]
+        if first != place and admissions[first] is not Admission.STORED:
+            admissions[place] = admissions[first]
+    return admissions

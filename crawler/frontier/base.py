@@ -22,6 +22,9 @@ pages.
 REDIRECT = "redirect"
 """The outcome of a URL that redirects; its target gets its slots of the caps."""
 
+ADDRESS_FULL = "address_full"
+"""The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
+
 MAX_INLINKS = 10
 """The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
 
@@ -64,11 +67,15 @@ class Record:
     `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, None if
     unknown.
 
-    Three kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
-    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_traps` look
-    endless (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
+    Four kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
+    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_ports` name a
+    port that no browser opens (`crawler.politeness.ports`); `ignored_traps` look endless
+    (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
     `is_reference` is True if the page has enough text for its language to count among the `inlinks`
     of the URLs that it links to. `parser` is the name of the HTML parser that read it.
+
+    `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
+    the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
     """
 
     outcome: str
@@ -86,14 +93,17 @@ class Record:
     ignored_urls: int = 0
     is_reference: bool = False
     parser: str | None = None
+    ignored_ports: int = 0
     ignored_traps: int = 0
     is_cut: bool = False
+    canonical: str | None = None
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
         numbers = {
             "ignored_file": self.ignored_files,
             "ignored_url": self.ignored_urls,
+            "ignored_port": self.ignored_ports,
             "ignored_trap": self.ignored_traps,
             "cut_short": int(self.is_cut),
         }
@@ -108,8 +118,21 @@ class Admission(Enum):
     STORED = "stored"
     SEEN = "seen"
     HOST_FULL = "host_full"
+    DOMAIN_FULL = "domain_full"
     DIRECTORY_FULL = "directory_full"
     REJECTED = "rejected"
+
+
+class Located(Enum):
+    """The decision of the frontier about a URL when the address of its host is known.
+
+    After `LATER` the URL is queued again and its lease has ended. After `FULL` its address has no
+    slot left; the caller settles the URL as `ADDRESS_FULL`.
+    """
+
+    FETCH = "fetch"
+    LATER = "later"
+    FULL = "full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +148,18 @@ class Counts:
 
 
 class KeptRobots(NamedTuple):
-    """A robots.txt that was fetched at `fetched_at`, unix seconds; the `text` "" has no rules."""
+    """The rules of a robots.txt that was fetched at `fetched_at`, unix seconds."""
 
     text: str
     fetched_at: float
+
+
+_ROBOTS_ENTRY_BYTES = 100
+
+
+def robots_bytes(origin: str, text: str) -> int:
+    """Return about the number of bytes that a stored robots.txt takes."""
+    return len(origin) + len(text) + _ROBOTS_ENTRY_BYTES
 
 
 class Frontier(Protocol):
@@ -149,18 +180,30 @@ class Frontier(Protocol):
         """Settle a leased URL and return the admission of each of its links, in their order.
 
         The host may be contacted again after its delay, or at once if it was not contacted. Raises
-        `LeaseError` if the URL is not leased. Raises `crawler.errors.StorageError` if the run can
-        no longer be written; the URL then stays queued for a later process.
+        `LeaseError` if the URL is not leased, and ValueError, without any change, for a record that
+        no run can store. Raises `crawler.errors.StorageError` if the run can no longer be written;
+        the URL then stays queued for a later process.
         """
 
-    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
-        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+    def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
+        """Give a leased URL back to be fetched again; its host rests until `not_before`.
+
+        With `url`, its server redirects to another spelling of the same page: that one is fetched,
+        and a redirect is counted instead of a retry. Its fingerprint is that of the lease.
+        """
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host was contacted and rests for its delay.
 
         With `not_before`, the host was not contacted and rests until then. If URLs are drawn at
         random, this URL counts as drawn: it is leased first among the URLs with its score.
+        """
+
+    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
+        """Return whether a leased URL may be fetched from its server's IP address.
+
+        Call it before the server is contacted. The URL takes a slot of the address the first time.
+        Then its score may fall, so that URLs of other addresses go first (`LATER`).
         """
 
     def next(self, now: float) -> Lease | None:
@@ -179,10 +222,10 @@ class Frontier(Protocol):
         """Contact a host at most once in `delay_s` seconds (its Crawl-delay), if that is longer."""
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
+        """Return the stored robots.txt of an origin, of any age; None if there is none."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
+        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages, in O(1)."""

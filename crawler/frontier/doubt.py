@@ -1,6 +1,6 @@
 """Decides if a free connection waits for a better URL than a doubtful one.
 
-A URL is doubtful if its score is `FrontierRules.doubts_up_to` or less; any other is promising.
+A URL is doubtful if its score is `FrontierRules.waits_up_to` or less; any other is promising.
 Without this wait, a crawl with many connections would spend its first seconds on the few doubtful
 URLs that are queued at the start.
 """
@@ -17,8 +17,9 @@ class Doubt:
 
     def __init__(self, rules: FrontierRules, hosts: Mapping[int, QueuedHost]) -> None:
         """Read `hosts` (by id), which the frontier keeps."""
-        self._is_on = rules.doubts_up_to is not None
-        self.threshold = float("-inf") if rules.doubts_up_to is None else rules.doubts_up_to
+        waits_up_to = rules.waits_up_to
+        self._is_on = waits_up_to is not None
+        self.threshold = float("-inf") if waits_up_to is None else waits_up_to
         self._patience_s = rules.patience_s
         self._hosts = hosts
         self._rests: list[tuple[float, int]] = []

@@ -2,13 +2,22 @@
 
 from dataclasses import dataclass
 
+from crawler.frontier.slots import highest_fallen
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import Draw
 
 ANY_LINK = Filter("none")
 """The filter that accepts every link."""
 
-_AT_LEAST_ZERO = ("patience_s", "host_cap", "directory_cap", "delay_s", "budget_pages")
+_AT_LEAST_ZERO = (
+    "patience_s",
+    "host_cap",
+    "domain_cap",
+    "address_cap",
+    "directory_cap",
+    "delay_s",
+    "budget_pages",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,12 +29,18 @@ class FrontierRules:
     possible if URLs are drawn uniformly.
 
     A URL with the score `doubts_up_to` or less is doubtful; None: no URL is doubtful. A doubtful
-    URL is leased only after no better URL was ready for `patience_s` seconds. It waits only while a
-    better one may come: from a page that is being fetched, or from a host that rests.
+    URL, and one whose score fell, is leased only after no better URL was ready for `patience_s`
+    seconds. It waits only while a better one may come: from a page that is being fetched, or from a
+    host that rests.
 
     At most `host_cap` URLs of a host and `directory_cap` URLs of a directory hold a slot; 0 allows
-    any number. Two contacts of a host are `delay_s` seconds apart. At most `budget_pages` pages are
-    settled or leased; None allows any number.
+    any number. URLs of a registered domain hold `domain_cap` slots and those of an IP address
+    `address_cap`; relevant pages earn more, and scores fall with the slots taken
+    (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most
+    `budget_pages` pages are settled or leased; None allows any number.
+
+    At most `robots_bytes` bytes of robots.txt files are stored, and always the newest file; the
+    oldest are deleted first, and fetched again when they are needed.
 
     `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
     redirects, in their order.
@@ -39,9 +54,12 @@ class FrontierRules:
     doubts_up_to: float | None = None
     patience_s: float = 0.0
     host_cap: int = 10
+    domain_cap: int = 0
+    address_cap: int = 0
     directory_cap: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
+    robots_bytes: int = 256 * 1024 * 1024
     random_state: int = 0
     keeps_links: bool = False
 
@@ -54,6 +72,13 @@ class FrontierRules:
         if self.lifts and self.draw is Draw.UNIFORM:
             raise ValueError("scores are not lifted if URLs are drawn uniformly")
 
+    @property
+    def waits_up_to(self) -> float | None:
+        """The highest score of URLs that wait for better ones; None: no URL waits."""
+        if self.domain_cap or self.address_cap:
+            return highest_fallen(self.doubts_up_to)
+        return self.doubts_up_to
+
     def is_doubtful(self, score: float) -> bool:
         """Return True if a URL with this score waits for a better one."""
-        return self.doubts_up_to is not None and score <= self.doubts_up_to
+        return self.waits_up_to is not None and score <= self.waits_up_to

@@ -69,6 +69,9 @@ class Selection(Protocol):
     def lift(self, host: QueuedHost) -> None:
         """Note that the scores of queued URLs of a host rose."""
 
+    def lower(self, pick: Pick, score: float) -> None:
+        """Note that a taken URL is queued again with a lower score; its host is not ready yet."""
+
     def put_back(self, pick: Pick) -> None:
         """Note that a taken URL is queued again; its host is not ready yet."""
 
@@ -119,6 +122,9 @@ class BestFirst:
         if host.is_ready:
             host.head = (*self._head_of(host.id), host.id)
             self._push(host.head)
+
+    def lower(self, pick: Pick, score: float) -> None:
+        """Do nothing: the host's best URL is looked up when the host is ready."""
 
     def put_back(self, pick: Pick) -> None:
         """Do nothing: the URL competes again by its score."""
@@ -217,6 +223,13 @@ class UniformDraw:
     def lift(self, host: QueuedHost) -> None:
         """Raise NotImplementedError: orderings that lift scores do not draw."""
         raise NotImplementedError
+
+    def lower(self, pick: Pick, score: float) -> None:
+        """Count a taken URL, not ready yet, with its lower score."""
+        self.discard(pick.host, pick.score, pick.url_id)
+        # The places of a long queue are in the order of ids, so it is counted anew.
+        self._long.pop((pick.host.id, score), None)
+        self.add(pick.host, score, pick.url_id)
 
     def put_back(self, pick: Pick) -> None:
         """Keep the drawn URL until its host is ready."""

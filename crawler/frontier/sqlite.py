@@ -24,11 +24,13 @@ from crawler.frontier.base import (
     Lease,
     LeaseError,
     Link,
+    Located,
     Record,
 )
 from crawler.frontier.doubt import Doubt
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
+from crawler.frontier.slots import are_full, fallen, holder_of, level_of
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
@@ -57,9 +59,11 @@ class SqliteFrontier:
         """Open the frontier on a run's database (`crawler.run.open_run`).
 
         A host that an earlier process knew rests for its delay first, because that process may have
-        contacted it just before.
+        contacted it just before. If `now` is earlier than the times of that process, the machine's
+        clock was set back, and no host rests longer for that.
         """
         self._storage = Storage(connection)
+        self._storage.set_back(now)
         self._rules = rules
         self._admitter = Admitter(self._storage, rules)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
@@ -68,6 +72,7 @@ class SqliteFrontier:
         self._resting: list[tuple[float, int]] = []
         self._doubt = Doubt(rules, self._hosts)
         self._leased: dict[int, Pick] = {}
+        self._addresses: dict[int, str] = {}
         self._queued = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
         self._selection = self._select()
@@ -102,14 +107,18 @@ class SqliteFrontier:
         self._rest(host, now + host.delay_s if was_contacted else host.ready_at, now)
         return settlement.outcome.admissions
 
-    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
-        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+    def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
+        """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         pick = self._pick(lease)
         host = pick.host
         not_before = max(not_before, now + host.delay_s)
         with self._storage.transaction() as counts:
-            counts["retried"] += 1
-            self._storage.count_retry(pick.url_id)
+            if url is None:
+                counts["retried"] += 1
+                self._storage.count_retry(pick.url_id)
+            else:
+                counts["respelled"] += 1
+                self._storage.respell(pick.url_id, url)
             self._storage.hold(host.id, not_before)
         self._end_lease(lease)
         self._rest(host, not_before, now)
@@ -120,6 +129,38 @@ class SqliteFrontier:
         self._end_lease(lease)
         self._selection.put_back(pick)
         self._rest(pick.host, now + pick.host.delay_s if not_before is None else not_before, now)
+
+    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
+        """Return whether a leased URL may be fetched from its server's IP address."""
+        pick = self._pick(lease)
+        holder, score = holder_of(address), pick.score
+        cap = self._rules.address_cap
+        if cap:
+            with self._storage.transaction() as counts:
+                if not self._storage.is_located(pick.url_id):
+                    slots = self._storage.hosts([holder])[holder]
+                    if are_full(cap, slots.taken, slots.relevant):
+                        return Located.FULL
+                    level = level_of(cap, slots.taken)
+                    score = fallen(score, level, self._rules.doubts_up_to)
+                    counts["lowered"] += level > 0
+                    self._storage.locate(pick.url_id, score)
+                    slots.taken += 1
+                    self._storage.store_hosts([slots])
+        self._addresses[lease.fingerprint] = holder
+        if score == pick.score:
+            return Located.FETCH
+        self._lower(lease, pick, score, now)
+        return Located.LATER
+
+    def _lower(self, lease: Lease, pick: Pick, score: float, now: float) -> None:
+        """Give a leased URL back with a lower score; its host was not contacted."""
+        host = pick.host
+        self._doubt.count(host, pick.score, -1)
+        self._doubt.count(host, score, 1)
+        self._selection.lower(pick, score)
+        self._end_lease(lease)
+        self._rest(host, host.ready_at, now)
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
@@ -173,8 +214,8 @@ class SqliteFrontier:
             raise StorageError(f"the run can no longer be read: {error}") from error
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
-        self._storage.set_robots(origin, text, now)
+        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
+        self._storage.set_robots(origin, text, now, self._rules.robots_bytes)
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages."""
@@ -190,6 +231,7 @@ class SqliteFrontier:
     def close(self) -> None:
         """Give the leases back; the connection stays open."""
         self._leased.clear()
+        self._addresses.clear()
 
     # Settling.
 
@@ -203,16 +245,22 @@ class SqliteFrontier:
     ) -> _Settlement:
         host = pick.host
         self._storage.unqueue(pick.url_id)
+        address = self._addresses.get(lease.fingerprint)
         if record.outcome == REDIRECT:
             self._storage.free_slots(host.id, 1)
-            self._admitter.free_directories([lease.url])
+            self._admitter.free(lease.host, [lease.url])
+            if address:
+                self._storage.free_wide_slots(address, 1)
+        if record.is_download and record.is_relevant:
+            self._admitter.earn(lease.host, address)
+        dropped = self._drop_canonical(lease, pick, record, counts)
         tally = self._tally(lease, record)
         origin = self._origin(lease, pick, record, tally)
         outcome = self._admitter.admit(links, origin, counts)
-        dropped: list[tuple[float, int]] = []
         if record.is_download and self._rules.filter.drops(tally):
-            dropped = self._drop_unit(lease, host)
-            counts["dropped_irrelevant"] += len(dropped)
+            of_unit = self._drop_unit(lease, host)
+            counts["dropped_irrelevant"] += len(of_unit)
+            dropped += of_unit
         is_new_host = record.outcome == PAGE and self._storage.count_page(host.id)
         queued = self._queued - 1 + len(outcome.stored) - len(dropped)
         page = self._storage.add_record(lease, pick.url_id, record, queued)
@@ -226,11 +274,25 @@ class SqliteFrontier:
             return self._storage.count_download(unit, is_relevant=record.is_relevant)
         return self._storage.tallies([unit])[unit]
 
+    def _drop_canonical(
+        self, lease: Lease, pick: Pick, record: Record, counts: Counter[str]
+    ) -> list[tuple[float, int]]:
+        """Make the canonical URL of a page a known one; return score and id if it was queued."""
+        if record.canonical is None:
+            return []
+        dropped = self._storage.make_known(record.canonical, pick.host.id, pick.url_id)
+        if dropped is None:
+            return []
+        url, score, url_id = dropped
+        counts["dropped_same_page"] += 1
+        self._admitter.free(lease.host, [url])
+        return [(score, url_id)]
+
     def _drop_unit(self, lease: Lease, host: QueuedHost) -> list[tuple[float, int]]:
         """Delete the queued URLs of the unit of a page; return the score and id of each."""
         part = self._rules.filter.part_of_host(lease.url)
         urls, dropped = self._storage.drop(host.id, part)
-        self._admitter.free_directories(urls)
+        self._admitter.free(lease.host, urls)
         return dropped
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
@@ -267,6 +329,7 @@ class SqliteFrontier:
 
     def _end_lease(self, lease: Lease) -> None:
         pick = self._leased.pop(lease.fingerprint)
+        self._addresses.pop(lease.fingerprint, None)
         pick.host.is_leased = False
         self._doubt.end_lease(pick.score)
 

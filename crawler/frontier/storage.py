@@ -10,31 +10,45 @@ from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks
-from crawler.frontier.base import PAGE, KeptRobots, Lease, Record
-from crawler.page_row import insert_pages, record_values
+from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, robots_bytes
+from crawler.frontier.row_check import KNOWN, url_checksum
+from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.strategies.relevance import NOTHING, Tally
-from crawler.url import host_of
+from crawler.url import fingerprint, host_of
 
-_ADD_RECORD = insert_pages(
-    "FROM urls WHERE id = :url_id",
-    id="NULL",
-    fingerprint="fingerprint",
-    url="url",
-    parent="(SELECT p.url FROM urls AS p WHERE p.id = urls.parent)",
-    depth="depth",
-    score="score",
-)
+_PARENT = "SELECT p.url FROM urls AS u JOIN urls AS p ON p.id = u.parent WHERE u.id = ?"
+
+_LATEST = """\
+SELECT MAX(time) FROM (
+    SELECT MAX(MAX(started_at), COALESCE(MAX(ended_at), 0)) AS time FROM sessions
+    UNION ALL SELECT MAX(fetched_at) FROM robots
+    UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
+"""The time at which an earlier process was still at work."""
+
+_ROBOTS_BYTES = "SELECT COALESCE(SUM(bytes), 0) FROM robots"
+
+_FORGET_ROBOTS = """DELETE FROM robots WHERE origin IN (
+    SELECT origin FROM (
+        SELECT origin, SUM(bytes) OVER (ORDER BY fetched_at, origin) - bytes AS older
+        FROM robots WHERE origin <> ?)
+    WHERE older < ?)"""
 
 
 @dataclass(slots=True)
 class HostRow:
-    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay."""
+    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay.
+
+    If its name is that of a registered domain or an address (`slots.holder_of`), `taken` URLs hold
+    a slot of that, and it had `relevant` pages.
+    """
 
     id: int
     key: str
     admitted: int = 0
     delay_s: float | None = None
     not_before: float = 0.0
+    taken: int = 0
+    relevant: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,13 @@ class UrlRow:
     redirects: int
     score: float
     inlinks: tuple[str, ...]
+
+
+def _values_of(row: UrlRow) -> tuple[object, ...]:
+    key, host = row.fingerprint, row.host.id
+    checksum = url_checksum(row.url, row.unit, key, host, row.parent or 0, row.depth, row.redirects)
+    before = (row.id, key, row.url, host, row.unit, row.parent, row.depth, row.redirects)
+    return (*before, checksum, row.score, inlinks.written(row.inlinks))
 
 
 class Queue(NamedTuple):
@@ -78,6 +99,7 @@ class Storage:
         self._many = connection.executemany
         self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
         self._next_url: int = self._one("SELECT COALESCE(MAX(id), 0) FROM urls")[0]
+        self._robots_bytes: int = self._one(_ROBOTS_BYTES)[0]
 
     def _one(self, statement: str, parameters: Sequence[object] = ()) -> tuple[int, ...]:
         row: tuple[int, ...] = self._sql(statement, parameters).fetchone()
@@ -111,6 +133,18 @@ class Storage:
         with suppress(sqlite3.DatabaseError):
             self._sql("ROLLBACK")
 
+    def set_back(self, now: float) -> None:
+        """Move the times of an earlier process back if they are later than `now`.
+
+        They are if the machine's clock was set back between the processes.
+        """
+        latest = self._sql(_LATEST).fetchone()[0]
+        if latest is None or latest <= now:
+            return
+        with self.transaction():
+            self._sql("UPDATE hosts SET not_before = max(0, not_before - ?)", (latest - now,))
+            self._sql("UPDATE robots SET fetched_at = fetched_at - ?", (latest - now,))
+
     # Totals, read once at opening.
 
     def page_totals(self) -> tuple[int, int, int]:
@@ -131,18 +165,19 @@ class Storage:
         """Return the number of hosts with a page."""
         return self._one("SELECT COUNT(*) FROM hosts WHERE pages > 0")[0]
 
-    def queues(self, doubts_up_to: float) -> Iterator[Queue]:
-        """Yield the queue of each host with one; scores above `doubts_up_to` are promising.
+    def queues(self, waits_up_to: float) -> Iterator[Queue]:
+        """Yield the queue of each host with one; scores above `waits_up_to` are promising.
 
         Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
         rows = self._sql(
-            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, q.n, q.promising, -q.best,"
+            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, h.taken, h.relevant,"
+            " q.n, q.promising, -q.best,"
             " (SELECT id FROM urls WHERE host = q.host AND queued = 1 AND score = q.best"
             "  ORDER BY id LIMIT 1)"
             " FROM (SELECT host, COUNT(*) AS n, SUM(score > ?) AS promising, MAX(score) AS best"
             "  FROM urls WHERE queued = 1 GROUP BY host) AS q JOIN hosts AS h ON h.id = q.host",
-            (doubts_up_to,),
+            (waits_up_to,),
         )
         for *host, number, promising, score, url_id in rows:
             yield Queue(HostRow(*host), number, promising, score, url_id)
@@ -203,6 +238,42 @@ class Storage:
         """Count one retry of a URL."""
         self._sql("UPDATE urls SET retries = retries + 1 WHERE id = ?", (url_id,))
 
+    def respell(self, url_id: int, url: str) -> None:
+        """Give a queued URL another spelling, and count a redirect of it."""
+        self._sql("UPDATE urls SET url = ?, redirects = redirects + 1 WHERE id = ?", (url, url_id))
+        self._renew_checksum(url_id)
+
+    def make_known(self, url: str, host: int, parent: int) -> tuple[str, float, int] | None:
+        """Make a URL of a host known, so that it will not be fetched.
+
+        Return its spelling, score and id if it was queued; its slot is given back.
+        """
+        key = fingerprint(url)
+        row: tuple[str, float, int] | None = self._sql(
+            "UPDATE urls SET queued = ?, inlinks = NULL"
+            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING url, score, id",
+            (KNOWN, key, host),
+        ).fetchone()
+        if row is not None:
+            self.free_slots(host, 1)
+            self._renew_checksum(row[2])
+        elif not self.seen([key]):
+            values = (self.next_url_id(), key, url, host, parent, KNOWN)
+            self._sql(
+                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL, 0)", values
+            )
+            self._renew_checksum(values[0])
+        return row
+
+    def _renew_checksum(self, url_id: int) -> None:
+        url, unit, state, *numbers = self._sql(
+            "SELECT url, unit, queued, fingerprint, host, COALESCE(parent, 0), depth, redirects"
+            " FROM urls WHERE id = ?",
+            (url_id,),
+        ).fetchone()
+        checksum = url_checksum(url, unit, *numbers, is_known=state == KNOWN)
+        self._sql("UPDATE urls SET checksum = ? WHERE id = ?", (checksum, url_id))
+
     def hold(self, host: int, not_before: float) -> None:
         """Let a host rest until `not_before`, also after a restart."""
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
@@ -242,9 +313,32 @@ class Storage:
 
     def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
-        values = record_values(record) | {"host": lease.host, "queued": queued, "url_id": url_id}
-        cursor = self._sql(_ADD_RECORD, values)
-        return cursor.lastrowid or 0
+        parent = self._sql(_PARENT, (url_id,)).fetchone()
+        values = record_values(record) | {
+            "fingerprint": lease.fingerprint,
+            "url": lease.url,
+            "host": lease.host,
+            "parent": parent and parent[0],
+            "depth": lease.depth,
+            "score": lease.score,
+            "queued": queued,
+        }
+        try:
+            return self._add_page(values)
+        except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
+            fault = fault_of(values) or error
+            raise ValueError(f"this record cannot be stored: {fault}") from error
+
+    def _add_page(self, values: Mapping[str, object]) -> int:
+        row = row_of(values)
+        try:
+            return self._sql(INSERT_PAGE, row).lastrowid or 0
+        except sqlite3.IntegrityError:
+            # The row of the URL in `urls` was set aside, and the URL was found again.
+            statement = "DELETE FROM pages WHERE fingerprint = ?"
+            if not self._sql(statement, (values["fingerprint"],)).rowcount:
+                raise
+            return self._sql(INSERT_PAGE, row).lastrowid or 0
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:
         """Write all links of a settled URL, admitted or not."""
@@ -261,10 +355,10 @@ class Storage:
         return {fingerprint for (fingerprint,) in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
-        """Return the hosts with these names; a new host gets its id."""
+        """Return the hosts, domains and addresses with these names; a new one gets its id."""
         names = dict.fromkeys(keys)
         rows = self._sql(
-            "SELECT id, host, admitted, delay_s, not_before FROM hosts"
+            "SELECT id, host, admitted, delay_s, not_before, taken, relevant FROM hosts"
             " WHERE host IN (SELECT value FROM json_each(?))",
             (json.dumps(list(names)),),
         )
@@ -303,36 +397,42 @@ class Storage:
             [(directory, number) for directory, number in numbers.items()],
         )
 
+    def store_hosts(self, hosts: Iterable[HostRow]) -> None:
+        """Store the numbers of slots that hosts, domains and addresses have given."""
+        self._many(
+            "INSERT INTO hosts(id, host, admitted, taken) VALUES (?, ?, ?, ?) ON CONFLICT(host)"
+            " DO UPDATE SET admitted = excluded.admitted, taken = excluded.taken",
+            [(host.id, host.key, host.admitted, host.taken) for host in hosts],
+        )
+
+    def free_wide_slots(self, holder: str, number: int) -> None:
+        """Give back a number of slots of a domain or an address."""
+        self._sql("UPDATE hosts SET taken = taken - ? WHERE host = ?", (number, holder))
+
+    def count_relevant(self, holders: Sequence[str]) -> None:
+        """Count a relevant page for domains and addresses that have given slots."""
+        self._many(
+            "UPDATE hosts SET relevant = relevant + 1 WHERE host = ?", [(h,) for h in holders]
+        )
+
+    def is_located(self, url_id: int) -> bool:
+        """Return True if a URL holds a slot of an address."""
+        return bool(self._one("SELECT located FROM urls WHERE id = ?", (url_id,))[0])
+
+    def locate(self, url_id: int, score: float) -> None:
+        """Note that a URL holds a slot of an address, and give it a score."""
+        self._sql("UPDATE urls SET located = 1, score = ? WHERE id = ?", (score, url_id))
+
     def next_url_id(self) -> int:
         """Return the id of the next URL to be stored."""
         self._next_url += 1
         return self._next_url
 
     def store(self, urls: Sequence[UrlRow]) -> None:
-        """Queue URLs and store the numbers of slots that their hosts have given."""
-        hosts = {row.host.key: row.host for row in urls}.values()
+        """Queue URLs; `store_hosts` stores their hosts."""
         self._many(
-            "INSERT INTO hosts(id, host, admitted) VALUES (?, ?, ?)"
-            " ON CONFLICT(host) DO UPDATE SET admitted = excluded.admitted",
-            [(host.id, host.key, host.admitted) for host in hosts],
-        )
-        self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?)",
-            [
-                (
-                    u.id,
-                    u.fingerprint,
-                    u.url,
-                    u.host.id,
-                    u.unit,
-                    u.parent,
-                    u.depth,
-                    u.redirects,
-                    u.score,
-                    inlinks.written(u.inlinks),
-                )
-                for u in urls
-            ],
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, 0)",
+            map(_values_of, urls),
         )
 
     def add_inlinks(self, fingerprints: Collection[int], languages: Sequence[str]) -> None:
@@ -376,7 +476,18 @@ class Storage:
         row = self._sql(query, (origin,)).fetchone()
         return None if row is None else KeptRobots(*row)
 
-    def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
+    def set_robots(self, origin: str, text: str, now: float, most_bytes: int) -> None:
+        """Store the robots.txt of an origin.
+
+        If the table holds more than `most_bytes`, the oldest are deleted down to three quarters.
+        """
+        size = robots_bytes(origin, text)
         with self.transaction():
-            self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?)", (origin, text, now))
+            before = self._sql("SELECT bytes FROM robots WHERE origin = ?", (origin,)).fetchone()
+            row = (origin, now, size, text)
+            self._sql("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", row)
+            total = self._robots_bytes + size - (before[0] if before else 0)
+            if total > most_bytes:
+                self._sql(_FORGET_ROBOTS, (origin, total - most_bytes * 3 // 4))
+                total = self._one(_ROBOTS_BYTES)[0]
+        self._robots_bytes = total

@@ -8,7 +8,7 @@ from crawler.errors import SettingError
 _EMAIL = r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+"
 _URL = r"https?://[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+(?::\d+)?(?:/[^\s()<>;,]*)?"
 _CONTACT = re.compile(f"(?:{_EMAIL}|{_URL})", re.ASCII)
-_TOKENS = re.compile(r"compatible;\s*([A-Za-z_-]+)"), re.compile(r"([A-Za-z_-]+)")
+_TOKENS = re.compile(r"compatible;\s*([A-Za-z0-9_-]+)"), re.compile(r"([A-Za-z0-9_-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ def missing_contact(own: str, given: str) -> str:
 def product_token(name: str) -> str:
     """Return the part of a User-Agent that robots.txt may name (RFC 9309, 2.2.1).
 
+    Unlike there it may have digits, as the names of many bots do.
     The rest does not count: a rule for another bot may name the domain of a contact.
     """
     found = next(filter(None, (pattern.search(name) for pattern in _TOKENS)), None)

@@ -16,8 +16,18 @@ from ipaddress import (
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
 
-_PRIVATE_NAMES = ("localhost", "local", "internal", "home.arpa")
-"""Names that never leave their own network (RFC 6761, RFC 6762, ICANN 2024, RFC 8375)."""
+from crawler.errors import SettingError
+
+_PRIVATE_NAMES = (
+    *("localhost", "local", "internal", "home.arpa"),
+    *("corp", "home", "intranet", "lan", "localdomain", "private"),
+    *("fritz.box", "speedport.ip"),
+)
+"""Names of local networks.
+
+The first line is reserved (RFC 6761, RFC 6762, ICANN 2024, RFC 8375). The second is in common use
+(RFC 6762, appendix G) and no top-level domain. The third names the routers of two makers.
+"""
 
 _MAPPED = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
 """Networks in which the last 32 bits are an IPv4 address (RFC 6052, RFC 4291, 2.5.5.1)."""
@@ -29,7 +39,9 @@ global.
 
 # Certainly a name of the public Internet: its last label is a word, so it is not an address.
 _ORDINARY = re.compile(
-    r"https?://(?:[a-z0-9_-]+\.)+(?!(?:localhost|local|internal|arpa)[:/])[a-z]{2,}(?::\d+)?/"
+    r"https?://(?:[a-z0-9_-]+\.)+"
+    r"(?!(?:localhost|local|internal|arpa|corp|home|intranet|lan|localdomain|private|box|ip)[:/])"
+    r"[a-z]{2,}(?::\d+)?/"
 )
 
 
@@ -49,6 +61,17 @@ class BusyAddressError(Exception):
         self.wait_s = wait_s
 
 
+class AddressCapError(Exception):
+    """A URL was not fetched because of the slots of its server's address.
+
+    If the address `is_full`, the URL has to be settled. Otherwise it was queued again.
+    """
+
+    def __init__(self, message: str, *, is_full: bool) -> None:
+        super().__init__(message)
+        self.is_full = is_full
+
+
 def is_private_host(host: str) -> bool:
     """Return True if the host of a URL is spelled like one of a private network.
 
@@ -64,6 +87,31 @@ def is_private_host(host: str) -> bool:
     return "." not in name or any(
         name == private or name.endswith(f".{private}") for private in _PRIVATE_NAMES
     )
+
+
+def dns_servers(text: str, label: str) -> tuple[str, ...]:
+    """Return DNS servers, as ADDRESS, ADDRESS:PORT or [ADDRESS]:PORT, from a list with commas.
+
+    Raises `SettingError`, which names the `label`, for other text.
+    """
+    servers = tuple(server.strip() for server in text.split(","))
+    for server in servers:
+        try:
+            ip_address(server)
+        except ValueError:
+            _check_server(server, f"{label}={text}")
+    return servers
+
+
+def _check_server(server: str, given: str) -> None:
+    try:
+        parts = urlsplit(f"//{server}")
+        is_good = parts.port is not None and parts.netloc == server and "@" not in server
+        ip_address(parts.hostname or "")
+    except ValueError:
+        is_good = False
+    if not is_good:
+        raise SettingError(f"{given}: {server!r} is not an IP address or ADDRESS:PORT")
 
 
 def is_private_url(url: str) -> bool:

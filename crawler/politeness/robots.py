@@ -3,11 +3,10 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol
-
-from protego import Protego
+from typing import Protocol
 
 from crawler.frontier.base import KeptRobots
+from crawler.politeness.robots_rules import Rules, rules_for
 from crawler.url import host_of, origin_of
 
 MAX_ROBOTS_BYTES = 512 * 1024
@@ -25,8 +24,13 @@ UNREACHABLE_S = 3600.0
 ROBOTS_UNREACHABLE = "robots_unreachable"
 """The outcome of a URL if the rules of its site could not be fetched."""
 
-_UNREACHABLE = "# unreachable\nUser-agent: *\nDisallow: /"
+CACHE_BYTES = 16 * 1024 * 1024
+"""Bytes of rules that stay in memory; a file of 512 KiB has at most 3 MiB of them."""
+
+_UNREACHABLE = "unreachable"
 _SERVER_IS_BUSY = 429
+_ENTRY_BYTES = 600
+_MOST_MOVED = 1024
 
 
 class Verdict(Enum):
@@ -39,10 +43,10 @@ class Verdict(Enum):
 
 
 class RobotsStore(Protocol):
-    """The part of the frontier that stores robots.txt files and delays."""
+    """The part of the frontier that stores rules and delays. It may forget the oldest rules."""
 
     def robots(self, origin: str) -> KeptRobots | None:
-        """Return the rules of an origin, "" if it has none, None if they were not fetched."""
+        """Return the rules of an origin, None if it has none of them."""
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Store the rules of an origin."""
@@ -52,16 +56,15 @@ class RobotsStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
-    """Parsed rules; `parsed` None: everything is allowed. `good_until` is in unix seconds."""
+class _Known:
+    """The rules of an origin; None: its server is unreachable. `good_until` is in unix seconds."""
 
-    parsed: Protego | None
-    is_reachable: bool
+    rules: Rules | None
     good_until: float
 
 
 class Robots:
-    """The rules of all origins; the last `cache_size` of them stay parsed in memory."""
+    """The rules of all origins; up to `cache_bytes` of them stay in memory."""
 
     def __init__(
         self,
@@ -69,14 +72,16 @@ class Robots:
         user_agent: str,
         *,
         max_delay_s: float = 60.0,
-        cache_size: int = 4096,
+        cache_bytes: int = CACHE_BYTES,
     ) -> None:
-        """Obey the rules for `user_agent`; a Crawl-delay counts up to `max_delay_s`."""
+        """Obey the rules for `user_agent`, a product token; its version, if any, does not count.
+
+        A Crawl-delay counts up to `max_delay_s`.
+        """
         self._store = store
-        self._user_agent = user_agent
+        self._bot = " ".join(user_agent.partition("/")[0].split())
         self._max_delay_s = max_delay_s
-        self._cache_size = cache_size
-        self._rules: OrderedDict[str, _Rules] = OrderedDict()
+        self._known = _Cache(cache_bytes)
         self._moved: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
     def verdict(self, url: str, now: float) -> Verdict:
@@ -84,19 +89,17 @@ class Robots:
 
         `UNREACHABLE` forbids the URL too, but only for a while.
         """
-        rules = self._rules_of(origin_of(url))
-        if rules is None or rules.good_until <= now:
+        known = self._known_of(origin_of(url))
+        if known is None or known.good_until <= now:
             return Verdict.UNKNOWN
-        if not rules.is_reachable:
+        if known.rules is None:
             return Verdict.UNREACHABLE
-        if rules.parsed is None or rules.parsed.can_fetch(url, self._user_agent):
-            return Verdict.ALLOWED
-        return Verdict.FORBIDDEN
+        return Verdict.ALLOWED if known.rules.allows(url) else Verdict.FORBIDDEN
 
-    def _rules_of(self, origin: str) -> _Rules | None:
-        if origin in self._rules:
-            self._rules.move_to_end(origin)
-            return self._rules[origin]
+    def _known_of(self, origin: str) -> _Known | None:
+        known = self._known.get(origin)
+        if known is not None:
+            return known
         kept = self._store.robots(origin)
         return None if kept is None else self._remember(origin, kept)
 
@@ -110,16 +113,18 @@ class Robots:
         origin = origin_of(url)
         moves = self._moved.get(origin, ("", 0))[1] + 1
         self._moved[origin] = (location, moves)
-        _shorten(self._moved, self._cache_size)
+        if len(self._moved) > _MOST_MOVED:
+            self._moved.popitem(last=False)
         return moves <= MAX_MOVES
 
     def keep(self, url: str, status: int | None, body: bytes, now: float) -> None:
         """Store the rules for `url` that came from `address(url)`.
 
-        After 2xx the body holds the rules. After 4xx or too many redirects there are no rules. If
-        the server `is_unreachable`, the whole site is forbidden for a while (RFC 9309, 2.3.1).
+        After 2xx the body holds the rules; only those for this bot are stored. After 4xx or too
+        many redirects there are no rules. If the server `is_unreachable`, the whole site is
+        forbidden for a while (RFC 9309, 2.3.1).
         """
-        kept = KeptRobots(_text(status, body), now)
+        kept = KeptRobots(self._text(status, body), now)
         origin = origin_of(url)
         self._moved.pop(origin, None)
         self._store.set_robots(origin, kept.text, now)
@@ -129,22 +134,69 @@ class Robots:
 
     def delay_s(self, url: str) -> float:
         """Return the Crawl-delay for `url` in seconds, at most `max_delay_s`; 0 if unknown."""
-        return self._delay_s(self._rules_of(origin_of(url)))
+        return self._delay_s(self._known_of(origin_of(url)))
 
-    def _delay_s(self, rules: _Rules | None) -> float:
-        told = rules.parsed.crawl_delay(self._user_agent) if rules and rules.parsed else None
-        return min(float(told or 0.0), self._max_delay_s)
+    def _delay_s(self, known: _Known | None) -> float:
+        told = known.rules.delay_s if known and known.rules else 0.0
+        return min(told, self._max_delay_s)
 
-    def _remember(self, origin: str, kept: KeptRobots) -> _Rules:
-        is_reachable = kept.text != _UNREACHABLE
-        rules = _Rules(
-            Protego.parse(kept.text) if kept.text else None,
-            is_reachable,
-            kept.fetched_at + (MAX_AGE_S if is_reachable else UNREACHABLE_S),
-        )
-        self._rules[origin] = rules
-        _shorten(self._rules, self._cache_size)
-        return rules
+    def _text(self, status: int | None, body: bytes) -> str:
+        if status is None or is_unreachable(status):
+            return _UNREACHABLE
+        has_rules = 200 <= status < 300
+        rules = rules_for(self._bot, _whole_lines(body)) if has_rules else Rules()
+        return _stored(self._bot, rules)
+
+    def _remember(self, origin: str, kept: KeptRobots) -> _Known | None:
+        if kept.text == _UNREACHABLE:
+            known = _Known(None, kept.fetched_at + UNREACHABLE_S)
+        else:
+            rules = _restored(self._bot, kept.text)
+            if rules is None:
+                return None
+            known = _Known(rules, kept.fetched_at + MAX_AGE_S)
+        self._known.put(origin, known, len(origin) + len(kept.text) + _ENTRY_BYTES)
+        return known
+
+
+class _Cache:
+    """The rules that were used last, up to a number of bytes, and at least one origin's."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._left = most_bytes
+        self._known: OrderedDict[str, tuple[_Known, int]] = OrderedDict()
+
+    def get(self, origin: str) -> _Known | None:
+        found = self._known.get(origin)
+        if found is None:
+            return None
+        self._known.move_to_end(origin)
+        return found[0]
+
+    def put(self, origin: str, known: _Known, size: int) -> None:
+        self._left += self._known.pop(origin, (None, 0))[1]
+        self._known[origin] = known, size
+        self._left -= size
+        while self._left < 0 and len(self._known) > 1:
+            self._left += self._known.popitem(last=False)[1][1]
+
+
+def _stored(bot: str, rules: Rules) -> str:
+    """Return rules as a text: bot, delay, and the rules; an empty line before the plain ones."""
+    plain = "" if rules.plain == rules.spelled else f"\n\n{rules.plain}"
+    return f"{bot}\n{rules.delay_s!r}\n{rules.spelled}{plain}"
+
+
+def _restored(bot: str, text: str) -> Rules | None:
+    """Return the rules of a stored text, None if it is damaged or has those for another bot."""
+    name, _, rest = text.partition("\n")
+    delay, _, lines = rest.partition("\n")
+    spelled, gap, plain = lines.partition("\n\n")
+    try:
+        delay_s = float(delay)
+    except ValueError:
+        return None
+    return Rules(spelled, plain if gap else spelled, delay_s) if name == bot else None
 
 
 def is_unreachable(status: int | None) -> bool:
@@ -156,22 +208,9 @@ def is_unreachable(status: int | None) -> bool:
     return status is None or status >= 500 or status == _SERVER_IS_BUSY
 
 
-def _text(status: int | None, body: bytes) -> str:
-    if status is None or is_unreachable(status):
-        return _UNREACHABLE
-    if 200 <= status < 300:
-        return _whole_lines(body).decode("utf-8-sig", "replace").strip()
-    return ""
-
-
 def _whole_lines(body: bytes) -> bytes:
     """Return the lines that are read whole; half a line may forbid more or less than the whole."""
     if len(body) < MAX_ROBOTS_BYTES:
         return body
     body = body[:MAX_ROBOTS_BYTES]
     return body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
-
-
-def _shorten(cache: OrderedDict[str, Any], size: int) -> None:
-    if len(cache) > size:
-        cache.popitem(last=False)

@@ -38,6 +38,9 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
         ("pages per second", number(summary.pages_per_second)),
         ("finish reason", finish(summary)),
     ]
+    beyond = summary.counts.get("domain_full", 0)
+    if beyond:
+        rows.insert(8, ("links beyond the cap of their domain", f"{beyond:,}"))
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
     return rows

@@ -6,6 +6,8 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
+from crawler.report.formatting import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.live import Live
@@ -60,7 +62,7 @@ class Display:
             now = self._clock()
             if now - self._shown_at >= self._interval:
                 self._shown_at = now
-                self._show([text() for text in self._rows.values()])
+                self._show([printable(text()) for text in self._rows.values()])
 
     def count(self, task: str, done: int, total: int | None) -> None:
         """Show the progress of a task: `done` of `total`, if the total is known.
@@ -82,6 +84,7 @@ class Display:
 
     def tell(self, line: str) -> None:
         """Print a line that stays; on a terminal it is above the rows."""
+        line = printable(line)
         with self._lock:
             if self._live is None:
                 print(line, file=self._stream, flush=True)

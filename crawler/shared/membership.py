@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from crawler.frontier.base import MAX_INLINKS
 from crawler.frontier.rules import FrontierRules
+from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, SHRINKING
 from crawler.strategies.filters import Unit
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 2
+LAYOUT = 3
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -49,6 +50,8 @@ def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, o
         "unit": rules.filter.unit.value,
         "directory_depth": rules.filter.directory_depth,
         "host_cap": rules.host_cap,
+        "domain_cap": rules.domain_cap,
+        "address_cap": rules.address_cap,
         "directory_cap": rules.directory_cap,
     }
 
@@ -60,6 +63,11 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "delay_s": rules.delay_s,
         "budget_pages": rules.budget_pages,
         "lease_s": membership.lease_s,
+        "waits_up_to": rules.waits_up_to,
+        "earned_slots": EARNED_SLOTS,
+        "free_share": FREE_SHARE,
+        "fall": FALL,
+        "shrinking": SHRINKING,
         "max_inlinks": MAX_INLINKS,
         "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),
     }
@@ -70,6 +78,8 @@ def difference(crawl: str, before: str, asked: Mapping[str, object]) -> str:
     """Return the message for a worker whose rules differ from those of the crawl, in JSON."""
     kept = json.loads(before)
     names = [name for name in sorted({*kept, *asked}) if kept.get(name) != asked.get(name)]
+    if "host_cap" in names:  # the other two mostly follow from it, and nobody gave them
+        names = [name for name in names if name not in ("domain_cap", "address_cap")]
     return (
         f"the shared crawl {crawl} was begun with "
         + ", ".join(f"{name}={kept.get(name)}" for name in names)

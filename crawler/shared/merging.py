@@ -6,24 +6,41 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.page_row import PAGE_COLUMNS, insert_pages
+from crawler.frontier.row_check import bad_page, checked_pages, readable
+from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
 from crawler.run import IDENTITY, connect, create
 from crawler.run_reader import Session, reading, sessions_of
-from crawler.shared.stored import StoredCrawl
-from crawler.shared.worker import add_settled, set_counts, storing
+from crawler.set_aside import COUNT, BadRow, number_set_aside, set_aside, warn_of
+from crawler.shared.stored import Settled, StoredCrawl
+from crawler.shared.worker import set_counts, storing
 
 _MERGED = "merged_from"
 """The key in `meta` that only a merged run has."""
 
-_ADD_SHARE = insert_pages(
-    "FROM share.pages AS s"
-    " WHERE NOT EXISTS (SELECT 1 FROM pages AS p WHERE p.fingerprint = s.fingerprint)",
-    **{name: f"s.{name}" for name in PAGE_COLUMNS}
-    | {"id": "IIF(EXISTS(SELECT 1 FROM pages AS p WHERE p.id = s.id), NULL, s.id)"},
+_COLUMNS = ", ".join(PAGE_COLUMNS)
+
+_GATHERED = f"CREATE TEMP TABLE gathered AS SELECT {_COLUMNS} FROM pages WHERE 0"  # noqa: S608
+_GATHER = f"INSERT INTO gathered VALUES ({', '.join('?' * len(PAGE_COLUMNS))})"  # noqa: S608
+
+# One row for each URL: the one fetched first. The order of the sources does not matter.
+_CHOOSE = f"""
+CREATE TEMP TABLE chosen AS
+SELECT *, ROW_NUMBER() OVER (PARTITION BY id ORDER BY fetched_at, fingerprint) AS place FROM (
+    SELECT *, ROW_NUMBER() OVER (
+        PARTITION BY fingerprint ORDER BY fetched_at, {_COLUMNS}) AS copy
+    FROM gathered)
+WHERE copy = 1"""  # noqa: S608  # names of columns
+
+# A number that two URLs have stays with the first; the others follow after all numbers.
+_NUMBER = insert_pages(
+    "FROM (SELECT *, MAX(id) OVER () AS last,"
+    " ROW_NUMBER() OVER (ORDER BY place = 1, id, place) AS later FROM chosen) ORDER BY id, place",
+    **{name: name for name in PAGE_COLUMNS} | {"id": "IIF(place = 1, id, last + later)"},
 )
 
 
@@ -61,8 +78,8 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     folder.mkdir(parents=True, exist_ok=True)
     temporary = folder / f".run.db.{os.getpid()}"
     try:
-        names = ", ".join(str(share.folder) for share in read)
-        create(temporary, {**read[0].meta, _MERGED: names})
+        names = ", ".join(sorted(str(share.folder) for share in read))
+        create(temporary, {**_latest(read).meta, _MERGED: names})
         with closing(connect(temporary)) as connection:
             merged = _write(connection, read, stored)
         temporary.replace(folder / "run.db")
@@ -85,7 +102,19 @@ def _share(folder: Path) -> _Share:
         if not meta.get("shared") or _MERGED in meta:
             raise RunFolderError(f"{folder}: no worker of a shared crawl worked in it")
         counts = Counter(dict(connection.execute("SELECT name, value FROM counts")))
+        counts.pop(COUNT, None)  # counted again
         return _Share(folder, meta, counts, sessions_of(connection))
+
+
+def _latest(shares: Sequence[_Share]) -> _Share:
+    """Return the share of the worker that joined last: its budget and its delay hold for all."""
+    return max(
+        shares,
+        key=lambda share: (
+            max((session.started_at for session in share.sessions), default=0.0),
+            sorted(share.meta.items()),
+        ),
+    )
 
 
 def _check_alike(shares: Sequence[_Share]) -> None:
@@ -113,40 +142,73 @@ def _write(
 ) -> Merged:
     counts = sum((share.counts for share in shares), Counter[str]())
     settled = 0
+    connection.execute(_GATHERED)
     # Redis first: records that a worker moves in the meantime are in its folder by then.
     if stored is not None:
-        counts, settled = _add_stored(connection, stored)
+        told, settled = _gather_stored(connection, stored)
+        counts |= told
     for share in shares:
-        _add_share(connection, share.folder)
+        _gather_share(connection, share.folder)
     with storing(connection):
+        connection.execute(_CHOOSE)
+        connection.execute(_NUMBER)
         set_counts(connection, counts)
         connection.executemany(
             "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
             joined([session for share in shares for session in share.sessions]),
         )
-    number, last = connection.execute("SELECT COUNT(*), COALESCE(MAX(id), 0) FROM pages").fetchone()
-    return Merged(number, max(0, max(last, settled) - number))
+    return _merged(connection, settled)
 
 
-def _add_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple[Counter[str], int]:
+def _merged(connection: sqlite3.Connection, settled: int) -> Merged:
+    pages = connection.execute("SELECT COUNT(*) FROM pages").fetchone()[0]
+    numbers, last = connection.execute(
+        "SELECT COUNT(DISTINCT id), COALESCE(MAX(id), 0) FROM gathered"
+    ).fetchone()
+    known = numbers + number_set_aside(connection)
+    return Merged(pages, max(0, max(last, settled) - known))
+
+
+def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple[Counter[str], int]:
     counts: Counter[str] = Counter()
     for worker in stored.workers():
         counts.update(stored.worker_counts(worker))
         after = None
-        while settled := stored.settled(worker, after=after):
+        while (records := stored.records(worker, after=after)).ids:
             with storing(connection):
-                add_settled(connection, settled)
-            after = settled[-1].id
+                connection.executemany(_GATHER, map(_row_of, records.settled))
+                set_aside(connection, records.malformed)
+            after = records.ids[-1]
     return counts, stored.totals().get("settled", 0)
 
 
-def _add_share(connection: sqlite3.Connection, folder: Path) -> None:
-    connection.execute("ATTACH ? AS share", (str(folder / "run.db"),))
-    try:
-        with storing(connection):
-            connection.execute(_ADD_SHARE)
-    finally:
-        connection.execute("DETACH share")
+def _row_of(entry: Settled) -> tuple[object, ...]:
+    values = {
+        "id": entry.number,
+        "queued": entry.queued,
+        **{name: getattr(entry, name) for name in URL_COLUMNS},
+        **record_values(entry.record),
+    }
+    return tuple(values[name] for name in PAGE_COLUMNS)
+
+
+def _gather_share(connection: sqlite3.Connection, folder: Path) -> None:
+    """Copy the sound rows of a folder; the others are set aside."""
+    bad: list[BadRow] = []
+
+    def sound(share: sqlite3.Connection) -> Iterator[Sequence[object]]:
+        for row, fault in checked_pages(share):
+            if fault:
+                bad.append(bad_page(row, fault, f" of {folder}"))
+            else:
+                yield row
+
+    with reading(folder) as share, storing(connection):
+        share.text_factory = readable
+        connection.executemany(_GATHER, sound(share))
+        bad += starmap(BadRow, share.execute("SELECT source, reason, content FROM set_aside"))
+        set_aside(connection, bad)
+    warn_of(bad, folder)
 
 
 def joined(sessions: Sequence[Session]) -> Iterator[Session]:
@@ -155,7 +217,7 @@ def joined(sessions: Sequence[Session]) -> Iterator[Session]:
     Sessions that overlap become one, which ends for the reason of the last of them.
     """
     current: Session | None = None
-    for session in sorted(sessions, key=lambda one: one[:2]):
+    for session in sorted(sessions, key=lambda one: (*one[:2], one.finish_reason or "")):
         if current is None or session.started_at > current.ended_at:
             if current is not None:
                 yield current

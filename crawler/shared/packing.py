@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
 from crawler.frontier.base import Link
+from crawler.frontier.domains import domain_of
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
 from crawler.url import fingerprint, host_of
@@ -63,6 +64,7 @@ class LinkPacker:
         self._filter = rules.filter
         self._is_by_directory = rules.directory_cap > 0 or rules.filter.unit is Unit.DIRECTORY
         self._has_buckets = 0 < rules.host_cap <= _LONGEST_BUCKETED
+        self._has_domains = rules.domain_cap > 0
         self._lifts = rules.lifts
 
     def directory_of(self, url: str) -> str:
@@ -76,6 +78,10 @@ class LinkPacker:
         """
         return str(crc32(encoded(host)) % _BUCKETS) if self._has_buckets else ""
 
+    def domain_of(self, host: str) -> str:
+        """Return the registered domain of a host, "" if no rule needs it."""
+        return domain_of(host) if self._has_domains else ""
+
     def pack(self, links: Sequence[Link], origin: LinkOrigin) -> Packed:
         """Pack links host by host.
 
@@ -85,7 +91,7 @@ class LinkPacker:
         distinct = self._distinct(links)
         flat: list[object] = []
         for host, fields in self._fields_by_host(distinct.links, origin).items():
-            flat += (host, self.bucket_of(host), len(fields) // 5, *fields)
+            flat += (host, self.bucket_of(host), self.domain_of(host), len(fields) // 5, *fields)
         number = len(distinct.links)
         places = [place if place >= 0 else number - 1 - place for place in distinct.places]
         return Packed(self._packer.pack(flat), number, distinct.again, places)

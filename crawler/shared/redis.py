@@ -13,12 +13,13 @@ error of the delay between two contacts is the difference of their clocks.
 import json
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from crawler.errors import SettingError
+from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
     MAX_INLINKS,
     PAGE,
@@ -29,15 +30,18 @@ from crawler.frontier.base import (
     Lease,
     LeaseError,
     Link,
+    Located,
     Record,
 )
 from crawler.frontier.rules import FrontierRules
-from crawler.page_row import URL_COLUMNS
+from crawler.frontier.slots import holder_of
+from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
-from crawler.shared.stored import Settled, StoredCrawl
+from crawler.shared.stored import Records, StoredCrawl
 from crawler.strategies.orderings import Draw
+from crawler.url import fingerprint
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -46,6 +50,7 @@ _ADMISSIONS = {
     "s": Admission.STORED,
     "e": Admission.SEEN,
     "f": Admission.HOST_FULL,
+    "m": Admission.DOMAIN_FULL,
     "d": Admission.DIRECTORY_FULL,
     "r": Admission.REJECTED,
 }
@@ -53,14 +58,20 @@ _SEEDS_A_CALL = 1000
 _RECORD = [field.name for field in fields(Record)]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
+_POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
+_KEEPS_ALL = "noeviction"
 
 
 class _Held(NamedTuple):
-    """The facts about a lease that a worker keeps beside the lease."""
+    """The facts about a lease that a worker keeps beside the lease.
+
+    `address` is the holder of slots for its server's address, "" if it holds none.
+    """
 
     host: str
     token: str
     parent: str | None
+    address: str = ""
 
 
 class RedisFrontier(StoredCrawl):
@@ -93,12 +104,16 @@ class RedisFrontier(StoredCrawl):
         self._rules, self._member = rules, member
         self._owner = f"{member.worker}:{uuid4().hex}"
         self._calls = 0
+        self._beginning = uuid4().hex
         self._now = now
         self._random = Random(f"{rules.random_state} {member.worker}")
         self._packer = LinkPacker(rules)
         self._held: dict[int, _Held] = {}
         self._connection: Any = None
         self._check_server()
+        policy = self.eviction_policy()
+        if policy not in (_KEEPS_ALL, None):
+            raise SettingError(_evicts(policy))
         self._open()
         self._wait_s = member.wait_s
 
@@ -110,6 +125,25 @@ class RedisFrontier(StoredCrawl):
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
             raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
 
+    def eviction_policy(self) -> str | None:
+        """Return the server's maxmemory-policy, None if the server does not tell it."""
+        asks: list[Callable[[Any], object]] = [
+            lambda pipe: pipe.info("memory"),
+            lambda pipe: pipe.config_get("maxmemory-policy"),
+        ]
+        for ask in asks:
+            with suppress(self._refused):
+                for name, policy in self.read(ask)[0].items():
+                    if name in _POLICY_NAMES:
+                        return str(policy)
+        return None
+
+    def check_eviction(self) -> None:
+        """Raise `StorageError` if the server deletes keys of the crawl when its memory is full."""
+        policy = self.eviction_policy()
+        if policy not in (_KEEPS_ALL, None):
+            raise StorageError(_evicts(policy))
+
     def _open(self) -> None:
         rules = binding(self._rules, self._member.identity)
         try:
@@ -120,7 +154,8 @@ class RedisFrontier(StoredCrawl):
             )
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
-        if answer != "ok":
+        is_joined, _, self._beginning = answer.partition("ok ")
+        if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))
 
     def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
@@ -157,22 +192,52 @@ class RedisFrontier(StoredCrawl):
             record=_facts(lease, record),
             counts=record.counts(),
             directory=self._packer.directory_of(lease.url),
+            domain=self._packer.domain_of(lease.host),
+            address=self._address_of(lease),
             bucket=self._packer.bucket_of(lease.host),
             was_contacted=int(was_contacted),
+            canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=self._row(lease, record),
         )
         return _admissions(packed, letters)
 
-    def retry(self, lease: Lease, *, now: float, not_before: float) -> None:
-        """Give a leased URL back to be fetched again; its host rests until `not_before`."""
+    def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
+        """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         self._now = now
-        self._end("retry", lease, not_before=not_before)
+        self._end("retry", lease, not_before=not_before, url=url or "")
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
         self._now = now
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, counts_as_drawn=1, **rests_until)
+
+    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
+        """Return whether a leased URL may be fetched from its server's IP address."""
+        self._now = now
+        held, holder = self._held.get(lease.fingerprint), holder_of(address)
+        if held is None:
+            raise LeaseError(f"{lease.url} is not leased")
+        if not self._rules.address_cap:
+            return Located.FETCH
+        answer = self._call(
+            "locate",
+            host=held.host,
+            fingerprint=str(lease.fingerprint),
+            token=held.token,
+            address=holder,
+        )
+        if answer == "fetch":
+            self._held[lease.fingerprint] = held._replace(address=holder)
+        if answer is None or answer == "later":
+            del self._held[lease.fingerprint]
+        if answer is None:
+            raise LeaseError(f"{lease.url} is not leased")
+        return Located(answer)
+
+    def _address_of(self, lease: Lease) -> str:
+        held = self._held.get(lease.fingerprint)
+        return held.address if held else ""
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
@@ -246,20 +311,22 @@ class RedisFrontier(StoredCrawl):
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
-        self.read(lambda pipe: pipe.hset(self.key("delay"), host, repr(float(delay_s))))
+        self._call("delay", host=host, delay_s=repr(float(delay_s)))
 
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
-        kept: str | None = self.read(lambda pipe: pipe.get(self.key(f"robots:{origin}")))[0]
+        kept: str | None = self.read(lambda pipe: pipe.hget(self.key("robots"), origin))[0]
         if kept is None:
             return None
         fetched_at, _, text = kept.partition("\n")
         return KeptRobots(text, float(fetched_at))
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the robots.txt of an origin."""
-        kept = f"{now!r}\n{text}"
-        self.read(lambda pipe: pipe.set(self.key(f"robots:{origin}"), encoded(kept)))
+        """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
+        self._now = now
+        kept, most = f"{now!r}\n{text}", self._rules.robots_bytes
+        while self._call("keep_robots", origin=origin, kept=kept, most_bytes=most) == "again":
+            pass
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers."""
@@ -274,15 +341,15 @@ class RedisFrontier(StoredCrawl):
         """Return the counters of a worker (None: this one), by their names in a run's `counts`."""
         return super().worker_counts(worker or self.worker)
 
-    def settled(
+    def records(
         self, worker: str | None = None, number: int = 1000, *, after: str | None = None
-    ) -> list[Settled]:
-        """Return the oldest records of a worker (None: this one); see `StoredCrawl.settled`."""
-        return super().settled(worker or self.worker, number, after=after)
+    ) -> Records:
+        """Return the oldest records of a worker (None: this one); see `StoredCrawl.records`."""
+        return super().records(worker or self.worker, number, after=after)
 
-    def forget(self, settled: Sequence[Settled], worker: str | None = None) -> None:
+    def forget(self, ids: Sequence[str], worker: str | None = None) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""
-        super().forget(settled, worker or self.worker)
+        super().forget(ids, worker or self.worker)
 
     def is_durable(self) -> bool:
         """Return False if the server reports that it has no append-only file."""
@@ -313,6 +380,7 @@ class RedisFrontier(StoredCrawl):
         held = self._held.get(lease.fingerprint)
         if held is None or not self._member.keeps_records:
             return ""
+        checked_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
         record_fields = {name: getattr(record, name) for name in _RECORD}
         return json.dumps({**row, "parent": held.parent, "record": record_fields})
@@ -349,6 +417,7 @@ class RedisFrontier(StoredCrawl):
             encoded(self.worker),
             body,
             packed.body if packed else b"",
+            self._beginning.encode(),
         ]
         return self._insist(lambda: self._run(values))
 
@@ -369,6 +438,13 @@ class RedisFrontier(StoredCrawl):
     def _ask(self, *words: str | bytes | int) -> Any:
         self._connection.send_command(*words)
         return self._connection.read_response()
+
+
+def _evicts(policy: str | None) -> str:
+    return (
+        f"this Redis deletes keys when its memory is full (maxmemory-policy {policy}), so a crawl "
+        f"would lose URLs and delays; set maxmemory-policy {_KEEPS_ALL}"
+    )
 
 
 def _grouped(languages: Sequence[str]) -> tuple[str, ...]:

@@ -8,7 +8,17 @@ from typing import NamedTuple
 
 from crawler.strategies.orderings import Draw
 
-_FILES = ("keys", "best_first", "uniform_draw", "hosts", "admitting", "settling", "calls")
+_FILES = (
+    "keys",
+    "best_first",
+    "uniform_draw",
+    "hosts",
+    "slots",
+    "admitting",
+    "settling",
+    "sealing",
+    "calls",
+)
 
 
 class Script(NamedTuple):

@@ -8,10 +8,13 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Record
+from crawler.page_row import URL_COLUMNS, checked_values, fault_of
+from crawler.set_aside import BadRow, printable
+from crawler.url import fingerprint
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -21,7 +24,9 @@ T = TypeVar("T")
 _LONGEST_PAUSE_S = 1.0
 _KEYS_A_CALL = 1000
 # Errors of a server without memory or disk; it refuses a script before the script begins.
-_REFUSALS = ("OOM", "MISCONF", "GONE", "command not allowed when used memory")
+_REFUSALS = ("OOM", "MISCONF", "command not allowed when used memory")
+# Errors of our scripts: keys of the crawl have vanished, or all of them.
+_LOST = ("LOST", "GONE")
 # Errors of a server that will answer later: it is running another script, or a cluster is changing.
 _LATER = ("BUSY ", "CLUSTERDOWN", "TRYAGAIN", "MASTERDOWN")
 
@@ -77,6 +82,17 @@ class Settled:
     record: Record
 
 
+class Records(NamedTuple):
+    """Records of a worker in the order of its stream, those `malformed` apart.
+
+    `ids` are the stream's entries of all of them.
+    """
+
+    settled: list[Settled]
+    malformed: list[BadRow]
+    ids: list[str]
+
+
 class StoredCrawl:
     """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it."""
 
@@ -99,6 +115,7 @@ class StoredCrawl:
         self._prefix = f"{{{_checked_name(crawl)}}}:"
         self._wait_s = wait_s
         self._sleep = sleep
+        self.is_lost = False
         self._unreachable = (redis.ConnectionError, redis.TimeoutError, redis.ReadOnlyError)
         self._denied = redis.AuthenticationError
         self._loading = redis.BusyLoadingError
@@ -114,20 +131,34 @@ class StoredCrawl:
         """Return the names of all workers that ever joined; each may have left records."""
         return sorted(self.read(lambda pipe: pipe.smembers(self.key("workers")))[0])
 
-    def settled(
-        self, worker: str, number: int = 1000, *, after: str | None = None
-    ) -> list[Settled]:
+    def records(self, worker: str, number: int = 1000, *, after: str | None = None) -> Records:
         """Return up to `number` of the oldest records of a worker, those `after` an id."""
         key = self.key(f"records:{worker}")
         first = "-" if after is None else f"({after}"
-        entries = self.read(lambda pipe: pipe.xrange(key, first, count=number))[0]
-        return [_settled(entry, fields) for entry, fields in entries]
+        entries = self._insist(lambda: self._raw_entries(key, first, number))
+        records = Records([], [], [entry.decode() for entry, _ in entries])
+        for entry, values in entries:
+            try:
+                records.settled.append(_settled(entry.decode(), values))
+            except Exception as error:  # whatever the entry holds, the others are read
+                reason = str(error) or type(error).__name__
+                source = f"record {entry.decode()} of {worker}"
+                records.malformed.append(BadRow(source, reason, repr(values)))
+        return records
 
-    def forget(self, settled: Sequence[Settled], worker: str) -> None:
+    def _raw_entries(
+        self, key: str, first: str, number: int
+    ) -> list[tuple[bytes, dict[bytes, bytes]]]:
+        """Return entries of a stream as bytes: one damaged text must not hide the others."""
+        words = ("XRANGE", key, first, "+", "COUNT", number)
+        ask: Callable[..., Any] = self._client.execute_command
+        return list(ask(*words, NEVER_DECODE=True))
+
+    def forget(self, ids: Sequence[str], worker: str) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""
-        if settled:
+        if ids:
             key = self.key(f"records:{worker}")
-            self.read(lambda pipe: pipe.xdel(key, *(entry.id for entry in settled)))
+            self.read(lambda pipe: pipe.xdel(key, *ids))
 
     def worker_counts(self, worker: str) -> dict[str, int]:
         """Return the counters of a worker, by their names in a run's `counts`."""
@@ -150,6 +181,19 @@ class StoredCrawl:
             for name, number in numbers.items():
                 totals[name] = totals.get(name, 0) + number
         return totals
+
+    def time(self) -> float:
+        """Return the time of the server, unix seconds."""
+        seconds, microseconds = self.read(lambda pipe: pipe.time())[0]
+        return float(seconds) + float(microseconds) / 1e6
+
+    def crawl_time(self) -> float:
+        """Return the time of the crawl: that of the server, or of the latest call if it is later.
+
+        It is later if the clock of the server was set back.
+        """
+        latest = self.read(lambda pipe: pipe.get(self.key("clock")))[0]
+        return max(self.time(), float(latest or "-inf"))
 
     def remove(self) -> None:
         """Delete the crawl."""
@@ -199,6 +243,9 @@ class StoredCrawl:
                 if isinstance(error, self._read_only):
                     self._client.connection_pool.disconnect()  # the name may have a new address
             except self._refused as error:
+                if str(error).startswith(_LOST):
+                    self.is_lost = True
+                    raise StorageError(self._loss(str(error))) from error
                 if str(error).startswith(_REFUSALS):
                     raise StorageError(f"Redis cannot store more: {error}") from error
                 if not str(error).startswith(_LATER):
@@ -207,6 +254,14 @@ class StoredCrawl:
             self._sleep(pause_s)
             waited_s += pause_s
             pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+    def _loss(self, told: str) -> str:
+        _, _, part = told.partition(" ")
+        told = f"keys ({printable(part)}) were deleted from" if part else "nothing is kept of"
+        return (
+            f"{told} this crawl, {self._prefix[1:-2]}, in Redis; merge the folders of its workers "
+            "and begin another crawl (LANGFOCUS_CRAWL)"
+        )
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:
         if waited_s >= self._wait_s and not isinstance(error, self._loading):
@@ -226,10 +281,20 @@ def _checked_name(crawl: str) -> str:
 
 
 def _numbers(counts: Mapping[str, str]) -> dict[str, int]:
-    return {name: int(number) for name, number in counts.items()}
+    return {name: int(number) for name, number in counts.items() if number != "0"}
 
 
-def _settled(entry: str, fields: Mapping[str, str]) -> Settled:
-    row = json.loads(fields["row"])
+def _settled(entry: str, fields: Mapping[bytes, bytes]) -> Settled:
+    """Return the record of an entry; raises an error for a missing or invalid value."""
+    told = {name.decode(): value.decode("utf-8", "surrogatepass") for name, value in fields.items()}
+    row = json.loads(told["row"])
     record = Record(**row.pop("record"))
-    return Settled(entry, int(fields["number"]), queued=int(fields["queued"]), record=record, **row)
+    settled = Settled(entry, int(told["number"]), queued=int(told["queued"]), record=record, **row)
+    values = {name: getattr(settled, name) for name in URL_COLUMNS}
+    fault = fault_of({"id": settled.number, "queued": settled.queued, **values})
+    if fault:
+        raise ValueError(fault)
+    checked_values(record)
+    if settled.fingerprint != fingerprint(settled.url):
+        raise ValueError(f"its fingerprint is not that of {settled.url!r:.60}")
+    return settled

@@ -10,17 +10,19 @@ import socket
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from crawler.errors import StorageError
+from crawler.frontier.storage import is_of_storage
 from crawler.page_row import URL_COLUMNS, insert_pages, record_values
+from crawler.set_aside import COUNT, BadRow, number_set_aside, set_aside, warn_of
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import Settled
+from crawler.shared.stored import Records, Settled
 
 _AT_ONCE = 1000
 _STEP_S = 0.05
@@ -58,42 +60,72 @@ class Worker:
     def tend(self, now: float) -> None:
         """Renew the leases and store settled pages; raises `StorageError`."""
         self._frontier.renew(now)
+        self._frontier.check_eviction()
         self._occupancy.renew()
         self.write_down()
+
+    def server_time(self) -> float:
+        """Return the time of the Redis server, unix seconds."""
+        return self._frontier.time()
+
+    @property
+    def is_lost(self) -> bool:
+        """True if Redis lost keys of the crawl, so that it cannot continue."""
+        return self._frontier.is_lost
 
     def write_down(self) -> None:
         """Move the records of settled pages from Redis into the run's database.
 
-        A record is deleted from Redis after it was stored here, and is never stored twice.
+        A record is deleted from Redis after it was stored here, and is never stored twice. A record
+        that cannot be stored is set aside, counted and named in the log. Raises `StorageError`.
         """
-        while settled := self._frontier.settled(number=_AT_ONCE):
+        while (records := self._frontier.records(number=_AT_ONCE)).ids:
             with storing(self._connection):
-                add_settled(self._connection, settled)
-            self._frontier.forget(settled)
-        with storing(self._connection):
-            set_counts(self._connection, self._frontier.worker_counts())
+                bad = add_records(self._connection, records, self.name)
+            self._frontier.forget(records.ids)
+            warn_of(bad, self.crawl)
+        counts = self._frontier.worker_counts()
+        # A server that forgot the crawl has no counters of it, and those of the folder stay.
+        if not self.is_lost and self._frontier.exists():
+            with storing(self._connection):
+                set_counts(self._connection, counts)
 
 
 @contextmanager
 def storing(connection: sqlite3.Connection) -> Iterator[None]:
-    """Run a block as one transaction; raises `StorageError` if it cannot be written."""
+    """Run a block as one transaction; raises `StorageError` if it cannot be written.
+
+    After any other exception too, nothing of the block is kept.
+    """
     try:
         connection.execute("BEGIN IMMEDIATE")
         yield
         connection.execute("COMMIT")
-    except sqlite3.OperationalError as error:
+    except BaseException as error:
         if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise StorageError(f"the run can no longer be written: {error}") from error
+            with suppress(sqlite3.DatabaseError):
+                connection.execute("ROLLBACK")
+        if isinstance(error, sqlite3.Error) and is_of_storage(error):
+            raise StorageError(f"the run can no longer be written: {error}") from error
+        raise
 
 
-def add_settled(connection: sqlite3.Connection, settled: Sequence[Settled]) -> None:
-    """Write rows of `pages` in the order of settling; a URL that has a row is left out.
+def add_records(connection: sqlite3.Connection, records: Records, worker: str) -> list[BadRow]:
+    """Write rows of `pages` in the order of settling; return the records that were set aside.
 
-    A server that lost its last second in a power cut gives a number twice. The later of the two
-    rows then gets the next free id.
+    A URL that has a row is left out. A server that lost its last second in a power cut gives a
+    number twice. The later of the two rows then gets the next free id.
     """
-    connection.executemany(_ADD_SETTLED, map(_values, settled))
+    bad = list(records.malformed)
+    for entry in records.settled:
+        try:
+            connection.execute(_ADD_SETTLED, _values(entry))
+        except (sqlite3.Error, ValueError, OverflowError) as error:
+            if isinstance(error, sqlite3.Error) and is_of_storage(error):
+                raise
+            bad.append(BadRow(f"record {entry.id} of {worker}", str(error), repr(entry)))
+    set_aside(connection, bad)
+    return bad
 
 
 def _values(entry: Settled) -> dict[str, object]:
@@ -102,9 +134,13 @@ def _values(entry: Settled) -> dict[str, object]:
 
 
 def set_counts(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
-    """Replace the run's counters by those of the frontier."""
+    """Replace the run's counters by those of the frontier and the number of bad rows."""
+    number = number_set_aside(connection)
     connection.execute("DELETE FROM counts")
-    connection.executemany("INSERT INTO counts VALUES (?, ?)", counts.items())
+    connection.executemany(
+        "INSERT INTO counts VALUES (?, ?)",
+        {**counts, **({COUNT: number} if number else {})}.items(),
+    )
 
 
 class Waiting:

@@ -10,6 +10,7 @@ from twisted.web._newclient import ParseError
 
 from crawler.politeness.network import NoContactError, PrivateAddressError
 from crawler.spiders.unpacking import BrokenEncoding
+from crawler.visit import PROTOCOL
 from crawler.web.contract import NotArchived
 
 
@@ -32,7 +33,7 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((HeadTooLarge,), "headers", True),
     ((SSL.Error,), "tls", True),
     # Twisted's parser raises these for invalid lengths and transfer encodings.
-    ((ParseError, ValueError, KeyError), "protocol", True),
+    ((ParseError, ValueError, KeyError), PROTOCOL, True),
 )
 
 

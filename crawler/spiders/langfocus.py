@@ -14,12 +14,14 @@ from twisted.python.failure import Failure
 
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import StorageError
-from crawler.frontier.base import PAGE, Lease, LeaseError
+from crawler.frontier.base import ADDRESS_FULL, PAGE, Lease, LeaseError
 from crawler.options import CrawlOptions
-from crawler.politeness.network import BusyAddressError
+from crawler.politeness.network import AddressCapError, BusyAddressError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.spiders.failures import explain
+from crawler.spiders.given_settings import remarks
 from crawler.spiders.items import PageItem, item_of
+from crawler.spiders.printable_log import make_log_printable
 from crawler.spiders.request_meta import LEASE, LEASED_AT
 from crawler.spiders.responses import content_type_of, download_of, redirect_target, retry_after_s
 from crawler.spiders.scrapy_settings import adapt, crawl_settings
@@ -77,6 +79,7 @@ class LangfocusSpider(Spider):
 
         `crawl` is a crawl that was opened from the same arguments; None: it is opened here.
         """
+        make_log_printable()
         if crawl is None:
             options = CrawlOptions.read(arguments)
             settings = crawl_settings(crawler.settings, has_servers=options.web == "live")
@@ -84,6 +87,10 @@ class LangfocusSpider(Spider):
         spider = cls()
         spider.crawl = crawl
         spider._set_crawler(crawler)
+        has_contact = not crawl.settings.bot.is_anonymous
+        has_servers = crawl.web is None
+        for line in remarks(crawler.settings, has_servers=has_servers, has_contact=has_contact):
+            spider.logger.warning("%s", line)
         adapt(crawler.settings, crawl)
         spider._wants_items = _wants_items(crawler.settings)
         crawler.signals.connect(spider.on_headers, signals.headers_received)
@@ -167,11 +174,20 @@ class LangfocusSpider(Spider):
         self._without_rules(lease, reason, is_final=is_final)
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
-        """Return True if a URL goes back into the queue: its server did not cause the failure."""
+        """Return True if the server of a URL did not cause the failure.
+
+        The URL is then queued again, or settled if its address is full.
+        """
         now = self.crawl.clock()
         if isinstance(failure.value, BusyAddressError):
             self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
             return True
+        if isinstance(failure.value, AddressCapError):
+            if failure.value.is_full:
+                self.crawl.visitor.refused(lease, ADDRESS_FULL)
+            return True
+        if isinstance(failure.value, LeaseError | StorageError):
+            raise failure.value
         if explain(failure)[0] == _TIMEOUT and self._stood_still(failure):
             self.crawl.frontier.release(lease, now=now)
             return True

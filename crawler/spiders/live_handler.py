@@ -16,11 +16,12 @@ from scrapy.core.downloader.handlers.http11 import (
 from scrapy.crawler import Crawler
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress
-from twisted.web._newclient import HTTP11ClientProtocol
+from twisted.web._newclient import HTTP11ClientProtocol, ParseError
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.iweb import IResponse
 
 from crawler.spiders.failures import HeadTooLarge
+from crawler.visit import is_status
 
 MAX_HEAD_BYTES: Final = 256 * 1024
 """Most bytes before a body, answers of status 1xx included; browsers have the same limit."""
@@ -39,11 +40,16 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
 
 
 class _BoundedParser(_LenientHTTPClientParser):
-    """A parser that refuses endless headers and skips headers with invalid names."""
+    """A parser that refuses invalid statuses and endless headers, and skips invalid headers."""
 
     MAX_LENGTH = MAX_LINE_BYTES
     # A class attribute: objects change to this class after their construction.
     _head_bytes = 0
+
+    def statusReceived(self, status: bytes) -> None:
+        super().statusReceived(status)  # type: ignore[no-untyped-call]
+        if not is_status(self.response.code):
+            raise ParseError("a status has three digits", status)  # type: ignore[no-untyped-call]
 
     def lineReceived(self, line: bytes) -> None:
         self._head_bytes += len(line) + 1

@@ -1,7 +1,7 @@
 """Converts Scrapy's responses into the plain values that the rest of the crawl uses."""
 
 from email.utils import parsedate_to_datetime
-from urllib.parse import quote_from_bytes, urljoin
+from urllib.parse import quote_from_bytes
 
 from scrapy.http import Response
 from scrapy.http.headers import Headers
@@ -31,10 +31,7 @@ def redirect_target(response: Response) -> str | None:
     location = _location(response)
     if location is None or not 300 <= response.status < 400:
         return None
-    try:
-        return normalise(urljoin(response.url, location))
-    except ValueError:
-        return None
+    return normalise(location, response.url)
 
 
 def content_type_of(headers: Headers) -> str | None:
@@ -45,16 +42,24 @@ def content_type_of(headers: Headers) -> str | None:
 def retry_after_s(response: Response, now: float) -> float | None:
     """Return a Retry-After in seconds from `now`, None if it is missing or invalid.
 
-    The header is a number or a date (RFC 9110, 10.2.3).
+    The header is a number or a date (RFC 9110, 10.2.3). A date counts from the server's own Date,
+    because its clock and ours may differ.
     """
     text = _text(response.headers.get(b"Retry-After"))
     if not text:
         return None
     if text.isascii() and text.isdigit():
         return float(text)
+    until = _time_of(text)
+    sent_at = _time_of(_text(response.headers.get(b"Date")) or "")
+    return None if until is None else max(0.0, until - (now if sent_at is None else sent_at))
+
+
+def _time_of(date: str) -> float | None:
+    """Return a date of HTTP in unix seconds, None for another text."""
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
-    except (ValueError, OverflowError):
+        return parsedate_to_datetime(date).timestamp()
+    except (ValueError, TypeError, OverflowError):
         return None
 
 

@@ -1,5 +1,6 @@
 """Runs an open crawl in Scrapy's reactor, which starts only once in a process."""
 
+import logging
 from typing import Any
 
 from scrapy.crawler import AsyncCrawlerProcess, CrawlerProcess
@@ -16,8 +17,12 @@ _REPORTER = "crawler.spiders.reporter.Reporter"
 def crawler_process(settings: Settings) -> Any:
     """Return the object that runs the reactor, of the class that Scrapy would choose.
 
-    Raises `SettingError` for a module of spiders or a class that cannot be imported.
+    Raises `SettingError` for a module of spiders or a class that cannot be imported, and for an
+    unknown LOG_LEVEL.
     """
+    level = str(settings["LOG_LEVEL"])
+    if not level.isdecimal() and level not in logging.getLevelNamesMapping():
+        raise SettingError(f"LOG_LEVEL={level}: DEBUG, INFO, WARNING, ERROR or CRITICAL is needed")
     is_asyncio = settings["TWISTED_REACTOR"] == _ASYNCIO
     is_forced = settings.getbool("FORCE_CRAWLER_PROCESS")
     try:

@@ -9,12 +9,13 @@ from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import create_looping_call
 
+from crawler.clock import CrawlClock
 from crawler.crawl import Crawl
 from crawler.errors import StorageError
 from crawler.frontier.base import Lease, LeaseError
 from crawler.politeness.robots import ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.request_meta import LEASE, LEASED_AT, SLOT
-from crawler.spiders.wakeup import WakeUp
+from crawler.spiders.wakeup import WakeUp, keep_time
 from crawler.strategies import SEED
 
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
@@ -51,6 +52,7 @@ class FrontierScheduler(BaseScheduler):
     def from_crawler(cls, crawler: Crawler) -> "FrontierScheduler":
         """Return the scheduler of a crawler that runs a `LangfocusSpider`."""
         spider = cast(RequestMaker, crawler.spider)
+        keep_time(CrawlClock())
         wake_up = WakeUp(crawler, spider.crawl.clock)
         return cls(spider.crawl, spider, wake_up, obey=crawler.settings.getbool("ROBOTSTXT_OBEY"))
 
@@ -121,10 +123,15 @@ class FrontierScheduler(BaseScheduler):
         return None
 
     def _tend(self) -> None:
+        """Tend the crawl; a worker whose leases are not renewed must end."""
         try:
             self._crawl.tend()
         except StorageError as error:
             self._crawl.fault = str(error)
+        except Exception as error:
+            told = " ".join(str(error).split())
+            self._crawl.fault = f"the leases cannot be renewed: {type(error).__name__}: {told}"
+        if self._crawl.fault and self._tending.running:
             self._tending.stop()
 
     def _request(self, lease: Lease) -> Request | None:

@@ -10,9 +10,11 @@ from scrapy.settings import BaseSettings
 from classifiers import languages
 from crawler.configuration import SETTINGS, CrawlSettings
 from crawler.crawl import Crawl
+from crawler.errors import SettingError
 from crawler.politeness.contact import BotName, missing_contact, product_token, user_agent
 from crawler.politeness.network import host_of_proxy, is_loopback_host
 from crawler.settings import USER_AGENT
+from crawler.spiders.given_settings import check_given
 from crawler.spiders.request_meta import SLOT
 from crawler.visit import RetryRule
 
@@ -63,6 +65,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
     A Web without servers (the sample web, an archive) needs no politeness: only a delay given with
     `-s` counts there.
     """
+    check_given(settings)
     given = {name: setting(settings, name) for name in SETTINGS}
     is_delayed = has_servers or is_asked_for(settings, "DOWNLOAD_DELAY")
     return CrawlSettings(
@@ -72,7 +75,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         retry_rule=RetryRule(
             given["RETRY_TIMES"],
             given["LANGFOCUS_RETRY_DELAY"] if has_servers else 0.0,
-            frozenset(int(status) for status in settings.getlist("RETRY_HTTP_CODES")),
+            _statuses(settings),
             max_redirects=given["REDIRECT_MAX_TIMES"],
         ),
         bot=_bot_name(settings, given["LANGFOCUS_CONTACT"], has_servers=has_servers),
@@ -81,6 +84,15 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
         **{field: given[name] for field, name in _DIRECT.items()},
     )
+
+
+def _statuses(settings: BaseSettings) -> frozenset[int]:
+    given = settings.getlist("RETRY_HTTP_CODES")
+    try:
+        return frozenset(map(int, given))
+    except ValueError:
+        told = ",".join(map(str, given))
+        raise SettingError(f"RETRY_HTTP_CODES={told}: numbers with commas are needed") from None
 
 
 def is_asked_for(settings: BaseSettings, name: str) -> bool:

@@ -6,9 +6,25 @@ The alarm uses private parts of the engine, since Scrapy has no public way to wa
 """
 
 from collections.abc import Callable
+from typing import Any, cast
 
 from scrapy.crawler import Crawler
 from scrapy.utils.asyncio import CallLaterResult, call_later
+
+from crawler.clock import CrawlClock
+
+
+def keep_time(clock: CrawlClock) -> None:
+    """Make the reactor's time-outs independent of the machine's clock, which may be set.
+
+    Twisted reads `time.time`: if that is set back an hour, no time-out of a download ends for an
+    hour.
+    """
+    from twisted.internet import reactor
+
+    timer = cast("Any", reactor)
+    if not isinstance(timer.seconds, CrawlClock):
+        timer.seconds = clock
 
 
 class WakeUp:

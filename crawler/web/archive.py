@@ -1,10 +1,10 @@
 """A Web whose answers are in a WARC file.
 
-The whole file is read once at opening, so that a crawl of a damaged archive does not begin. Each
-answer takes 16 bytes of memory, for a hash and an offset. Its body is read on request.
+The whole file is read once at opening, which finds its damaged records. Each answer takes 16 bytes
+of memory, for a hash and an offset. Its body is read on request.
 """
 
-import re
+import logging
 from array import array
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,13 +19,13 @@ import numpy as np
 from fastwarc.warc import ArchiveIterator, HeaderMap
 
 from crawler.errors import ArchiveError
+from crawler.url import normalise
 from crawler.web.contract import NO_HEADERS, Answer, NotArchived
-from crawler.web.records import BLOCK_LIMIT, ArchiveRecord, read_block, scan
+from crawler.web.records import BLOCK_LIMIT, ArchiveRecord, Skipped, read_block, scan
 
-DEFAULT_PORT = {"http": ":80", "https": ":443"}
+_log = logging.getLogger(__name__)
+
 OTHER_SCHEME = {"http": "https", "https": "http"}
-ABSOLUTE = re.compile(r"([A-Za-z]+)://([^/?]*)(.*)")
-ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
 PRINTABLE = "".join(map(chr, range(33, 127)))
 FRAMING = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 # A header may name an encoding that the archive's writer removed.
@@ -38,24 +38,27 @@ NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")
 class ArchiveWeb:
     """A Web whose answers are in a WARC file; of two answers to a URL, the first one counts.
 
-    Spellings of a URL that differ in the fragment, the default port, the case of percent-escapes or
-    the slash after a bare host are one URL. If http is not archived, https answers, and the other
-    way round. Only `response` records count: a `revisit` refers to another record's body. A host
-    without an archived robots.txt answers 404 for it.
+    Spellings that `crawler.url.normalise` makes equal are one URL. If http is not archived, https
+    answers, and the other way round. Only `response` records count: a `revisit` refers to another
+    record's body. A host without an archived robots.txt answers 404 for it.
 
-    Raises `ArchiveError` at opening for a file that is missing, not a WARC file, cut off, damaged,
-    without any answer, or compressed as a whole. len() is the number of answers.
+    Damaged records are skipped; `skipped` counts them, and a warning is logged. Raises
+    `ArchiveError` at opening for a file that is missing, not a WARC file, without any answer, or
+    compressed as a whole. len() is the number of answers.
     """
 
     def __init__(self, path: Path | str) -> None:
         self._path = Path(path)
+        self.skipped = Skipped()
         hashes, offsets = array("Q"), array("Q")
-        for record in scan(self._path):
+        for record in scan(self._path, self.skipped):
             if record.is_answer:
                 hashes.append(_hash(_canonical(record.url)))
                 offsets.append(record.offset)
         if not hashes:
             raise ArchiveError(f"{path}: no answer of a server in it; give an archive of a crawl")
+        if self.skipped.number:
+            _log.warning("%s", self.skipped)
         order = np.argsort(np.frombuffer(hashes, np.uint64), kind="stable")
         self._hashes = np.frombuffer(hashes, np.uint64)[order]
         self._offsets = np.frombuffer(offsets, np.uint64)[order]
@@ -134,14 +137,8 @@ def _address(text: str) -> str | None:
 
 
 def _canonical(url: str) -> str:
-    """Return the common spelling of equal URLs; other texts do not change."""
-    printable = quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
-    found = ABSOLUTE.fullmatch(ESCAPE.sub(lambda escape: escape[0].upper(), printable))
-    if found is None:
-        return printable
-    scheme, netloc, path = found[1].lower(), found[2].lower(), found[3]
-    host = netloc.rpartition("@")[2].removesuffix(DEFAULT_PORT.get(scheme, ":"))
-    return f"{scheme}://{host}{path if path.startswith('/') else f'/{path}'}"
+    """Return the common spelling of equal URLs; texts that are no URLs of pages only get ASCII."""
+    return normalise(url) or quote(url.strip().partition("#")[0], safe=PRINTABLE, errors="replace")
 
 
 def _hash(canonical: str) -> int:

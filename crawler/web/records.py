@@ -1,5 +1,6 @@
 """Reads the records of a WARC file, one after the other, and checks that each is whole."""
 
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -10,6 +11,11 @@ from typing import BinaryIO
 from crawler.errors import ArchiveError
 
 GZIP = b"\x1f\x8b"
+MEMBER = b"\x1f\x8b\x08"
+RECORD = b"WARC/"
+CANDIDATE = 1 << 10
+MOST_CANDIDATES = 10_000  # for the next gzip member; by chance there is one in 16 MB
+MOST_FAILURES = 100  # records in a row that are damaged; the rest of the file is not read
 BLOCK = 1 << 16
 BLOCK_LIMIT = 1 << 26  # bytes; most of a record's block that is returned
 HEAD_LIMIT = 1 << 20  # bytes; the longest record header that is read
@@ -39,23 +45,49 @@ class ArchiveRecord:
         return self.kind == "response" and self.url.lower().startswith(("http:", "https:"))
 
 
-def scan(path: Path) -> Iterator[ArchiveRecord]:
-    """Yield every record of a file that is compressed record by record or not at all.
+@dataclass(slots=True)
+class Skipped:
+    """The damaged records of a file: their number, and the error of the first."""
 
-    Raises `ArchiveError` with the offset of the first record that is cut off, damaged, or in one
-    gzip member with another. Only gzip has checksums, so without it a changed body is not noticed.
+    number: int = 0
+    first: ArchiveError | None = None
+
+    def __str__(self) -> str:
+        """Return a message of one line."""
+        records = "record was" if self.number == 1 else "records were"
+        return f"{self.number:,} damaged {records} skipped, the first: {self.first}"
+
+    def count(self, error: ArchiveError) -> None:
+        """Count one record that cannot be read."""
+        self.number += 1
+        self.first = self.first or error
+
+
+def scan(path: Path, skipped: Skipped | None = None) -> Iterator[ArchiveRecord]:
+    """Yield every whole record of a file that is compressed record by record or not at all.
+
+    Records that are cut off, damaged, or in one gzip member with another are counted in `skipped`;
+    the next one is found by its first bytes. Only gzip has checksums, so without it a changed body
+    is not noticed. Raises `ArchiveError` with the offset of the first record if none is whole.
     """
+    skipped = Skipped() if skipped is None else skipped
+    is_any_whole = False
     try:
         with path.open("rb") as file:
             start = file.read(len(GZIP))
             file.seek(0)
             if not start:
                 raise ArchiveError(f"{path}: the file is empty; give a WARC file")
-            yield from _compressed(file, path) if start == GZIP else _plain(file, path)
-    except ArchiveError:
-        raise
+            read = _compressed if start == GZIP else _plain
+            for record in read(file, path, skipped):
+                is_any_whole = True
+                yield record
     except OSError as error:
+        if isinstance(error, ArchiveError):
+            raise
         raise ArchiveError(f"{path}: {error.strerror or error}; give a WARC file") from error
+    if skipped.first is not None and not is_any_whole:
+        raise skipped.first
 
 
 def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
@@ -80,8 +112,11 @@ def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
 class PartialRecord:
     """A record while its bytes are read; the first `kept` bytes of its block are kept."""
 
-    def __init__(self, path: Path, offset: int, kept: int = STATUS_LINE_MAX) -> None:
-        self._path, self._offset, self._kept = path, offset, kept
+    def __init__(
+        self, path: Path, offset: int, kept: int = STATUS_LINE_MAX, end: int | None = None
+    ) -> None:
+        self.offset = offset
+        self._path, self._kept, self._end = path, kept, end
         self._head, self.block = bytearray(), bytearray()
         self._left: int | None = None
         self._record = ArchiveRecord(offset, "", "")
@@ -109,22 +144,27 @@ class PartialRecord:
 
     def finish(self) -> ArchiveRecord:
         """Return the record; raises `ArchiveError` if bytes or a status line are missing."""
-        if not self.is_whole:
-            raise self.error("the file ends inside this record", AGAIN)
+        self.check_whole()
         if self._record.is_answer and not STATUS_LINE.match(self.block[:STATUS_LINE_MAX]):
             raise self.error("no HTTP status line in this response", AGAIN)
         return self._record
 
+    def check_whole(self) -> None:
+        """Raise `ArchiveError` if bytes are missing."""
+        if not self.is_whole:
+            raise self.error("the file ends inside this record", AGAIN)
+
     def error(self, seen: str, mend: str) -> ArchiveError:
         """Return an error about this record: the fault, and how to repair it."""
-        return ArchiveError(f"{self._path}: at byte {self._offset}: {seen}; {mend}")
+        return ArchiveError(f"{self._path}: at byte {self.offset}: {seen}; {mend}")
 
     def _feed_head(self, data: bytes) -> bytes:
         """Continue in the header; return the first bytes of the block after its end, else none."""
+        seen = max(0, len(self._head) - len(HEAD_END))
         self._head += data
-        if not self._head.startswith(b"WARC/"[: len(self._head)]):
+        if not self._head.startswith(RECORD[: len(self._head)]):
             raise self.error("this is not a WARC record", "give a WARC file")
-        end = self._head.find(HEAD_END)
+        end = self._head.find(HEAD_END, seen)
         if end < 0:
             if len(self._head) > HEAD_LIMIT:
                 raise self.error("a record header without an end", "give a WARC file")
@@ -140,15 +180,68 @@ class PartialRecord:
             raise self.error("a record without a Content-Length or a WARC-Type", AGAIN)
         url = fields.get("warc-target-uri", "").strip("<>")
         address = fields.get("warc-ip-address", "")
-        self._left, self._record = int(length), ArchiveRecord(self._offset, kind, url, address)
+        self._left, self._record = int(length), ArchiveRecord(self.offset, kind, url, address)
+        if self._end is not None and self._left > self._end - self.offset:
+            raise self.error("the file ends inside this record", AGAIN)
 
 
-def _compressed(file: BinaryIO, path: Path) -> Iterator[ArchiveRecord]:
-    ahead = file.read(BLOCK)
-    while ahead:
+def _compressed(file: BinaryIO, path: Path, skipped: Skipped) -> Iterator[ArchiveRecord]:
+    ahead, failures = file.read(BLOCK), 0
+    while ahead and failures < MOST_FAILURES:
         reading = PartialRecord(path, file.tell() - len(ahead))
-        ahead = _feed_member(reading, file, ahead) or file.read(BLOCK)
-        yield reading.finish()
+        try:
+            ahead = _feed_member(reading, file, ahead) or file.read(BLOCK)
+        except ArchiveError as error:
+            skipped.count(error)
+            failures += 1
+            ahead = _next_member(file, reading.offset + 1)
+        else:
+            failures = 0
+            yield from _finished(reading, skipped)
+
+
+def _finished(reading: PartialRecord, skipped: Skipped) -> Iterator[ArchiveRecord]:
+    """Yield the record if it is whole; count it if not."""
+    try:
+        record = reading.finish()
+    except ArchiveError as error:
+        skipped.count(error)
+    else:
+        yield record
+
+
+def _next_member(file: BinaryIO, start: int) -> bytes:
+    """Go to the next gzip member that holds a record; return its first bytes, b"" if none is."""
+    for _ in range(MOST_CANDIDATES):
+        found = _find(file, start, MEMBER)
+        if found is None:
+            break
+        file.seek(found)
+        if _begins_record(file.read(CANDIDATE)):
+            file.seek(found)
+            return file.read(BLOCK)
+        start = found + 1
+    return b""
+
+
+def _begins_record(ahead: bytes) -> bool:
+    try:
+        return zlib.decompressobj(wbits=31).decompress(ahead, len(RECORD)) == RECORD
+    except zlib.error:
+        return False
+
+
+def _find(file: BinaryIO, start: int, wanted: bytes) -> int | None:
+    """Return the offset of the first occurrence of some bytes from `start` on."""
+    file.seek(start)
+    data = b""
+    while block := file.read(BLOCK):
+        data += block
+        at = data.find(wanted)
+        if at >= 0:
+            return file.tell() - len(data) + at
+        data = data[1 - len(wanted) :]
+    return None
 
 
 def _feed_member(reading: PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
@@ -177,11 +270,29 @@ def _feed_plain(reading: PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
     return ahead
 
 
-def _plain(file: BinaryIO, path: Path) -> Iterator[ArchiveRecord]:
-    ahead = file.read(BLOCK)
-    while ahead:
-        reading = PartialRecord(path, file.tell() - len(ahead))
-        ahead = _feed_plain(reading, file, ahead)
-        yield reading.finish()
+def _plain(file: BinaryIO, path: Path, skipped: Skipped) -> Iterator[ArchiveRecord]:
+    size = os.fstat(file.fileno()).st_size
+    ahead, failures = file.read(BLOCK), 0
+    while ahead and failures < MOST_FAILURES:
+        reading = PartialRecord(path, file.tell() - len(ahead), end=size)
+        try:
+            ahead = _feed_plain(reading, file, ahead)
+            reading.check_whole()
+        except ArchiveError as error:
+            skipped.count(error)
+            failures += 1
+            ahead = _next_record(file, reading.offset + 1)
+        else:
+            failures = 0
+            yield from _finished(reading, skipped)
         while ahead and not (ahead := ahead.lstrip(NEWLINES)):
             ahead = file.read(BLOCK)
+
+
+def _next_record(file: BinaryIO, start: int) -> bytes:
+    """Go to the next text that begins a record; return its first bytes, b"" if there is none."""
+    found = _find(file, start, RECORD)
+    if found is None:
+        return b""
+    file.seek(found)
+    return file.read(BLOCK)

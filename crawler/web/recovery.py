@@ -1,9 +1,8 @@
 """Reads the answers in a WARC file in one pass, also those that follow damaged records.
 
-A crawl refuses a damaged archive (`crawler.web.archive`), since pages would be missing from its
-figures. Here each page stands alone, so a damaged record is reported and the next one is searched:
-in compressed files the next gzip member, in others the next line that begins with `WARC/`. Unlike
-in `crawler.web.records`, a gzip member may hold several records.
+A damaged record is reported and the next one is searched: in compressed files the next gzip member,
+in others the next line that begins with `WARC/`. Unlike in `crawler.web.records`, where each record
+is read alone and again, a gzip member may hold several records.
 """
 
 import zlib

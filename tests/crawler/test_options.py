@@ -1,6 +1,7 @@
 """Spider arguments: their declaration decides parser, check, message and manual."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 
@@ -52,7 +53,14 @@ def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) 
         ({"lang": "de", "page": "10"}, "-a page: no such argument"),
         ({"lang": "de", "web": "moon"}, "-a web=moon: no such web"),
         ({"lang": "de", "seeds": "no-such-file.txt"}, "-a seeds=no-such-file.txt: cannot be read"),
-        ({"lang": "de", "seeds": "pyproject.toml"}, "URL 1 is not an http(s) URL"),
+        ({"lang": "de", "seeds": "no-such/file"}, "-a seeds=no-such/file: cannot be read"),
+        ({"lang": "de", "seeds": "x\x00.txt"}, "cannot be read"),
+        ({"lang": "de", "seeds": "ftp://a.de/"}, "-a seeds=ftp://a.de/: cannot be read"),
+        ({"lang": "de", "seeds": "http://a.de/,ftp://b.de/"}, "URL 2 is not an http(s) URL"),
+        ({"lang": "de", "seeds": "crawler"}, "-a seeds=crawler: cannot be read"),
+        ({"lang": "de", "seeds": "pyproject.toml"}, "line 1 is not an http(s) URL"),
+        ({"lang": "de", "seeds": "http://a.de:25/"}, "URL 1 has a port that no browser opens"),
+        ({"lang": "de", "seeds": "a.de:6000"}, "URL 1 has a port that no browser opens"),
         ({"lang": "de", "web": "archive"}, "go together"),
         ({"lang": "de", "archive": "x.warc.gz"}, "go together"),
         ({"lang": "de", "web": "archive", "archive": "x.warc.gz"}, "-a seeds is missing"),
@@ -63,6 +71,56 @@ def test_a_bad_argument_is_refused_in_one_line(arguments: Mapping[str, str], tol
         CrawlOptions.read(arguments)
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "urls"),
+    [
+        ("example.org", ["http://example.org/"]),
+        (
+            "www.example.co.uk/a?b=c,https://b.de/",
+            ["http://www.example.co.uk/a?b=c", "https://b.de/"],
+        ),
+        ("HTTPS://A.de", ["https://a.de/"]),
+        ("//a.de/x", ["http://a.de/x"]),
+        ("a.de:8080/x", ["http://a.de:8080/x"]),
+        (" a.de , , a.de ", ["http://a.de/"]),
+        ("bücher.de", ["http://xn--bcher-kva.de/"]),
+    ],
+)
+def test_a_seed_without_a_scheme_is_one_of_http(value: str, urls: list[str]) -> None:
+    assert CrawlOptions.read({**GIVEN, "seeds": value}).seeds == tuple(urls)
+
+
+LINES = (
+    "# Ä comment\nhttp://a.de/\u2028x\r\n\n  b.de\r//c.de/\n192.0.2.1/x\n[::1]:80/\nlocalhost:81\n"
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_file_of_seeds_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "example.org"  # a file goes before a host of that name
+    path.write_bytes(LINES.encode(encoding))
+    assert CrawlOptions.read({**GIVEN, "seeds": str(path)}).seeds == (
+        "http://a.de/%E2%80%A8x",
+        "http://b.de/",
+        "http://c.de/",
+        "http://192.0.2.1/x",
+        "http://[::1]/",
+        "http://localhost:81/",
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["mailto:a@b.de", "ftp://a.de/", "word", "two words.de", "javascript:a.b", "/a.de/x", "a@b.de"],
+)
+def test_a_line_that_is_no_url_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "seeds.txt"
+    path.write_text(f"# one\nhttp://a.de/\n\n{line}\n")
+    with pytest.raises(SettingError) as refused:
+        CrawlOptions.read({**GIVEN, "seeds": str(path)})
+    assert str(refused.value) == f"{path}: line 4 is not an http(s) URL: {line}"
 
 
 def test_an_option_that_is_not_given_has_its_default() -> None:
@@ -80,3 +138,20 @@ def test_the_manual_tells_choices_and_defaults() -> None:
     assert ARGUMENTS["directory_cap"].endswith("(default: 0)")
     assert ARGUMENTS["web"].endswith(": live, sample, archive (default: live)")
     assert "default" not in ARGUMENTS["archive"]
+
+
+@pytest.mark.parametrize(
+    ("given", "slots"),
+    [
+        ({}, (1000, 2000)),
+        ({"host_cap": "3"}, (300, 600)),
+        ({"host_cap": "0"}, (0, 0)),
+        ({"host_cap": "0", "domain_cap": "7"}, (7, 0)),
+        ({"domain_cap": "0", "address_cap": "9"}, (0, 9)),
+    ],
+)
+def test_the_caps_of_domains_and_addresses_follow_from_that_of_hosts(
+    given: dict[str, str], slots: tuple[int, int]
+) -> None:
+    options = CrawlOptions.read({**GIVEN, **given})
+    assert (options.domain_slots, options.address_slots) == slots

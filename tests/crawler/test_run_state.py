@@ -26,6 +26,8 @@ META: dict[str, object] = {
     "filter": "none",
     "tolerance": 10,
     "host_cap": 10,
+    "domain_cap": 1000,
+    "address_cap": 2000,
     "directory_cap": 0,
     "directory_depth": 1,
     "web": "live",

@@ -14,6 +14,7 @@ from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import SEED
+from crawler.url import normalise
 from crawler.visit import Download, RetryRule, Visitor, VisitRules
 from tests.crawler.frontier.test_frontier_contract import META
 from tests.support.crawls import rows
@@ -112,6 +113,16 @@ def test_links_that_look_endless_are_counted_and_left_out(visit: Visit) -> None:
     assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_trap"] == 1
 
 
+def test_links_and_redirects_to_ports_of_other_protocols_are_counted_and_left_out(
+    visit: Visit,
+) -> None:
+    visit.answer(body=GERMAN + "<a href='http://b.de:25/'>x</a><a href='http://b.de:8080/'>x</a>")
+    assert visit.queued() == ["http://b.de:8080/"]
+    visit.answer(302, location="https://b.de:6667/")
+    assert visit.queued() == []
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_port"] == 2
+
+
 def test_a_seed_is_fetched_however_it_looks(tmp_path: Path) -> None:
     assert Visit(tmp_path, "http://a.de/x/x/x/").lease().url == "http://a.de/x/x/x/"
 
@@ -129,11 +140,66 @@ def test_an_error_is_a_page_without_a_label(visit: Visit, status: int) -> None:
     assert (record.outcome, record.status, record.language) == ("page", status, None)
 
 
+@pytest.mark.parametrize("status", [-200, 0, 99, 1000, 10**22])
+def test_a_status_that_has_not_three_digits_is_no_page(visit: Visit, status: int) -> None:
+    visit.answer(status, GERMAN)
+    (_, record) = visit.settled[0]
+    assert (record.outcome, record.status, record.language) == ("protocol", None, None)
+
+
 def test_a_redirect_is_a_link_and_no_page(visit: Visit) -> None:
     visit.answer(301, location="https://www.a.de/start")
     assert visit.outcomes() == [("http://a.de/", "redirect")]
     assert visit.queued() == ["https://www.a.de/start"]
     assert visit.frontier.counts().pages == 0
+
+
+HEX = "d467eae2e2b379fbffdf3f72b57009f3"
+
+
+@pytest.mark.parametrize("location", ["/x?a=1&b=2", f"?sid={HEX}&b=2&a=1", "//a.de//x?b=2&a=1"])
+def test_a_redirect_to_another_spelling_of_the_page_is_followed(
+    tmp_path: Path, location: str
+) -> None:
+    """Its fingerprint is known, so as a link it would never be fetched."""
+    visit = Visit(tmp_path, seed="http://a.de/x?b=2&a=1")
+    visit.answer(302, location=location)
+    assert visit.settled == []
+    lease = visit.answer(body=GERMAN)
+    assert (lease.url, lease.redirects) == (normalise(location, "http://a.de/x"), 1)
+    assert visit.outcomes() == [(lease.url, "page")]
+
+
+def test_redirects_among_spellings_of_a_page_end(tmp_path: Path) -> None:
+    visit = Visit(tmp_path, seed="http://a.de/x?b=2&a=1")
+    for location in ("?a=1&b=2", "?b=2&a=1", "?a=1&b=2", "?b=2&a=1"):
+        visit.answer(302, location=location)
+    assert [outcome for _, outcome in visit.outcomes()] == ["redirect_loop"]
+    assert visit.queued() == []
+
+
+ENGLISH = "<p>" + "This page is written in plain English, as you can see. " * 5
+
+
+def test_the_canonical_url_of_a_relevant_page_is_the_same_page(visit: Visit) -> None:
+    visit.answer(body=GERMAN + "<link rel=canonical href=/home><a href=/home>x</a><a href=/b>b</a>")
+    assert visit.queued() == ["http://a.de/b"]
+
+
+@pytest.mark.parametrize(
+    ("body", "canonical", "link"),
+    [
+        (GERMAN, "//b.de/home", "//b.de/home"),
+        (GERMAN, "http://[", "/home"),
+        (GERMAN, "/?utm_source=x", "/home"),
+        (ENGLISH, "/de/", "/de/"),
+    ],
+)
+def test_a_canonical_url_elsewhere_or_of_an_irrelevant_page_is_a_page_of_its_own(
+    visit: Visit, body: str, canonical: str, link: str
+) -> None:
+    visit.answer(body=f"{body}<link rel=canonical href='{canonical}'><a href='{link}'>x</a>")
+    assert visit.queued() == [normalise(link, "http://a.de/")]
 
 
 def test_a_redirect_leads_no_further_from_the_seeds(visit: Visit) -> None:

@@ -1,6 +1,6 @@
 --@ admit seed
 
--- Part 4, admitting links.
+-- Part 5, admitting links.
 
 local function drops(tally)
   return config.uses_relevance == 1 and tally[2] == 0 and tally[1] > config.tolerance
@@ -47,16 +47,22 @@ local function meet_again(hosts, fps, tiers, languages)
 end
 
 -- Links come host by host in one flat list: host, bucket of its fingerprints ('': each has its
--- own), how many links there are, and for each of them its place among all, its fingerprint, tier,
--- directory ('': no rule asks for it) and row. No fingerprint comes twice.
-local HOST_FIELDS, LINK_FIELDS = 3, 5
+-- own), registered domain ('': no rule asks for it), how many links there are, and for each of them
+-- its place among all, its fingerprint, tier, directory ('': no rule asks for it) and row. No
+-- fingerprint comes twice.
+local HOST_FIELDS, LINK_FIELDS = 4, 5
 
-local function hosts_and_directories(links)
-  local hosts, directories, is_known = {}, {}, { [''] = true }
+local function names_of(links)
+  local hosts, domains, directories, is_known = {}, {}, {}, { [''] = true }
   local at = 1
   while links[at] do
-    local host, last = links[at], at + HOST_FIELDS + links[at + 2] * LINK_FIELDS
+    local host, domain = links[at], links[at + 2]
+    local last = at + HOST_FIELDS + links[at + 3] * LINK_FIELDS
     hosts[#hosts + 1] = host
+    if not is_known[domain] then
+      is_known[domain] = true
+      domains[#domains + 1] = domain
+    end
     for i = at + HOST_FIELDS, last - 1, LINK_FIELDS do
       local directory = links[i + 3]
       if not is_known[directory] then
@@ -66,7 +72,7 @@ local function hosts_and_directories(links)
     end
     at = last
   end
-  return hosts, directories
+  return hosts, domains, directories
 end
 
 local function tallies_of(units)
@@ -100,6 +106,17 @@ local function are_seen(bucket, fps)
   return seen
 end
 
+-- A host that has given slots has seen URLs.
+local function check_seen(bucket, seen, slots)
+  for i = 1, slots and slots > 0 and bucket ~= '' and #seen or 0 do
+    if seen[i] == 1 then
+      return
+    elseif i == #seen and redis_call('EXISTS', P .. 'seen:' .. bucket) == 0 then
+      error('seen:' .. bucket, 0)
+    end
+  end
+end
+
 local function note_seen(bucket, fps)
   if bucket ~= '' then
     write('SADD', P .. 'seen:' .. bucket, fps)
@@ -122,7 +139,8 @@ local function slots_of(names, cap)
 end
 
 local ANSWERS = {
-  s = 'stored', e = 'seen', r = 'rejected', f = 'host_full', d = 'directory_full',
+  s = 'stored', e = 'seen', r = 'rejected', f = 'host_full', m = 'domain_full',
+  d = 'directory_full',
 }
 
 local function count_answers(answers)
@@ -135,39 +153,52 @@ local function count_answers(answers)
   end
 end
 
+local function lowered(kept, tier)
+  local row, languages = unpacked(kept)
+  row[TIER] = tier
+  return packed(row, languages)
+end
+
 local function cap_of(number)
   return number > 0 and number or math.huge
 end
 
 -- Returns one letter for each of `number` links, then one for each repeated link. The loop calls no
--- functions and measures no lists: one call for each link costs as much as all the rest.
+-- functions and measures no lists: one call for each link costs as much as all the rest. Links that
+-- fall are few.
 local function admit_links(number, origin)
   if number == 0 then
     return ''
   end
   local links = unpack_one(ARGV[7])
-  local hosts, directories = hosts_and_directories(links)
+  local hosts, domains, directories = names_of(links)
   local is_by_directory = config.is_by_directory == 1
   local is_refused = refusals(is_by_directory and directories or hosts, origin)
   local host_slots = slots_of(hosts, config.host_cap)
+  local domain_slots, domain_earned = slots_taken(domains, config.domain_cap)
   local directory_slots = slots_of(directories, config.directory_cap)
   local host_cap, directory_cap = cap_of(config.host_cap), cap_of(config.directory_cap)
   local answers, rows, rows_end, orders_of, new_slots = {}, {}, 0, {}, {}
   local better, orders, tiers, places_of = {}, {}, {}, {}
-  local met_hosts, met_fps, met_tiers = {}, {}, {}
+  local met_hosts, met_fps, met_tiers, new_taken = {}, {}, {}, {}
   local at = 1
   for _, host in ipairs(hosts) do
-    local bucket, first = links[at + 1], at + HOST_FIELDS
+    local bucket, domain, first = links[at + 1], links[at + 2], at + HOST_FIELDS
     local fps, fresh, places, changed = {}, {}, {}, {}
-    at = first + links[at + 2] * LINK_FIELDS
+    at = first + links[at + 3] * LINK_FIELDS
     for n = 1, links[first - 1] do
       fps[n] = links[first + (n - 1) * LINK_FIELDS + 1]
     end
     local seen = are_seen(bucket, fps)
+    check_seen(bucket, seen, host_slots[host])
     local taken, number_fresh, best = host_slots[host] or 0, 0, nil
+    local domain_taken = domain_slots[domain] or 0
+    local domain_most = most_slots(config.domain_cap, domain_earned[domain] or 0)
+    local level, next_level_at = level_at(config.domain_cap, domain_taken)
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS
       local place, tier, directory = links[i], links[i + 2], links[i + 3]
+      tier = level == 0 and tier or fallen(tier, level)
       if seen[n] == 1 then
         answers[place] = 'e'
         met_hosts[#met_hosts + 1], met_fps[#met_fps + 1] = host, fp
@@ -176,12 +207,14 @@ local function admit_links(number, origin)
         answers[place] = 'r'
       elseif taken >= host_cap then
         answers[place] = 'f'
+      elseif domain_taken >= domain_most then
+        answers[place] = 'm'
       elseif (directory_slots[directory] or 0) >= directory_cap then
         answers[place] = 'd'
       else
         local order = order_after(place)
         answers[place] = 's'
-        taken = taken + 1
+        taken, domain_taken = taken + 1, domain_taken + 1
         if config.directory_cap > 0 then
           directory_slots[directory] = directory_slots[directory] + 1
           changed[directory] = directory_slots[directory]
@@ -190,6 +223,13 @@ local function admit_links(number, origin)
         fresh[number_fresh] = fp
         places[2 * number_fresh - 1], places[2 * number_fresh] = tier, order .. fp
         rows[rows_end - 1], rows[rows_end] = fp, links[i + 4]
+        if level > 0 then
+          rows[rows_end] = lowered(links[i + 4], tier)
+          count('lowered', 1)
+        end
+        if domain_taken >= next_level_at then
+          level, next_level_at = level + 1, 2 * next_level_at
+        end
         if config.lifts == 1 then
           add(orders_of, fp, order)
         end
@@ -204,6 +244,10 @@ local function admit_links(number, origin)
       note_seen(bucket, fresh)
       write('ZADD', P .. 'queue:' .. host, places)
       changed[host] = config.host_cap > 0 and taken or nil
+      if config.domain_cap > 0 then
+        domain_slots[domain] = domain_taken
+        add(new_taken, domain, domain_taken)
+      end
       for name, number in pairs(changed) do
         add(new_slots, name, number)
       end
@@ -213,6 +257,7 @@ local function admit_links(number, origin)
     write('HSET', P .. 'urls', rows)
     write('HSET', P .. 'orders', orders_of)
     write('HSET', P .. 'admitted', new_slots)
+    write('HSET', P .. 'taken', new_taken)
     count_for_all('order', number)
     improve(better, orders, tiers, places_of)
   end

@@ -48,8 +48,9 @@ function selection.take()
   local best = redis_call('ZRANGE', P .. 'ready', 0, 0)[1]
   if best then
     local host = string.sub(best, 16)
+    local place = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1] or error('queue:' .. host, 0)
     redis_call('ZREM', P .. 'ready', best)
     redis_call('HDEL', P .. 'heads', host)
-    return host, redis_call('ZRANGE', P .. 'queue:' .. host, 0, 0)[1]
+    return host, place
   end
 end

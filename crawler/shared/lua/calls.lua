@@ -1,11 +1,31 @@
 --@ all
 
--- Part 6, the calls: a command returns the answer for the client; false means that the lease is not
+-- Part 8, the calls: a command returns the answer for the client; false means that the lease is not
 -- held.
 
 local commands = {}
 
+--@ open renew
+
+local function check_worker()
+  for _, name in ipairs({ 'records:', 'counts:' }) do
+    if redis_call('EXISTS', P .. name .. worker) == 0 then
+      error(name .. worker, 0)
+    end
+  end
+end
+
 --@ open
+
+-- The stream and the counters of a worker exist from its first call on, so their loss is noticed.
+local function join()
+  if redis_call('SADD', P .. 'workers', worker) == 0 then
+    return check_worker()
+  end
+  local stream = P .. 'records:' .. worker
+  redis_call('XDEL', stream, redis_call('XADD', stream, '*', 'row', ''))
+  redis_call('HSET', P .. 'counts:' .. worker, 'joined', 0)
+end
 
 function commands.open()
   local rules = P .. 'rules'
@@ -14,8 +34,8 @@ function commands.open()
     return redis_call('GET', rules)
   end
   redis_call('SET', P .. 'config', arguments.config)
-  redis_call('SADD', P .. 'workers', worker)
   read_config()
+  join()
   take_back_expired()
   return 'ok'
 end
@@ -39,6 +59,15 @@ function commands.admit()
   unqueue(host, fp, order)
   if record.is_redirect == 1 then
     free_slots(host, 1, config.directory_cap > 0 and { directory } or {})
+    if arguments.address ~= '' then
+      redis_call('HINCRBY', P .. 'taken', arguments.address, -1)
+    end
+  end
+  if record.is_download == 1 and record.is_relevant == 1 then
+    earn()
+  end
+  if arguments.canonical ~= '' then
+    make_known(host, arguments.bucket, arguments.canonical)
   end
   local tally = tally_with(is_by_directory and directory or host, record)
   local letters = admit_links(arguments.links, origin_of(record, tally))
@@ -53,12 +82,46 @@ function commands.admit()
   end
   count_for_all('settled', 1)
   if arguments.row ~= '' then
-    redis_call('XADD', P .. 'records:' .. worker, '*',
-      'number', totals.settled, 'queued', totals.queued, 'row', arguments.row)
+    local stream = P .. 'records:' .. worker
+    if not redis_call('XADD', stream, 'NOMKSTREAM', '*',
+      'number', totals.settled, 'queued', totals.queued, 'row', arguments.row) then
+      error('records:' .. worker, 0)
+    end
   end
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return letters
+end
+
+--@ locate
+
+function commands.locate()
+  local host, fp, holder = arguments.host, arguments.fingerprint, arguments.address
+  local order = order_of_held(host, fp, arguments.token)
+  if not order then
+    return false
+  end
+  local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
+  if row[LOCATED] == 1 then
+    return 'fetch'
+  end
+  local taken, earned = slots_taken({ holder }, config.address_cap)
+  if taken[holder] >= most_slots(config.address_cap, earned[holder]) then
+    return 'full'
+  end
+  local level = level_at(config.address_cap, taken[holder])
+  row[LOCATED] = 1
+  row[TIER] = level == 0 and row[TIER] or fallen(row[TIER], level)
+  redis_call('HSET', P .. 'urls', fp, packed(row, languages))
+  redis_call('HINCRBY', P .. 'taken', holder, 1)
+  if level == 0 then
+    return 'fetch'
+  end
+  redis_call('ZADD', P .. 'queue:' .. host, row[TIER], order .. fp)
+  count('lowered', 1)
+  end_lease(host)
+  rest(host, now)
+  return 'later'
 end
 
 --@ retry
@@ -69,9 +132,14 @@ function commands.retry()
     return false
   end
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
-  row[RETRIES] = row[RETRIES] + 1
+  if arguments.url == '' then
+    row[RETRIES] = row[RETRIES] + 1
+    count('retried', 1)
+  else
+    row[URL], row[REDIRECTS] = arguments.url, row[REDIRECTS] + 1
+    count('respelled', 1)
+  end
   redis_call('HSET', P .. 'urls', fp, packed(row, languages))
-  count('retried', 1)
   end_lease(host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
   return 'ok'
@@ -94,9 +162,21 @@ function commands.release()
   return 'ok'
 end
 
+--@ delay
+
+function commands.delay()
+  redis_call('HSET', P .. 'delay', arguments.host, arguments.delay_s)
+  return 'ok'
+end
+
 --@ renew
 
 function commands.renew()
+  check_worker()
+  if redis_call('HLEN', P .. 'urls') ~= totals.queued
+    or redis_call('HLEN', P .. 'leased') ~= redis_call('ZCARD', P .. 'leases') then
+    error('urls or leases', 0)
+  end
   for _, lease in ipairs(arguments.leases) do
     local host, fp, token = unpack(lease)
     if order_of_held(host, fp, token) then
@@ -104,6 +184,34 @@ function commands.renew()
     end
   end
   return 'ok'
+end
+
+--@ keep_robots
+
+local ENTRY_BYTES = 100
+
+local function robots_bytes(origin)
+  local bytes = redis_call('HSTRLEN', P .. 'robots', origin)
+  return bytes == 0 and 0 or bytes + #origin + ENTRY_BYTES
+end
+
+function commands.keep_robots()
+  local origin = arguments.origin
+  local before = robots_bytes(origin)
+  redis_call('HSET', P .. 'robots', origin, arguments.kept)
+  redis_call('ZADD', P .. 'robots_at', now, origin)
+  local total = redis_call('INCRBY', P .. 'robots_bytes', robots_bytes(origin) - before)
+  for _ = 1, BATCH do
+    local oldest = redis_call('ZRANGE', P .. 'robots_at', 0, 1)
+    if total <= arguments.most_bytes or #oldest == 1 then
+      return 'ok'
+    end
+    local dropped = oldest[1] == origin and oldest[2] or oldest[1]
+    total = redis_call('DECRBY', P .. 'robots_bytes', robots_bytes(dropped))
+    redis_call('HDEL', P .. 'robots', dropped)
+    redis_call('ZREM', P .. 'robots_at', dropped)
+  end
+  return 'again'
 end
 
 --@ next
@@ -117,6 +225,9 @@ function commands.next()
   end
   local host, place = selection.take()
   if not host then
+    if totals.queued > 0 and redis_call('EXISTS', P .. 'leases', P .. 'resting') == 0 then
+      error('queues of hosts', 0)
+    end
     return 'none'
   end
   local order, fp = string.sub(place, 1, 15), string.sub(place, 16)
@@ -136,9 +247,6 @@ end
 
 -- A call is done once: a client that lost the answer asks again and gets the same answer.
 
-if command ~= 'open' and not read_config() then
-  return redis.error_reply('GONE nothing is kept of this crawl')
-end
 local kept = redis_call('GET', P .. 'reply:' .. client)
 if kept then
   local last = unpack_one(kept)
@@ -146,7 +254,23 @@ if kept then
     return last[2]
   end
 end
-local answer = commands[command]()
+local seal = redis_call('GET', P .. 'seal')
+local fault = fault_of_seal(seal, ARGV[8])
+if fault then
+  return redis.error_reply(fault)
+end
+read_config()
+local is_done, answer = pcall(commands[command])
+if not is_done then
+  local told = type(answer) == 'table' and answer.err or answer
+  redis_call('SET', P .. 'seal', told)
+  return redis.error_reply('LOST ' .. told)
+end
 store_counts()
+if command == 'next' or command == 'open' or command == 'renew' then
+  redis_call('SET', P .. 'clock', ARGV[4])
+end
+local begun = set_seal(seal, ARGV[8])
+answer = command == 'open' and answer == 'ok' and 'ok ' .. begun or answer
 redis_call('SET', P .. 'reply:' .. client, pack({ call, answer }), 'EX', REPLY_KEPT_S)
 return answer

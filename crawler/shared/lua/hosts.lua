@@ -7,7 +7,7 @@ local function delay_of(host)
 end
 
 local function is_promising(tier)
-  return config.doubts_up_to ~= nil and tonumber(tier) < -config.doubts_up_to
+  return config.waits_up_to ~= nil and tonumber(tier) < -config.waits_up_to
 end
 
 local function best_tier_of(host)
@@ -29,7 +29,7 @@ local function free_among(hosts, tiers)
   for i, ready_at in ipairs(asked('ZMSCORE', P .. 'resting', hosts)) do
     if not leased[i] and not ready_at then
       free[#free + 1] = i
-    elseif ready_at and config.doubts_up_to then
+    elseif ready_at and config.waits_up_to then
       note_promise(hosts[i], ready_at, tiers and tiers[i] or best_tier_of(hosts[i]))
     end
   end
@@ -54,12 +54,12 @@ local function refresh(hosts)
   selection.refresh(free_hosts)
 end
 
---@ admit next open release retry
+--@ admit locate next open release retry
 
 local function rest(host, ready_at)
   if ready_at > now then
     redis_call('ZADD', P .. 'resting', ready_at, host)
-    if config.doubts_up_to then
+    if config.waits_up_to then
       note_promise(host, ready_at, best_tier_of(host))
     end
   else
@@ -67,7 +67,7 @@ local function rest(host, ready_at)
   end
 end
 
---@ admit release renew retry
+--@ admit locate release renew retry
 
 -- Returns the order of a URL that is leased under a token, or nil.
 local function order_of_held(host, fp, token)
@@ -78,12 +78,12 @@ local function order_of_held(host, fp, token)
   end
 end
 
---@ admit next open release retry
+--@ admit locate next open release retry
 
 local function end_lease(host)
   redis_call('HDEL', P .. 'leased', host)
   redis_call('ZREM', P .. 'leases', host)
-  if config.doubts_up_to then
+  if config.waits_up_to then
     redis_call('SREM', P .. 'hopes', host)
   end
 end
@@ -105,7 +105,7 @@ end
 local function wake_rested()
   local rested = redis_call('ZRANGE', P .. 'resting', '-inf', now, 'BYSCORE', 'LIMIT', 0, BATCH)
   write('ZREM', P .. 'resting', rested)
-  if config.doubts_up_to then
+  if config.waits_up_to then
     redis_call('ZREMRANGEBYSCORE', P .. 'promising', '-inf', now)
   end
   selection.refresh(rested)
@@ -125,7 +125,7 @@ local function promises_soon()
 end
 
 local function hopes_for_better()
-  local tier = config.doubts_up_to and selection.best()
+  local tier = config.waits_up_to and selection.best()
   if not tier then
     return false
   end

@@ -8,7 +8,8 @@
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
--- command's arguments as JSON, and links as `admit_links` takes them. An order of discovery has 15
+-- command's arguments as JSON, links as `admit_links` takes them, and the name of the beginning of
+-- the crawl that the client joined. An order of discovery has 15
 -- digits; a tier is minus a score. Keys, after the prefix:
 --
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON
@@ -21,6 +22,7 @@
 --   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)
 --   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; a directory has a "/",
 --                          a host has none
+--   taken, earned          hashes: domain, or "ip " and an address -> slots taken, relevant pages
 --   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
@@ -34,7 +36,12 @@
 --   counts                 hash of the counters of the whole crawl: see TOTALS
 --   counts:WORKER          hash of the other counters of a worker
 --   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
---   records:WORKER, robots:ORIGIN, reply:CLIENT
+--   clock                  the time of the latest call that asked for a URL
+--   seal                   see "the seal"
+--   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of the origins
+--                          by that time
+--   robots_bytes           bytes of `robots`, about
+--   records:WORKER, reply:CLIENT
 
 local P = KEYS[1]
 local command, client, call, now = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -47,7 +54,7 @@ local BATCH = 500
 local REPLY_KEPT_S = 86400
 
 -- Fields of a URL's row.
-local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER = 1, 2, 3, 4, 5, 6, 7
+local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, LOCATED = 1, 2, 3, 4, 5, 6, 7, 8
 
 local config
 
@@ -145,7 +152,7 @@ end
 -- How the next URL is chosen: `best_first.lua` or `uniform_draw.lua` fill in the functions.
 local selection = {}
 
---@ admit next retry seed
+--@ admit locate next retry seed
 
 -- Returns the row and the languages of a URL from their packed form.
 local function unpacked(kept)
@@ -154,7 +161,7 @@ local function unpacked(kept)
   return table.remove(values, 1), values
 end
 
---@ admit retry seed
+--@ admit locate retry seed
 
 local function packed(row, languages)
   return pack(row, unpack(languages)) .. string.char(#languages)

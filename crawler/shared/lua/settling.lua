@@ -1,6 +1,6 @@
 --@ admit
 
--- Part 5, settling.
+-- Part 6, settling.
 
 local function forget_rows(fps)
   write('HDEL', P .. 'urls', fps)
@@ -42,10 +42,14 @@ local function of_unit(places, directory)
   return dropped, members
 end
 
--- Gives back the slots of some URLs of a host, and those of their directories if these have a cap.
+-- Gives back the slots of some URLs of a host and its domain, and those of their directories if
+-- these have a cap.
 local function free_slots(host, number, directories)
   if config.host_cap > 0 then
     redis_call('HINCRBY', P .. 'admitted', host, -number)
+  end
+  if config.domain_cap > 0 then
+    redis_call('HINCRBY', P .. 'taken', arguments.domain, -number)
   end
   local freed = {}
   for _, directory in ipairs(directories) do
@@ -63,6 +67,22 @@ local function forget_seen(bucket, fps)
   end
   for _, fp in ipairs(fps) do
     redis_call('SREM', seen_key(fp), fp)
+  end
+end
+
+-- Makes the URL that a page gives as its own a known one; it leaves the queue of the page's host.
+local function make_known(host, bucket, fp)
+  check_seen(bucket, are_seen(bucket, { fp }), 1)
+  note_seen(bucket, { fp })
+  if redis_call('HEXISTS', P .. 'urls', fp) == 0 then
+    return
+  end
+  for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1)) do
+    if string.sub(place, 16) == fp then
+      free_slots(host, 1, config.directory_cap > 0 and directories_of({ fp }) or {})
+      unqueue(host, fp, string.sub(place, 1, 15))
+      count('dropped_same_page', 1)
+    end
   end
 end
 
@@ -86,6 +106,16 @@ local function count_page(host, record)
   count_for_all('relevant', record.is_relevant)
   if redis_call('HINCRBY', P .. 'pages', host, 1) == 1 then
     count_for_all('hosts', 1)
+  end
+end
+
+-- A relevant page earns its domain and its address more slots.
+local function earn()
+  if config.domain_cap > 0 then
+    redis_call('HINCRBY', P .. 'earned', arguments.domain, 1)
+  end
+  if arguments.address ~= '' then
+    redis_call('HINCRBY', P .. 'earned', arguments.address, 1)
   end
 end
 

@@ -192,7 +192,7 @@ local function draw()
   host, offset = draw_host(tier)
   local queue = P .. 'queue:' .. host
   local place = redis_call('ZCOUNT', queue, '-inf', '(' .. tier) + offset
-  return host, redis_call('ZRANGE', queue, place, place)[1]
+  return host, redis_call('ZRANGE', queue, place, place)[1] or error('queue:' .. host, 0)
 end
 
 function selection.take()

@@ -5,19 +5,20 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import urljoin
 
 from classifiers.pages.html.links import Resolver
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
 from crawler.simulate.sources.source import GraphRow, count_ignored, queueable, status_of
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.orderings import BreadthFirst
-from crawler.url import normalise
+from crawler.url import fingerprint, normalise
 from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules, is_text
 from crawler.web.contract import Answer
-from crawler.web.records import read_block, scan
+from crawler.web.records import Skipped, read_block, scan
 
+_DAMAGED = "damaged records"
 _NO_URL = "answers to invalid URLs"
+_RESPELLED = "redirects to another spelling of the same page"
 _REPEATED = "answers to a URL that was answered before"
 _ROBOTS = "answers that are a robots.txt"
 _UNREADABLE = "pages that could not be read"
@@ -35,7 +36,7 @@ class WarcSource:
     """The answers in a WARC file; a page's language is told as a crawl tells it.
 
     Unlike in a crawl no languages of linking pages are among the evidence. Raises `ArchiveError`
-    for a file that is missing, damaged or without answers.
+    for a file that is missing or without answers.
     """
 
     has_scattered_links = False
@@ -47,6 +48,8 @@ class WarcSource:
         self.name = f"WARC {path}"
         self.left_out: Counter[str] = Counter()
         self._web = ArchiveWeb(path)
+        if self._web.skipped.number:
+            self.left_out[_DAMAGED] = self._web.skipped.number
         self._settled: list[tuple[Record, list[str]]] = []
         # A visitor that never retries calls only `admit` of a frontier.
         frontier = cast(Frontier, self)
@@ -66,7 +69,11 @@ class WarcSource:
             elif _is_robots(url):
                 self.left_out[_ROBOTS] += 1
             else:
-                yield self._row(url, self._web.respond(written))
+                row = self._row(url, self._web.respond(written))
+                if _is_respelling(row):
+                    self.left_out[_RESPELLED] += 1
+                else:
+                    yield row
 
     def _row(self, url: str, answer: Answer) -> GraphRow:
         lease = Lease(0, url, "", 0.0, 1, 0, 0)
@@ -99,6 +106,12 @@ class WarcSource:
         return []
 
 
+def _is_respelling(row: GraphRow) -> bool:
+    """Return True for a redirect to another spelling of the same page, which is no page itself."""
+    page = fingerprint(row.url)
+    return row.status == REDIRECT and any(fingerprint(link) == page for link in row.links or ())
+
+
 def _download(url: str, answer: Answer) -> Download:
     return Download(
         url,
@@ -113,7 +126,7 @@ def _download(url: str, answer: Answer) -> Download:
 class WatSource:
     """The links that a WAT file has of the pages of a WARC file; it knows no languages.
 
-    Raises `ArchiveError` for a file that is missing or damaged.
+    Raises `ArchiveError` for a file that is missing or without a whole record.
     """
 
     has_scattered_links = False
@@ -130,11 +143,16 @@ class WatSource:
 
     def rows(self) -> Iterator[GraphRow]:
         """Read the metadata of answers in their order."""
-        for record in scan(self._path):
+        skipped = Skipped()
+        for record in scan(self._path, skipped):
             if record.kind == "metadata":
                 row = self._row(read_block(self._path, record.offset)[1])
-                if row is not None:
+                if row is not None and _is_respelling(row):
+                    self.left_out[_RESPELLED] += 1
+                elif row is not None:
                     yield row
+        if skipped.number:
+            self.left_out[_DAMAGED] = skipped.number
 
     def _row(self, block: bytes) -> GraphRow | None:
         try:
@@ -159,7 +177,7 @@ class WatSource:
         self, url: str, code: int, headers: Mapping[str, str], html: Mapping[str, Any], size: int
     ) -> GraphRow:
         if 300 <= code < 400 and "location" in headers:
-            target = urljoin(url, headers["location"])
+            target = normalise(headers["location"], url) or ""
             return GraphRow(url, REDIRECT, links=queueable([target], self.left_out))
         if not (200 <= code < 300 and is_text(headers.get("content-type"))):
             return GraphRow(url, FAILED)

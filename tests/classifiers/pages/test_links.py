@@ -1,12 +1,11 @@
 """Links of a page are those that a browser would follow."""
 
-from urllib.parse import urldefrag, urljoin
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, LinkList, Resolver
+from classifiers.urls.standard import absolute
 
 BASES = ["http://example.org/a/b.html?q=1", "https://example.org", "http://h.example:8080/x/y/"]
 PIECES = [
@@ -47,10 +46,10 @@ PIECES += [
 @example("http://example.org/a/b", "http://h.example/?")
 @example("http://example.org/a/b", "//host.example/../x")
 @example("http://example.org/a/b", "c//d")
-def test_a_link_is_resolved_as_urljoin_does(base: str, link: str) -> None:
-    found = Resolver(base).resolve(link)
-    if found is not None:
-        assert found == urldefrag(urljoin(base, link.strip().replace(" ", "%20"))).url
+@example("http://example.org/a/b", "http://host.example:80/x")
+@example("http://example.org/a/b", "c%2e/%2e%2E/d")
+def test_a_link_is_resolved_as_in_browsers(base: str, link: str) -> None:
+    assert Resolver(base).resolve(link) == absolute(link, base)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +66,12 @@ def test_a_link_is_resolved_as_urljoin_does(base: str, link: str) -> None:
         ("/one\n\ttwo", "http://example.org/onetwo"),
         ("/one two", "http://example.org/one%20two"),
         ("HTTP://other.example/", "http://other.example/"),
-        ("/straße", "http://example.org/straße"),
+        ("/straße?ß", "http://example.org/stra%C3%9Fe?%C3%9F"),
+        ("\\\\other.example\\x", "http://other.example/x"),
+        ("///other.example/x", "http://other.example/x"),
+        ("http:/other.example", "http://example.org/other.example"),
+        ("https:/other.example", "https://other.example/"),
+        ("http://o%74her.example", "http://other.example/"),
     ],
 )
 def test_a_link_becomes_absolute(link: str, url: str) -> None:
@@ -124,3 +128,29 @@ def test_links_too_many_too_long_and_broken_are_counted() -> None:
     links.extend(["/0"])
     assert len(links.urls()) == MAX_LINKS
     assert links.dropped == 6
+
+
+@pytest.mark.parametrize(
+    ("charset", "query"),
+    [
+        ("utf-8", "%D0%B0%20%E2%82%AC"),
+        ("utf-16le", "%D0%B0%20%E2%82%AC"),
+        ("windows-1251", "%E0%20%88"),
+        ("koi8-r", "%C1%20%26%238364%3B"),
+        ("shift_jis", "%84p%20%26%238364%3B"),
+    ],
+)
+def test_a_query_is_written_in_the_encoding_of_its_page(charset: str, query: str) -> None:
+    """URL Standard, "percent-encode after encoding"; browsers do so for links."""
+    url = Resolver("http://example.org/", charset).resolve("/\u0430?\u0430 \u20ac#\u0430")
+    assert url == f"http://example.org/%D0%B0?{query}"
+
+
+def test_a_long_name_is_refused_before_its_conversion() -> None:
+    resolver = Resolver("http://example.org/")
+    long = ["http://" + letter * 1_900 + ".de/" for letter in "\u00fc\u4e2d"]
+    long += ["http://" + "a" * 64 + ".de/", "http://" + "a." * 126 + "de/"]
+    long += ["//" + "%C3%BC" * 300 + "/", "http://x@" + "\u00fc." * 127 + "de:80/"]
+    assert resolver.resolve_all(long) == [None] * len(long)
+    path = "stra\u00dfe" * 100
+    assert resolver.resolve(path) is not None

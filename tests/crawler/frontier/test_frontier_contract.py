@@ -3,6 +3,7 @@
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,7 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crawler.frontier.base import PAGE, REDIRECT, Frontier, Lease, LeaseError, Link, Record
+from crawler.frontier.base import (
+    PAGE,
+    REDIRECT,
+    Frontier,
+    Lease,
+    LeaseError,
+    Link,
+    Located,
+    Record,
+)
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BLOCK, BestFirst, QueuedHost, Weights
 from crawler.frontier.sqlite import SqliteFrontier
@@ -36,7 +46,8 @@ META: dict[str, object] = {
     "web": "live",
     "seeds": [],
 }
-HOSTS = ["a.de", "www.a.de", "b.de", "c.com", "d.org"]
+HOSTS = ["a.de", "www.a.de", "a.de:81", "b.a.de", "c.a.de", "b.de", "c.com", "d.org"]
+ADDRESSES = st.sampled_from(["192.0.2.1", "192.0.2.2"])
 PATHS = ["/", "/x.html", "/en/1", "/en/2", "/de/1", "/de/2"]
 LINKS = st.lists(
     st.builds(
@@ -47,6 +58,7 @@ LINKS = st.lists(
     ),
     max_size=8,
 )
+CANONICALS = st.sampled_from([None, None, *PATHS])
 OUTCOMES = st.sampled_from(["relevant", "irrelevant", "unlabelled", "gone", "redirect", "timeout"])
 
 
@@ -70,6 +82,7 @@ class FrontierMachine(RuleBasedStateMachine):
         name=st.sampled_from(FILTERS),
         tolerance=st.integers(0, 2),
         cap=st.sampled_from([0, 2, 3]),
+        wide_caps=st.tuples(st.sampled_from([0, 1, 3, 20]), st.sampled_from([0, 1, 3, 20])),
         directory_cap=st.sampled_from([0, 1, 2]),
         delay=st.sampled_from([0.0, 1.0, 5.0]),
         budget=st.sampled_from([None, 4]),
@@ -83,6 +96,7 @@ class FrontierMachine(RuleBasedStateMachine):
         name: str,
         tolerance: int,
         cap: int,
+        wide_caps: tuple[int, int],
         directory_cap: int,
         delay: float,
         budget: int | None,
@@ -99,7 +113,9 @@ class FrontierMachine(RuleBasedStateMachine):
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance)
         lifts = lifts and draw is Draw.FIRST
-        self.model = ObviousFrontier(self.filter, cap, directory_cap, delay, budget, lifts)
+        self.model = ObviousFrontier(
+            self.filter, cap, *wide_caps, directory_cap, delay, budget, lifts, doubts_up_to=0.0
+        )
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -109,6 +125,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.run = open_run(Path(self.folder.name), META, self.now)
+        assert self.run.connection.execute("SELECT * FROM set_aside").fetchall() == []
         self.frontier = SqliteFrontier(self.run.connection, self.rules_of_crawl(), now=self.now)
 
     def rules_of_crawl(self) -> FrontierRules:
@@ -116,6 +133,8 @@ class FrontierMachine(RuleBasedStateMachine):
             filter=self.filter,
             draw=self.draw,
             host_cap=self.model.host_cap,
+            domain_cap=self.model.domain_cap,
+            address_cap=self.model.address_cap,
             directory_cap=self.model.directory_cap,
             lifts=self.model.lifts,
             delay_s=self.model.delay_s,
@@ -126,10 +145,12 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def may_wait(self, candidates: dict[str, float]) -> bool:
         """Tell whether only doubtful URLs are ready and something better may be worth a wait."""
-        if self.patience == 0.0 or not candidates or max(candidates.values()) > 0.0:
+        is_doubtful = self.rules_of_crawl().is_doubtful
+        if self.patience == 0.0 or not candidates or not is_doubtful(max(candidates.values())):
             return False
         leased = {k.host for k in self.model.known if k.is_leased}
-        promising = [k for k in self.model.known if k.link.score > 0.0 and k.is_queued]
+        queued = [k for k in self.model.known if k.is_queued]
+        promising = [k for k in queued if not is_doubtful(k.link.score)]
         return any(
             k.is_leased
             or (
@@ -174,10 +195,25 @@ class FrontierMachine(RuleBasedStateMachine):
             self.leases.append(lease)
 
     @precondition(lambda self: self.leases)
-    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
-    def settle(self, which: Random, kind: str, links: list[Link]) -> None:
+    @rule(which=st.randoms(), address=ADDRESSES)
+    def locate(self, which: Random, address: str) -> None:
+        lease = which.choice(self.leases)
+        expected = self.model.locate(lease.url, address)
+        assert self.frontier.locate(lease, address, now=self.now) is expected
+        if expected is Located.LATER:
+            self.leases.remove(lease)
+            with pytest.raises(LeaseError):
+                self.frontier.locate(lease, address, now=self.now)
+
+    @precondition(lambda self: self.leases)
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS)
+    def settle(
+        self, which: Random, kind: str, links: list[Link], canonical: str | None = None
+    ) -> None:
         lease = self.leases.pop(which.randrange(len(self.leases)))
         record = record_of(kind, self.now)
+        if kind == "relevant" and canonical and canonical not in lease.url:
+            record = replace(record, canonical=f"http://{lease.host}{canonical}")
         links = [] if kind in ("gone", "timeout") else links
         expected = self.model.admit(lease.url, record, links, self.now)
         assert self.frontier.admit(lease, record, links, now=self.now) == expected
@@ -185,13 +221,28 @@ class FrontierMachine(RuleBasedStateMachine):
         with pytest.raises(LeaseError):
             self.frontier.admit(lease, record, now=self.now)
 
-    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS)
-    def fetch(self, which: Random, kind: str, links: list[Link]) -> None:
+    @rule(
+        which=st.randoms(),
+        address=st.none() | ADDRESSES,
+        kind=OUTCOMES,
+        links=LINKS,
+        canonical=CANONICALS,
+    )
+    def fetch(
+        self,
+        which: Random,
+        address: str | None,
+        kind: str,
+        links: list[Link],
+        canonical: str | None,
+    ) -> None:
         """A lease and its page, since single steps seldom come as far as one."""
         self.now += 7.0
         self.lease()
+        if self.leases and address:
+            self.locate(which=which, address=address)
         if self.leases:
-            self.settle(which=which, kind=kind, links=links)
+            self.settle(which=which, kind=kind, links=links, canonical=canonical)
 
     @precondition(lambda self: self.leases)
     @rule(hold=st.sampled_from([0.0, 3.0]))
@@ -216,7 +267,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leases.clear()
         self.open()
         for known in self.model.known:
-            known.is_leased = False
+            known.is_leased, known.address = False, ""
         for host in {k.host for k in self.model.known}:
             rests_until = self.now + self.model.delay_s
             self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
@@ -262,6 +313,8 @@ class FrontierMachine(RuleBasedStateMachine):
     def check_records(self, expected: list[tuple[str, str]]) -> None:
         rows = self.run.connection.execute("SELECT url, outcome FROM pages ORDER BY id")
         assert rows.fetchall() == expected
+        counted = self.run.connection.execute("SELECT value FROM counts WHERE name = 'lowered'")
+        assert (counted.fetchone() or (0,))[0] == self.model.lowered
 
     def end_crawl(self) -> None:
         self.run.connection.close()
@@ -322,6 +375,55 @@ def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(
     links = [Link(f"http://a.de/de/{n}", 0.0) for n in range(3)]
     answers = frontier.admit(lease_now(frontier), page(), links, now=0.0)
     assert [answer.value for answer in answers] == ["stored", "stored", "host_full"]
+
+
+def test_all_ports_of_a_name_share_one_cap_one_delay_and_one_turn(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=10, delay_s=1.0)
+    links = [Link(f"http://third.de:{port}/", 0.0) for port in range(8000, 8300)]
+    answers = [answer.value for answer in frontier.seed(links, 0.0)]
+    assert (answers.count("stored"), answers.count("host_full")) == (10, 290)
+    lease = lease_now(frontier)
+    assert frontier.next(0.0) is None
+    frontier.admit(lease, page(), now=0.0)
+    assert (frontier.next(0.9), lease_now(frontier, 1.0).host) == (None, "third.de")
+
+
+def test_relevant_pages_earn_their_domain_more_slots(tmp_path: Path, new_frontier: Opener) -> None:
+    """A university with many sub-domains: ten slots more for each page in the language."""
+    frontier = new_frontier(tmp_path, domain_cap=3)
+    hosts = [Link(f"http://h{n}.uni.de/", 0.0) for n in range(40)]
+    answers = frontier.seed(hosts, 0.0)
+    assert [answer.value for answer in answers].count("domain_full") == 37
+    frontier.admit(lease_now(frontier), page("en"), hosts, now=0.0)
+    assert frontier.counts().queued == 2
+    frontier.admit(lease_now(frontier), page("de"), hosts, now=0.0)
+    assert frontier.counts().queued == 11
+
+
+@pytest.mark.parametrize(
+    ("draw", "doubts_up_to", "score"),
+    [(Draw.UNIFORM, None, 0.0), (Draw.FIRST, None, -3.0), (Draw.FIRST, 0.0, 2.5)],
+)
+def test_a_farm_waits_until_others_of_its_kind_were_fetched(
+    tmp_path: Path, new_frontier: Opener, draw: Draw, doubts_up_to: float | None, score: float
+) -> None:
+    rules: dict[str, Any] = {"draw": draw, "doubts_up_to": doubts_up_to, "domain_cap": 50}
+    frontier = new_frontier(tmp_path, **rules)
+    farm = [f"http://h{n}.farm.de/" for n in range(20)]
+    others = [f"http://b{n}.de/" for n in range(9)]
+    frontier.seed([Link(url, score) for url in farm], 0.0)
+    frontier.seed([Link("http://doubtful.de/", score - 5.0)], 0.0)
+    frontier.seed([Link(url, score) for url in others], 0.0)
+    order = [lease_now(frontier).url for _ in range(30)]
+    if doubts_up_to is None:  # the last in its kind, or first in another
+        order.remove("http://doubtful.de/")
+        order.append("http://doubtful.de/")
+    # Each time that the number of slots doubles, the next URLs fall once more.
+    groups = order[:14], order[14:19], order[19:29], order[29:]
+    expected = [*farm[:5], *others], farm[5:10], farm[10:], ["http://doubtful.de/"]
+    assert [sorted(group) for group in groups] == [sorted(group) for group in expected]
 
 
 def test_a_random_draw_is_uniform_over_what_is_queued_now(
@@ -428,6 +530,37 @@ def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:
     assert again.next(209.0) is not None
 
 
+def stored_robots(frontier: Frontier) -> list[int]:
+    found = [frontier.robots(f"http://{number}.de") for number in range(1300)]
+    return [number for number, kept in enumerate(found) if kept is not None]
+
+
+def test_the_oldest_robots_files_make_room_for_new_ones(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, robots_bytes=30_000)
+    for number in range(100):
+        frontier.set_robots(f"http://{number}.de", "x" * 1000, float(number))
+    kept = stored_robots(frontier)
+    assert kept == list(range(100 - len(kept), 100))
+    assert 15 <= len(kept) <= 27
+    again = new_frontier(tmp_path, robots_bytes=30_000)
+    for _ in range(50):
+        again.set_robots("http://99.de", "x" * 1000, 99.0)
+    assert stored_robots(again) == kept
+
+
+def test_one_large_robots_file_replaces_many_small_ones_and_is_itself_kept(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, robots_bytes=200_000)
+    for number in range(1200):
+        frontier.set_robots(f"http://{number}.de", "", 5.0)
+    assert stored_robots(frontier) == list(range(1200))
+    frontier.set_robots("http://1200.de", "x" * 300_000, 1.0)
+    assert stored_robots(frontier) == [1200]
+
+
 def test_after_a_restart_a_host_rests_whose_queue_was_empty(tmp_path: Path) -> None:
     frontier = new_sqlite_frontier(tmp_path, delay_s=5.0)
     frontier.seed([Link("http://a.de/1", 0.0)], 0.0)
@@ -446,6 +579,42 @@ def test_a_retry_comes_back_after_its_time_and_counts(tmp_path: Path, new_fronti
     assert frontier.ready_at(1.0) == 30.0
     assert frontier.next(29.0) is None
     assert lease_now(frontier, 30.0).retries == 1
+
+
+def test_a_redirect_to_another_spelling_is_fetched_there_as_the_same_page(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=1, delay_s=2.0)
+    frontier.seed([Link("http://a.de/x?b=1&a=2", 0.0)], 0.0)
+    lease = lease_now(frontier)
+    frontier.retry(lease, now=1.0, not_before=1.0, url="http://a.de/x?a=2&b=1")
+    assert frontier.next(2.9) is None
+    again = lease_now(frontier, 3.0)
+    assert again == replace(lease, url="http://a.de/x?a=2&b=1", redirects=1)
+    links = [Link("http://a.de/x?b=1&a=2", 0.0), Link("http://a.de/y", 0.0)]
+    answers = frontier.admit(again, page(), links, now=3.0)
+    assert [answer.value for answer in answers] == ["seen", "host_full"]
+
+
+def test_the_canonical_url_of_a_page_is_not_fetched_too(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=3, directory_cap=2)
+    urls = [f"http://a.de/x{end}" for end in ("?print", "", "?page=2")]
+    frontier.seed([Link(url, 0.0) for url in urls[:2]], 0.0)
+    lease = lease_now(frontier)
+    record = replace(page(), canonical=urls[1])
+    answers = frontier.admit(lease, record, [Link(url, 0.0) for url in urls[1:]], now=0.0)
+    assert [answer.value for answer in answers] == ["seen", "stored"]
+    assert frontier.counts().queued == 1
+    again = new_frontier(tmp_path, now=9.0, host_cap=3, directory_cap=2)
+    lease = lease_now(again, 9.0)
+    assert lease.url == urls[2]
+    record = replace(page(), canonical="http://a.de/new")
+    answers = again.admit(lease, record, [Link("http://www.a.de/new", 0.0)], now=9.0)
+    assert [answer.value for answer in answers] == ["directory_full"]
+    answers = again.seed([Link("http://a.de/new", 0.0)], 9.0)
+    assert [answer.value for answer in answers] == ["seen"]
 
 
 def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
@@ -600,6 +769,7 @@ def test_what_is_dropped_is_found_by_its_unit(
     tmp_path: Path, statements: list[str], unit: str | None, index: str
 ) -> None:
     run = open_run(tmp_path, META, 0.0)
+    statements.clear()
     Storage(run.connection).drop(1, unit)
     delete = next(s for s in statements if s.startswith("DELETE"))
     assert index in plan_of(tmp_path, delete)

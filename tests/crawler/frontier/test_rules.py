@@ -9,8 +9,8 @@ from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership, binding, in_force
 from crawler.strategies.orderings import Draw
 
-NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links"}
-"""Rules that the scripts are told in another form, or that a worker keeps for itself."""
+NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links", "robots_bytes"}
+"""Rules that the scripts are told in another form or with a call, or that a worker keeps."""
 
 
 @pytest.mark.parametrize(

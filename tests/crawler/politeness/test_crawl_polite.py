@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -54,9 +54,13 @@ def served(**answers: Answer) -> Iterator[tuple[GivenWeb, Proxy]]:
 
 
 def polite(
-    folder: Path, *seeds: str, names: Mapping[str, str] | None = None, **settings: Any
+    folder: Path,
+    *seeds: str,
+    names: Mapping[str, str] | None = None,
+    arguments: Sequence[str] = (),
+    **settings: Any,
 ) -> CompletedProcess[str]:
-    """Crawl from `seeds`, with `names` for all the names there are."""
+    """Crawl from `seeds`, with `names` for all the names there are and more `arguments`."""
     chosen: dict[str, Any] = {
         "JOBDIR": folder,
         "DOWNLOAD_DELAY": 0,
@@ -65,7 +69,8 @@ def polite(
         "TEST_NAMES": json.dumps(dict(names or {})),
     }
     given = ",".join(seeds)
-    return crawl("lang=de", "strategy=bfs", f"seeds={given}", **{**chosen, **settings})
+    crawled = ("lang=de", "strategy=bfs", f"seeds={given}", *arguments)
+    return crawl(*crawled, **{**chosen, **settings})
 
 
 def outcomes(folder: Path) -> dict[str, str]:
@@ -158,6 +163,11 @@ def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) ->
             "MyBot",
         ),
         (
+            {"USER_AGENT": "Mozilla/5.0 (compatible; MJ12bot/1; +https://b.de/)"},
+            "Mozilla/5.0 (compatible; MJ12bot/1; +https://b.de/)",
+            "MJ12bot",
+        ),
+        (
             {"USER_AGENT": "my-bot/1 (a@b.de)", "ROBOTSTXT_USER_AGENT": "other"},
             "my-bot/1 (a@b.de)",
             "other",
@@ -201,16 +211,17 @@ def test_without_a_contact_nothing_goes_out_but_through_a_proxy_on_this_machine(
 def test_literal_addresses_are_refused_wherever_they_come_from(tmp_path: Path) -> None:
     with served() as (web, server):
         port = server.port
-        spelled = [
-            f"http://{host}:{port}/x" for host in ("127.0.0.1", "0x7f.1", "[::1]", "2130706433")
-        ]
+        hosts = ("127.0.0.1", "0x7f.1", "[::1]", "2130706433")
+        spelled = [f"http://{host}:{port}/{n}" for n, host in enumerate(hosts)]
         web.answers["/start"] = linking(*spelled, f"http://localhost:{port}/x", "/moved")
         web.answers["/moved"] = moved(f"http://127.1:{port}/y")
         seed = f"http://10.0.0.1:{port}/seed"
         done = polite(tmp_path, "http://a.de/start", seed, proxy=server.url)
     assert done.returncode == 0, done.stderr
     told = outcomes(tmp_path)
-    refused = {*spelled, seed, f"http://localhost:{port}/x", f"http://127.1:{port}/y"}
+    own = f"http://127.0.0.1:{port}"
+    links = {f"{own}/0", f"{own}/1", f"http://[::1]:{port}/2", f"{own}/3"}
+    refused = {*links, seed, f"http://localhost:{port}/x", f"{own}/y"}
     assert {url for url, outcome in told.items() if outcome == "private_address"} == refused
     assert summary(tmp_path)["outcomes"]["private_address"] == len(refused)
     assert {access.url.split("/")[2] for access in server.log} == {"a.de"}

@@ -113,6 +113,15 @@ HOSTS: dict[str, tuple[Behaviour, str]] = {
     "broken-zstd.de": (sends(answer(b"\xff" * 99, b"Content-Encoding: zstd")), "encoding"),
     "cut-gzip.de": (sends(answer(gzip_bomb(99_999)[:-20], b"Content-Encoding: gzip")), "page"),
     "unknown-encoding.de": (sends(answer(PAGE, b"Content-Encoding: \xff\xfe")), "encoding"),
+    "escape-encoding.de": (
+        sends(answer(PAGE, b"Content-Encoding: \x1b]0;owned\x07\x1b[2J")),
+        "encoding",
+    ),
+    "strange-encoding.de": (sends(answer(PAGE, b"Content-Encoding: rot13")), "encoding"),
+    "no-encoding.de": (sends(answer(PAGE, b"Content-Encoding: identity, UTF-8")), "page"),
+    "escape-status.de": (sends(b"HTTP/1.1 \x1b[31m\x9b2J -\r\n\r\n"), "protocol"),
+    "escape-header.de": (sends(answer(PAGE, b"Content-Length: \x1b[31m")), "protocol"),
+    "escape-location.de": (redirects(lambda _: b"http://\x1b[31m/\x1b[2J"), "redirect"),
     "short-body.de": (sends(answer(PAGE, b"Content-Length: 9999")), "page"),
     "short-body-open.de": (sends_and_waits(answer(PAGE, b"Content-Length: 9999")), "timeout"),
     "long-body.de": (sends(answer(PAGE, b"Content-Length: 100")), "page"),
@@ -133,9 +142,13 @@ HOSTS: dict[str, tuple[Behaviour, str]] = {
     "no-http.de": (sends(b"220 mail.example.de ESMTP\r\n"), "protocol"),
     "no-status.de": (sends(b"HTTP/1.1 OK\r\n\r\n"), "protocol"),
     "http-09.de": (sends(PAGE), "unreachable"),
-    "status-9999.de": (sends(answer(PAGE, status=b"9999 -")), "page"),
-    "status-0.de": (sends(answer(PAGE, status=b"0 -")), "page"),
-    "status-negative.de": (sends(answer(PAGE, status=b"-1 -")), "page"),
+    "status-999.de": (sends(answer(PAGE, status=b"999 -")), "page"),
+    "status-1000.de": (sends(answer(PAGE, status=b"1000 -")), "protocol"),
+    "status-long.de": (sends(answer(PAGE, status=b"2" * 23 + b" -")), "protocol"),
+    "status-endless.de": (sends(answer(PAGE, status=b"2" * 5000 + b" -")), "protocol"),
+    "status-0.de": (sends(answer(PAGE, status=b"0 -")), "protocol"),
+    "status-negative.de": (sends(answer(PAGE, status=b"-200 -")), "protocol"),
+    "robots-status.de": (only_robots(sends(answer(PAGE, status=b"2" * 23 + b" -"))), "protocol"),
     "only-interim.de": (sends(b"HTTP/1.1 100 Continue\r\n\r\n"), "unreachable"),
     "closed.de": (sends(b""), "unreachable"),
     "type-latin.de": (sends(answer(PAGE, kind=b"text/html; charset=\xe4\xff")), "page"),
@@ -238,6 +251,7 @@ def crawl(
 ) -> Crawled:
     """Crawl hosts with small limits; the memory is among them."""
     limits = {
+        "LOG_LEVEL": "DEBUG",
         "DOWNLOAD_DELAY": 0.01,
         "DOWNLOAD_TIMEOUT": 20,
         "DOWNLOAD_MAXSIZE": MAX_BYTES,
@@ -279,6 +293,10 @@ def test_the_crawl_ends_by_itself_within_its_memory_and_leaves_nothing(crawled: 
     assert summary(crawled.folder)["finish_reason"] == "finished"
     assert rows(crawled.folder, "SELECT url FROM urls WHERE queued = 1") == []
     assert "Traceback" not in crawled.errors
+
+
+def test_no_escape_sequence_of_a_server_reaches_the_terminal(crawled: Crawled) -> None:
+    assert all(line.isprintable() for line in crawled.errors.splitlines())
 
 
 def test_a_server_that_was_given_up_holds_no_connection(crawled: Crawled) -> None:
@@ -324,8 +342,8 @@ def test_pages_that_were_cut_short_are_kept_and_counted(crawled: Crawled) -> Non
 
 def test_no_file_of_this_machine_is_read_as_a_robots_txt(crawled: Crawled) -> None:
     kept = dict(rows(crawled.folder, "SELECT origin, text FROM robots"))
-    assert kept["http://robots-elsewhere.de"] == ""
-    assert kept["http://robots-astray.de"] == ""
+    assert kept["http://robots-elsewhere.de"] == kept["http://ok0.de"]
+    assert kept["http://robots-astray.de"] == kept["http://ok0.de"]
 
 
 def test_a_host_that_sends_no_robots_txt_in_time_is_left_alone(crawled: Crawled) -> None:

@@ -13,6 +13,7 @@ from crawler.politeness.network import (
     is_private_host,
     is_private_url,
 )
+from crawler.url import normalise
 
 PRIVATE = """
 127.0.0.1 127.1 127.0.1 0 0.0.0.0 2130706433 017700000001 0x7f000001 0x7F.1 0177.0.0.1 0x7f.0x0.0.1
@@ -24,6 +25,8 @@ PRIVATE = """
 [fe80::1%25eth0] [fe80::1%eth0] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] [2001:db8::1]
 [64:ff9b::7f00:1] [64:ff9b::a00:1] [64:ff9b:1::1] [2002:7f00:1::1] [2002:c0a8:101::1] [1:2] [x:y]
 localhost LOCALHOST localhost. www.localhost printer.local nas.home.arpa metadata.google.internal
+nas.lan LAN. dc01.corp mail.ad.corp pi.home intranet.firma.intranet box.private srv.localdomain
+fritz.box www.fritz.box FRITZ.BOX. myfritz.fritz.box speedport.ip fritz%2ebox nas.\uff4c\uff41\uff4e
 intranet wiki 4294967296
 """.split()
 
@@ -32,6 +35,7 @@ PUBLIC = """
 [2001:4860:4860::8888] [::ffff:8.8.8.8] [64:ff9b::808:808] [2002:808:808::1]
 example.org www.example.de xn--bcher-kva.example.de localhost.de mylocal.example.com
 local.example.com 127.0.0.1.example.com 10.example.com 1and1.com a.b
+lan.de home.com corp.example.org my.box notfritz.box fritz.box.de fritz.boxes a.homes b.lanxess
 """.split()
 
 
@@ -99,3 +103,32 @@ def test_this_machine_is_known(host: str) -> None:
 @pytest.mark.parametrize("host", ["10.0.0.1", "proxy.example.org", "localhost.de", "1.1.1.1"])
 def test_other_machines_are_not_this_one(host: str) -> None:
     assert not is_loopback_host(host)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.1",
+        "0x7f.1",
+        "0177.0.0.1",
+        "2130706433",
+        "017700000001",
+        "%31%32%37.0.0.1",
+        "\uff11\uff12\uff17.0.0.1",
+        "127\u30020\u30020\u30021",
+        "127.0.0.1.",
+        "0xA9FEA9FE",
+        "192.168.257",
+        "[::ffff:10.0.0.1]",
+        "[0:0:0:0:0:ffff:7f00:1]",
+        "l\u00adocalhost",
+        "\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3",
+        "me@127.1",
+        "exa\tmple@0x7f.1",
+    ],
+)
+def test_no_spelling_of_a_private_address_passes_as_a_link(host: str) -> None:
+    for link in (f"http://{host}/", f"//{host}", f"\\\\{host}\\x", f"https:{host}"):
+        url = normalise(link, "http://public.example.org/")
+        assert url is not None
+        assert is_private_url(url)

@@ -1,3 +1,5 @@
+import tracemalloc
+
 import pytest
 
 from crawler.frontier.base import KeptRobots
@@ -67,11 +69,57 @@ def test_without_rules_the_status_decides(status: int | None, verdict: Verdict) 
 
 def test_kept_rules_are_read_again_after_a_restart_and_after_eviction() -> None:
     store = Store()
-    robots = Robots(store, "langfocus", cache_size=2)
+    robots = Robots(store, "langfocus", cache_bytes=1)
     for name in "abcd":
         robots.keep(f"http://{name}.de/", 200, RULES, 0.0)
     for each in (robots, Robots(store, "langfocus")):
         assert each.verdict("http://a.de/private", 1.0) is Verdict.FORBIDDEN
+
+
+def test_rules_for_another_name_of_the_bot_are_fetched_again() -> None:
+    store = Store()
+    Robots(store, "other").keep("http://a.de/", 200, RULES, 0.0)
+    assert Robots(store, "langfocus").verdict("http://a.de/", 1.0) is Verdict.UNKNOWN
+    assert Robots(store, "other/2.0").verdict("http://a.de/", 1.0) is Verdict.FORBIDDEN
+
+
+@pytest.mark.parametrize("text", ["", "x", "langfocus", "langfocus\nsoon\n-/x", "\ud800\n\n\n"])
+def test_a_damaged_stored_text_is_fetched_again(text: str) -> None:
+    store = Store()
+    store.set_robots("http://a.de", text, 0.0)
+    assert Robots(store, "langfocus").verdict("http://a.de/", 1.0) is Verdict.UNKNOWN
+
+
+LARGEST = {
+    "short rules": b"".join(b"Disallow:/%x\n" % number for number in range(33_000)),
+    "letters to escape": "".join(f"Disallow:/ツ{n}%61\n" for n in range(20_000)).encode(),
+    "one line": b"Disallow:/" + b"a" * MAX_ROBOTS_BYTES,
+    "no rules": b"\n" * MAX_ROBOTS_BYTES,
+    "wildcards": b"Disallow:" + b"/*a" * 170_000,
+}
+
+
+@pytest.mark.parametrize("kind", LARGEST)
+def test_a_large_file_is_stored_in_at_most_six_times_its_bytes(kind: str) -> None:
+    store = Store()
+    Robots(store, "langfocus").keep("http://a.de/", 200, b"User-agent: *\n" + LARGEST[kind], 0.0)
+    assert len(store.texts["http://a.de"].text) <= 6 * MAX_ROBOTS_BYTES
+
+
+def test_the_rules_of_many_large_files_stay_within_the_bytes_of_the_cache() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus", cache_bytes=200_000)
+    rules = "".join(f"Disallow: /{number:0200}\n" for number in range(100))
+    body = f"User-agent: *\nDisallow: /no\n{rules}".encode()
+    tracemalloc.start()
+    for number in range(100):
+        robots.keep(f"http://{number}.de/", 200, body, 0.0)
+        store.texts.clear()
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 300_000
+    assert robots.verdict("http://99.de/no", 1.0) is Verdict.FORBIDDEN
+    assert robots.verdict("http://0.de/no", 1.0) is Verdict.UNKNOWN
 
 
 def test_a_crawl_delay_counts_up_to_a_limit() -> None:

@@ -1,4 +1,4 @@
-"""URLs that look endless, and session ids."""
+"""URLs that look endless."""
 
 import gzip
 from itertools import islice
@@ -15,11 +15,10 @@ from crawler.politeness.traps import (
     MAX_SEGMENTS,
     is_trap,
 )
-from crawler.url import fingerprint, normalise, without_session
+from crawler.url import normalise
 from tests.support.crawls import ROOT
 
 URLS = ROOT.parent / "shared/data/urls/train.tsv.gz"
-HEX = "d467eae2e2b379fbffdf3f72b57009f3"
 
 
 @pytest.mark.parametrize(
@@ -68,41 +67,3 @@ def test_hardly_a_real_url_is_taken_for_a_trap() -> None:
     normal = [url for url in map(normalise, urls) if url]
     assert len(normal) > 100_000
     assert sum(map(is_trap, normal)) < 0.001 * len(normal)
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        f"http://a.de/x?sid={HEX}",
-        f"http://a.de/x?s={HEX}",
-        f"http://a.de/x?PHPSESSID={HEX[:26]}",
-        f"http://a.de/x;jsessionid={HEX.upper()}.node1",
-        f"http://a.de/x?PHPSESSID={HEX}?PHPSESSID={HEX}",
-        "http://a.de/x?CFID=1234567&CFTOKEN=88776655",
-    ],
-)
-def test_urls_that_differ_in_their_session_are_one(url: str) -> None:
-    assert without_session(url) == "http://a.de/x"
-    assert fingerprint(url) == fingerprint("http://a.de/x")
-
-
-def test_the_rest_of_a_query_stays_as_it_is() -> None:
-    assert without_session(f"http://a.de/x?f=3&sid={HEX}&t=4") == "http://a.de/x?f=3&t=4"
-    assert without_session(f"http://a.de/x;jsessionid={HEX}?f=3&") == "http://a.de/x?f=3"
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "s=berlin",
-        "sid=42",
-        f"sid={HEX[:31]}",
-        "session_id=17",
-        f"article={HEX}",
-        f"is={HEX}",
-        "s=&a=",
-    ],
-)
-def test_a_parameter_that_may_mean_a_page_is_no_session(query: str) -> None:
-    url = f"http://a.de/x?{query}"
-    assert without_session(url) == url

@@ -211,6 +211,51 @@ def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) ->
     assert summary(mortal.folder / "worker1")["pages"] == 100
 
 
+@pytest.mark.parametrize("lost", ["all", "resting", "urls"])
+def test_workers_whose_server_loses_keys_end_in_one_line_and_their_folders_merge(
+    mortal: SharedCrawl, lost: str
+) -> None:
+    from crawler.shared.stored import connect
+
+    client = connect(mortal.server.url)
+    mortal.proxy.answers = 20
+    with mortal.started("worker1") as first, mortal.started("worker2") as second:
+        wait_for(mortal.proxy, 20, first, second)
+        if lost == "all":
+            client.flushall()
+        else:
+            wait_until(lambda: bool(client.delete(f"{{{mortal.name}}}:{lost}")), first, second)
+        mortal.proxy.answers = None
+        outputs = [worker.communicate(timeout=HANG_S)[0] for worker in (first, second)]
+    for worker, output in zip((first, second), outputs, strict=True):
+        assert worker.returncode == 1
+        assert "Traceback" not in output
+        assert output.splitlines()[-1].startswith("langfocus: ")
+        assert output.endswith("begin another crawl (LANGFOCUS_CRAWL)\n")
+    assert smallest_gap(mortal.proxy) >= DELAY_S
+    again = mortal.run("worker3" if lost == "all" else "worker1")
+    assert again.returncode == (0 if lost == "all" else 1), again.stderr
+    folders = [f for f in sorted(mortal.folder.glob("worker*")) if (f / "run.db").exists()]
+    merged = merge(str(mortal.folder / "all"), *map(str, reversed(folders)))
+    assert "Traceback" not in merged.stderr
+    if lost == "all":
+        assert mortal.pages() == sorted(mortal.web.urls())
+    client.close()
+
+
+def test_a_server_that_evicts_keys_is_refused_in_one_line(mortal: SharedCrawl) -> None:
+    from crawler.shared.stored import connect
+
+    client = connect(mortal.server.url)
+    client.config_set("maxmemory-policy", "allkeys-lru")
+    refused = mortal.run("worker1")
+    assert refused.returncode == 2
+    assert refused.stderr.count("\n") == 1
+    assert "maxmemory-policy allkeys-lru" in refused.stderr
+    assert mortal.proxy.log == []
+    client.close()
+
+
 def test_a_crawl_that_cannot_be_joined_is_refused_in_one_line(shared: SharedCrawl) -> None:
     assert shared.run("worker1", "pages=1").returncode == 0
     cases: list[tuple[list[str], dict[str, object], str]] = [

@@ -17,7 +17,16 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import PAGE, Counts, KeptRobots, Lease, LeaseError, Link, Record
+from crawler.frontier.base import (
+    PAGE,
+    Counts,
+    KeptRobots,
+    Lease,
+    LeaseError,
+    Link,
+    Located,
+    Record,
+)
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
@@ -82,7 +91,10 @@ class Workers:
     ) -> object:
         return self._owner(lease).admit(lease, record, links, **when)
 
-    def retry(self, lease: Lease, **when: float) -> None:
+    def locate(self, lease: Lease, address: str, **when: float) -> Located:
+        return self._owner(lease).locate(lease, address, **when)
+
+    def retry(self, lease: Lease, **when: Any) -> None:
         self._owner(lease).retry(lease, **when)
 
     def release(self, lease: Lease, **when: float) -> None:
@@ -95,7 +107,7 @@ class Workers:
         return self.workers[1].counts()
 
     def settled(self) -> list[Settled]:
-        return [entry for worker in self.workers for entry in worker.settled()]
+        return [entry for worker in self.workers for entry in worker.records().settled]
 
     def lose(self, number: int, now: float) -> None:
         """Let one worker die; the time has come when its leases end, not those of the other."""
@@ -133,7 +145,7 @@ class SharedMachine(FrontierMachine):
         self.leases = [lease for lease in self.leases if lease.url not in dead]
         for known in self.model.known:
             if known.link.url in dead:
-                known.is_leased = False
+                known.is_leased, known.address = False, ""
                 self.model.ready_from[known.host] = self.now + self.model.delay_s
 
     def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
@@ -143,6 +155,8 @@ class SharedMachine(FrontierMachine):
         entries = sorted(self.frontier.settled(), key=lambda entry: entry.number)
         assert [(entry.url, entry.record.outcome) for entry in entries] == expected
         assert [entry.number for entry in entries] == list(range(1, len(expected) + 1))
+        totals = self.frontier.workers[0].totals()
+        assert totals.get("lowered", 0) == self.model.lowered
 
     def end_crawl(self) -> None:
         self.frontier.close()
@@ -257,7 +271,7 @@ def test_a_lost_answer_is_asked_for_again_and_nothing_is_done_twice(
     answers = frontier.admit(lease, page(), links("http://c.de/", "http://b.de/"), now=0.0)
     assert [answer.value for answer in answers] == ["stored", "seen"]
     assert (frontier.counts().pages, frontier.counts().leased) == (1, 0)
-    assert len(frontier.settled()) == 1
+    assert len(frontier.records().settled) == 1
     frontier.close()
 
 
@@ -326,7 +340,7 @@ def test_a_killed_server_that_comes_back_costs_a_wait_and_no_url(own_server: Red
         frontier.admit(rest, page(), now=0.0)
     assert len(waits) == 3
     assert seen == {f"http://h{n}.de/" for n in range(50)} | {"http://new.de/1", "http://new.de/2"}
-    assert len(frontier.settled()) == 52
+    assert len(frontier.records().settled) == 52
     frontier.close()
 
 
@@ -560,9 +574,9 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
     worker.admit(lease_of(worker), record, links("http://b.de/"), now=0.0)
     worker.admit(lease_of(worker), page(), now=0.0)
     worker.close()
-    assert other.settled() == []
+    assert other.records().ids == []
     assert other.workers() == ["w1", "w2"]
-    first, second = other.settled("w1")
+    first, second = other.records("w1").settled
     assert (first.url, first.parent, first.record, first.score) == (
         "http://a.de/",
         None,
@@ -570,8 +584,8 @@ def test_records_stay_with_the_name_of_their_worker_until_they_are_forgotten(joi
         0.25,
     )
     assert (second.parent, second.depth, second.queued) == ("http://a.de/", 1, 0)
-    other.forget([first], "w1")
-    assert other.settled("w1") == [second]
+    other.forget([first.id], "w1")
+    assert other.records("w1").settled == [second]
 
 
 @pytest.mark.parametrize("draw", Draw)
@@ -627,8 +641,8 @@ def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joi
     one.seed(links("http://a.de/", "http://b.de/", "http://c.de/"), 0.0)
     for worker in (one, other, one):
         worker.admit(lease_of(worker), page(), now=0.0)
-    assert [entry.number for entry in one.settled()] == [1, 3]
-    assert [entry.number for entry in other.settled()] == [2]
+    assert [entry.number for entry in one.records().settled] == [1, 3]
+    assert [entry.number for entry in other.records().settled] == [2]
     assert one.totals()["settled"] == 3
 
 
@@ -661,10 +675,10 @@ def test_what_a_crawl_left_is_found_by_its_name_and_can_be_removed(
     stored, kept = (StoredCrawl(connect(redis_server.url), name) for name in names)
     assert stored.exists()
     assert stored.workers() == ["w"]
-    entries = stored.settled("w")
+    entries = stored.records("w").settled
     assert [entry.url for entry in entries] == ["http://a.de/"]
-    stored.forget(entries, "w")
-    assert stored.settled("w") == []
+    stored.forget([entry.id for entry in entries], "w")
+    assert stored.records("w").ids == []
     assert stored.worker_counts("w") == {"stored": 2}
     assert stored.totals()["pages"] == 1
     stored.remove()

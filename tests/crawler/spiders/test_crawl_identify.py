@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from classifiers.lab.page_methods.rivals import FASTTEXT_MODEL
+from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
@@ -25,7 +26,7 @@ def opened(folder: Path, *, seeds: int = 1, **arguments: str) -> Crawl:
     """A breadth-first crawl for German pages: the seeds in their order, then what they link to."""
     given = {"lang": "de", "strategy": "bfs", "seeds": ",".join(SEEDS[:seeds]), **arguments}
     settings = CrawlSettings(run_folder=folder, delay_s=0.0)
-    crawl = open_crawl(CrawlOptions.read(given), settings, lambda: 1000.0)
+    crawl = open_crawl(CrawlOptions.read(given), settings, CrawlClock(lambda: 1000.0, lambda: 0.0))
     crawl.start()
     return crawl
 

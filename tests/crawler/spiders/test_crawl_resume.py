@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 from random import Random
 
+from tests.support import processes
 from tests.support.crawls import (
     ROOT,
     command,
@@ -17,12 +18,13 @@ from tests.support.crawls import (
     summary,
     wait_for,
 )
+from tests.support.hostileserver import PAGE, answer, hostile_web, sends, silence
 from tests.support.loopback import loopback
-from tests.support.processes import HANG_S
+from tests.support.processes import HANG_S, wait_until
 from tests.support.smallweb import SmallWeb
 
 DELAY_S = 0.05
-PAGES = "SELECT url, outcome, language, status FROM pages ORDER BY url"
+ROWS = "SELECT url, outcome, language, status FROM pages ORDER BY url"
 FIGURES = ("pages", "labelled", "relevant", "harvest_rate", "unlabelled", "hosts", "languages")
 
 
@@ -53,7 +55,7 @@ def test_kills_lose_nothing_and_change_no_figure(tmp_path: Path) -> None:
     calm, killed = summary(tmp_path / "calm"), summary(tmp_path / "killed")
     assert calm["pages"] == 300
     assert {name: killed[name] for name in FIGURES} == {name: calm[name] for name in FIGURES}
-    assert rows(tmp_path / "killed", PAGES) == rows(tmp_path / "calm", PAGES)
+    assert rows(tmp_path / "killed", ROWS) == rows(tmp_path / "calm", ROWS)
     assert rows(tmp_path / "killed", "SELECT COUNT(*) FROM sessions") == [(5,)]
 
 
@@ -77,6 +79,28 @@ def test_ctrl_c_ends_a_crawl_with_its_report_and_the_same_command_goes_on(tmp_pa
     assert summary(tmp_path)["finish_reason"] == "finished"
     fetched = [access.url for access in proxy.log]
     assert len(fetched) == len(set(fetched))
+
+
+def test_a_second_ctrl_c_names_the_way_to_a_report_and_to_the_rest(tmp_path: Path) -> None:
+    run, log = tmp_path / "run", tmp_path / "log"
+    settings = {"JOBDIR": run, "LOG_FILE": log, "LOG_LEVEL": "INFO", "DOWNLOAD_DELAY": 0.01}
+    hosts = {"ok.de": sends(answer(PAGE)), "silent.de": silence}
+    given = ("lang=de", "strategy=bfs", "seeds=http://ok.de/,http://silent.de/")
+    with hostile_web(hosts) as proxy, started(*given, proxy=proxy.url, **settings) as process:
+        wait_until(lambda: len(proxy.log) >= 3, process)
+        process.send_signal(signal.SIGINT)
+        wait_until(lambda: "shutting down" in log.read_text(), process)
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=HANG_S)
+    assert process.returncode == 130
+    assert told == (
+        f"langfocus: stopped at once: its report is old or missing, langfocus report {run} writes "
+        f"it; the same command with -s JOBDIR={run} continues\n"
+    )
+    assert not (run / "report.html").exists()
+    done = processes.run("langfocus", "report", str(run), environment=environment(None))
+    assert done.returncode == 0, done.stderr
+    assert (run / "report.html").exists()
 
 
 def test_a_page_budget_is_exact_and_may_grow(tmp_path: Path) -> None:

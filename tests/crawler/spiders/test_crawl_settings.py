@@ -15,6 +15,7 @@ from crawler.crawl import open_crawl
 from crawler.declaration import Option
 from crawler.errors import CrawlError, SettingError
 from crawler.options import ARGUMENTS, CrawlOptions
+from crawler.spiders.given_settings import remarks
 from crawler.spiders.scrapy_settings import adapt, crawl_settings
 from tests.support.crawls import ROOT, crawl, rows, summary
 
@@ -87,6 +88,92 @@ def test_a_bad_setting_is_refused_in_one_line(name: str, value: str, needed: str
     with pytest.raises(SettingError) as refused:
         settings_of(**{name: value})
     assert str(refused.value) == f"{name}={value}: {needed} is needed"
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("LANGFOCUS_PATIENSE", "did you mean LANGFOCUS_PATIENCE?"),
+        ("LANGFOCUS_CONTAKT", "did you mean LANGFOCUS_CONTACT?"),
+        ("LANGFOCUS_WEATHER", "langfocus crawl --help lists them"),
+        ("LANGFOCUS_", "langfocus crawl --help lists them"),
+    ],
+)
+def test_an_unknown_setting_of_the_project_is_refused(name: str, advice: str) -> None:
+    with pytest.raises(SettingError) as refused:
+        settings_of(**{name: 1})
+    assert str(refused.value) == f"{name}: no such setting; {advice}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "needed"),
+    [
+        ("CONCURRENT_REQUESTS", "many", "a number"),
+        ("CONCURRENT_REQUESTS", "2.5", "a number"),
+        ("DOWNLOAD_TIMEOUT", "long", "a number"),
+        ("DOWNLOAD_TIMEOUT", "nan", "a number"),
+        ("ROBOTSTXT_OBEY", "maybe", "True or False"),
+        ("COOKIES_ENABLED", "sometimes", "True or False"),
+        ("RETRY_HTTP_CODES", "500,all", "numbers with commas"),
+    ],
+)
+def test_a_setting_of_scrapy_with_a_value_of_another_type_is_refused(
+    name: str, value: str, needed: str
+) -> None:
+    are = "are" if "," in value else "is"
+    with pytest.raises(SettingError, match=f"^{name}={value}: {needed} {are} needed$"):
+        settings_of(**{name: value})
+
+
+def test_settings_of_scrapy_that_are_right_are_accepted() -> None:
+    settings_of(
+        CONCURRENT_REQUESTS=3, DOWNLOAD_TIMEOUT=2.5, ROBOTSTXT_OBEY="False", RETRY_HTTP_CODES="500"
+    )
+
+
+def test_settings_without_effect_are_named_with_what_has_one() -> None:
+    given = scrapy_settings(
+        DEPTH_LIMIT=3,
+        DNSCACHE_ENABLED=False,
+        HTTPCACHE_ENABLED=True,
+        AUTOTHROTTLE_ENABLED=True,
+        RETRY_ENABLED=False,
+        DOWNLOAD_DELY=2,
+        download_timeout=5,
+        MY_PIPELINE_KEY="x",
+        DOWNLOAD_TIMEOUT=9,
+    )
+    assert sorted(remarks(given, has_servers=False)) == [
+        "AUTOTHROTTLE_ENABLED has no effect: DOWNLOAD_DELAY and a site's Crawl-delay set the pace",
+        "DEPTH_LIMIT has no effect: -a host_cap, -a directory_cap and -a pages limit a crawl",
+        "DNSCACHE_ENABLED has no effect: DNSCACHE_SIZE=0 turns the cache of addresses off",
+        "DOWNLOAD_DELY: no such setting; did you mean DOWNLOAD_DELAY?",
+        "HTTPCACHE_ENABLED has no effect: run.db continues a crawl; -a web=archive replays one",
+        "RETRY_ENABLED has no effect: RETRY_TIMES=0 turns retries off",
+        "download_timeout: no such setting; did you mean DOWNLOAD_TIMEOUT?",
+    ]
+    assert remarks(scrapy_settings(), has_servers=False) == []
+
+
+@pytest.mark.parametrize(
+    ("proxies", "told"),
+    [
+        ({}, []),
+        ({"http": "http://p:1", "https": "http://p:1"}, []),
+        ({"http": "http://p:1"}, ["http_proxy is set and https_proxy is not"]),
+        ({"https": "http://p:1"}, ["https_proxy is set and http_proxy is not"]),
+        ({"all": "http://p:1"}, ["all_proxy has no effect"]),
+    ],
+)
+def test_a_proxy_for_some_of_the_pages_is_named(
+    proxies: dict[str, str], told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.spiders.given_settings.getproxies", lambda: proxies)
+    lines = remarks(scrapy_settings(), has_servers=True)
+    assert [line.partition(":")[0] for line in lines] == told
+    assert remarks(scrapy_settings(), has_servers=False) == []
+    [*ends] = remarks(scrapy_settings(), has_servers=True, has_contact=False)
+    assert all("no_contact" in line for line in ends if "all_proxy" not in line)
 
 
 def test_a_setting_that_is_empty_is_not_set() -> None:

@@ -1,0 +1,79 @@
+"""The time of a crawl, in unix seconds. It does not jump and does not go back.
+
+The clock of a machine may be set while a crawl runs. If the crawl followed it, hosts would rest for
+an hour too long or would be contacted before their delay.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+STEP_S: Final = 1.0
+"""A difference between two clocks of at least this many seconds is not drift."""
+
+_QUESTIONS = 8
+
+
+def elapsed_s() -> float:
+    """Return seconds since some moment, those in which the machine slept included if possible."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+class CrawlClock:
+    """A clock that shows the time of the machine at its start, and from then on counts seconds.
+
+    The workers of a shared crawl set it to the time of their server.
+    """
+
+    def __init__(
+        self,
+        wall: Callable[[], float] = time.time,
+        elapsed: Callable[[], float] = elapsed_s,
+    ) -> None:
+        """Start at `wall()`, unix seconds; `elapsed` counts seconds and never goes back."""
+        self._wall, self._elapsed = wall, elapsed
+        self._offset = wall() - elapsed()
+        self._latest = float("-inf")
+
+    def __call__(self) -> float:
+        """Return the time in unix seconds, never less than before."""
+        self._latest = max(self._latest, self._offset + self._elapsed())
+        return self._latest
+
+    def set_to(self, now_of: Callable[[], float]) -> float:
+        """Take over the time of another clock; return the seconds that the machine's is ahead.
+
+        Only for a clock that was not read yet.
+        """
+        self._offset, _ = self._offset_from(now_of)
+        self._latest = float("-inf")
+        return self._wall() - self()
+
+    def follow(self, now_of: Callable[[], float]) -> float:
+        """Correct the drift from another clock; return the seconds by which that clock jumped.
+
+        After a jump, this clock does not change.
+        """
+        offset, error_s = self._offset_from(now_of)
+        difference = offset - self._offset
+        if abs(difference) >= STEP_S:
+            return difference
+        if abs(difference) > error_s:
+            self._offset = offset
+        return 0.0
+
+    def _offset_from(self, now_of: Callable[[], float]) -> tuple[float, float]:
+        """Return the difference to another clock and its greatest error, half the shortest answer.
+
+        An answer may be late by chance, so there are several questions, as NTP does.
+        """
+        offsets = []
+        for _ in range(_QUESTIONS):
+            before = self._elapsed()
+            now = now_of()
+            after = self._elapsed()
+            offsets.append(((after - before) / 2, now - (before + after) / 2))
+        error_s, offset = min(offsets)
+        return offset, error_s

@@ -1,0 +1,73 @@
+"""The slots of registered domains and of IP addresses: their number, and the score of each.
+
+A host cap does not stop a farm of hosts: one domain with any number of sub-domains, or any number
+of domains on one address. So domains and addresses have slots too. A fixed number would also stop
+a university with 300 sub-domains, or a platform for blogs. So relevant pages earn more slots, and
+the score of a URL falls long before the slots end.
+"""
+
+from math import ldexp
+from typing import Final
+
+DOMAIN_HOSTS: Final = 100
+"""A registered domain has by default the slots of so many hosts, before it earned any."""
+
+ADDRESS_HOSTS: Final = 200
+"""An IP address has by default the slots of so many hosts, before it earned any."""
+
+EARNED_SLOTS: Final = 10
+"""Slots that a relevant page earns its domain and its address.
+
+A domain of which a tenth of the pages is relevant never runs out of slots.
+"""
+
+FREE_SHARE: Final = 10
+"""The first of this many equal parts of a cap is taken without a fall."""
+
+# Powers of two, because Python and Lua must compute the same numbers.
+FALL: Final = 1 << 20
+"""The number that one fall takes from a score that is not promising."""
+
+SHRINKING: Final = 40
+"""One fall halves a promising score so many times."""
+
+_LEAST_PROMISE: Final = ldexp(1.0, -30)
+
+
+def are_full(cap: int, taken: int, relevant: int) -> bool:
+    """Return True if a domain or an address has no slot left; a `cap` of 0 is no cap.
+
+    `taken` is the number of its URLs that hold a slot, `relevant` that of its relevant pages.
+    """
+    return cap > 0 and taken >= cap + EARNED_SLOTS * relevant
+
+
+def level_of(cap: int, taken: int) -> int:
+    """Return the number of falls of the next URL of a domain or an address.
+
+    It is 0 for the first tenth of the cap, then 1. It grows by 1 when `taken` doubles.
+    """
+    return (taken // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
+
+
+def holder_of(address: str) -> str:
+    """Return the name under which an IP address holds slots; no host has such a name."""
+    return f"ip {address}"
+
+
+def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
+    """Return a score after `level` falls.
+
+    A fallen URL is worse than every URL of its kind that fell fewer times. The kinds stay apart: a
+    promising URL (`FrontierRules.doubts_up_to`) is always better than a doubtful one.
+    """
+    if not level:
+        return score
+    if doubts_up_to is None or score <= doubts_up_to:
+        return score - level * FALL
+    return doubts_up_to + ldexp(score - doubts_up_to, -SHRINKING * level)
+
+
+def highest_fallen(doubts_up_to: float | None) -> float:
+    """Return a score that no URL has before it fell and that every fallen URL is below."""
+    return -FALL / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE

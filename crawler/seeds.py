@@ -1,0 +1,94 @@
+"""The URLs that a crawl starts from, as the user gives them."""
+
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable
+from pathlib import Path
+
+from crawler.errors import SettingError
+from crawler.politeness.ports import has_bad_port
+from crawler.url import normalise
+
+_MAX_FILE_BYTES = 256 * 1024 * 1024
+_HTTP = ("http://", "https://")
+_IS_HTTP = re.compile(r"https?:[/\\]", re.IGNORECASE)
+_LINE_END = re.compile("\r\n|\r|\n")
+# A scheme, but not a host with a port (`example.org:8080`).
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+(?:[/?#]|$))")
+_HOST = re.compile(r"(?:[^\s@\[\]\"'=]+\.[^\s@\[\]\"'=]+|localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
+
+
+def read_seeds(value: str, label: str) -> tuple[str, ...]:
+    """Return the normalised seed URLs of an argument, each once; raises `SettingError`.
+
+    `value` is the path of a file with one URL a line, or URLs with commas between them. A URL
+    without a scheme is one of http. `label` is the name that messages use.
+    """
+    path = Path(value)
+    if not value.lower().startswith(_HTTP) and (_exists(path) or not _are_urls(value)):
+        return read_seed_file(path, f"{label}={value}")
+    return _urls(((f"URL {n}", text) for n, text in enumerate(value.split(","), 1)), label)
+
+
+def read_seed_file(path: Path, label: str) -> tuple[str, ...]:
+    """Return the normalised URLs of a file, each once; raises `SettingError`.
+
+    The file is UTF-8, or UTF-16 with a byte order mark. Empty lines and lines that begin with `#`
+    do not count.
+    """
+    try:
+        if path.stat().st_size > _MAX_FILE_BYTES:
+            raise SettingError(f"{label}: too large for a list of seeds")
+        data = path.read_bytes()
+        is_wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
+        text = data.decode("utf-16" if is_wide else "utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{label}: cannot be read: {error}") from error
+    lines = enumerate(_LINE_END.split(text), start=1)
+    return _urls(
+        ((f"line {n}", line) for n, line in lines if not line.lstrip().startswith("#")), str(path)
+    )
+
+
+def _urls(texts: Iterable[tuple[str, str]], origin: str) -> tuple[str, ...]:
+    urls = []
+    for place, text in texts:
+        if not text.strip():
+            continue
+        url = _url(text.strip())
+        if url is None:
+            raise SettingError(f"{origin}: {place} is not an http(s) URL: {text.strip()[:80]}")
+        if has_bad_port(url):
+            raise SettingError(f"{origin}: {place} has a port that no browser opens: {url[:80]}")
+        urls.append(url)
+    if not urls:
+        raise SettingError(f"{origin}: no URL to start from")
+    return tuple(dict.fromkeys(urls))
+
+
+def _url(text: str) -> str | None:
+    if _IS_HTTP.match(text):
+        return normalise(text)
+    bare = text.removeprefix("//")
+    host = re.split(r"[/\\?#]", bare, maxsplit=1)[0]
+    if _SCHEME.match(bare) or not _HOST.fullmatch(host):
+        return None
+    return normalise(f"http://{bare}")
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _are_urls(value: str) -> bool:
+    """Return True if all texts between commas begin with a host that may be registered."""
+    from tldextract import TLDExtract
+
+    domain_of = TLDExtract(cache_dir=None, suffix_list_urls=())
+    parts = [part.strip() for part in value.split(",") if part.strip()]
+    return bool(parts) and all(
+        part.lower().startswith(_HTTP) or (_url(part) and domain_of(part).suffix) for part in parts
+    )

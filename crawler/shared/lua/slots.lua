@@ -1,0 +1,41 @@
+--@ admit locate seed
+
+-- Part 4, the slots of domains and of addresses, as `crawler/frontier/slots.py` describes them. A
+-- holder is a domain or an address.
+
+-- Returns the slots taken by each holder and its relevant pages, by its name.
+local function slots_taken(holders, cap)
+  local taken, earned = {}, {}
+  if cap > 0 then
+    local relevant = fields_of('earned', holders)
+    for i, number in ipairs(fields_of('taken', holders)) do
+      taken[holders[i]], earned[holders[i]] = tonumber(number or 0), tonumber(relevant[i] or 0)
+    end
+  end
+  return taken, earned
+end
+
+local function most_slots(cap, relevant)
+  return cap > 0 and cap + config.earned_slots * relevant or math.huge
+end
+
+-- Returns the number of falls of the next URL, and the number of slots at which it grows.
+local function level_at(cap, taken)
+  if cap == 0 then
+    return 0, math.huge
+  end
+  local free = math.max(1, math.floor(cap / config.free_share))
+  local _, level = math.frexp(math.floor(taken / free))
+  return level, free * 2 ^ level
+end
+
+-- Returns a tier after some falls.
+local function fallen(tier, level)
+  local score, doubtful = -tonumber(tier), config.doubts_up_to
+  if not doubtful or score <= doubtful then
+    score = score - level * config.fall
+  else
+    score = doubtful + math.ldexp(score - doubtful, -config.shrinking * level)
+  end
+  return string.format('%.17g', -score)
+end

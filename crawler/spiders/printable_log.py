@@ -1,0 +1,52 @@
+"""Log messages without control characters.
+
+Messages of Scrapy, Twisted and this project contain texts that servers chose: URLs, headers,
+reasons of failures. A terminal could read them as commands.
+"""
+
+import logging
+from typing import Any
+
+from classifiers.errors import LangfocusError
+from crawler.report.formatting import printable
+
+_INDENT = "\n    "
+
+
+def make_log_printable() -> None:
+    """Make every message that this process logs from now on printable, by whichever handler.
+
+    Scrapy replaces its handler and formatter while a crawl starts; records remain. An application
+    with record classes of its own keeps them.
+    """
+    if logging.getLogRecordFactory() is logging.LogRecord:
+        logging.setLogRecordFactory(PrintableRecord)
+
+
+class PrintableRecord(logging.LogRecord):
+    """A record whose message and traceback have `?` for each character that is not printable.
+
+    Lines after the first are indented, so that no server can forge a message.
+    """
+
+    _traceback: str | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Take the arguments of `LogRecord`. An error of this project is logged in one line."""
+        super().__init__(*args, **kwargs)
+        error = self.exc_info[1] if self.exc_info else None
+        if isinstance(error, LangfocusError):
+            self.msg, self.args, self.exc_info = f"langfocus: {error}", (), None
+
+    def getMessage(self) -> str:
+        """Return the message."""
+        return _INDENT.join(map(printable, super().getMessage().split("\n")))
+
+    @property
+    def exc_text(self) -> str | None:
+        """The traceback; the formatter that makes it stores it here."""
+        return self._traceback
+
+    @exc_text.setter
+    def exc_text(self, text: Any) -> None:
+        self._traceback = text and _INDENT.join(map(printable, str(text).split("\n")))

@@ -1,0 +1,50 @@
+"""Slots of domains and addresses: earned by relevant pages, and a score that falls."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.frontier.slots import are_full, fallen, highest_fallen, level_of
+
+SCORES = st.floats(-900, 900).map(lambda score: round(score, 6))
+THRESHOLDS = st.none() | st.just(0.0)
+
+
+def test_the_slots_end_at_the_cap_and_ten_more_for_each_relevant_page() -> None:
+    assert [are_full(20, taken, 0) for taken in (0, 19, 20)] == [False, False, True]
+    assert [are_full(20, taken, 3) for taken in (49, 50)] == [False, True]
+    assert not are_full(0, 10**9, 0)
+
+
+def test_the_level_grows_when_the_slots_double_after_the_first_tenth() -> None:
+    assert [level_of(1000, n) for n in (0, 99, 100, 199, 200, 399, 400)] == [0, 0, 1, 1, 2, 2, 3]
+    assert [level_of(3, n) for n in range(5)] == [0, 1, 2, 2, 3]
+    assert level_of(0, 10**9) == 0
+
+
+@given(st.lists(SCORES, min_size=2, max_size=2), THRESHOLDS, st.integers(0, 20))
+def test_urls_with_equal_falls_keep_their_order(
+    scores: list[float], threshold: float | None, level: int
+) -> None:
+    low, high = sorted(scores)
+    assert fallen(low, level, threshold) <= fallen(high, level, threshold)
+
+
+@given(SCORES, SCORES, THRESHOLDS, st.integers(0, 20))
+def test_a_url_is_worse_than_every_url_of_its_kind_that_fell_less(
+    score: float, other: float, threshold: float | None, level: int
+) -> None:
+    is_promising = threshold is not None and score > threshold
+    is_same_kind = (threshold is not None and other > threshold) == is_promising
+    is_tiny = is_promising and min(score, other) < 1e-9
+    if is_same_kind and not is_tiny:
+        assert fallen(score, level + 1, threshold) < fallen(other, level, threshold)
+    if is_promising and threshold is not None:
+        assert fallen(score, level, threshold) > threshold
+        assert fallen(-1.0, 0, threshold) < fallen(score, level, threshold)
+
+
+@given(SCORES, THRESHOLDS, st.integers(1, 20))
+def test_every_fallen_url_waits_for_others(
+    score: float, threshold: float | None, level: int
+) -> None:
+    assert fallen(score, level, threshold) <= highest_fallen(threshold)
