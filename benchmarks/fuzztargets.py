@@ -609,7 +609,9 @@ def _check_settled(
         expect(kept, "lost between two tries", lease.url, rows, queued)
     else:
         expect((rows, queued, len(settled)) == (1, 0, 1), "not settled once", lease.url, rows)
-        expect(record.outcome in {PAGE, REDIRECT, "media", "redirect_loop"}, "outcome", record)
+        # A status outside of 100 to 999 is no answer of HTTP.
+        known = {PAGE, REDIRECT, "media", "redirect_loop", "protocol"}
+        expect(record.outcome in known, "outcome", record)
     over = connection.execute(
         "SELECT host FROM hosts WHERE admitted > ? OR admitted < 0", (HOST_CAP,)
     ).fetchall()

@@ -74,7 +74,7 @@ EMPTY_ENCODING: Final = 2.5
 """Nats for such an encoding if the text is in ASCII: English pages in Thai encodings exist."""
 WEAK_ENCODING: Final = 2.0
 DOUBT: Final = 0.95
-"""Confidence below which the URL and the neighbours count."""
+"""Probability among the known languages below which the URL and the neighbours count."""
 URL_WEIGHT: Final = 0.7
 """Factor of the nats of the URL: for languages with few learned URLs they are too large."""
 URL_MOST: Final = 5.0
@@ -151,7 +151,7 @@ class Composite:
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
         ranking = scales.ranking()
-        if not ranking or ranking[0][1] < DOUBT:
+        if _is_doubtful(ranking):
             _weigh_neighbours(scales, "inlinks", surroundings.inlinks, INLINK_NATS)
             _weigh_neighbours(scales, "outlinks", surroundings.outlinks, OUTLINK_NATS)
             _weigh_url(scales, surroundings.url)
@@ -174,6 +174,13 @@ class Composite:
         shares = self.engine.shares(page.text, reading, language) if reading.codes else ()
         decided = _decisive(scales, language)
         return PageLanguage(language, confidence, decided, reason, shares)
+
+
+def _is_doubtful(ranking: list[tuple[str, float]]) -> bool:
+    """Whether the page alone leaves a doubt between known languages, or is in none of them."""
+    none = dict(ranking).get(NO_LANGUAGE, 0.0)
+    best = max((share for code, share in ranking if code != NO_LANGUAGE), default=0.0)
+    return none > 0.5 or best < DOUBT * (1 - none)
 
 
 @cache
