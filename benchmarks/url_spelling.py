@@ -74,7 +74,7 @@ def by_ada(base: str, links: Sequence[str]) -> list[str | None]:
 
 def by_can_ada(base: str, links: Sequence[str]) -> list[str | None]:
     """Make links absolute by the other binding of the parser."""
-    from can_ada import parse
+    from can_ada import parse  # pip install can-ada
 
     at = parse(base)
     urls: list[str | None] = []

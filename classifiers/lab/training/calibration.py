@@ -21,9 +21,10 @@ RAISED, ALONE = "raised", "alone"
 """Use of the top-level domain: it adds 1 to the decision value, or decides alone."""
 
 _SHIFTS: Final = np.arange(-1.0, 1.001, 0.02)
-_ENOUGH: Final = 700
-"""Number of URLs from which a language's own threshold counts more than the common one. The best
-threshold of few URLs says Yes to many others: with 100, a crawl for Ukrainian lost a tenth."""
+_ENOUGH: Final = (100, 700)
+"""Least and most number of URLs from which a language's own threshold counts more than the common
+one; between them a tenth of the largest language. The best threshold of few URLs beside many says
+Yes to too many others: with 100, a crawl for Ukrainian lost a tenth."""
 _FEW: Final = 10
 """Least number of URLs for a comparison of the top-level domain with the classifier."""
 
@@ -135,7 +136,8 @@ def _best_shift(scores: Floats, is_positive: Flags, weights: Floats) -> tuple[fl
 
 def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
     """Shifts; those of languages with few URLs are moved towards the median."""
-    reliable = shifts[counts >= _ENOUGH]
+    enough = float(np.clip(counts.max(initial=0) / 10, *_ENOUGH))
+    reliable = shifts[counts >= enough]
     middle = float(np.median(reliable)) if len(reliable) else 0.0
-    result: Floats = (shifts * counts + middle * _ENOUGH / 2) / (counts + _ENOUGH / 2)
+    result: Floats = (shifts * counts + middle * enough / 2) / (counts + enough / 2)
     return result
