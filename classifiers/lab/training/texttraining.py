@@ -26,7 +26,7 @@ from classifiers.pages.text import typicality
 from classifiers.pages.text.scripts import utf16_units, vote
 from classifiers.pages.text.textengine import model_script
 from classifiers.pages.text.textgrams import buckets
-from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel
+from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel, language_of
 
 MIN_TEXTS: Final = 40
 """Least number of texts of a language in a script that is learned."""
@@ -81,6 +81,11 @@ class ScriptTexts:
     def counts(self) -> list[Counts]:
         """Return the weighted counts of each fold, (n_tags, n_buckets)."""
         return [self._counted(np.flatnonzero(self.folds == fold)) for fold in range(FOLDS)]
+
+    @cached_property
+    def total(self) -> Counts:
+        """Return the weighted counts of all folds, (n_tags, n_buckets)."""
+        return sum(self.counts, np.zeros_like(self.counts[0]))
 
     def _counted(self, rows: npt.NDArray[np.int64]) -> Counts:
         from scipy.sparse import csr_matrix
@@ -203,10 +208,9 @@ def values_of(counts: Counts) -> tuple[Counts, Counts]:
 
 
 def _cross_validated(texts: ScriptTexts) -> Held:
-    whole = sum(texts.counts, np.zeros_like(texts.counts[0]))
     parts: list[Scored] = []
     for fold in range(FOLDS):
-        values, floors = values_of(whole - texts.counts[fold])
+        values, floors = values_of(texts.total - texts.counts[fold])
         parts += [
             _scored(texts, groups, values, floors)
             for groups in (_groups(texts, fold, size) for size in SIZES)
@@ -287,7 +291,7 @@ def _typical(n_tags: int, scored: Scored) -> Counts:
 def _learned(held: Held) -> ScriptModel:
     """The model of a script from all its texts."""
     texts = held.texts
-    values, floors = values_of(sum(texts.counts, np.zeros_like(texts.counts[0])))
+    values, floors = values_of(texts.total)
     values[values < FAINTEST] = 0
     scale = max(float(values.max()), 1e-6) / 127**2
     codes = np.rint(np.sqrt(values / scale)).astype(np.int8)
@@ -320,7 +324,7 @@ def _cases(held: Held, is_left_out: bool) -> tuple[Any, Any, Any]:
     language tells nothing and is not used.
     """
     texts, scored = held.texts, held.scored
-    languages = np.array([tag.partition("-")[0] for tag in texts.tags])
+    languages = np.array(list(map(language_of, texts.tags)))
     own = np.where(scored.columns >= 0, languages[scored.columns], "")
     is_own = own[:, None] == languages[None, :]
     values = np.where(is_own & is_left_out, -np.inf, scored.values).astype(np.float64)
@@ -349,7 +353,7 @@ def _facts(rows: Sequence[LabelledText], held: Sequence[Held]) -> dict[str, Any]
     facts: dict[str, dict[str, Any]] = {}
     right: defaultdict[tuple[str, int], list[bool]] = defaultdict(list)
     for each in held:
-        languages = [tag.partition("-")[0] for tag in each.texts.tags]
+        languages = list(map(language_of, each.texts.tags))
         for at, code in enumerate(languages):
             entry = facts.setdefault(code, {"sentences": 0, "scripts": []})
             entry["sentences"] += int((each.texts.columns == at).sum())

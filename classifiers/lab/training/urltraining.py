@@ -174,22 +174,6 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     )
 
 
-def scored_unseen(
-    rows: Sequence[LabelledUrl], options: Options
-) -> tuple[tuple[str, ...], evidence.Seen]:
-    """The languages of the classifiers, and all rows scored by classifiers of other domains."""
-    data = _Data.of(rows, options)
-    parts = _fit_parts(data, range(options.folds), options)
-    return data.languages, _seen(data, _unseen(data, parts, options))
-
-
-def _seen(data: _Data, scores: npt.NDArray[np.float64]) -> evidence.Seen:
-    rows, domain = [*data.chosen, *data.others], domain_reader()
-    urls = [row.url for row in rows]
-    sites = [domain(url) for url in urls]
-    return evidence.Seen(urls, [row.language for row in rows], sites, scores.astype(np.float32))
-
-
 def _evidence(
     data: _Data,
     unseen: npt.NDArray[np.float64],
@@ -197,10 +181,13 @@ def _evidence(
     options: Options,
 ) -> Evidence:
     """How one language is named; with a choice of languages, only one of these."""
-    seen = _seen(data, unseen)
-    scores = thresholds.applied(unseen, seen.urls, data.languages).astype(np.float32)
+    rows, domain = [*data.chosen, *data.others], domain_reader()
+    urls = [row.url for row in rows]
+    sites = [domain(url) for url in urls]
+    scores = thresholds.applied(unseen, urls, data.languages).astype(np.float32)
+    seen = evidence.Seen(urls, [row.language for row in rows], sites, scores)
     named = data.languages if options.languages else evidence.nameable(data.languages)
-    return evidence.learn(seen._replace(scores=scores), named, options.seed)
+    return evidence.learn(seen, named, options.seed)
 
 
 def matrix(urls: Sequence[str], bits: int) -> Any:

@@ -1,4 +1,4 @@
-"""Words of languages, and the made-up names, paths and phrases that training uses.
+"""Words of languages, and the made-up names and paths that training uses.
 
 A crawl finds hosts that are in no list of URLs. Their names are joined words of a language and
 names of towns, so classifiers also learn from made-up names. Words are drawn by frequency from the
@@ -42,8 +42,6 @@ ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
 
 _CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 """Languages with another code in wordfreq."""
-_PHRASE_CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh"}
-_WITHOUT_SPACES: Final = frozenset({"ja", "ko", "th", "zh"})
 _EVENNESS: Final = 0.5
 """Power of the frequency by which words are drawn; below 1, rare words are drawn more often."""
 _PER_NAME: Final = ((1, 0.30), (2, 0.35), (3, 0.20), (4, 0.10), (6, 0.05))
@@ -123,22 +121,6 @@ def paths(language: str, n_paths: int, seed: int) -> list[str]:
         text = mark.join(words[word] for word in chosen)
         result.append("/" + quote(text.encode(encodings[at % len(encodings)], "ignore")))
     return result
-
-
-def phrases(language: str, n_phrases: int, seed: int) -> list[str]:
-    """Made-up phrases of one to six words; [] for a language without a word list.
-
-    [] for Chinese, Japanese, Korean and Thai, too: their texts are not split into words.
-    """
-    code = _PHRASE_CODES.get(language, language)
-    if language in _WITHOUT_SPACES or code not in _wordfreq().available_languages("small"):
-        return []
-    words, shares = _listed_words(language)
-    chance = np.random.default_rng([seed, *language.encode(), 2])
-    lengths = chance.integers(1, 7, n_phrases)
-    drawn = chance.choice(len(words), int(lengths.sum()), p=shares)
-    pieces = np.split(drawn, np.cumsum(lengths)[:-1])
-    return [" ".join(words[at] for at in piece) for piece in pieces]
 
 
 def plain(word: str, language: str) -> str:

@@ -20,7 +20,14 @@ from typing import TYPE_CHECKING, Final
 
 from classifiers import languages
 from classifiers.pages.charset.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
-from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, Surroundings, unknown
+from classifiers.pages.method import (
+    MIN_REFERENCE_LENGTH,
+    NOTHING,
+    Neighbour,
+    PageLanguage,
+    Surroundings,
+    unknown,
+)
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
 from classifiers.pages.text.textengine import (
@@ -85,8 +92,6 @@ INLINK_NATS: Final = 3.0
 OUTLINK_NATS: Final = 0.7
 MAX_NEIGHBOURS: Final = 10
 """Neighbours that are counted (Hayati 2004, 5.4)."""
-MIN_NEIGHBOUR: Final = 150
-"""Characters of text from which a neighbour is counted (Hayati 2004, 5.4)."""
 MAX_NEIGHBOUR_NATS: Final = 9.0
 THIN: Final = 0.25
 """Confidence below which the language is unknown."""
@@ -163,7 +168,7 @@ class Composite:
     ) -> PageLanguage:
         if not ranking:
             return unknown(_nothing(page, scales.ballot))
-        if dict(ranking).get(NO_LANGUAGE, 0.0) > 0.5:  # more than all known ones together
+        if _share_of_none(ranking) > 0.5:  # more than all known ones together
             return unknown(f"the text is in no known language: {_reason(scales, ranking)}")
         ranking = sorted(ranking, key=lambda pair: pair[0] == NO_LANGUAGE)
         language, confidence = ranking[0]
@@ -178,9 +183,14 @@ class Composite:
 
 def _is_doubtful(ranking: list[tuple[str, float]]) -> bool:
     """Whether the page alone leaves a doubt between known languages, or is in none of them."""
-    none = dict(ranking).get(NO_LANGUAGE, 0.0)
+    none = _share_of_none(ranking)
     best = max((share for code, share in ranking if code != NO_LANGUAGE), default=0.0)
     return none > 0.5 or best < DOUBT * (1 - none)
+
+
+def _share_of_none(ranking: list[tuple[str, float]]) -> float:
+    """The probability that the page is in no known language."""
+    return dict(ranking).get(NO_LANGUAGE, 0.0)
 
 
 @cache
@@ -282,7 +292,7 @@ def _weigh_neighbours(
 
 
 def _counted(neighbours: Iterable[Neighbour]) -> Iterator[Neighbour]:
-    long = (each for each in neighbours if each.characters >= MIN_NEIGHBOUR)
+    long = (each for each in neighbours if each.characters >= MIN_REFERENCE_LENGTH)
     for _, neighbour in zip(range(MAX_NEIGHBOURS), long, strict=False):
         yield neighbour
 

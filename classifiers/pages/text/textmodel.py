@@ -58,6 +58,11 @@ class TextScores:
         return int(self.features.sum())
 
 
+def language_of(tag: str) -> str:
+    """The language of a column: `zh` of `zh-Hant`."""
+    return tag.partition("-")[0]
+
+
 class LazyTable:
     """Values of one script, in memory once: as they are in the file, or padded after their use."""
 
@@ -105,7 +110,7 @@ class ScriptModel:
     @cached_property
     def languages(self) -> tuple[str, ...]:
         """Return the language of each column."""
-        return tuple(tag.partition("-")[0] for tag in self.tags)
+        return tuple(map(language_of, self.tags))
 
     @cached_property
     def columns(self) -> dict[str, list[int]]:

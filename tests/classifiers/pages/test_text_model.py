@@ -14,7 +14,7 @@ from classifiers.lab.datasets import LabelledText
 from classifiers.lab.training import texttraining
 from classifiers.lab.training.serbian import in_latin_letters
 from classifiers.lab.training.texttraining import MIN_TEXTS, matrix
-from classifiers.pages.text import textgrams, textmodel
+from classifiers.pages.text import textgrams, textmodel, typicality
 from classifiers.pages.text.textengine import shipped_engine
 from classifiers.pages.text.textmodel import TextModel
 
@@ -127,6 +127,16 @@ def test_training_and_scoring_see_the_same_features(small: TextModel) -> None:
     found = latin.scores(text)
     assert np.allclose(found.whole, expected, rtol=1e-4)
     assert found.n_features == features.sum()
+
+
+@given(st.floats(-9, 9), st.floats(0, 9), st.integers(0, 10**6))
+def test_one_text_and_many_have_the_same_odds_of_a_known_language(
+    deficit: float, lead: float, n_features: int
+) -> None:
+    coefficients = shipped_engine().model.typicality
+    arrays = (np.array([float(each)]) for each in (deficit, lead, n_features))
+    (expected,) = typicality.facts(*arrays) @ coefficients
+    assert typicality.log_odds(coefficients, deficit, lead, n_features) == pytest.approx(expected)
 
 
 @settings(deadline=None, max_examples=60)
