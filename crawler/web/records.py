@@ -78,8 +78,7 @@ def scan(path: Path, skipped: Skipped | None = None) -> Iterator[ArchiveRecord]:
             file.seek(0)
             if not start:
                 raise ArchiveError(f"{path}: the file is empty; give a WARC file")
-            read = _compressed if start == GZIP else _plain
-            for record in read(file, path, skipped):
+            for record in _records(file, path, skipped, is_packed=start == GZIP):
                 is_any_whole = True
                 yield record
     except OSError as error:
@@ -185,16 +184,21 @@ class PartialRecord:
             raise self.error("the file ends inside this record", AGAIN)
 
 
-def _compressed(file: BinaryIO, path: Path, skipped: Skipped) -> Iterator[ArchiveRecord]:
+def _records(
+    file: BinaryIO, path: Path, skipped: Skipped, *, is_packed: bool
+) -> Iterator[ArchiveRecord]:
+    """Yield the whole records; after a damaged one, go on at the next one that can be found."""
+    end = None if is_packed else os.fstat(file.fileno()).st_size
+    read, find_next = (_read_member, _next_member) if is_packed else (_read_plain, _next_record)
     ahead, failures = file.read(BLOCK), 0
     while ahead and failures < MOST_FAILURES:
-        reading = PartialRecord(path, file.tell() - len(ahead))
+        reading = PartialRecord(path, file.tell() - len(ahead), end=end)
         try:
-            ahead = _feed_member(reading, file, ahead) or file.read(BLOCK)
+            ahead = read(reading, file, ahead)
         except ArchiveError as error:
             skipped.count(error)
             failures += 1
-            ahead = _next_member(file, reading.offset + 1)
+            ahead = find_next(file, reading.offset + 1)
         else:
             failures = 0
             yield from _finished(reading, skipped)
@@ -213,7 +217,7 @@ def _finished(reading: PartialRecord, skipped: Skipped) -> Iterator[ArchiveRecor
 def _next_member(file: BinaryIO, start: int) -> bytes:
     """Go to the next gzip member that holds a record; return its first bytes, b"" if none is."""
     for _ in range(MOST_CANDIDATES):
-        found = _find(file, start, MEMBER)
+        found = find(file, start, MEMBER)
         if found is None:
             break
         file.seek(found)
@@ -231,7 +235,7 @@ def _begins_record(ahead: bytes) -> bool:
         return False
 
 
-def _find(file: BinaryIO, start: int, wanted: bytes) -> int | None:
+def find(file: BinaryIO, start: int, wanted: bytes) -> int | None:
     """Return the offset of the first occurrence of some bytes from `start` on."""
     file.seek(start)
     data = b""
@@ -270,28 +274,23 @@ def _feed_plain(reading: PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
     return ahead
 
 
-def _plain(file: BinaryIO, path: Path, skipped: Skipped) -> Iterator[ArchiveRecord]:
-    size = os.fstat(file.fileno()).st_size
-    ahead, failures = file.read(BLOCK), 0
-    while ahead and failures < MOST_FAILURES:
-        reading = PartialRecord(path, file.tell() - len(ahead), end=size)
-        try:
-            ahead = _feed_plain(reading, file, ahead)
-            reading.check_whole()
-        except ArchiveError as error:
-            skipped.count(error)
-            failures += 1
-            ahead = _next_record(file, reading.offset + 1)
-        else:
-            failures = 0
-            yield from _finished(reading, skipped)
-        while ahead and not (ahead := ahead.lstrip(NEWLINES)):
-            ahead = file.read(BLOCK)
+def _read_member(reading: PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
+    """Read one gzip member; return the first bytes of the next one."""
+    return _feed_member(reading, file, ahead) or file.read(BLOCK)
+
+
+def _read_plain(reading: PartialRecord, file: BinaryIO, ahead: bytes) -> bytes:
+    """Read one record, which must be whole; return the first bytes of the next one."""
+    ahead = _feed_plain(reading, file, ahead)
+    reading.check_whole()
+    while ahead and not (ahead := ahead.lstrip(NEWLINES)):
+        ahead = file.read(BLOCK)
+    return ahead
 
 
 def _next_record(file: BinaryIO, start: int) -> bytes:
     """Go to the next text that begins a record; return its first bytes, b"" if there is none."""
-    found = _find(file, start, RECORD)
+    found = find(file, start, RECORD)
     if found is None:
         return b""
     file.seek(found)

@@ -15,7 +15,17 @@ from crawler.errors import ArchiveError
 from crawler.settings import DOWNLOAD_MAXSIZE
 from crawler.web.archive import answer_of
 from crawler.web.contract import Answer
-from crawler.web.records import AGAIN, BLOCK, GZIP, NEWLINES, ArchiveRecord, PartialRecord
+from crawler.web.records import (
+    AGAIN,
+    BLOCK,
+    GZIP,
+    MEMBER,
+    NEWLINES,
+    RECORD,
+    ArchiveRecord,
+    PartialRecord,
+    find,
+)
 
 KEPT_BYTES: Final = DOWNLOAD_MAXSIZE
 """Most bytes of an answer that are read, as in a crawl; the rest is skipped."""
@@ -23,8 +33,6 @@ KEPT_BYTES: Final = DOWNLOAD_MAXSIZE
 MOST_GAPS: Final = 1_000
 """Damaged places of a compressed file after which the rest is not read."""
 
-_START = b"WARC/"
-_MEMBER = GZIP + b"\x08"
 _MOST_UNPACKED = BLOCK
 
 
@@ -62,10 +70,10 @@ def is_warc(path: Path) -> bool:
         start = file.read(BLOCK)
     if start.startswith(GZIP):
         try:
-            start = zlib.decompressobj(wbits=31).decompress(start, len(_START))
+            start = zlib.decompressobj(wbits=31).decompress(start, len(RECORD))
         except zlib.error:
             start = b""
-    return start == _START or start.startswith(_START) or _is_named_so(path.name.lower())
+    return start == RECORD or start.startswith(RECORD) or _is_named_so(path.name.lower())
 
 
 def _is_named_so(name: str) -> bool:
@@ -96,8 +104,8 @@ def _answered(record: ArchiveRecord, block: bytes) -> ArchivedAnswer | Damage:
 
 def _records(path: Path) -> Iterator[tuple[ArchiveRecord, bytes] | Damage]:
     with path.open("rb") as file:
-        start = file.read(len(_START))
-        is_packed = start.startswith(GZIP) or (path.suffix.lower() == ".gz" and start != _START)
+        start = file.read(len(RECORD))
+        is_packed = start.startswith(GZIP) or (path.suffix.lower() == ".gz" and start != RECORD)
         size = file.seek(0, 2)
         file.seek(0)
         pieces = _unpacked(file) if is_packed else _plain(file)
@@ -141,7 +149,7 @@ class _Reader:
 
     def _piece(self, piece: _Piece) -> Iterator[tuple[ArchiveRecord, bytes] | Damage]:
         data, offset = piece.data, piece.offset
-        if piece.begins_member and data.startswith(_START):
+        if piece.begins_member and data.startswith(RECORD):
             yield from self._end()
             self._is_lost, self._carry = False, b""
         if self._size is not None:
@@ -173,9 +181,9 @@ class _Reader:
         if not self._is_lost:
             start = len(data) - len(data.lstrip(NEWLINES))
             return start if start < len(data) else None
-        found = data.find(b"\n" + _START)
+        found = data.find(b"\n" + RECORD)
         if found < 0:
-            self._carry = data[-len(_START) :]
+            self._carry = data[-len(RECORD) :]
             return None
         self._is_lost = False
         return found + 1
@@ -221,7 +229,7 @@ def _unpacked(file: BinaryIO) -> Iterator[_Piece | Damage]:
             yield Damage(offset, f"more than {MOST_GAPS:,} damaged places: the rest is not read")
             return
         yield Damage(offset, member.fault)
-        offset = _next_member(file, offset + 1)
+        offset = find(file, offset + 1, MEMBER)
 
 
 class _Member:
@@ -250,15 +258,3 @@ class _Member:
             return
         end = self._file.tell() - len(unzip.unused_data)
         self.end = end if unzip.unused_data or self._file.read(1) else None
-
-
-def _next_member(file: BinaryIO, start: int) -> int | None:
-    """Return the offset of the next bytes that look like a gzip member, None if there are none."""
-    file.seek(start)
-    data = b""
-    while more := file.read(BLOCK):
-        data = data[1 - len(_MEMBER) :] + more
-        found = data.find(_MEMBER)
-        if found >= 0:
-            return file.tell() - len(data) + found
-    return None
