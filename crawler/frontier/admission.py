@@ -43,7 +43,8 @@ class Outcome:
 class _Page(NamedTuple):
     """The links of a page that are decided about, by their place on the page, from 0.
 
-    `first` is the first place of each fingerprint. `hosts` are the hosts of the links in the order
+    `first` is the first place of each fingerprint, and `best` its best score; that is empty if
+    scores are not lifted. `hosts` are the hosts of the links in the order
     in which they are decided. `domains` are the domains of the hosts; it is empty if domains have
     no cap.
     """
@@ -51,6 +52,7 @@ class _Page(NamedTuple):
     links: Sequence[Link]
     prints: Sequence[int]
     first: Mapping[int, int]
+    best: Mapping[int, float]
     hosts: Mapping[int, str]
     domains: Mapping[str, str]
 
@@ -137,9 +139,10 @@ class Admitter:
         admissions = [Admission.SEEN] * len(links)
         accepted: list[_Accepted] = []
         for place, name in page.hosts.items():
-            link = self._best(page, place)
+            link = page.links[place]
+            best = page.best.get(prints[place], link.score)
             level = caps.level(name) if caps.is_crowded else 0
-            score = fallen(link.score, level, self.rules.doubts_up_to) if level else link.score
+            score = fallen(best, level, self.rules.doubts_up_to) if level else best
             if prints[place] in seen:
                 self._lift(prints[place], score, outcome)
                 continue
@@ -177,18 +180,8 @@ class Admitter:
                 for link in links:
                     rank.setdefault(host_of(link.url), len(rank))
                 hosts = dict(sorted(hosts.items(), key=lambda item: rank[item[1]]))
-        return _Page(links, prints, first, hosts, domains)
-
-    def _best(self, page: _Page, place: int) -> Link:
-        """Return a link; with the best score of its repetitions, if scores are lifted."""
-        link = page.links[place]
-        if not self.rules.lifts or len(page.first) == len(page.links):
-            return link
-        key = page.prints[place]
-        return Link(
-            link.url,
-            max(li.score for li, fp in zip(page.links, page.prints, strict=True) if fp == key),
-        )
+        best = _best_scores(links, prints) if self.rules.lifts else {}
+        return _Page(links, prints, first, best, hosts, domains)
 
     def _caps(self, page: _Page) -> _Caps:
         others = (domain for name, domain in page.domains.items() if domain != name)
@@ -259,6 +252,14 @@ class Admitter:
             accepted.score,
             origin.inlinks,
         )
+
+
+def _best_scores(links: Sequence[Link], prints: Sequence[int]) -> dict[int, float]:
+    """Return the best score of each fingerprint, as a page may link to a URL several times."""
+    best: dict[int, float] = {}
+    for link, key in zip(links, prints, strict=True):
+        best[key] = max(link.score, best.get(key, link.score))
+    return best
 
 
 def _with_repeated(page: _Page, admissions: list[Admission]) -> list[Admission]:
