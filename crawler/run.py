@@ -16,7 +16,7 @@ from typing import IO
 from crawler.errors import RunFolderError
 from crawler.frontier.row_check import set_bad_rows_aside
 from crawler.page_row import create_pages, page_checksum
-from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, printable, warn_of
+from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
 SCHEMA_VERSION = "5"
 
@@ -162,7 +162,7 @@ def lock_run(folder: Path) -> IO[str]:
 
 
 def _unusable(folder: Path, error: Exception) -> RunFolderError:
-    return RunFolderError(f"{folder}: cannot be used as a run folder: {printable(str(error))}")
+    return RunFolderError(f"{folder}: cannot be used as a run folder: {one_line(str(error))}")
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -222,7 +222,7 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
         raise
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # SQLite quotes the schema, and sqlite3 fails to decode a message that is not UTF-8.
-        fault = printable(str(error))
+        fault = one_line(str(error))
     if fault:
         raise _damaged(folder, fault)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.set_aside import printable
+from crawler.set_aside import one_line
 
 
 @contextmanager
@@ -32,7 +32,7 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
             yield connection
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # sqlite3 fails to decode a message that is not UTF-8.
-        raise RunFolderError(f"{path} cannot be read as a run: {printable(str(error))}") from error
+        raise RunFolderError(f"{path} cannot be read as a run: {one_line(str(error))}") from error
 
 
 class Session(NamedTuple):

@@ -33,7 +33,7 @@ def set_aside(connection: sqlite3.Connection, rows: Sequence[BadRow]) -> None:
     """Keep bad rows in the caller's transaction; a row that is kept already stays as it is."""
     connection.executemany(
         "INSERT OR IGNORE INTO set_aside VALUES (?, ?, ?)",
-        [tuple(printable(text) for text in row) for row in rows],
+        [tuple(one_line(text) for text in row) for row in rows],
     )
 
 
@@ -46,13 +46,13 @@ def number_set_aside(connection: sqlite3.Connection) -> int:
 def warn_of(rows: Sequence[BadRow], place: object) -> None:
     """Log the first rows by name, and the number of the others."""
     for row in rows[:_MOST_NAMED]:
-        _log.warning("%s: %s is set aside: %s", place, printable(row.source), row.reason)
+        _log.warning("%s: %s is set aside: %s", place, one_line(row.source), row.reason)
     if len(rows) > _MOST_NAMED:
         more = len(rows) - _MOST_NAMED
         _log.warning("%s: %s more rows are set aside; see its table set_aside", place, f"{more:,}")
 
 
-def printable(text: str) -> str:
+def one_line(text: str) -> str:
     """Return a text of one line that any database and terminal can take."""
     short = " ".join(text[:_LONGEST_CONTENT].encode("utf-8", "backslashreplace").decode().split())
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in short)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Record
 from crawler.page_row import URL_COLUMNS, checked_values, fault_of
-from crawler.set_aside import BadRow, printable
+from crawler.set_aside import BadRow, one_line
 from crawler.url import fingerprint
 
 if TYPE_CHECKING:
@@ -257,7 +257,7 @@ class StoredCrawl:
 
     def _loss(self, told: str) -> str:
         _, _, part = told.partition(" ")
-        told = f"keys ({printable(part)}) were deleted from" if part else "nothing is kept of"
+        told = f"keys ({one_line(part)}) were deleted from" if part else "nothing is kept of"
         return (
             f"{told} this crawl, {self._prefix[1:-2]}, in Redis; merge the folders of its workers "
             "and begin another crawl (LANGFOCUS_CRAWL)"
