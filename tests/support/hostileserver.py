@@ -66,14 +66,19 @@ def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
     async def serve() -> None:
         loops.append(asyncio.get_running_loop())
         tasks: set[asyncio.Task[None]] = set()
-        writers: list[asyncio.StreamWriter] = []
 
         async def connection(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            writers.append(writer)
             task = asyncio.current_task()
             if task is not None:
                 tasks.add(task)
-            await _connection(hosts, proxy, reader, writer)
+            try:
+                await _connection(hosts, proxy, reader, writer)
+                await writer.wait_closed()
+            except (asyncio.IncompleteReadError, ConnectionError):
+                pass  # the client went away
+            except asyncio.CancelledError:
+                # What a client did not take would keep its connection open for ever.
+                writer.transport.abort()
 
         server = await asyncio.start_server(connection, "127.0.0.1", 0)
         proxy.port = server.sockets[0].getsockname()[1]
@@ -83,10 +88,6 @@ def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        # What a client did not take would keep its connection open for ever.
-        for writer in writers:
-            writer.transport.abort()
-        await asyncio.sleep(0)
 
     thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
@@ -122,8 +123,6 @@ async def _connection(
             await exchange.send(answer(b"", status=b"404 -"))
         else:
             await hosts.get(host, _unknown)(exchange)
-    except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-        pass  # the client went away, or the test is over
     finally:
         proxy.open -= 1
         writer.close()
