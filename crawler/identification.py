@@ -6,7 +6,6 @@ from classifiers.errors import ClassifierError
 from classifiers.pages.binary import binary_kind
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
-    NOTHING,
     Neighbour,
     PageLanguage,
     PageMethod,
@@ -14,9 +13,7 @@ from classifiers.pages.method import (
     unknown,
 )
 from classifiers.pages.methods import method
-from classifiers.pages.methods.composite import MIN_LETTERS
 from classifiers.pages.parse import ParsedPage, parse_page
-from classifiers.pages.text.scripts import utf16_units, vote
 from crawler.errors import SettingError
 from crawler.visit import Download, Read, Reading
 
@@ -67,16 +64,6 @@ def identified(
         url=download.url,
         content_language=download.content_language,
     )
-    return page, by.identify(page, surroundings(page, download.url, inlinks))
-
-
-def surroundings(page: ParsedPage, url: str, inlinks: Sequence[str] = ()) -> Surroundings:
-    """Return the evidence for the language of a page beside its bytes: its URL and inlinks.
-
-    `inlinks` are the languages of pages that link to it. There is no evidence for a page of fewer
-    than `MIN_LETTERS` letters: it has no language and gets no label.
-    """
-    if vote(utf16_units(page.text)).letters < MIN_LETTERS:
-        return NOTHING
     # Only pages of that length or more are among the inlinks.
-    return Surroundings(url, tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks))
+    neighbours = tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks)
+    return page, by.identify(page, Surroundings(download.url, neighbours))

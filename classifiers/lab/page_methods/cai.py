@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from classifiers import languages
 from classifiers.lab.datasets.texts import LabelledText
 from classifiers.lab.page_methods import cai_models
 from classifiers.lab.page_methods.cai_models import ByteModels, Distance
 from classifiers.lab.page_methods.cai_tables import encoded, filtered, language_of_encoding
+from classifiers.pages.declared import meant
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 
@@ -129,10 +129,12 @@ def by_encoding(page: ParsedPage) -> PageLanguage:
 
 
 def by_declaration(page: ParsedPage) -> PageLanguage:
-    """The language that the page declares in any spelling; the first known one counts."""
+    """The language that the page declares in any spelling; the first known one counts.
+
+    So does the first of a list such as `de, en` (Listing 2-1).
+    """
     for declaration in page.declarations:
-        language = languages.canonical(declaration.tag)
-        if language is not None:
+        for language in meant(declaration.tag)[:1]:
             sure = _ENGLISH_CONFIDENCE if language == "en" else _SURE
             reason = f"declaration {declaration.source}={declaration.tag}"
             return PageLanguage(language, sure, "declaration", reason)

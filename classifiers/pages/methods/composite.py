@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 
 from classifiers import languages
 from classifiers.pages.charset.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
+from classifiers.pages.declared import meant
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
     NOTHING,
@@ -62,6 +63,9 @@ DECLARED_RARE: Final = 10.5
 hard to distinguish from that of a neighbour with a larger Web (Galician, Bosnian, Latin
 Serbian).
 """
+LISTED: Final = 4.0
+"""Nats for the one language beside English in a list (`de, en`): some sites list those of all of
+their pages on each. It was chosen below DECLARED; no labelled page has such a list."""
 DISPUTED: Final = 2.0
 """Nats for a declared language if two are declared, or if the text contradicts a rare one."""
 MAX_TWIN: Final = 3.0
@@ -152,6 +156,8 @@ class Composite:
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of a page with the probability that the evidence gives it."""
         scales = _Scales(self.engine.read(page.text))
+        if scales.ballot.letters < MIN_LETTERS:
+            surroundings = NOTHING  # such a page gets no label
         _weigh_text(scales)
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
@@ -224,13 +230,18 @@ def _twins_of(code: str) -> frozenset[str]:
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
     """Add the declarations of each language together; further places count little."""
     found: dict[str, list[str]] = {}
+    alone = set()
     for declaration in page.declarations:
-        code = _meant(declaration.tag, scales)
-        if code is not None and _may_be(code, scales.ballot):
-            found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
+        codes = _meant(declaration.tag, scales)
+        alone.update(codes if len(codes) == 1 else ())
+        for code in codes:
+            if _may_be(code, scales.ballot):
+                found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
     others = {code: places for code, places in found.items() if code != "en"}
     for code, places in others.items():
-        nats = _declared_nats(code, scales) + _again(places) if len(others) == 1 else DISPUTED
+        nats = DISPUTED if len(others) > 1 else _declared_nats(code, scales) + _again(places)
+        if code not in alone:
+            nats = min(nats, LISTED)
         scales.add("declaration", code, nats, ", ".join(places[:3]))
     if "en" in found and not others:
         scales.add("declaration", "en", DECLARED_ENGLISH, found["en"][0])
@@ -243,16 +254,15 @@ def _again(places: list[str]) -> float:
     return DECLARED_AGAIN * any(not place.startswith("html") for place in places[1:])
 
 
-def _meant(tag: str, scales: _Scales) -> str | None:
-    """The language of a tag, or of a country code that is written in place of a tag.
+def _meant(tag: str, scales: _Scales) -> tuple[str, ...]:
+    """The languages of a declaration; a country's code may stand in place of its language.
 
     `se` is Northern Sami, but on a page that reads as Swedish it is Sweden.
     """
-    code = languages.canonical(tag)
-    if code is None or len(tag.strip()) != 2:
-        return code
-    spoken = languages.language_of_tld(tag.strip())
-    return spoken if scales.reading.codes[:1] == (spoken,) else code
+    spoken = languages.language_of_tld(tag.strip()) if len(tag.strip()) == 2 else None
+    if spoken is not None and scales.reading.codes[:1] == (spoken,):
+        return (spoken,)
+    return meant(tag)
 
 
 def _declared_nats(language: str, scales: _Scales) -> float:

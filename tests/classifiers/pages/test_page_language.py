@@ -142,6 +142,19 @@ def test_a_country_declared_instead_of_a_language_stands_for_its_language(
     assert page_of(f'<html lang="{country}"><p>{SENTENCES[language]}').language == language
 
 
+def test_a_list_of_languages_is_weaker_than_one_language() -> None:
+    listed = page_of("<p>Kontakt Impressum", content_language="de, en")
+    alone = page_of("<p>Kontakt Impressum", content_language="de")
+    assert (listed.language, alone.language) == ("de", "de")
+    assert "HTTP Content-Language=de, en: +4.0" in listed.reason
+    assert listed.confidence < alone.confidence
+    assert page_of(f"<p>{SENTENCES['en']}", content_language="de, en").language == "en"
+
+
+def test_korea_is_no_language_of_nigeria() -> None:
+    assert page_of('<html lang="kr"><p>OK').language == "ko"
+
+
 @pytest.mark.parametrize("declared", ["br", "gl", "se", "xh"])
 def test_a_small_language_declared_on_an_english_page_is_not_believed(declared: str) -> None:
     assert page_of(f'<html lang="{declared}"><p>{SENTENCES["en"] * 3}').language == "en"
