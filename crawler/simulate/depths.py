@@ -56,21 +56,32 @@ def _sort(depth: Bytes, start: int, end: int, counts: Longs) -> None:
 
 
 @step
+def end_of_chain(servers: GrownServers, server: int) -> int:
+    """The page after an island's chain and the pages beside it; elsewhere the first of `FRONT`.
+
+    Unlike the other irrelevant pages of relevant servers, these have depths that follow from the
+    relevant pages behind them.
+    """
+    front, end = servers.start[server, FRONT], servers.start[server, 4]
+    return int(min(front + servers.chain[server] + servers.thickness[server], end))
+
+
+@step
 def _make_island(servers: GrownServers, server: int, depth: Bytes) -> None:
-    """Put the relevant pages of an island behind its chain, and leave no gap between depths."""
+    """Put a chain before the relevant pages of an island, and leave no gap between their depths.
+
+    The first relevant page keeps its depth if a chain that begins at depth 2 or more fits before
+    it.
+    """
     start = servers.start[server]
-    home, end, chain = start[FRONT], start[4], servers.chain[server]
-    entry = min(max(int(depth[home]), 2), MAX_DEPTH - 1 - chain)
-    depth[home] = entry
-    for further in range(1, chain):
+    home, chain = start[FRONT], servers.chain[server]
+    entry = min(max(int(depth[start[LINKED]]) - chain, 2), MAX_DEPTH - 1 - chain)
+    for further in range(chain):
         depth[home + further] = entry + further
     before = entry + chain - 1
-    beside = home + chain
-    while beside < min(home + chain + servers.thickness[server], end):
+    for beside in range(home + chain, end_of_chain(servers, server)):
         depth[beside] = before
-        beside += 1
     _close_gaps(depth, start[LINKED], start[FRONT], before)
-    _close_gaps(depth, beside, end, before)
 
 
 @step
@@ -84,32 +95,51 @@ def _close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
 
 
 @compiled
-def settle_depths(
-    servers: GrownServers,
-    places: Floats,
-    relevant: Floats,
-    near: Floats,
-    far: Floats,
-    depth: Bytes,
-) -> None:
-    """Depths from places: the bounds are those of relevant, near and far pages; then sort.
+def settle_relevant(
+    servers: GrownServers, places: Floats, linked: Floats, hidden: Floats, depth: Bytes
+) -> Longs:
+    """Depths of relevant pages and of the chains before them; return how many of the latter.
 
-    Chains and the pages beside them are the first pages of a segment.
+    `linked` are the bounds between the places of relevant pages that relevant ones link to,
+    `hidden` between those of others. The result is (MAX_DEPTH + 1,), by depth.
+    """
+    counts, placed = np.zeros((2, MAX_DEPTH + 1), np.int64)
+    for server in range(len(servers.kind)):
+        start = servers.start[server]
+        is_island = servers.kind[server] in (ISLAND, REMOTE)
+        bounds = hidden if is_island else linked
+        for page in range(start[LINKED], start[SHY]):
+            depth[page] = _depth_of(places[page], bounds)
+        for page in range(start[SHY], start[FRONT]):
+            depth[page] = _depth_of(places[page], hidden)
+        _sort(depth, start[LINKED], start[SHY], counts)
+        _sort(depth, start[SHY], start[FRONT], counts)
+        if is_island:
+            _make_island(servers, server, depth)
+            for page in range(start[FRONT], end_of_chain(servers, server)):
+                placed[depth[page]] += 1
+    return placed
+
+
+@compiled
+def settle_others(
+    servers: GrownServers, places: Floats, near: Floats, far: Floats, depth: Bytes
+) -> None:
+    """Depths of irrelevant pages that are in no chain, sorted.
+
+    `near` are the bounds between the places of those on servers with relevant pages, `far` between
+    those of others.
     """
     counts = np.zeros(MAX_DEPTH + 1, np.int64)
     for server in range(len(servers.kind)):
-        start = servers.start[server]
-        others = far if servers.kind[server] == OTHER else near
-        for page in range(start[LINKED], start[FRONT]):
-            depth[page] = _depth_of(places[page], relevant)
-        for page in range(start[FRONT], start[4]):
-            depth[page] = _depth_of(places[page], others)
-        _sort(depth, start[LINKED], start[SHY], counts)
-        _sort(depth, start[SHY], start[FRONT], counts)
+        bounds = far if servers.kind[server] == OTHER else near
+        first, end = end_of_chain(servers, server), servers.start[server, 4]
+        for page in range(first, end):
+            depth[page] = _depth_of(places[page], bounds)
         # Together: relevant pages link to the pages that are nearest to the seeds.
-        _sort(depth, start[FRONT], start[4], counts)
+        _sort(depth, first, end, counts)
         if servers.kind[server] in (ISLAND, REMOTE):
-            _make_island(servers, server, depth)
+            _close_gaps(depth, first, end, int(depth[first - 1]))
 
 
 @compiled

@@ -14,16 +14,17 @@ How each quantity comes about:
 - **Fig. 1**: relevant and other pages get distances from the seeds in the shares that
   `pages_by_distance` and `relevant_by_distance` ask for; pages of one server tend to be equally
   far. Each page has a parent one step nearer, and no link skips a step.
-- **Fig. 2 and the misses of Fig. 4**: some relevant pages, `hidden_pages`, are linked from
-  irrelevant ones only: single ones on servers with relevant pages elsewhere, and islands, whole
-  servers behind a row of irrelevant pages. How long the row is follows `detour_ratio`; how many
-  irrelevant pages of an island are found before its first relevant one has a long tail, so that
-  some islands outlast any tolerance. `remote_islands` of them are known from irrelevant servers
-  only.
+- **Fig. 2 and the misses of Fig. 4**: some relevant pages are linked from irrelevant ones only:
+  single ones on servers with relevant pages elsewhere, and islands, whole servers behind a row of
+  irrelevant pages. Their distances from the seeds are drawn so that within each distance they have
+  the share that `hidden_by_distance` asks for; the row begins as many links before the first of
+  them as it is long. How long it is follows `detour_ratio`; how many irrelevant pages of an island
+  are found before its first relevant one has a long tail, so that some islands outlast any
+  tolerance. `remote_islands` of them are known from irrelevant servers only.
 - **Harvest rate** (5.2): relevant pages link to `linked_other_pages` different irrelevant ones. A
   hard focused crawl downloads these beside relevant pages, 30 % of some two million.
 
-The paper shows its figures as plots, not as numbers. The defaults for Figures 1 and 2 are curves
+The paper shows its figures as plots, not as numbers. The defaults for Figures 1, 2 and 4 are curves
 that agree with its text. Sizes of servers are lognormal, unlike in the paper, which does not give
 their distribution.
 """

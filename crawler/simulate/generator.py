@@ -138,16 +138,56 @@ class Generator:
         servers = self._servers
         places = np.empty(len(self._home), np.float32)
         depths.draw_places(servers, 0.5, self._chance, places)
-        relevant, near, far = self._bounds(places)
+        relevant, near, far = self._by_distance()
         depth = np.empty(len(places), np.uint8)
-        depths.settle_depths(servers, places, relevant, near, far, depth)
+        bounds = self._relevant_bounds(places, relevant)
+        placed = depths.settle_relevant(servers, places, *bounds, depth)
+        # Chains have their places already; the other pages take those that are left.
+        free = near - np.cumsum(placed)[: len(near)]
+        bounds = self._other_bounds(places, np.maximum.accumulate(np.maximum(free, 0)), far)
+        depths.settle_others(servers, places, *bounds, depth)
         self._seeds = servers.start[self._seed_servers, layout.LINKED]
         depth[self._seeds] = 0
         return depth
 
-    def _bounds(self, places: npt.NDArray[np.float32]) -> list[npt.NDArray[np.float32]]:
-        """Places between the distances, for relevant, near and far pages."""
-        m, start = self._measures, self._servers.start
+    def _relevant_bounds(
+        self, places: npt.NDArray[np.float32], relevant: Doubles
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Places between the distances, for relevant pages that are not hidden and for hidden."""
+        start, front = self._servers.start, self._servers.start[:, layout.FRONT]
+        is_island = np.isin(self._servers.kind, (layout.ISLAND, layout.REMOTE))
+        first = np.where(is_island, start[:, layout.LINKED], start[:, layout.SHY])
+        linked = places[self._within(start[:, layout.LINKED], first)]
+        hidden = np.maximum.accumulate(relevant * self._measures.hidden_by_distance)
+        return (
+            _quantiles(linked, (relevant - hidden)[1:]),
+            _quantiles(places[self._within(first, front)], hidden[1:]),
+        )
+
+    def _other_bounds(
+        self, places: npt.NDArray[np.float32], near: Doubles, far: Doubles
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """Places between the distances, for irrelevant pages of relevant servers and of others."""
+        servers = self._servers
+        end = servers.start[:, 4]
+        chained = servers.start[:, layout.FRONT] + servers.chain + servers.thickness
+        is_near = self._within(np.minimum(chained, end), end)
+        n_near = self._measures.relevant_servers
+        first_far = servers.start[n_near, 0] if n_near < len(end) else len(places)
+        return _quantiles(places[is_near], near[1:]), _quantiles(places[first_far:], far[1:])
+
+    def _within(
+        self, first: npt.NDArray[np.int32], end: npt.NDArray[np.int32]
+    ) -> npt.NDArray[np.int64]:
+        """The pages of relevant servers from `first` (S,) to before `end` (S,)."""
+        n_near = self._measures.relevant_servers
+        sizes = (end - first)[:n_near].astype(np.int64)
+        begun = np.repeat(first[:n_near] - np.cumsum(sizes) + sizes, sizes)
+        return np.asarray(begun + np.arange(len(begun)))
+
+    def _by_distance(self) -> tuple[Doubles, Doubles, Doubles]:
+        """Relevant, near and far pages within 0, 1, 2, ... links of the seeds."""
+        m = self._measures
         within = np.array(m.pages_by_distance, np.float64)
         relevant = np.minimum(within * m.relevant_by_distance, within)
         relevant *= m.relevant_pages / relevant[-1]
@@ -158,18 +198,7 @@ class Generator:
         near *= n_near / max(near[-1], 1.0)
         near = np.maximum.accumulate(np.minimum(near, 0.7 * others))
         near[-1] = n_near
-        far = np.maximum.accumulate(others - near)
-        end = start[m.relevant_servers, 0] if m.relevant_servers < m.servers else len(places)
-        is_relevant = np.zeros(end, np.bool_)
-        changes = np.zeros(end + 1, np.int8)
-        np.add.at(changes, start[: m.relevant_servers, layout.LINKED], 1)
-        np.add.at(changes, start[: m.relevant_servers, layout.FRONT], -1)
-        is_relevant[:] = np.cumsum(changes[:-1], dtype=np.int8) > 0
-        parts = (places[:end][is_relevant], places[:end][~is_relevant], places[end:])
-        return [
-            _quantiles(part, counts[1:])
-            for part, counts in zip(parts, (relevant, near, far), strict=True)
-        ]
+        return relevant, near, np.maximum.accumulate(others - near)
 
     def _pools(self, depth: npt.NDArray[np.uint8]) -> layout.Pools:
         known = 1 << layout.OPEN | 1 << layout.ISLAND

@@ -41,10 +41,11 @@ class WebMeasures:
     `pages_by_distance` is the cumulative number of pages within 0, 1, 2, ... links of the seeds and
     `relevant_by_distance` the share of relevant ones among these (Fig. 1); the last are `pages` and
     the share of all. `linked_other_pages` irrelevant pages are linked from relevant ones.
-    `hidden_pages` is the share of relevant pages that relevant ones lead to only through others
-    (a hard focused crawl misses these, Fig. 4), `single_hidden_pages` the part of it whose server
-    has relevant pages that are not hidden, and `remote_islands` the part of the other hidden pages'
-    servers that no relevant page links to. `detour_ratio` is the ratio of islands behind one page
+    `hidden_by_distance` is the share of hidden pages among the relevant ones within 0, 1, 2, ...
+    links: relevant pages that relevant ones lead to only through others, which a hard focused crawl
+    misses (Fig. 4). `single_hidden_pages` is the part of them whose server has relevant pages that
+    are not hidden, and `remote_islands` the part of the other hidden pages' servers that no
+    relevant page links to. `detour_ratio` is the ratio of islands behind one page
     more to those behind one less: how Fig. 2 falls. `seeds` are home pages in the target language.
     """
 
@@ -94,11 +95,29 @@ class WebMeasures:
         0.0939,
     )
     linked_other_pages: int = 620_000
-    hidden_pages: float = 0.105
+    hidden_by_distance: tuple[float, ...] = (
+        0.0,
+        0.0,
+        0.0,
+        0.02,
+        0.05,
+        0.08,
+        0.1,
+        0.105,
+        0.105,
+        0.105,
+        0.105,
+        0.105,
+    )
     single_hidden_pages: float = 0.5
     remote_islands: float = 0.03
     detour_ratio: float = 0.3
     seeds: int = 3
+
+    @property
+    def hidden_pages(self) -> float:
+        """The share of all relevant pages that are hidden."""
+        return self.hidden_by_distance[-1]
 
     def scaled(self, factor: float) -> "WebMeasures":
         """Return the measures of a Web of the same kind with `factor` times its pages."""
@@ -137,6 +156,12 @@ class WebMeasures:
         distances = len(self.pages_by_distance)
         if distances != len(self.relevant_by_distance) or not 3 <= distances <= 20:
             raise SettingError("Fig. 1 needs the pages and the relevant share at 3 to 20 distances")
+        if len(self.hidden_by_distance) != distances:
+            raise SettingError(
+                f"hidden_by_distance needs {distances} shares, one for each distance of Fig. 1"
+            )
+        if not all(0 <= share < 1 for share in self.hidden_by_distance):
+            raise SettingError("hidden_by_distance has shares of at least 0 and below 1")
         if self.pages_by_distance[-1] != self.pages:
             raise SettingError(f"pages_by_distance does not end with pages ({self.pages})")
         link_plan(self)

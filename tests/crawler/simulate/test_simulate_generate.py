@@ -185,6 +185,18 @@ def test_strategies_stand_to_each_other_as_in_the_paper(
     assert largest["conservative"] < largest["server 10"] < largest["soft"]
 
 
+def test_hard_focused_misses_the_hidden_share_within_each_distance(
+    web: WebGraph, courses: dict[str, Course]
+) -> None:
+    found, relevant = distances(web, web.seeds), web.relevant()
+    is_crawled = np.zeros(web.n_vertices, np.bool_)
+    is_crawled[courses["hard"].order] = True
+    for steps in (2, 4, 6, 8):
+        within = relevant & (found <= steps)
+        missed = (within & ~is_crawled).sum() / within.sum()
+        assert missed == pytest.approx(MEASURES.hidden_by_distance[steps], abs=0.025)
+
+
 def test_a_crawl_by_domain_takes_what_is_in_the_domain_first(web: WebGraph) -> None:
     course = simulate(web, Simulation(filter=make_filter("none"), ordering="cctld", limit=2_000))
     assert web.server_domain is not None
@@ -236,6 +248,8 @@ def test_the_plan_of_links_sums_up_to_the_tables() -> None:
         ({"pages_by_distance": (3, 9)}, "3 to 20 distances"),
         ({"pages": 18_344_128}, "does not end with pages"),
         ({"links": 90_000_000}, "contradict"),
+        ({"hidden_by_distance": (0.0, 0.1)}, "needs 12 shares"),
+        ({"hidden_by_distance": (0.0,) * 11 + (1.0,)}, "below 1"),
     ],
 )
 def test_measures_that_contradict_each_other_are_refused(
