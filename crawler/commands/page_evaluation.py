@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -118,7 +120,7 @@ def evaluate(
         if unfinished := [method.name for method in methods[len(runs) :]]:
             facts["not carried out"] = unfinished
         if runs:
-            _report(facts, cases, runs, question)
+            _report(source.path, facts, cases, runs, question)
 
 
 def _cases(
@@ -161,12 +163,13 @@ def _facts(
 
 
 def _report(
-    facts: dict[str, Any], cases: Cases, runs: Sequence[MethodRun], question: Question
+    data: Path, facts: dict[str, Any], cases: Cases, runs: Sequence[MethodRun], question: Question
 ) -> None:
     from classifiers.lab.study.page_tables import results
     from crawler.report.files import write_whole
     from crawler.report.markdown import write_markdown
     from crawler.report.printer import WIDE, Printer
+    from crawler.report.provenance import provenance
     from crawler.report.study_files import (
         page_study_json,
         page_study_markdown,
@@ -175,10 +178,12 @@ def _report(
     )
 
     found = results(cases, runs)
+    measured = provenance(["langfocus", *sys.argv[1:]], [data], date.today())
     if question.json:
-        write_whole(question.json, page_study_json(facts, cases, runs, found))
+        told = {"measured": measured, **facts}
+        write_whole(question.json, page_study_json(told, cases, runs, found))
     if question.markdown:
-        write_markdown(question.markdown, page_study_markdown(facts, found))
+        write_markdown(question.markdown, page_study_markdown(facts | measured, found))
     printer = Printer(width=WIDE)
     print_facts(facts, printer)
     for result in found:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -43,7 +44,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
     facts: dict[str, Any] = {"data": data.name, "rows": len(rows), "rows skipped": source.skipped}
     printer = Printer(width=WIDE)
     results: list[Result] = []
-    with _writing(facts, results, wanted, opts), Display(sys.stderr) as display:
+    with _writing(source.path, facts, results, wanted, opts), Display(sys.stderr) as display:
 
         def on_progress(done: int, total: int) -> None:
             display.count("cross-validation", done, total)
@@ -169,6 +170,7 @@ def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:
 
 @contextlib.contextmanager
 def _writing(
+    data: Path,
     facts: dict[str, Any],
     results: Sequence[Result],
     wanted: Sequence[str],
@@ -182,19 +184,23 @@ def _writing(
             done = {result.experiment for result in results}
             if unfinished := [name for name in wanted if name not in done]:
                 facts["not carried out"] = unfinished
-            _write(facts, results, opts)
+            _write(data, facts, results, opts)
 
 
-def _write(facts: dict[str, Any], results: Sequence[Result], opts: argparse.Namespace) -> None:
+def _write(
+    data: Path, facts: dict[str, Any], results: Sequence[Result], opts: argparse.Namespace
+) -> None:
     from crawler.report.files import write_whole
     from crawler.report.markdown import write_markdown
+    from crawler.report.provenance import provenance
     from crawler.report.study_files import study_json, study_markdown
     from crawler.report.study_plots import draw
 
+    measured = provenance(["langfocus", *sys.argv[1:]], [data], date.today())
     if opts.json:
-        write_whole(opts.json, study_json(facts, results))
+        write_whole(opts.json, study_json({"measured": measured, **facts}, results))
     if opts.plots:
         draw([figure for result in results for figure in result.figures], Path(opts.plots))
     if opts.markdown:
         pictures = os.path.relpath(opts.plots, opts.markdown.parent) if opts.plots else ""
-        write_markdown(opts.markdown, study_markdown(facts, results, pictures))
+        write_markdown(opts.markdown, study_markdown(facts | measured, results, pictures))

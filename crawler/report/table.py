@@ -6,6 +6,7 @@ HTML.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +28,15 @@ class Table:
     def is_empty(self) -> bool:
         """True if there is no row to show."""
         return not self.rows and not self.paper
+
+    def as_json(self, name: str) -> dict[str, Any]:
+        """Return the table for a JSON file from which a document takes it by `name`."""
+        return {
+            "name": name,
+            "title": self.title,
+            "head": list(self.head),
+            "text_columns": self.text_columns,
+            "rows": [list(row) for row in self.rows],
+            "paper": [list(row) for row in self.paper],
+            "notes": list(self.notes),
+        }

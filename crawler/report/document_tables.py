@@ -1,0 +1,112 @@
+"""Tables of Markdown documents that are made from the JSON files of measurements.
+
+A document names a file and a table of it, and the lines in between are written by `filled`:
+
+    <!-- table: url-study/words.json words -->
+    <!-- end of table -->
+
+The file has `measured` (see `provenance`) and, at any depth, tables with that `name`: those of a
+study (`MeasureTable.as_json`) or tables of texts and numbers (`Table.as_json`).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from classifiers.lab.study.result import MeasureTable
+from crawler.errors import SettingError
+from crawler.report.formatting import NOTHING
+from crawler.report.markdown import markdown
+from crawler.report.study_tables import study_table
+from crawler.report.table import Table
+
+_MARK: Final = re.compile(
+    r"^(<!-- table: (?P<file>\S+) (?P<name>\S+) -->\n)(?P<body>.*?)^(<!-- end of table -->)$",
+    re.MULTILINE | re.DOTALL,
+)
+_BEGINNING: Final = re.compile(r"^<!-- table: ", re.MULTILINE)
+_HASH_DIGITS: Final = 12
+
+
+def filled(text: str, folder: Path) -> str:
+    """The text of a document with every marked table written anew from its JSON file.
+
+    The names of files are relative to `folder`. SettingError if a mark has no end, or if a file or
+    its table does not exist or cannot be read.
+    """
+    marks = list(_MARK.finditer(text))
+    if len(marks) != len(_BEGINNING.findall(text)):
+        raise SettingError(f"{folder}: a line '<!-- table: FILE NAME -->' has no end")
+
+    def written(mark: re.Match[str]) -> str:
+        return f"{mark[1]}{section(folder / mark['file'], mark['name'])}{mark[5]}"
+
+    return _MARK.sub(written, text)
+
+
+def section(path: Path, name: str) -> str:
+    """The title, the lines and the notes of a table, and how it was measured."""
+    content = _read(path)
+    found = next((each for each in _tables(content) if each["name"] == name), None)
+    if found is None:
+        raise SettingError(f"{path}: has no table {name!r}")
+    table = table_of(found)
+    lines = [f"**{table.title}**", "", *markdown(table), "", _origin(content, path)]
+    return "\n" + "\n".join(lines) + "\n\n"
+
+
+def table_of(content: Mapping[str, Any]) -> Table:
+    """The table of texts that a table of a JSON file stands for."""
+    if "head" not in content:
+        return study_table(MeasureTable.from_json(content), with_all=True)
+    digits = content.get("digits", 1)
+    return Table(
+        title=content["title"],
+        head=content["head"],
+        rows=[[_text(cell, digits) for cell in row] for row in content["rows"]],
+        paper=[[_text(cell, digits) for cell in row] for row in content.get("paper", ())],
+        notes=content.get("notes", ()),
+        text_columns=content.get("text_columns", 1),
+    )
+
+
+def _text(cell: str | float | None, digits: int) -> str:
+    if cell is None:
+        return NOTHING
+    if isinstance(cell, str):
+        return cell
+    return f"{cell:,}" if isinstance(cell, int) else f"{cell:,.{digits}f}"
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise SettingError(f"{path}: cannot be read ({error})") from error
+
+
+def _tables(content: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield each object that has a name and rows, at any depth."""
+    if isinstance(content, dict):
+        if "name" in content and "rows" in content:
+            yield content
+        content = list(content.values())
+    if isinstance(content, list):
+        for each in content:
+            yield from _tables(each)
+
+
+def _origin(content: Any, path: Path) -> str:
+    measured = content.get("measured") if isinstance(content, dict) else None
+    if not measured:
+        raise SettingError(f"{path}: has no 'measured' with date, command, data and versions")
+    data = ", ".join(
+        f"{name} (SHA-256 {digest[:_HASH_DIGITS]})" for name, digest in measured["data"].items()
+    )
+    versions = ", ".join(f"{name} {number}" for name, number in measured["versions"].items())
+    parts = (measured["date"], f"`{measured['command']}`", data, versions)
+    return f"Measured {'; '.join(part for part in parts if part)}."

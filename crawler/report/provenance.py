@@ -1,0 +1,64 @@
+"""When, from which data and with which versions figures were measured."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import shlex
+from collections.abc import Iterable, Sequence
+from datetime import date
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+PACKAGES: Final = ("langfocus", "numpy", "scipy", "scikit-learn")
+"""The packages whose versions figures may depend on; a caller can name others."""
+
+_BLOCK: Final = 1 << 20
+
+
+def provenance(
+    command: Sequence[str],
+    data: Iterable[Path],
+    today: date,
+    packages: Sequence[str] = PACKAGES,
+) -> dict[str, Any]:
+    """The date, the command, the SHA-256 of each file or folder of data, and versions.
+
+    `command` is the list of words that were typed. Of a path only the last name is kept, so that
+    the result does not name folders of one machine. OSError if data cannot be read.
+    """
+    return {
+        "date": today.isoformat(),
+        "command": shlex.join(Path(word).name if "/" in word else word for word in command),
+        "data": {path.name: sha256(path) for path in data},
+        "versions": {"Python": platform.python_version(), **_versions(packages)},
+    }
+
+
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, or of the names and contents of a folder's files in order."""
+    digest = hashlib.sha256()
+    if not path.is_dir():
+        _add(path, digest)
+        return digest.hexdigest()
+    for file in sorted(each for each in path.rglob("*") if each.is_file()):
+        digest.update(f"{file.relative_to(path).as_posix()}\0".encode())
+        _add(file, digest)
+    return digest.hexdigest()
+
+
+def _add(file: Path, digest: Any) -> None:
+    with file.open("rb") as opened:
+        while block := opened.read(_BLOCK):
+            digest.update(block)
+
+
+def _versions(packages: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
