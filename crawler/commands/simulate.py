@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,9 @@ The first random state starts at the seeds of the graph. With --random-seeds N e
 state starts at N relevant pages that it draws. Without it, a random state only changes the draws
 of random and cctld.
 
+With --random-webs N a generated graph is the first of N Webs; the others have the same measures and
+the random states that follow. Repeated simulations are compared pair by pair.
+
 Advice compares the strategies on resamples of seeds and servers (docs/simulation.md).
 
 examples:
@@ -41,6 +44,7 @@ examples:
   langfocus simulate graphs/docs -a lang=fr -a filters=directory-conservative \\
       -a directory_depth=1,2,3
   langfocus simulate graphs/docs --random-states 1,2,3,4,5 --random-seeds 3 --json simulation.json
+  langfocus simulate graphs/thai --random-webs 10 --against "soft server-conservative T=10"
   langfocus simulate graphs/docs --advise --coverage 0.9 --least servers
 """
 
@@ -108,16 +112,19 @@ class SimulateCommand(LangfocusCommand):
         graph, plan, results, advice = found.graph, found.plan, found.results, found.advice
         figures = graph_figures(graph, plan.lang)
         printer = Printer(width=WIDE)
-        _print(found, figures, printer)
+        _print(found, figures, printer, opts.against)
         content = {
             "graph": graph_json(figures, graph.provenance),
-            **simulation_json(plan, results),
+            **simulation_json(plan, results, opts.against),
             "advice": None if advice is None else advice_json(advice),
         }
         self.write_json(opts, content)
         if opts.html:
             simulated = SimulatedGraph(
-                name=found.name, provenance=graph.provenance, figures=figures
+                name=found.name,
+                provenance=graph.provenance,
+                figures=figures,
+                against=opts.against,
             )
             page = simulation_page(simulated, plan, results, advice)
             printer.line(str(write_whole(opts.html, page)))
@@ -147,6 +154,18 @@ def _add_simulation(group: argparse._ArgumentGroup) -> None:
         type=natural,
         help="seeds that each random state but the first draws, 0: those of the graph "
         "(default: 0; with --advise the number of the graph's seeds, if that many can be drawn)",
+    )
+    group.add_argument(
+        "--random-webs",
+        metavar="N",
+        type=positive,
+        help="simulate on N Webs: a generated graph, and others drawn anew with its measures",
+    )
+    group.add_argument(
+        "--against",
+        metavar="STRATEGY",
+        help="the strategy that repeated simulations compare the others with, as the tables name "
+        "it (default: the first)",
     )
     group.add_argument("--limit", metavar="N", type=positive, help="end each crawl after N pages")
     group.add_argument(
@@ -180,8 +199,11 @@ def _check_advice(opts: argparse.Namespace) -> None:
 
 
 def _plan(graph: WebGraph, opts: argparse.Namespace) -> SimulationPlan:
+    from crawler.report.paired_tables import reference
     from crawler.simulate.plan import language_in, make_plan, possible_seeds
 
+    if opts.random_webs is not None:
+        return _plan_of_webs(graph, opts)
     given = pairs(opts.spargs)
     states, seeds = opts.random_states, opts.random_seeds
     if states is None:
@@ -191,7 +213,25 @@ def _plan(graph: WebGraph, opts: argparse.Namespace) -> SimulationPlan:
         if opts.advise:
             lang = language_in(graph, given.get("lang"), "-a lang")
             seeds = min(len(graph.seeds), len(possible_seeds(graph, lang)))
-    return make_plan(given, graph, random_states=states, drawn_seeds=seeds, limit=opts.limit)
+    plan = make_plan(given, graph, random_states=states, drawn_seeds=seeds, limit=opts.limit)
+    reference(plan, opts.against)
+    return plan
+
+
+def _plan_of_webs(graph: WebGraph, opts: argparse.Namespace) -> SimulationPlan:
+    from crawler.report.paired_tables import reference
+    from crawler.simulate.plan import make_plan
+    from crawler.simulate.webs import states_of_webs
+
+    if opts.advise or opts.random_states is not None or opts.random_seeds is not None:
+        raise SettingError(
+            "--random-webs has no other repetition: leave out --advise, --random-states and "
+            "--random-seeds"
+        )
+    states = states_of_webs(graph, opts.random_webs)
+    plan = make_plan(pairs(opts.spargs), graph, random_states=states, limit=opts.limit)
+    reference(plan, opts.against)
+    return replace(plan, draws_webs=True)
 
 
 def _simulate(found: _Found, opts: argparse.Namespace, watch: Watch) -> None:
@@ -225,13 +265,13 @@ def _simulate(found: _Found, opts: argparse.Namespace, watch: Watch) -> None:
             add(result)
 
 
-def _print(found: _Found, figures: GraphFigures, printer: Printer) -> None:
+def _print(found: _Found, figures: GraphFigures, printer: Printer, against: str | None) -> None:
     from crawler.report.advice_text import advice_lines, advice_table
     from crawler.report.graph_tables import figure_1, figure_2
     from crawler.report.simulation_groups import groups_of
     from crawler.report.simulation_tables import commands_table, simulation_tables
 
-    tables = simulation_tables(found.plan, found.results)
+    tables = simulation_tables(found.plan, found.results, against)
     for table in (*tables, figure_1(figures), figure_2(figures)):
         printer.table(table)
     commands = commands_table(found.plan, groups_of(found.plan, found.results))

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from crawler.report.advice_text import advice_lines
+from crawler.report.paired_tables import paired_groups, paired_json, reference
 from crawler.report.simulation_groups import groups_of, last
 from crawler.report.simulation_tables import repetition_note
 from crawler.simulate.advice import Advice
@@ -17,18 +18,21 @@ VERSION = 1
 _MOST_SEEDS = 100
 
 
-def simulation_json(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> dict[str, Any]:
-    """All simulations as JSON types, in the order of the plan."""
+def simulation_json(
+    plan: SimulationPlan, results: Iterable[SimulatedCrawl], against: str | None = None
+) -> dict[str, Any]:
+    """All simulations as JSON types, in the order of the plan, and the paired differences."""
+    groups = groups_of(plan, results)
     return {
         "version": VERSION,
         "lang": plan.lang,
         "random_states": list(plan.random_states),
         "drawn_seeds": plan.drawn_seeds,
         "limit": plan.limit,
+        "draws_webs": plan.draws_webs,
         "what_varies": repetition_note(plan),
-        "simulations": [
-            _result_json(result) for group in groups_of(plan, results) for result in group.results
-        ],
+        "simulations": [_result_json(result) for group in groups for result in group.results],
+        "paired_differences": paired_json(paired_groups(groups), reference(plan, against)),
     }
 
 

@@ -15,6 +15,7 @@ from crawler.report.simulation_tables import (
     links_table,
     misses_table,
     overview,
+    repetition_tables,
 )
 from crawler.report.templates import render
 from crawler.simulate.advice import Advice
@@ -39,11 +40,15 @@ _PAPER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedGraph:
-    """The graph of some simulations: its name, its source and its figures."""
+    """The graph of some simulations: its name, its source and its figures.
+
+    `against` names the strategy that the others are compared with, None: the first.
+    """
 
     name: str
     provenance: Mapping[str, object]
     figures: GraphFigures
+    against: str | None = None
 
 
 def simulation_page(
@@ -64,7 +69,12 @@ def simulation_page(
         advice_lines=advice_lines(advice) if advice else (),
         overview=overview(plan, groups),
         plots=[plot for plot in (_misses(groups), *_curves(groups)) if plot],
-        tables=[*cost_tables(groups), links_table(groups), commands_table(plan, groups)],
+        tables=[
+            *repetition_tables(plan, groups, graph.against),
+            *cost_tables(groups),
+            links_table(groups),
+            commands_table(plan, groups),
+        ],
         paper=_PAPER,
         **distance_figures(graph.figures),
     )

@@ -90,6 +90,8 @@ class SimulationPlan:
     The first random state begins at the graph's seeds. So do the others, unless `drawn_seeds` is
     not 0: then each of them begins at so many relevant pages with links, drawn by it. Seeds that
     lead to fewer than half of the relevant pages to which the graph's lead are drawn anew.
+
+    With `draws_webs` each random state has a Web of its own: a generated graph is drawn again.
     """
 
     lang: str
@@ -97,11 +99,12 @@ class SimulationPlan:
     random_states: tuple[int, ...] = (0,)
     drawn_seeds: int = 0
     limit: int | None = None
+    draws_webs: bool = False
 
     def rounds(self) -> Iterator[tuple[int, list[StrategyCase]]]:
         """Each random state and the cases for which it makes a difference."""
         for place, state in enumerate(self.random_states):
-            varies = place == 0 or self.drawn_seeds
+            varies = place == 0 or self.drawn_seeds or self.draws_webs
             yield state, [case for case in self.cases if varies or case.is_drawn]
 
     def __len__(self) -> int:
@@ -202,6 +205,24 @@ def simulate_all(
     Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
     some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
     """
+    if not plan.draws_webs:
+        yield from _simulate_on(graph, plan, jobs, on_progress, measure)
+        return
+    from crawler.simulate.webs import drawn_again
+
+    for state in plan.random_states:
+        alone = replace(plan, random_states=(state,), draws_webs=False)
+        web = drawn_again(graph, state)
+        yield from _simulate_on(web, alone, jobs, on_progress, measure)
+
+
+def _simulate_on(
+    graph: WebGraph,
+    plan: SimulationPlan,
+    jobs: int,
+    on_progress: Progress | None,
+    measure: Measure | None,
+) -> Iterator[SimulatedCrawl]:
     workers = _Workers(prepared(graph, plan), plan, on_progress, measure)
     with ThreadPoolExecutor(jobs) as pool:
         try:

@@ -13,6 +13,8 @@ import pytest
 from crawler.report.progress import Display
 from crawler.report.watching import Watch
 from crawler.simulate import tamura_figures
+from crawler.simulate.generate import generate
+from crawler.simulate.measures import WebMeasures
 from crawler.simulate.plan import ARGUMENTS, SimulatedCrawl, make_plan, simulate_all
 from crawler.simulate.webgraph import WebGraph
 from tests.support.commandline import call
@@ -341,3 +343,74 @@ def test_a_graph_is_made_of_tables(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "--target" in capsys.readouterr().err
     assert call("graph", "--from", tmp_path / "no.tsv", tmp_path / "other", *making) == 1
     assert call("graph", "--from", tmp_path / "g") == 2
+
+
+# Webs drawn anew
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("webs") / "generated"
+    generate(WebMeasures().scaled(0.001), random_state=5).write(folder)
+    return folder
+
+
+def test_a_generated_graph_is_drawn_again_and_strategies_are_compared_in_pairs(
+    generated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hard = ("-a", "filters=none,hard", "--against", "soft hard")
+    found = simulated(tmp_path / "s.json", generated, "--random-webs", 3, *hard)
+    assert found["draws_webs"] is True
+    assert found["random_states"] == [5, 6, 7]
+    results = found["simulations"]
+    assert isinstance(results, list)
+    alone = simulate_all(
+        generate(WebMeasures().scaled(0.001), random_state=7),
+        make_plan({}, WebGraph.open(generated)),
+    )
+    soft = next(one for one in alone if one.case.name == "soft")
+    last = next(one for one in results if one["name"] == "soft" and one["random_state"] == 7)
+    assert last["pages"] == soft.figures.pages
+    assert last["harvest_rate"] == soft.figures.harvest[-1]
+    (pair,) = found["paired_differences"]  # type: ignore[misc]  # JSON
+    by_name = {
+        name: [one["coverage"] for one in results if one["name"] == name]
+        for name in ("soft", "soft hard")
+    }
+    expected = np.mean(np.subtract(by_name["soft"], by_name["soft hard"]))
+    assert pair["coverage"]["mean"] == pytest.approx(expected)
+    assert pair["coverage"]["higher"] == pair["coverage"]["pairs"] == 3
+    printed = capsys.readouterr().out
+    assert "Differences from soft hard, over 3 pairs" in printed
+    assert "Relevant pages missed, over 3 simulations" in printed
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--advise",), "--random-webs has no other repetition"),
+        (("--random-states", "1,2"), "--random-webs has no other repetition"),
+        (("--against", "harder"), "--against harder: not simulated; there are bfs"),
+    ],
+)
+def test_webs_are_not_drawn_beside_other_repetitions(
+    args: tuple[str, ...], message: str, generated: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("simulate", generated, "--random-webs", 2, *args) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_only_a_generated_graph_with_todays_measures_is_drawn_again(
+    folder: Path, generated: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(generated, other)
+    facts = json.loads((other / "graph.json").read_text(encoding="utf-8"))
+    del facts["provenance"]["measures"]["hidden_by_distance"]
+    (other / "graph.json").write_text(json.dumps(facts), encoding="utf-8")
+    for graph, message in (
+        (folder, "only a generated Web can be drawn again"),
+        (other, "was generated with other measures"),
+    ):
+        assert call("simulate", graph, "-a", "filters=hard", "--random-webs", 2) == 1
+        assert message in capsys.readouterr().err
