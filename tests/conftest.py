@@ -30,6 +30,11 @@ if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).
     os.environ["TMPDIR"] = str(MEMORY)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """One process more than there are cores: a third of the tests' time they wait for servers."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name a case by its argument where its value is bytes or a long text.
 
