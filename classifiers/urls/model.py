@@ -15,15 +15,13 @@ import numpy.typing as npt
 
 from classifiers.errors import LanguageError
 from classifiers.urls import modelfile
-from classifiers.urls.batch import Batch, encode
+from classifiers.urls.batch import Batch, encode, encode_lines
 from classifiers.urls.posteriors import Prior
 
 Scores = npt.NDArray[np.float32]
 
 _MAX_TABLES = 4
 """Selections of languages whose weight tables are kept."""
-_CHUNK = 4096
-"""URLs that are named at a time: their logits stay in the cache."""
 _LEAST = 1e-13
 """The least probability that counts as evidence."""
 _ALL: tuple[int, ...] = (-1,)
@@ -147,7 +145,7 @@ class UrlModel:
         """The language of each URL, in order; None is the default prior."""
         batch = encode(urls)
         scores = self._all_scores(batch)
-        codes, confidences = self._named(batch, scores, prior)
+        codes, confidences = self._named(batch, prior)
         for row, at in enumerate(codes.tolist()):
             named = dict(zip(self.languages, scores[row].tolist(), strict=True))
             if at < 0:
@@ -162,18 +160,18 @@ class UrlModel:
 
         The same answers as those of `identify_many`, without Python objects for each URL.
         """
-        codes = np.empty(len(urls), np.int16)
-        confidences = np.empty(len(urls), np.float32)
-        for start in range(0, len(urls), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            batch = encode(urls[part])
-            codes[part], confidences[part] = self._named(batch, self._all_scores(batch), prior)
-        return codes, confidences
+        return self._named(encode(urls), prior)
+
+    def name_lines(
+        self, block: bytes, prior: Prior | None = None
+    ) -> tuple[npt.NDArray[np.int16], Scores]:
+        """As `name`, for each line of a block of bytes, which has no line end at its end."""
+        return self._named(encode_lines(block), prior)
 
     def shares(self, urls: Sequence[str], prior: Prior | None = None) -> Scores:
         """The probability of each of `named_languages`, (n_urls, n_named); rows sum to 1."""
         batch = encode(urls)
-        return _softmax(self._logits(batch, self._all_scores(batch), prior)[0])
+        return _softmax(self._logits(batch, self._all_scores(batch), prior))
 
     def evidence(self, urls: Sequence[str]) -> Scores:
         """Log-likelihood ratios in nats for `named_languages`, (n_urls, n_named).
@@ -199,27 +197,25 @@ class UrlModel:
         )
         return result
 
-    def _logits(
-        self, batch: Batch, scores: Scores, prior: Prior | None
-    ) -> tuple[Scores, npt.NDArray[np.bool_]]:
-        """Log-likelihood ratios and log-prior, and which URLs have a clue."""
-        evidence = self.parameters.evidence
-        logits, has_clue = evidence.logits(scores, batch.buffer)
-        logits += (Prior.evened() if prior is None else prior).log_of(evidence.languages)
-        return logits, has_clue
+    def _logits(self, batch: Batch, scores: Scores, prior: Prior | None) -> Scores:
+        """Log-likelihood ratios and log-prior, (n_urls, n_named), up to an addend for each URL."""
+        logits = self.parameters.evidence.logits(scores, batch.buffer)
+        logits += self._log_prior(prior)
+        return logits
 
-    def _named(
-        self, batch: Batch, scores: Scores, prior: Prior | None
-    ) -> tuple[npt.NDArray[np.int16], Scores]:
+    def _log_prior(self, prior: Prior | None) -> Scores:
+        return (Prior.evened() if prior is None else prior).log_of(self.named_languages)
+
+    def _named(self, batch: Batch, prior: Prior | None) -> tuple[npt.NDArray[np.int16], Scores]:
         """The place of the language of each URL, or -1, and its probability."""
-        from classifiers.urls.scoring import best_of
+        from classifiers.urls import naming
 
-        logits, has_evidence = self._logits(batch, scores, prior)
-        places, shares = best_of(logits)
-        # Without features a decision value is the intercept, exactly.
-        has_evidence |= (scores != self.parameters.intercepts).any(axis=1)
-        places[~has_evidence], shares[~has_evidence] = -1, 0
-        return places, shares
+        model, evidence = self.parameters, self.parameters.evidence
+        classifiers = naming.Classifiers(
+            self._table(_ALL), model.scales, model.intercepts, model.bits
+        )
+        nats = naming.with_base(evidence.of_urls, evidence.intercepts + self._log_prior(prior))
+        return naming.name_many(batch.buffer, len(batch), classifiers, nats)
 
 
 def _softmax(values: Scores) -> Scores:

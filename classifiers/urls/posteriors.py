@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,15 @@ from classifiers.errors import LanguageError
 from classifiers.languages import known
 from classifiers.tables.web_shares import UNLISTED, WEB_SHARES
 
+if TYPE_CHECKING:
+    from classifiers.urls.naming import Nats
+
 _EVENED: Final = 0.4
 """Power of the shares of the Web in the default prior: 0 is uniform, 1 the Web's."""
 _CRAWLED: Final = 0.5
 """Share of the target language among the URLs that a crawl finds."""
 
 Floats = npt.NDArray[np.float32]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,12 @@ class Evidence:
     """The evidence of each clue for each language, (n_clues, n_languages)."""
 
     @cached_property
-    def _nats(self) -> Floats:
-        return self.nats.astype(np.float32)
+    def of_urls(self) -> Nats:
+        """The same numbers as the compiled code reads them, without a prior."""
+        from classifiers.urls.naming import nats_of  # numba takes half a second
+
+        nats = self.nats.astype(np.float32)
+        return nats_of(self.mixing, self.intercepts, self.keys, nats)
 
     @classmethod
     def of_scores(cls, languages: Sequence[str]) -> Evidence:
@@ -117,14 +123,14 @@ class Evidence:
         keys, nats = np.empty(0, np.uint64), np.empty((0, size), np.float16)
         return cls(tuple(languages), mixing, intercepts, keys, nats)
 
-    def logits(self, scores: Floats, buffer: npt.NDArray[np.uint8]) -> tuple[Floats, Flags]:
+    def logits(self, scores: Floats, buffer: npt.NDArray[np.uint8]) -> Floats:
         """Log-likelihood ratios, (n_urls, n_languages), up to an addend for each URL.
 
-        `scores` are the decision values of the URLs in `buffer`, (n_urls, n_classifiers). The flags
-        (n_urls,) say which URLs have a known clue.
+        `scores` are the decision values of the URLs in `buffer`, (n_urls, n_classifiers).
         """
-        from classifiers.urls.clues import add_clues  # numba takes half a second
+        from classifiers.urls.clues import add_clues
 
         logits: Floats = scores @ self.mixing
         logits += self.intercepts
-        return logits, add_clues(buffer, self.keys, self._nats, logits)
+        add_clues(buffer, self.keys, self.of_urls.of_clues, logits)
+        return logits

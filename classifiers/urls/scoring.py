@@ -5,16 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
 from classifiers.urls.codepoints import Bytes
 from classifiers.urls.ngrams import MARK_VALUE, features, scratch
 from classifiers.weights import Buckets, Codes, Floats, filled, sum_rows
-
-_NEGLIGIBLE = np.float32(-16)
-
-Places = npt.NDArray[np.int16]
 
 
 @inlined
@@ -76,22 +71,3 @@ def score_many(
             total = mark_sums[language] * MARK_VALUE + gram_sums[language] / length
             scores[row, language] = total * scales[language] + intercepts[language]
     return scores
-
-
-@compiled
-def best_of(logits: Floats) -> tuple[Places, Floats]:
-    """The place of the largest logit of each row and its share in the softmax, (n_urls,) each."""
-    places = np.empty(len(logits), np.int16)
-    shares = np.empty(len(logits), np.float32)
-    for row in range(len(logits)):
-        best = 0
-        for language in range(1, logits.shape[1]):
-            if logits[row, language] > logits[row, best]:
-                best = language
-        total = np.float32(0)
-        for language in range(logits.shape[1]):
-            behind = logits[row, language] - logits[row, best]
-            if behind > _NEGLIGIBLE:
-                total += np.exp(behind)
-        places[row], shares[row] = best, np.float32(1) / total
-    return places, shares

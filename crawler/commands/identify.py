@@ -216,13 +216,15 @@ def _output(path: Path | None) -> Iterator[IO[str]]:
 def _urls(files: list[str], opts: argparse.Namespace) -> Iterator[str]:
     from classifiers.urls.model import UrlModel
     from crawler.commands.input_lines import InputLines
-    from crawler.commands.url_lines import UrlLines, texts
+    from crawler.commands.url_lines import UrlColumns, UrlLines, texts
 
     if len(files) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
     n_features = (opts.features or _FEATURES) if opts.explain else 0
     model = UrlModel.load(Path(opts.model) if opts.model else None)
-    writer = UrlLines(model, opts.format or "json", n_features)
+    writer: UrlColumns | UrlLines = UrlLines(model, opts.format or "json", n_features)
+    if opts.format == "tsv":
+        writer = UrlColumns(model)
     return texts(InputLines(files[0] if files else None), writer)
 
 

@@ -39,15 +39,19 @@ class InputLines:
 
     def __iter__(self) -> Iterator[list[str]]:
         """Yield the batches, each with at least one line."""
+        for block in self.blocks():
+            lines = _text(block)
+            for at in range(0, len(lines), MOST_LINES):
+                yield lines[at : at + MOST_LINES]
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the same lines as bytes, with line ends between them and carriage returns."""
         with ExitStack() as stack:
             if self._path is None:
                 self._stream = sys.stdin.buffer
             else:
                 self._stream = stack.enter_context(Path(self._path).open("rb"))
-            for block in _whole_lines(self._unpacked()):
-                lines = _text(block)
-                for at in range(0, len(lines), MOST_LINES):
-                    yield lines[at : at + MOST_LINES]
+            yield from _whole_lines(self._unpacked())
 
     def is_ready(self) -> bool:
         """Return False if the next batch has not arrived yet, as far as the system knows."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,14 +24,17 @@ _MOST_THREADS = 4
 _STEPS: Final = 10_000
 _DECIMALS: Final = [repr(step / _STEPS) for step in range(_STEPS + 1)]
 """The text of each confidence: four decimals."""
+_ENDED: Final = [f"{decimal}\n" for decimal in _DECIMALS]
+
+Batch = TypeVar("Batch", bytes, list[str])
 
 
 @dataclass(frozen=True)
 class UrlLines:
     """Writes the answers for batches of URLs as text, one line for each URL.
 
-    `format` is "json", "json-short" or "tsv". With `n_features`, a line of JSON has that number of
-    features that explain the answer.
+    `format` is "json" or "json-short". With `n_features`, a line has that number of features that
+    explain the answer.
     """
 
     model: UrlModel
@@ -42,19 +46,11 @@ class UrlLines:
         codes, confidences = self.model.name(urls)
         steps = np.rint(confidences * _STEPS).astype(np.int64).tolist()
         answers = zip(codes.tolist(), steps, strict=True)
-        if self.format == "tsv":
-            names = self._columns
-            return "".join([f"{names[at]}{_DECIMALS[step]}\n" for at, step in answers])
         parts = [f'"language": {self._quoted[at]}{_DECIMALS[step]}' for at, step in answers]
         rows = zip(urls, parts, self._scores(urls), self._explained(urls, codes), strict=True)
         return "".join(
             [f'{{"url": {json.dumps(u)}, {part}{more}{why}}}\n' for u, part, more, why in rows]
         )
-
-    @cached_property
-    def _columns(self) -> list[str]:
-        """The first column by the number of a language; -1 is none."""
-        return [f"{code}\t" for code in (*self.model.named_languages, "")]
 
     @cached_property
     def _quoted(self) -> list[str]:
@@ -91,8 +87,37 @@ class UrlLines:
         return [f', "explain": {json.dumps(row)}' for row in pairs]
 
 
-def texts(lines: InputLines, writer: UrlLines) -> Iterator[str]:
-    """Yield the text of each batch of URLs, in order.
+@dataclass(frozen=True)
+class UrlColumns:
+    """Writes the answers for blocks of URLs in two columns: the language and the confidence."""
+
+    model: UrlModel
+
+    def text(self, block: bytes) -> str:
+        """Return the lines for the lines of a block, with their ends."""
+        codes, confidences = self.model.name_lines(block)
+        steps = np.rint(confidences * _STEPS).astype(np.int64).tolist()
+        names = map(self._names.__getitem__, codes.tolist())
+        ends = map(_ENDED.__getitem__, steps)
+        return "".join(chain.from_iterable(zip(names, ends, strict=True)))
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """The first column by the number of a language; -1 is none."""
+        return [f"{code}\t" for code in (*self.model.named_languages, "")]
+
+
+def texts(lines: InputLines, writer: UrlLines | UrlColumns) -> Iterator[str]:
+    """Yield the text of each batch of URLs, in order."""
+    if isinstance(writer, UrlColumns):
+        return _in_threads(lines.blocks(), writer.text, lines.is_ready)
+    return _in_threads(iter(lines), writer.text, lines.is_ready)
+
+
+def _in_threads(
+    batches: Iterator[Batch], write: Callable[[Batch], str], is_ready: Callable[[], bool]
+) -> Iterator[str]:
+    """Yield the text of each batch, in order.
 
     Compiled code runs without Python's lock, so batches are scored in several threads. Before a
     batch is waited for, the text of all earlier ones is yielded.
@@ -100,9 +125,9 @@ def texts(lines: InputLines, writer: UrlLines) -> Iterator[str]:
     n_threads = min(os.cpu_count() or 1, _MOST_THREADS)
     waiting: deque[Future[str]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
-        for batch in lines:
-            waiting.append(pool.submit(writer.text, batch))
-            while waiting and (len(waiting) > n_threads or not lines.is_ready()):
+        for batch in batches:
+            waiting.append(pool.submit(write, batch))
+            while waiting and (len(waiting) > n_threads or not is_ready()):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()

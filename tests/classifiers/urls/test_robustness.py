@@ -10,11 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classifiers.urls.batch import MAX_CHARACTERS
+from classifiers.urls.batch import MAX_CHARACTERS, encode, encode_lines
 from classifiers.urls.model import Scores, UrlModel
 from classifiers.urls.posteriors import Prior
 
 PLAIN = "http://zeitung.de/nachrichten/politik?seite=2"
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
 
 any_text = st.text(max_size=200) | st.text("%/:@.?#[]-xnAf0 \\\n\x00é\udc80ขї", max_size=200)
 letters = st.text(st.characters(categories=["L"]), min_size=1, max_size=20).filter(
@@ -81,6 +86,30 @@ def test_scores_depend_on_the_url_alone_not_on_its_batch(
     assert np.allclose(model.score(urls, "de"), scores[:, german], atol=1e-4)
     for row, url in enumerate(urls):
         assert (scores_of(model, [url])[0] == scores[row]).all()
+
+
+@given(st.lists(st.binary(max_size=60) | any_text.map(_bytes), min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_a_block_of_bytes_is_read_as_the_text_of_its_lines(lines: list[bytes]) -> None:
+    block = b"\n".join(lines)
+    texts = block.decode("utf-8", "surrogateescape").split("\n")
+    expected = encode([text.rstrip("\r") for text in texts])
+    found = encode_lines(block)
+    assert (len(found), found.buffer.tobytes()) == (len(expected), expected.buffer.tobytes())
+
+
+@given(st.lists(any_text | host_names, min_size=1, max_size=12))
+@settings(max_examples=60, deadline=None)
+def test_the_name_of_a_url_is_the_language_of_the_largest_share(
+    model: UrlModel, urls: list[str]
+) -> None:
+    shares = model.shares(urls)
+    places, confidences = model.name(urls)
+    named = places >= 0
+    assert (confidences[~named] == 0).all()
+    assert np.allclose(confidences[named], shares.max(axis=1)[named], atol=1e-4)
+    at_place = shares[np.flatnonzero(named), places[named]]
+    assert np.allclose(at_place, confidences[named], atol=1e-4)
 
 
 @given(host_names, letters)

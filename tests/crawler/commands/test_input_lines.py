@@ -33,6 +33,8 @@ def test_a_file_gives_its_lines_gzipped_or_not(
         line.encode("utf-8", "surrogateescape") for batch in InputLines(str(path)) for line in batch
     ]
     assert lines == [line.rstrip(b"\r") for line in split(data)]
+    blocks = InputLines(str(path)).blocks()
+    assert [line for block in blocks for line in block.split(b"\n")] == split(data)
 
 
 def test_batches_and_lines_are_bounded(tmp_path: Path) -> None:

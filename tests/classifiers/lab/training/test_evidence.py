@@ -30,8 +30,7 @@ def made(n_each: int = 300, n_few: int = 30) -> Seen:
 
 
 def logits(learned: Evidence, urls: list[str], scores: list[list[float]]) -> np.ndarray:
-    found, _ = learned.logits(np.array(scores, np.float32), encode(urls).buffer)
-    return found
+    return learned.logits(np.array(scores, np.float32), encode(urls).buffer)
 
 
 def test_scores_domains_and_codes_are_learned_as_evidence() -> None:
