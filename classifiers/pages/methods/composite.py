@@ -230,7 +230,7 @@ def _twins_of(code: str) -> frozenset[str]:
 def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
     """Add the declarations of each language together; further places count little."""
     found: dict[str, list[str]] = {}
-    alone = set()
+    alone: set[str] = set()
     for declaration in page.declarations:
         codes = _meant(declaration.tag, scales)
         alone.update(codes if len(codes) == 1 else ())
