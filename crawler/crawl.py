@@ -15,7 +15,8 @@ from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.options import CrawlOptions
+from crawler.goals import GoalWatch, watch
+from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.ports import has_bad_port
@@ -34,6 +35,7 @@ from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
 _DIFFERENCE_TOLD_S = 5.0
+_GOALS = ("relevant", "words", "floor", "expected", "hours")
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +47,8 @@ class Crawl:
     `lock` keeps other processes out of the run folder until it is closed. `fault` is the reason why
     the crawl cannot continue, "" if it can. `worker` is set if other processes share the frontier;
     `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
-    of requests for each address. `gaps` tells what does not know the language (`crawler.gaps`).
+    of requests for each address. `goals` knows when the crawl must end. `gaps` tells what does not
+    know the language (`crawler.gaps`).
     """
 
     options: CrawlOptions
@@ -61,6 +64,7 @@ class Crawl:
     lock: IO[str]
     waiting: Waiting
     occupancy: Occupancy
+    goals: GoalWatch
     worker: Worker | None = None
     gaps: tuple[str, ...] = ()
     finish_reason: str = ""
@@ -95,10 +99,20 @@ class Crawl:
         self._counts, self._counted_at = self.frontier.counts(), self.clock()
         return self._counts
 
-    def is_complete(self) -> bool:
-        """Return True if the page budget is used up."""
-        pages = self.options.pages
-        return pages is not None and self.counts().pages >= pages
+    def goal_reached(self) -> str:
+        """Return the name of the goal that is reached, such as "pages"; "" if none is."""
+        return self.goals.reached(self.counts(), self.clock())
+
+    def next(self) -> Lease | None:
+        """Return the lease of the next URL, None if there is none now or no more is wanted."""
+        now = self.clock()
+        return self.frontier.next(now) if self.goals.may_fetch(now) else None
+
+    def ready_at(self) -> float | None:
+        """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
+        now = self.clock()
+        at = self.frontier.ready_at(now)
+        return at if at is None else min(at, max(now, self.goals.deadline))
 
     def has_more(self) -> bool:
         """Return True if there is something to fetch now or later."""
@@ -106,7 +120,9 @@ class Crawl:
         counts = self._count()
         # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self.worker is not None and counts.leased > 0
-        return not self.is_complete() and (counts.queued > 0 or is_others_turn)
+        if self.goals.reached(counts, self.clock()):
+            return False
+        return counts.queued > 0 or is_others_turn
 
     def tend(self) -> None:
         """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""
@@ -164,7 +180,8 @@ def open_crawl(
     prepared = prepare(options, settings)
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
-    listeners: list[OnSettled] = []
+    goals = watch(options, store.run.connection, clock())
+    listeners: list[OnSettled] = [lambda _lease, record, _links: goals.count(record)]
     return Crawl(
         options=prepared.options,
         settings=settings,
@@ -187,6 +204,7 @@ def open_crawl(
         lock=store.lock,
         waiting=waiting,
         occupancy=store.occupancy,
+        goals=goals,
         worker=store.worker,
         gaps=prepared.gaps,
     )
@@ -259,10 +277,15 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "web": str(options.archive) if options.archive else options.web,
         "seeds": list(options.seeds),
         "budget_pages": "" if options.pages is None else options.pages,
+        **{f"goal_{name}": _told(getattr(options, name)) for name in _GOALS},
         "delay_s": settings.delay_s,
         "version": settings.version,
         "shared": _crawl_name(options, ordering, settings),
     }
+
+
+def _told(goal: object) -> str:
+    return "" if goal is None else str(goal)
 
 
 def _crawl_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> str:
@@ -287,6 +310,8 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
         directory_cap=options.directory_cap,
         delay_s=settings.delay_s,
         budget_pages=options.pages,
+        budget_relevant=options.relevant,
+        is_expected_only=options.expected == ONLY_EXPECTED,
         random_state=settings.random_state,
         keeps_links=settings.keeps_links,
     )

@@ -18,6 +18,9 @@ from crawler.web.opening import KINDS
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
 
+ONLY_EXPECTED = "only"
+"""The value of `-a expected` for a crawl that leaves out all URLs that it doubts."""
+
 
 def _language(tag: str, label: str) -> str:
     if not tag:
@@ -28,13 +31,35 @@ def _language(tag: str, label: str) -> str:
     return code
 
 
+def _share(text: str, label: str) -> float:
+    value = _number(text)
+    if not 0 < value <= 1:
+        raise SettingError(f"{label}={text}: a number above 0 and up to 1 is needed")
+    return value
+
+
+def _hours(text: str, label: str) -> float:
+    value = _number(text)
+    if not 0 < value < float("inf"):
+        raise SettingError(f"{label}={text}: a number above 0 is needed")
+    return value
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class CrawlOptions:
     """The spider arguments of a crawl, each declared once.
 
     `strategy` None: the best one for the language. `domain_cap` and `address_cap` None: they follow
-    from `host_cap`, so a crawl without a host cap has no such caps either. `pages` None: no limit.
-    `seeds` (): the seeds of the Web that is crawled.
+    from `host_cap`, so a crawl without a host cap has no such caps either. `seeds` (): the seeds of
+    the Web that is crawled. The goals (`pages`, `relevant`, `words`, `floor`, `expected`, `hours`)
+    are None if the crawl does not have them; the first that is reached ends it (`crawler.goals`).
     """
 
     lang: Annotated[
@@ -114,6 +139,36 @@ class CrawlOptions:
             "stop after exactly this many pages",
             default_help="stop when nothing is queued",
             least=1,
+        ),
+    ] = None
+    relevant: Annotated[
+        int | None,
+        Declared("stop after exactly this many pages in the language", least=1),
+    ] = None
+    words: Annotated[
+        int | None,
+        Declared(
+            "stop with the page that brings the clean words in the language to this number", least=1
+        ),
+    ] = None
+    floor: Annotated[
+        float | None,
+        Declared(
+            "stop when the harvest rate of the last 200 pages is below this (0.2)", read=_share
+        ),
+    ] = None
+    expected: Annotated[
+        str | None,
+        Declared(
+            "fetch only the URLs that svm or cctld expects in the language, and the seeds; stop "
+            "when no other is queued",
+            choices=(ONLY_EXPECTED,),
+        ),
+    ] = None
+    hours: Annotated[
+        float | None,
+        Declared(
+            "begin no request after this many hours of crawling, all sessions together", read=_hours
         ),
     ] = None
     web: Annotated[

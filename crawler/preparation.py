@@ -9,7 +9,9 @@ from classifiers import languages
 from classifiers.errors import ClassifierError, GeoIPError, LanguageError
 from crawler.configuration import CrawlSettings
 from crawler.errors import SettingError
+from crawler.frontier.slots import least_expected
 from crawler.gaps import gaps
+from crawler.goals import check_goals
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.strategies import Ordering, make_ordering
@@ -53,7 +55,15 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         settings.retry_rule,
         _country_lookup(settings.geoip),
     )
+    if options.expected and ordering.doubts_up_to is not None:
+        rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
     _check(settings)
+    check_goals(
+        options,
+        doubts=ordering.doubts_up_to is not None,
+        is_shared=settings.frontier is not None,
+        keeps_text=False,
+    )
     lacks = gaps(options, ordering.name, method)
     return Preparation(_with_seeds(options, web), settings, ordering, web, rules, lacks)
 

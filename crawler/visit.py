@@ -137,13 +137,15 @@ def _no_country(address: str | None) -> str | None:
 class VisitRules:
     """The target language, and the functions that read pages and addresses.
 
-    `country_of` returns the country of an IP address, None if it is unknown.
+    `country_of` returns the country of an IP address, None if it is unknown. Seeds, and the URLs
+    to which they redirect, have at least the score `least_seed_score`.
     """
 
     language: str
     read: Read
     retry_rule: RetryRule = RetryRule()
     country_of: Callable[[str | None], str | None] = _no_country
+    least_seed_score: float = float("-inf")
 
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
@@ -172,7 +174,11 @@ class Visitor:
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return seed URLs as links, normalised and scored in one batch; traps are not left out."""
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
-        return self._score(list(dict.fromkeys(normal)), source)
+        return self._as_seeds(self._score(list(dict.fromkeys(normal)), source))
+
+    def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
+        least = self._rules.least_seed_score
+        return [Link(link.url, max(link.score, least)) for link in links]
 
     def _score(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         scores = self._ordering.scores(urls, source) if urls else []
@@ -233,6 +239,7 @@ class Visitor:
                 self._frontier.retry(lease, now=now, not_before=now, url=url)
                 return None
         links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
+        links = self._as_seeds(links) if lease.depth == 0 else links
         record = _ignoring(self._record(REDIRECT, download), sifted, 1 - len(target))
         return self._settle(lease, record, links)
 

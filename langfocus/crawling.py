@@ -37,6 +37,11 @@ class CrawlArguments(TypedDict, total=False):
     directory_depth: int
     identify: str
     pages: int
+    relevant: int
+    words: int
+    floor: float
+    expected: str
+    hours: float
     web: str
     archive: str | PathLike[str]
 

@@ -137,7 +137,11 @@ class Located(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page."""
+    """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page.
+
+    `expected` is the number of URLs, queued or leased, that the ordering expects in the language;
+    None if it is not counted: the crawl has not that goal, or its frontier is shared.
+    """
 
     queued: int
     leased: int
@@ -145,6 +149,7 @@ class Counts:
     pages: int
     labelled: int
     relevant: int
+    expected: int | None = None
 
 
 class KeptRobots(NamedTuple):
@@ -209,7 +214,8 @@ class Frontier(Protocol):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None.
 
-        Also returns None while the settled and leased pages use up the crawl's page budget.
+        Also returns None while the settled and leased pages use up a budget of the crawl, and
+        where only expected URLs are leased, while no such URL is ready.
         """
 
     def ready_at(self, now: float) -> float | None:

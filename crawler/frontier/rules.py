@@ -17,6 +17,7 @@ _AT_LEAST_ZERO = (
     "directory_cap",
     "delay_s",
     "budget_pages",
+    "budget_relevant",
 )
 
 
@@ -37,7 +38,9 @@ class FrontierRules:
     any number. URLs of a registered domain hold `domain_cap` slots and those of an IP address
     `address_cap`; relevant pages earn more, and scores fall with the slots taken
     (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most
-    `budget_pages` pages are settled or leased; None allows any number.
+    `budget_pages` pages are settled or leased; None allows any number. The relevant pages and the
+    leases together are at most `budget_relevant`. With `is_expected_only` no URL with the score
+    `doubts_up_to` or less is leased.
 
     At most `robots_bytes` bytes of robots.txt files are stored, and always the newest file; the
     oldest are deleted first, and fetched again when they are needed.
@@ -59,6 +62,8 @@ class FrontierRules:
     directory_cap: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
+    budget_relevant: int | None = None
+    is_expected_only: bool = False
     robots_bytes: int = 256 * 1024 * 1024
     random_state: int = 0
     keeps_links: bool = False
@@ -71,6 +76,8 @@ class FrontierRules:
                 raise ValueError(f"{name} must be 0 or more, not {value}")
         if self.lifts and self.draw is Draw.UNIFORM:
             raise ValueError("scores are not lifted if URLs are drawn uniformly")
+        if self.is_expected_only and (self.doubts_up_to is None or self.lifts):
+            raise ValueError("an ordering without doubts, or that lifts scores, expects no URL")
 
     @property
     def waits_up_to(self) -> float | None:
@@ -78,6 +85,10 @@ class FrontierRules:
         if self.domain_cap or self.address_cap:
             return highest_fallen(self.doubts_up_to)
         return self.doubts_up_to
+
+    def is_expected(self, score: float) -> bool:
+        """Return True if the ordering expects a URL with this score in the language."""
+        return self.doubts_up_to is None or score > self.doubts_up_to
 
     def is_doubtful(self, score: float) -> bool:
         """Return True if a URL with this score waits for a better one."""

@@ -68,6 +68,11 @@ def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
     return doubts_up_to + ldexp(score - doubts_up_to, -SHRINKING * level)
 
 
+def least_expected(doubts_up_to: float) -> float:
+    """Return a low score of a URL that did not fall and is expected in the language."""
+    return doubts_up_to + 2 * _LEAST_PROMISE
+
+
 def highest_fallen(doubts_up_to: float | None) -> float:
     """Return a score that no URL has before it fell and that every fallen URL is below."""
     return -FALL / 2 if doubts_up_to is None else doubts_up_to + _LEAST_PROMISE

@@ -34,6 +34,7 @@ from crawler.frontier.slots import are_full, fallen, holder_of, level_of
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
+from crawler.url import fingerprint, host_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links are always followed.
@@ -74,6 +75,7 @@ class SqliteFrontier:
         self._leased: dict[int, Pick] = {}
         self._addresses: dict[int, str] = {}
         self._queued = 0
+        self._expected = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
         self._selection = self._select()
         self._take_over(now)
@@ -173,7 +175,8 @@ class SqliteFrontier:
         self._wake_rested(now)
         if self._is_budget_leased():
             return None
-        if self._doubt.hopes_for_better(self._selection.best(), now):
+        best = self._best()
+        if best is None or self._doubt.hopes_for_better(best, now):
             return None
         pick = self._selection.take()
         if pick is None:
@@ -193,7 +196,7 @@ class SqliteFrontier:
         if self._is_budget_leased():
             return None
         rested_at = self._resting[0][0] if self._resting else None
-        best = self._selection.best()
+        best = self._best()
         if best is None:
             return rested_at
         ready_at = self._doubt.waits_until(best, now)
@@ -226,6 +229,7 @@ class SqliteFrontier:
             pages=self._pages,
             labelled=self._labelled,
             relevant=self._relevant,
+            expected=self._expected if self._rules.is_expected_only else None,
         )
 
     def close(self) -> None:
@@ -257,6 +261,8 @@ class SqliteFrontier:
         tally = self._tally(lease, record)
         origin = self._origin(lease, pick, record, tally)
         outcome = self._admitter.admit(links, origin, counts)
+        if record.is_relevant:
+            self._note_hidden(lease, host, links, outcome)
         if record.is_download and self._rules.filter.drops(tally):
             of_unit = self._drop_unit(lease, host)
             counts["dropped_irrelevant"] += len(of_unit)
@@ -267,6 +273,20 @@ class SqliteFrontier:
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
         return _Settlement(outcome, dropped, is_new_host)
+
+    def _note_hidden(
+        self, lease: Lease, host: QueuedHost, links: Sequence[Link], outcome: Outcome
+    ) -> None:
+        """Count the links of a relevant page to its own host that the host cap hides."""
+        hidden = [
+            fingerprint(link.url)
+            for link, admission in zip(links, outcome.admissions, strict=True)
+            if admission is Admission.HOST_FULL
+            and self._rules.is_expected(link.score)
+            and host_of(link.url) == lease.host
+        ]
+        if hidden:
+            self._storage.note_hidden(host.id, hidden)
 
     def _tally(self, lease: Lease, record: Record) -> Tally:
         unit = self._rules.filter.unit_of(lease.url)
@@ -334,8 +354,20 @@ class SqliteFrontier:
         self._doubt.end_lease(pick.score)
 
     def _is_budget_leased(self) -> bool:
-        budget = self._rules.budget_pages
-        return budget is not None and self._pages + len(self._leased) >= budget
+        budgets = (
+            (self._rules.budget_pages, self._pages),
+            (self._rules.budget_relevant, self._relevant),
+        )
+        leased = len(self._leased)
+        return any(most is not None and number + leased >= most for most, number in budgets)
+
+    def _best(self) -> float | None:
+        """Return the score of the best ready URL that may be leased, None if there is none."""
+        best = self._selection.best()
+        is_left_out = (
+            best is not None and self._rules.is_expected_only and not self._rules.is_expected(best)
+        )
+        return None if is_left_out else best
 
     # Hosts in memory: leased, resting or ready. A host with no queue and no rest is forgotten.
 
@@ -355,6 +387,8 @@ class SqliteFrontier:
                 host.head = (score, url_id, host.id)
             self._queued += queued
             self._rest(host, host.ready_at, now)
+        if self._rules.is_expected_only and self._rules.doubts_up_to is not None:
+            self._expected = self._storage.number_above(self._rules.doubts_up_to)
 
     def _take_in(self, outcome: Outcome, now: float) -> None:
         for row in outcome.stored:
@@ -390,6 +424,7 @@ class SqliteFrontier:
     def _count_queued(self, host: QueuedHost, score: float, by: int) -> None:
         host.queued += by
         self._queued += by
+        self._expected += by * self._rules.is_expected(score)
         self._doubt.count(host, score, by)
 
     def _rest(self, host: QueuedHost, ready_at: float, now: float) -> None:

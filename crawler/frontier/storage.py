@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from crawler.errors import StorageError
-from crawler.frontier import inlinks, outlinks
+from crawler.frontier import inlinks, outlinks, sketch
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, robots_bytes
 from crawler.frontier.row_check import KNOWN, url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
@@ -181,6 +181,10 @@ class Storage:
         )
         for *host, number, promising, score, url_id in rows:
             yield Queue(HostRow(*host), number, promising, score, url_id)
+
+    def number_above(self, score: float) -> int:
+        """Return the number of queued URLs with a higher score."""
+        return self._one("SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > ?", (score,))[0]
 
     def tiers(self) -> Iterator[tuple[int, float, int]]:
         """Yield (host, score, number of queued URLs) for every host and score."""
@@ -404,6 +408,14 @@ class Storage:
             " DO UPDATE SET admitted = excluded.admitted, taken = excluded.taken",
             [(host.id, host.key, host.admitted, host.taken) for host in hosts],
         )
+
+    def note_hidden(self, host: int, fingerprints: Iterable[int]) -> None:
+        """Count links of a host that its cap hides, each once, about."""
+        row = self._sql("SELECT links FROM hidden WHERE host = ?", (host,)).fetchone()
+        before = row[0] if row else None
+        links = sketch.written(fingerprints, before)
+        if links != before:
+            self._sql("INSERT OR REPLACE INTO hidden VALUES (?, ?)", (host, links))
 
     def free_wide_slots(self, holder: str, number: int) -> None:
         """Give back a number of slots of a domain or an address."""

@@ -45,6 +45,7 @@ def crawl_page(summary: Summary, course: list[CurvePoint]) -> str:
         f"{duration(summary.seconds)}, with the ordering {summary.strategy or NOTHING} and the "
         f"filter {summary.filter or NOTHING}.",
         gaps=summary.gaps,
+        advice=summary.advice,
         figures=_figures(summary),
         harvest=_harvest(summary, course) if course else None,
         queue_and_hosts=_queue_and_hosts(course) if course else (),

@@ -20,6 +20,8 @@ def print_summary(summary: Summary, stream: TextIO | None = None) -> None:
     printer.table(
         Table("Outcomes", ("outcome", "URLs", "share"), shares(summary.outcomes, _MOST_ROWS))
     )
+    for advice in summary.advice:
+        printer.line(f"advice: {advice}")
 
 
 def headline(summary: Summary) -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.errors import RunFolderError
+from crawler.report.closing import closing_advice
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import json_text, write_whole
 from crawler.run_reader import reading, sessions_of
@@ -64,6 +65,8 @@ class Summary:
     seeds: list[str]
     gaps: list[str]
     """What does not know the language of the crawl, a sentence each (`crawler.gaps`)."""
+    advice: list[str]
+    """What a next crawl may do otherwise, a sentence each (`crawler.report.closing`)."""
     settings: dict[str, str]
 
     def as_json(self) -> dict[str, Any]:
@@ -134,6 +137,9 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         harvest_last_200=last_portion(connection, lang).harvest_rate,
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
+        advice=closing_advice(
+            connection, lang, host_cap=_whole(meta.get("host_cap")), relevant=relevant
+        ),
     )
 
 

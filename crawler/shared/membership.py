@@ -62,6 +62,7 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "patience_s": rules.patience_s,
         "delay_s": rules.delay_s,
         "budget_pages": rules.budget_pages,
+        "budget_relevant": rules.budget_relevant,
         "lease_s": membership.lease_s,
         "waits_up_to": rules.waits_up_to,
         "earned_slots": EARNED_SLOTS,

@@ -90,9 +90,10 @@ class RedisFrontier(StoredCrawl):
         """Join the crawl with that name, or begin it; `client` comes from `stored.connect`.
 
         The rules of selection and the caps are fixed for the crawl: another value, or another
-        `membership.identity`, raises `SettingError`. For `delay_s`, `patience_s`, `budget_pages`
-        and `lease_s`, the values of the last worker to join hold for all workers. The links of
-        pages are not stored (`rules.keeps_links` raises ValueError). While the server cannot be
+        `membership.identity`, raises `SettingError`. For `delay_s`, `patience_s`, `lease_s` and
+        the budgets, the values of the last worker to join hold for all workers. The links of pages
+        are not stored and doubtful URLs are leased (`rules.keeps_links` and
+        `rules.is_expected_only` raise ValueError). While the server cannot be
         reached, the calling thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is
         raised.
         """
@@ -100,6 +101,8 @@ class RedisFrontier(StoredCrawl):
         super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
         if rules.keeps_links:
             raise ValueError("a shared crawl keeps no links")
+        if rules.is_expected_only:
+            raise ValueError("a shared crawl does not count expected URLs")
         self.crawl, self.worker = crawl, member.worker
         self._rules, self._member = rules, member
         self._owner = f"{member.worker}:{uuid4().hex}"
@@ -267,20 +270,24 @@ class RedisFrontier(StoredCrawl):
         While other workers hold leases, it is the time of the next check, because they do not
         announce the links that they find.
         """
-        best, tiers, resting, leased, pages, text = self.read(
+        best, tiers, resting, leased, settled, text = self.read(
             lambda pipe: (
                 pipe.zrange(self.key("ready"), 0, 0, withscores=True),
                 pipe.zrange(self.key("tiers"), 0, 0, withscores=True),
                 pipe.zrange(self.key("resting"), 0, 0, withscores=True),
                 pipe.zcard(self.key("leases")),
-                pipe.hget(self.key("counts"), "pages"),
+                pipe.hmget(self.key("counts"), "pages", "relevant"),
                 pipe.get(self.key("config")),
             )
         )
         limits = json.loads(text or "{}")
-        budget = limits.get("budget_pages")
+        budgets = (limits.get("budget_pages"), limits.get("budget_relevant"))
+        is_used_up = any(
+            most and int(number or 0) + leased >= most
+            for most, number in zip(budgets, settled, strict=True)
+        )
         looks_again_at = [now + self._member.poll_s] if leased > len(self._held) else []
-        if budget and int(pages or 0) + leased >= budget:
+        if is_used_up:
             return min(looks_again_at, default=None)
         times: list[float] = [*looks_again_at, *(rested_at for _, rested_at in resting)]
         if best or tiers:

@@ -122,6 +122,8 @@ class LangfocusSpider(Spider):
     def parse(self, response: Response, **kwargs: Any) -> list[PageItem]:
         """Settle a page; return its item if a feed or a pipeline wants one."""
         lease: Lease = response.meta[LEASE]
+        if self._is_over(lease):
+            return []
         try:
             record = self.crawl.visitor.answered(lease, download_of(response, self.crawl.clock()))
         except (LeaseError, StorageError):
@@ -137,10 +139,18 @@ class LangfocusSpider(Spider):
     def on_failure(self, failure: Failure) -> None:
         """Settle a page whose download failed."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
-        if self._waits(lease, failure):
+        if self._is_over(lease) or self._waits(lease, failure):
             return
         reason, is_final = explain(failure)
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
+
+    def _is_over(self, lease: Lease) -> bool:
+        """Return True if a goal was reached during the download; the URL is then queued again."""
+        now = self.crawl.clock()
+        if not self.crawl.goals.is_over():
+            return False
+        self.crawl.frontier.release(lease, now=now)
+        return True
 
     def _stood_still(self, failure: Failure) -> bool:
         """Return True if this process was blocked during the download, so its time-out is ours."""
@@ -226,8 +236,9 @@ class LangfocusSpider(Spider):
         """Close the spider with the reason why there is no more work."""
         if self.crawl.fault:
             raise CloseSpider("storage")
-        if self.crawl.is_complete():
-            raise CloseSpider("pages")
+        goal = self.crawl.goal_reached()
+        if goal:
+            raise CloseSpider(goal)
 
 
 def _wants_items(settings: BaseSettings) -> bool:

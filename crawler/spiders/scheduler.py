@@ -113,7 +113,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _leased_request(self) -> Request | None:
         for _ in range(_MOST_REFUSALS):
-            lease = self._crawl.frontier.next(self._crawl.clock())
+            lease = self._crawl.next()
             if lease is None:
                 break
             request = self._request(lease)
@@ -159,6 +159,6 @@ class FrontierScheduler(BaseScheduler):
             self._crawl.visitor.refused(lease, reason)
 
     def _set_wake_up(self) -> None:
-        ready_at = self._crawl.frontier.ready_at(self._crawl.clock())
+        ready_at = self._crawl.ready_at()
         if ready_at is not None:
             self._wake_up.at(ready_at)

@@ -47,6 +47,7 @@ class ObviousFrontier:
     directory_cap: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
+    budget_relevant: int | None = None
     lifts: bool = False
     doubts_up_to: float | None = 0.0
     known: list[Known] = field(default_factory=list)
@@ -166,7 +167,9 @@ class ObviousFrontier:
     def is_budget_leased(self) -> bool:
         pages = sum(record.outcome == PAGE for _, record in self.records)
         leased = sum(k.is_leased for k in self.known)
-        return self.budget_pages is not None and pages + leased >= self.budget_pages
+        relevant = sum(record.is_relevant for _, record in self.records)
+        budgets = ((self.budget_pages, pages), (self.budget_relevant, relevant))
+        return any(most is not None and number + leased >= most for most, number in budgets)
 
     def lease(self, url: str) -> None:
         """Follow another frontier's draw."""

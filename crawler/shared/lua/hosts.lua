@@ -113,8 +113,9 @@ local function wake_rested()
 end
 
 local function is_budget_leased()
-  return config.budget_pages
-    and totals.pages + redis_call('ZCARD', P .. 'leases') >= config.budget_pages
+  local leased = redis_call('ZCARD', P .. 'leases')
+  return config.budget_pages and totals.pages + leased >= config.budget_pages
+    or config.budget_relevant and totals.relevant + leased >= config.budget_relevant
 end
 
 -- Doubt: a free connection waits a little for something better than a doubtful URL.

@@ -27,6 +27,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BLOCK, BestFirst, QueuedHost, Weights
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.frontier.storage import Storage
+from crawler.report.closing import hidden_links
 from crawler.run import open_run
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
@@ -85,7 +86,7 @@ class FrontierMachine(RuleBasedStateMachine):
         wide_caps=st.tuples(st.sampled_from([0, 1, 3, 20]), st.sampled_from([0, 1, 3, 20])),
         directory_cap=st.sampled_from([0, 1, 2]),
         delay=st.sampled_from([0.0, 1.0, 5.0]),
-        budget=st.sampled_from([None, 4]),
+        budgets=st.sampled_from([(None, None), (4, None), (None, 2)]),
         draw=st.sampled_from(Draw),
         lifts=st.booleans(),
         patience=st.sampled_from([0.0, 2.0]),
@@ -99,7 +100,7 @@ class FrontierMachine(RuleBasedStateMachine):
         wide_caps: tuple[int, int],
         directory_cap: int,
         delay: float,
-        budget: int | None,
+        budgets: tuple[int | None, int | None],
         draw: Draw,
         lifts: bool,
         patience: float,
@@ -114,7 +115,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.filter = make_filter(name, tolerance=tolerance)
         lifts = lifts and draw is Draw.FIRST
         self.model = ObviousFrontier(
-            self.filter, cap, *wide_caps, directory_cap, delay, budget, lifts, doubts_up_to=0.0
+            self.filter, cap, *wide_caps, directory_cap, delay, *budgets, lifts, doubts_up_to=0.0
         )
         self.begin_crawl()
         self.open()
@@ -139,6 +140,7 @@ class FrontierMachine(RuleBasedStateMachine):
             lifts=self.model.lifts,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
+            budget_relevant=self.model.budget_relevant,
             doubts_up_to=0.0,
             patience_s=self.patience,
         )
@@ -356,6 +358,36 @@ def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
 
 def page(language: str = "de") -> Record:
     return Record(PAGE, 0.0, 200, True, language == "de", language)
+
+
+def test_only_expected_urls_are_leased_where_a_crawl_wants_no_others(tmp_path: Path) -> None:
+    rules: dict[str, Any] = {"is_expected_only": True, "doubts_up_to": 0.0}
+    before = new_sqlite_frontier(tmp_path, **rules)
+    before.seed([Link("http://a.de/", 1.0), Link("http://b.de/", 0.0)], 0.0)
+    before.seed([Link("http://c.de/", -1.0)], 0.0)
+    assert before.counts().expected == 1
+    frontier = new_sqlite_frontier(tmp_path, **rules)
+    assert frontier.counts().expected == 1
+    lease = lease_now(frontier)
+    assert (lease.url, frontier.next(0.0), frontier.ready_at(0.0)) == ("http://a.de/", None, None)
+    assert (frontier.counts().expected, frontier.counts().queued) == (1, 2)
+    frontier.admit(lease, page(), [Link("http://d.de/", 0.5), Link("http://e.de/", -1.0)], now=0.0)
+    frontier.admit(lease_now(frontier), page(), now=0.0)
+    assert (frontier.next(9.0), frontier.counts().expected) == (None, 0)
+    assert frontier.counts().queued == 3
+
+
+def test_the_links_that_a_full_host_hides_are_counted_once(tmp_path: Path) -> None:
+    run = open_run(tmp_path, META, 0.0)
+    rules = FrontierRules(host_cap=1, doubts_up_to=0.0)
+    frontier = SqliteFrontier(run.connection, rules, now=0.0)
+    frontier.seed([Link("http://a.de/", 1.0)], 0.0)
+    hidden = [Link(f"http://a.de/{n}", 1.0) for n in range(70)]
+    others = [Link("http://a.de/x", -1.0), Link("http://b.de/", 1.0), Link("http://b.de/2", 1.0)]
+    frontier.admit(lease_now(frontier), page(), [*hidden, *hidden, *others], now=0.0)
+    found = hidden_links(run.connection)
+    assert (found.hosts, found.cap) == (1, 100)
+    assert 65 <= found.links <= 75
 
 
 def lease_now(frontier: Frontier, now: float = 0.0) -> Lease:

@@ -9,7 +9,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership, binding, in_force
 from crawler.strategies.orderings import Draw
 
-NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links", "robots_bytes"}
+NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only"}
 """Rules that the scripts are told in another form or with a call, or that a worker keeps."""
 
 
@@ -41,7 +41,7 @@ def test_without_a_threshold_no_score_is_doubtful() -> None:
 
 
 def test_the_scripts_of_a_shared_crawl_are_told_every_rule() -> None:
-    rules = FrontierRules(budget_pages=5, doubts_up_to=0.0)
+    rules = FrontierRules(budget_pages=5, budget_relevant=5, doubts_up_to=0.0)
     names = {field.name for field in fields(FrontierRules)} - NOT_IN_REDIS
     assert names <= {*in_force(rules, Membership())}
 

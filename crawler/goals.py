@@ -1,0 +1,113 @@
+"""The goals of a crawl: the crawl ends when the first of them is reached.
+
+The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
+go beyond them. The others are watched here. After one of these is reached, pages that were still in
+progress are not settled; their URLs stay queued. All goals follow from what the run has stored, so
+a crawl that is continued ends where an uninterrupted one would have ended.
+"""
+
+import sqlite3
+from collections import deque
+from collections.abc import Iterable
+
+from crawler.errors import SettingError
+from crawler.frontier.base import PAGE, Counts, Record
+from crawler.options import ONLY_EXPECTED, CrawlOptions
+from crawler.run_reader import sessions_of
+
+FLOOR_PAGES = 200
+"""Pages whose harvest rate must not fall below `-a floor`: one point of Baykan 2013, Fig. 7."""
+
+_LAST_LANGUAGES = "SELECT language FROM pages WHERE outcome = ? ORDER BY id DESC LIMIT ?"
+_S_PER_HOUR = 3600.0
+
+
+class GoalWatch:
+    """Knows which goal of a crawl is reached."""
+
+    def __init__(
+        self,
+        options: CrawlOptions,
+        *,
+        now: float,
+        used_s: float = 0.0,
+        words: int = 0,
+        last: Iterable[bool | None] = (),
+    ) -> None:
+        """Watch a session that begins at `now`, unix seconds.
+
+        Earlier sessions took `used_s` seconds and found `words` words. `last` tells of the last
+        pages, the latest at the end, whether each is relevant; None: it has no label.
+        """
+        self._options = options
+        self._words = words
+        self._last = deque(last, maxlen=FLOOR_PAGES)
+        hours = options.hours
+        self.deadline = float("inf") if hours is None else now + hours * _S_PER_HOUR - used_s
+
+    def count(self, record: Record, words: int = 0) -> None:
+        """Count a settled URL, and the words of its text."""
+        self._words += words
+        if record.outcome == PAGE:
+            self._last.append(None if record.language is None else record.is_relevant)
+
+    def is_over(self) -> bool:
+        """Return True if no further page may be settled."""
+        return self._has_words() or self._is_below_floor()
+
+    def may_fetch(self, now: float) -> bool:
+        """Return False if no further request may begin."""
+        return now < self.deadline and not self.is_over()
+
+    def reached(self, counts: Counts, now: float) -> str:
+        """Return the name of the first goal that is reached, "" if none is."""
+        options = self._options
+        is_reached = {
+            "pages": options.pages is not None and counts.pages >= options.pages,
+            "relevant": options.relevant is not None and counts.relevant >= options.relevant,
+            "words": self._has_words(),
+            "floor": self._is_below_floor(),
+            "hours": now >= self.deadline,
+            "expected": options.expected == ONLY_EXPECTED
+            and counts.queued > 0
+            and counts.expected == 0,
+        }
+        return next((name for name, is_true in is_reached.items() if is_true), "")
+
+    def _has_words(self) -> bool:
+        return self._options.words is not None and self._words >= self._options.words
+
+    def _is_below_floor(self) -> bool:
+        if self._options.floor is None or len(self._last) < FLOOR_PAGES:
+            return False
+        relevant = self._last.count(True)
+        labelled = FLOOR_PAGES - self._last.count(None)
+        return relevant < self._options.floor * labelled or not labelled
+
+
+def watch(options: CrawlOptions, connection: sqlite3.Connection, now: float) -> GoalWatch:
+    """Return the watch of a session that has just begun in a run."""
+    rows = connection.execute(_LAST_LANGUAGES, (PAGE, FLOOR_PAGES)).fetchall()
+    labels = [None if language is None else language == options.lang for (language,) in rows]
+    used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
+    return GoalWatch(options, now=now, used_s=used_s, last=reversed(labels))
+
+
+def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool, keeps_text: bool) -> None:
+    """Raise `SettingError` for a goal that this crawl cannot keep.
+
+    `doubts` is True if the ordering knows URLs that it does not expect in the language.
+    """
+    if options.expected and not doubts:
+        raise SettingError(
+            f"-a expected={options.expected}: this strategy expects no language of a URL; "
+            "use -a strategy=svm or cctld"
+        )
+    if options.words is not None and not keeps_text:
+        raise SettingError("-a words: this crawl keeps no text; see LANGFOCUS_TEXT")
+    for name in ("words", "floor", "expected"):
+        if is_shared and getattr(options, name) is not None:
+            raise SettingError(
+                f"-a {name}: not for a shared crawl (LANGFOCUS_FRONTIER), whose goals are pages, "
+                "relevant and hours"
+            )
