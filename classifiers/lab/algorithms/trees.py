@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import numpy as np
 
 from classifiers.lab.algorithms.binary import BinaryClassifier, Flags, Floats, Matrix
+
+_LEAF: Final = 20
+_ROWS_FOR_ONE: Final = 50
 
 
 class DecisionTree(BinaryClassifier):
@@ -15,10 +20,12 @@ class DecisionTree(BinaryClassifier):
 
     Parameters
     ----------
-    smallest_leaf : int
-        Least number of training rows in a leaf. Unlike a fully grown tree, one with leaves of
-        several rows does not memorise single URLs. With 20 mean F1 was 1 to 2 points higher
-        than with 1 or 5, on 24,000 URLs without countries of servers.
+    smallest_leaf : int or None
+        Least number of training rows in a leaf. None is 20, or a fiftieth of the rows if that is
+        fewer, or 1. Unlike a fully grown tree, one with leaves of several rows does not memorise
+        single URLs. With 20 mean F1 was 1 to 2 points higher than with 1 or 5, on 24,000 URLs
+        without countries of servers. Of 260 URLs leaves of 5 gave a mean F1 of 85 and leaves of 20
+        one of 82, and leaves of 20 cannot split 26 URLs at all.
     pruning : float
         Complexity that a subtree has to be worth, in bits per training row; larger gives smaller
         trees. 0 prunes nothing.
@@ -32,7 +39,7 @@ class DecisionTree(BinaryClassifier):
 
     def __init__(
         self,
-        smallest_leaf: int = 20,
+        smallest_leaf: int | None = None,
         pruning: float = 0.0,
         largest_depth: int | None = None,
         random_state: int | None = 0,
@@ -47,7 +54,7 @@ class DecisionTree(BinaryClassifier):
 
         tree = DecisionTreeClassifier(
             criterion="entropy",
-            min_samples_leaf=self.smallest_leaf,
+            min_samples_leaf=self.smallest_leaf or _leaf_of(len(is_yes)),
             ccp_alpha=self.pruning,
             max_depth=self.largest_depth,
             random_state=self.random_state,
@@ -56,3 +63,8 @@ class DecisionTree(BinaryClassifier):
 
     def _scores(self, X: Matrix) -> Floats:
         return np.asarray(self.model_.predict_proba(X)[:, 1] - 0.5)
+
+
+def _leaf_of(n_rows: int) -> int:
+    """The least number of rows in a leaf of a tree that has so many training rows."""
+    return max(1, min(_LEAF, n_rows // _ROWS_FOR_ONE))

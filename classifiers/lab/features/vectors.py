@@ -110,10 +110,11 @@ class Words(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
 class Grams(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn is untyped
     """Counts of the character n-grams of a URL (Baykan 2013, 2.1), (n_urls, n_grams).
 
-    N-grams that no URL of `fit` has are left out. The paper leaves two things open. For 1-grams
-    from words the mark is not a letter, because every word has two marks. N-grams from the URL are
-    those of all its letters, `http` and `www` included, without the characters between them, since
-    `yde` is one of `http://www.hi-fly.de`.
+    N-grams that no URL of `fit` has are left out. The paper leaves three things open. For 1-grams
+    from words the mark is not a letter, because every word has two marks. A word that is too short
+    for the smallest n-gram gets more marks at its end (`_de__`), so that no word is without
+    n-grams. N-grams from the URL are those of all its letters, `http` and `www` included, without
+    the characters between them, since `yde` is one of `http://www.hi-fly.de`.
 
     Parameters
     ----------
@@ -174,8 +175,11 @@ class Grams(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
 
     def _text(self, urls: Iterable[str]) -> tuple[str, Symbols, Offsets]:
         """The characters of n-grams, as text and as code points; row i begins at rows[i]."""
-        letters = _marked if self.source == "word" else _run_together
-        texts = [letters(url) for url in as_list(urls)]
+        is_of_words = self.source == "word"
+        texts = [
+            _marked(url, self.smallest) if is_of_words else _run_together(url)
+            for url in as_list(urls)
+        ]
         rows = np.zeros(len(texts) + 1, np.int64)
         np.cumsum([len(text) for text in texts], out=rows[1:])
         text = "".join(texts)
@@ -190,9 +194,13 @@ class Grams(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sklearn i
         return csr_matrix((counts[:n_entries], columns[:n_entries], pointers), shape)
 
 
-def _marked(url: str) -> str:
-    """The words of a URL, each between marks, with breaks between them."""
-    return "".join(f"{_EDGE}{word}{_EDGE}{_BREAK}" for word in words(url))
+def _marked(url: str, smallest: int) -> str:
+    """The words of a URL, each between marks and `smallest` characters long or longer.
+
+    There are breaks between them.
+    """
+    marked = (f"{_EDGE}{word}{_EDGE}".ljust(smallest, _EDGE) for word in words(url))
+    return "".join(f"{word}{_BREAK}" for word in marked)
 
 
 def _run_together(url: str) -> str:

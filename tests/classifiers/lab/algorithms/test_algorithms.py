@@ -164,6 +164,17 @@ def test_pruning_and_a_largest_depth_make_the_tree_smaller() -> None:
     assert shallow.get_depth() == 2
 
 
+@pytest.mark.parametrize(("n_rows", "least"), [(26, 1), (260, 5), (2000, 20)])
+def test_the_smallest_leaf_follows_the_number_of_training_rows(n_rows: int, least: int) -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(n_rows, 3))
+    is_yes = features[:, 0] + rng.normal(size=n_rows) > 0
+    fitted = DecisionTree().fit(features, is_yes)
+    _, sizes = np.unique(fitted.model_.apply(features), return_counts=True)
+    assert least <= sizes.min() < 2 * least + 2
+    assert (fitted.predict(features) == is_yes).mean() > 0.6
+
+
 # Markov chains
 
 

@@ -32,7 +32,9 @@ texts = st.lists(
 
 
 def grams(url: str, smallest: int, largest: int, source: Source) -> Counter[str]:
-    marked = [f"_{word}_" for word in words(url)] if source == "word" else ["".join(runs(url))]
+    marked = ["".join(runs(url))]
+    if source == "word":
+        marked = [f"_{word}_" + "_" * (smallest - len(word) - 2) for word in words(url)]
     return Counter(
         text[start : start + size]
         for text in marked
@@ -65,6 +67,11 @@ def test_single_letters_have_no_mark_among_them() -> None:
 
 def test_no_n_gram_is_longer_than_the_marked_word() -> None:
     assert list(Grams(4, 7, "word").fit(["de"]).get_feature_names_out()) == ["_de_"]
+
+
+def test_a_word_that_is_too_short_for_an_n_gram_is_one_with_more_marks() -> None:
+    fitted = Grams(6, 6, "word").fit(["http://tag.de/wetter"])
+    assert list(fitted.get_feature_names_out()) == "_tag__ _de___ _wette wetter etter_".split()
 
 
 @settings(deadline=None)
