@@ -37,13 +37,19 @@ experiments (default: comparison):
   domain-disjoint     folds that share no registered domain
   by-kind             by how the labels arose
   by-tld              generic top-level domains and others
+  svm-perf            the paper's own SVM beside ours, also on domains not trained on
+  uncertainty         intervals, and stricter tests of all differences, on unseen domains first
   best-combination    the best combination of classifiers: slides of 2008, Table 9
   model               a model file measured on all of the data, not cross-validated
   all                 all of these
 
+  With --test or --test-sources (default: test-set):
+  test-set            the classifiers on a test set of its own: Tables XV and XVI
+  test-sizes          the same with 100, 10, 1 and 0.1 % of the training URLs: Figure 6
+
 classifiers:
   cctld, cctld+, ip, ALGORITHM:FEATURES or ip+ALGORITHM:FEATURES
-  algorithms  svm, nb, me, dt, re, ros, markov
+  algorithms  svm, svm-perf (the paper's own), nb, me, dt, re, ros, markov
   features    words, N-grams-from-word, N-grams-from-url, allgrams-from-word, custom, ...
 
 pages and texts:
@@ -71,6 +77,8 @@ examples:
   langfocus evaluate urls.tsv.gz --urls 2000 --jobs 2
   langfocus evaluate urls.tsv.gz words ngrams --urls 5000 --json figures.json
   langfocus evaluate urls.tsv.gz --classifiers svm:words nb:3-grams-from-word --languages nl da sv
+  langfocus evaluate urls.tsv.gz --test flash.tsv --languages en de
+  langfocus evaluate urls.tsv.gz test-set test-sizes --test-sources gdelt_hydra_news
   langfocus evaluate urls.tsv.gz all --markdown study.md --plots plots
   langfocus evaluate urls.tsv.gz baselines --mmdb GeoLite2-Country.mmdb --addresses hosts.tsv
   langfocus evaluate pages/ --json figures.json
@@ -182,6 +190,17 @@ def _add_sample(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=positive,
         help="URLs of each language (default: as many as the language with the fewest has)",
+    )
+    group.add_argument(
+        "--test",
+        metavar="FILE",
+        help="labelled URLs of another source or year: train on DATA, test on these",
+    )
+    group.add_argument(
+        "--test-sources",
+        metavar="NAME",
+        nargs="+",
+        help="test on the rows of DATA that have these sources, and train on the others",
     )
     group.add_argument(
         "--folds",

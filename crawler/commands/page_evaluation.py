@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _OF_URLS: Final = (
     "format",
     "classifiers",
+    "test",
+    "test_sources",
     "urls",
     "model",
     "cluster",
@@ -92,7 +94,8 @@ def check(experiments: Sequence[str], opts: argparse.Namespace) -> None:
         raise StudyError(f"{experiments[0]!r}: experiments are for URLs; see --methods")
     for name in _OF_URLS:
         if getattr(opts, name):
-            raise StudyError(f"--{name} is for labelled URLs; these are pages or texts")
+            option = name.replace("_", "-")
+            raise StudyError(f"--{option} is for labelled URLs; these are pages or texts")
 
 
 def evaluate(

@@ -17,7 +17,7 @@ from classifiers.errors import StudyError
 from crawler.command import language_codes, parts
 
 if TYPE_CHECKING:
-    from classifiers.lab.datasets import LabelledUrl
+    from classifiers.lab.datasets import Dataset, LabelledUrl
     from classifiers.lab.study.result import Result
     from classifiers.lab.study.validation import Study
 
@@ -40,18 +40,22 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
     languages = language_codes(opts.languages) or FIVE
     workers, resolver = _workers(opts), _resolver(opts)
     source = open_dataset(data, opts.format)
-    rows = list(source)
+    given = open_dataset(opts.test) if opts.test else None
+    rows, tested = _parted(list(source), given, opts)
     facts: dict[str, Any] = {"data": data.name, "rows": len(rows), "rows skipped": source.skipped}
+    if tested is not None:
+        facts |= _facts_of_test(given, opts)
     printer = Printer(width=WIDE)
     results: list[Result] = []
-    with _writing(source.path, facts, results, wanted, opts), Display(sys.stderr) as display:
+    paths = [source.path, *([given.path] if given else [])]
+    with _writing(paths, facts, results, wanted, opts), Display(sys.stderr) as display:
 
         def on_progress(done: int, total: int) -> None:
             display.count("cross-validation", done, total)
 
         study = None
         if opts.classifiers or set(wanted) != {"model"}:
-            study = _study(rows, languages, workers, resolver, on_progress, opts)
+            study = _study(rows, tested, languages, workers, resolver, on_progress, opts)
             facts |= _facts(study)
         printer.line(", ".join(f"{name} {_shown(value)}" for name, value in facts.items()))
         printer.line()
@@ -64,19 +68,26 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """The experiments to run; the arguments are checked before data are read."""
     from classifiers.lab.study.catalogue import EVERY
     from classifiers.lab.study.names import parse
+    from classifiers.lab.study.transfer import TRANSFER
 
-    known = (*EVERY, "model")
+    opts.test_sources = parts(opts.test_sources)
+    if opts.test and opts.test_sources:
+        raise StudyError("the test set is either --test FILE or --test-sources")
+    has_test_set = bool(opts.test or opts.test_sources)
+    known = tuple(TRANSFER) if has_test_set else (*EVERY, "model")
     for name in named:
+        if name in TRANSFER and not has_test_set:
+            raise StudyError(f"experiment {name} needs a test set: give --test or --test-sources")
         if name not in known and name != "all":
             raise StudyError(f"experiment {name!r} is none of {', '.join(known)}, all")
     opts.classifiers = parts(opts.classifiers)
     for name in opts.classifiers:
         if parse(name).needs_addresses and not opts.mmdb:
             raise StudyError(f"{name} needs the countries of servers: give --mmdb")
-    if opts.urls is not None and opts.urls < opts.folds:
+    if opts.urls is not None and opts.urls < opts.folds and not has_test_set:
         raise StudyError(f"--urls {opts.urls} does not fill {opts.folds} folds: see --folds")
     if not named:
-        return [] if opts.classifiers else ["comparison"]
+        return [] if opts.classifiers else ["test-set" if has_test_set else "comparison"]
     return list(known) if "all" in named else list(dict.fromkeys(named))
 
 
@@ -100,37 +111,65 @@ def _resolver(opts: argparse.Namespace) -> Any:
     return listed(Path(opts.addresses)) if opts.addresses else resolve
 
 
+def _parted(
+    rows: Sequence[LabelledUrl], given: Dataset[LabelledUrl] | None, opts: argparse.Namespace
+) -> tuple[Sequence[LabelledUrl], Sequence[LabelledUrl] | None]:
+    """The rows to train on and the rows of the test set; None if there is no test set."""
+    if given is not None:
+        return rows, list(given)
+    if not opts.test_sources:
+        return rows, None
+    known = {row.source for row in rows}
+    if unknown := [name for name in opts.test_sources if name not in known]:
+        raise StudyError(f"--test-sources: no row has the source {', '.join(unknown)}")
+    apart = [row for row in rows if row.source in opts.test_sources]
+    return [row for row in rows if row.source not in opts.test_sources], apart
+
+
+def _facts_of_test(given: Dataset[LabelledUrl] | None, opts: argparse.Namespace) -> dict[str, Any]:
+    if given is None:
+        return {"test sources": opts.test_sources}
+    return {"test data": given.path.name, "test rows skipped": given.skipped}
+
+
 def _study(
     rows: Sequence[LabelledUrl],
+    tested: Sequence[LabelledUrl] | None,
     languages: Sequence[str],
     workers: Any,
     resolver: Any,
     on_progress: Callable[[int, int], None] | None,
     opts: argparse.Namespace,
 ) -> Study:
+    from classifiers.lab.study.held_out import HeldOutStudy, JoinedCorpus, joined
     from classifiers.lab.study.samples import draw
     from classifiers.lab.study.servers import locate
     from classifiers.lab.study.validation import Study
 
-    corpus = draw(rows, languages, urls=opts.urls, least=opts.folds, seed=opts.seed)
+    least = opts.folds if tested is None else 2
+    corpus = draw(rows, languages, urls=opts.urls, least=least, seed=opts.seed)
+    if tested is not None:
+        corpus = joined(corpus, tested)
     servers = locate(corpus.urls, Path(opts.mmdb), resolver) if resolver else None
-    return Study(
-        corpus,
-        n_folds=opts.folds,
-        seed=opts.seed,
-        workers=workers,
-        servers=servers,
-        on_progress=on_progress,
-    )
+    common: dict[str, Any] = {
+        "seed": opts.seed,
+        "workers": workers,
+        "servers": servers,
+        "on_progress": on_progress,
+    }
+    if isinstance(corpus, JoinedCorpus):
+        return HeldOutStudy(corpus, **common)
+    return Study(corpus, n_folds=opts.folds, **common)
 
 
 def _facts(study: Study) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "languages": list(study.languages),
         "URLs of each language": study.corpus.per_language,
-        "folds": study.n_folds,
         "seed": study.seed,
     }
+    if study.n_folds > 1:
+        facts["folds"] = study.n_folds
     if study.servers is not None:
         facts["hosts with a country"] = len(study.servers.countries)
     return facts
@@ -170,7 +209,7 @@ def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:
 
 @contextlib.contextmanager
 def _writing(
-    data: Path,
+    data: Sequence[Path],
     facts: dict[str, Any],
     results: Sequence[Result],
     wanted: Sequence[str],
@@ -188,7 +227,7 @@ def _writing(
 
 
 def _write(
-    data: Path, facts: dict[str, Any], results: Sequence[Result], opts: argparse.Namespace
+    data: Sequence[Path], facts: dict[str, Any], results: Sequence[Result], opts: argparse.Namespace
 ) -> None:
     from crawler.report.files import write_whole
     from crawler.report.markdown import write_markdown
@@ -196,7 +235,7 @@ def _write(
     from crawler.report.study_files import study_json, study_markdown
     from crawler.report.study_plots import draw
 
-    measured = provenance(["langfocus", *sys.argv[1:]], [data], date.today())
+    measured = provenance(["langfocus", *sys.argv[1:]], data, date.today())
     if opts.json:
         write_whole(opts.json, study_json({"measured": measured, **facts}, results))
     if opts.plots:

@@ -7,7 +7,7 @@ feature set (`svm:allgrams-from-word`), or both joined with the IP baseline (`ip
 
 from classifiers.lab.algorithms.binary import BinaryClassifier
 from classifiers.lab.algorithms.combinations import BestPerLanguage, Both, Either, both, either
-from classifiers.lab.algorithms.margin import SupportVectors
+from classifiers.lab.algorithms.margin import PaperSupportVectors, SupportVectors
 from classifiers.lab.algorithms.naming import (
     BASELINES,
     NAMES,
@@ -39,6 +39,7 @@ __all__ = [
     "Markov",
     "MaximumEntropy",
     "NaiveBayes",
+    "PaperSupportVectors",
     "PaperWeighting",
     "RankOrder",
     "RelativeEntropy",

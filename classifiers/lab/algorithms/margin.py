@@ -1,4 +1,4 @@
-"""The linear Support Vector Machine (Baykan 2013, 2.2)."""
+"""The linear Support Vector Machine (Baykan 2013, 2.2): ours, and the paper's own."""
 
 from __future__ import annotations
 
@@ -14,6 +14,11 @@ from classifiers.lab.algorithms.weighting import PaperWeighting
 
 Preparation = Literal["weighting", "scaling"]
 _PREPARATIONS: Final = ("weighting", "scaling")
+
+_PERF_C: Final = 0.01
+"""C of SVM-perf by default."""
+_PERF_SCALE: Final = 100
+"""SVM-perf counts errors in percent."""
 
 
 class SupportVectors(BinaryClassifier):
@@ -63,6 +68,42 @@ class SupportVectors(BinaryClassifier):
         if self.preparation == "scaling":
             return [StandardScaler(with_mean=False)]
         raise ValueError(f"preparation is one of {_PREPARATIONS}, not {self.preparation!r}")
+
+    def _scores(self, X: Matrix) -> Floats:
+        return np.asarray(self.model_.decision_function(X))
+
+
+class PaperSupportVectors(BinaryClassifier):
+    """The linear SVM of the paper: hinge loss over weights that are not scaled.
+
+    SVM-perf with its default settings minimises `w.w / 2 + 0.01 x`, where x is the slack of 100
+    times the mean hinge loss. So C of a usual SVM is 1 / n for n training rows. The bias is the
+    weight of one more feature, which is always 1.
+
+    Parameters
+    ----------
+    is_weighted : bool
+        Whether the features get the paper's weighting first: words and n-grams do, custom-made
+        features do not.
+    random_state : int or None
+        Order in which the solver visits the rows.
+    """
+
+    def __init__(self, is_weighted: bool = True, random_state: int | None = 0) -> None:
+        self.is_weighted = is_weighted
+        self.random_state = random_state
+
+    def _fit(self, X: Matrix, is_yes: Flags) -> None:
+        svm = LinearSVC(
+            C=_PERF_C * _PERF_SCALE / len(is_yes),
+            loss="hinge",
+            dual=True,
+            tol=1e-3,
+            max_iter=10_000,
+            random_state=self.random_state,
+        )
+        steps = [PaperWeighting()] if self.is_weighted else []
+        self.model_ = make_pipeline(*steps, svm).fit(X, is_yes)
 
     def _scores(self, X: Matrix) -> Floats:
         return np.asarray(self.model_.decision_function(X))

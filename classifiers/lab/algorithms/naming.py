@@ -9,7 +9,7 @@ from typing import Any, Final
 from classifiers.errors import AlgorithmError, LanguageError
 from classifiers.lab.algorithms.binary import BinaryClassifier
 from classifiers.lab.algorithms.combinations import BestPerLanguage, either
-from classifiers.lab.algorithms.margin import SupportVectors
+from classifiers.lab.algorithms.margin import PaperSupportVectors, SupportVectors
 from classifiers.lab.algorithms.probabilistic import GaussianBayes, MaximumEntropy, NaiveBayes
 from classifiers.lab.algorithms.similarity import Markov, RankOrder, RelativeEntropy
 from classifiers.lab.algorithms.trees import DecisionTree
@@ -20,13 +20,14 @@ from classifiers.lab.features.vectors import NAMES as FEATURE_SETS
 from classifiers.lab.features.vectors import vectorizer
 from classifiers.languages import known
 
-NAMES: Final = ("svm", "nb", "me", "dt", "re", "ros", "markov")
+NAMES: Final = ("svm", "svm-perf", "nb", "me", "dt", "re", "ros", "markov")
 """The algorithms over feature matrices."""
 BASELINES: Final = ("cctld", "cctld+", "ip")
 """The classifiers that need no training."""
 
 _BUILDERS: Final[dict[str, Callable[[int], BinaryClassifier]]] = {
     "svm": lambda seed: SupportVectors("weighting", random_state=seed),
+    "svm-perf": lambda seed: PaperSupportVectors(random_state=seed),
     "nb": lambda seed: NaiveBayes(),
     "me": lambda seed: MaximumEntropy(),
     "re": lambda seed: RelativeEntropy(),
@@ -34,6 +35,7 @@ _BUILDERS: Final[dict[str, Callable[[int], BinaryClassifier]]] = {
 }
 _CUSTOM_BUILDERS: Final[dict[str, Callable[[int], BinaryClassifier]]] = {
     "svm": lambda seed: SupportVectors("scaling", random_state=seed),
+    "svm-perf": lambda seed: PaperSupportVectors(is_weighted=False, random_state=seed),
     "nb": lambda seed: GaussianBayes(),
     "me": lambda seed: MaximumEntropy(scaling=True),
     "dt": lambda seed: DecisionTree(random_state=seed),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from classifiers.lab.study import blocks, paper, paper_figures, subsets
@@ -132,17 +133,43 @@ def comparison(study: Study) -> Result:
     return Result("comparison", (table,), drawn)
 
 
+@dataclass(frozen=True)
+class SizeHeading:
+    """The names of the table and the plot of training sizes, and the paper's figures."""
+
+    name: str
+    figure: str
+    title: str
+    source: str
+    whole: Mapping[str, float] = field(default_factory=dict)
+    """Macro-averaged F1 with all training URLs."""
+    smallest: Mapping[str, float] = field(default_factory=dict)
+    """The same with the smallest share."""
+
+
 def training_sizes(study: Study) -> Result:
     """Figure 5: macro-averaged F1 with fewer and fewer training URLs and the same test folds."""
+    heading = SizeHeading(
+        "training-sizes",
+        "figure-5",
+        "Macro-averaged F1 by the share of the training URLs",
+        "Baykan 2013, Figure 5 and 4.7.2",
+        paper.MACRO_F1,
+        paper.SMALLEST_TRAINING_F1,
+    )
+    return sizes(study, heading)
+
+
+def sizes(study: Study, heading: SizeHeading) -> Result:
+    """Macro-averaged F1 of each classifier with each share of the training URLs."""
     names = blocks.possible(study, COMPARED)
     settings = [Setting(share=share) for share in SHARES]
     study.run(names, settings)
-    sizes = [_training_urls(study, setting) for setting in settings]
+    numbers = [_training_urls(study, setting) for setting in settings]
     rows = []
     for name in names:
         cells = [_macro_f1(study, name, setting) for setting in settings]
-        smallest = paper.SMALLEST_TRAINING_F1.get(name)
-        published = (paper.MACRO_F1.get(name), None, None, smallest)
+        published = (heading.whole.get(name), None, None, heading.smallest.get(name))
         beside = published if _is_papers(study) else (None,) * len(SHARES)
         rows.append(
             Row(
@@ -152,22 +179,28 @@ def training_sizes(study: Study) -> Result:
             )
         )
     columns = tuple(
-        f"{100 * share:g} %: {size} URLs" for share, size in zip(SHARES, sizes, strict=True)
+        f"{100 * share:g} %: {number} URLs" for share, number in zip(SHARES, numbers, strict=True)
     )
-    title = "Macro-averaged F1 by the share of the training URLs"
-    source = "Baykan 2013, Figure 5 and 4.7.2"
     notes = (
         "URLs: the training URLs of one classifier, half of them positive",
         *blocks.notes(study),
     )
     table = MeasureTable(
-        "training-sizes", title, source, ("classifier",), columns, tuple(rows), None, notes
+        heading.name,
+        heading.title,
+        heading.source,
+        ("classifier",),
+        columns,
+        tuple(rows),
+        None,
+        notes,
     )
     lines = [
-        {"label": row.heads[0], "x": sizes, "y": [cell.ours for cell in row.cells]} for row in rows
+        {"label": row.heads[0], "x": numbers, "y": [cell.ours for cell in row.cells]}
+        for row in rows
     ]
     data = {"lines": lines, "x_label": "training URLs of a classifier", "y_label": "mean F1"}
-    return Result("training-sizes", (table,), (Figure("figure-5", title, "curves", data),))
+    return Result(heading.name, (table,), (Figure(heading.figure, heading.title, "curves", data),))
 
 
 def _training_urls(study: Study, setting: Setting) -> int:

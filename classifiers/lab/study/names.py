@@ -11,7 +11,13 @@ from classifiers.lab.algorithms import BASELINES
 
 CUSTOM: Final = ("custom", "custom-2008")
 
-_LABELS: Final = {"cctld": "ccTLD", "cctld+": "ccTLD+", "ip": "IP", "markov": "Markov"}
+_LABELS: Final = {
+    "cctld": "ccTLD",
+    "cctld+": "ccTLD+",
+    "ip": "IP",
+    "markov": "Markov",
+    "svm-perf": "SVM-perf",
+}
 
 
 @dataclass(frozen=True)

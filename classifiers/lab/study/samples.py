@@ -42,7 +42,8 @@ class Corpus:
     @cached_property
     def columns(self) -> Places:
         """Return the index of each row's language, (n_urls,)."""
-        return np.repeat(np.arange(len(self.languages)), self.per_language)
+        numbers = {code: at for at, code in enumerate(self.languages)}
+        return np.array([numbers[row.language] for row in self.rows], np.int64)
 
     @cached_property
     def domains(self) -> Places:

@@ -68,12 +68,7 @@ class Study:
         servers: Servers | None = None,
         on_progress: Progress | None = None,
     ) -> None:
-        if n_folds < 2:
-            raise StudyError(f"cross-validation needs 2 folds or more, not {n_folds}")
-        if n_folds > corpus.per_language:
-            raise StudyError(
-                f"{corpus.per_language} URLs of a language do not fill {n_folds} folds"
-            )
+        self._check_folds(corpus, n_folds)
         self.corpus = corpus
         self.n_folds = n_folds
         self.seed = seed
@@ -93,13 +88,7 @@ class Study:
         """Return the positives, negatives and folds of a language's classifiers."""
         key = (language, setting.is_disjoint)
         if key not in self._samples:
-            self._samples[key] = samples.sample(
-                self.corpus,
-                language,
-                n_folds=self.n_folds,
-                seed=self.seed,
-                is_disjoint=setting.is_disjoint,
-            )
+            self._samples[key] = self._drawn(language, is_disjoint=setting.is_disjoint)
         return self._samples[key]
 
     def splits(self, language: str, setting: Setting = STANDARD) -> fitting.Splits:
@@ -160,6 +149,23 @@ class Study:
             names = extractor.get_feature_names_out()
             self._counted = features, counts[np.argsort(order)], names
         return self._counted[1:]
+
+    def _check_folds(self, corpus: Corpus, n_folds: int) -> None:
+        if n_folds < 2:
+            raise StudyError(f"cross-validation needs 2 folds or more, not {n_folds}")
+        if n_folds > corpus.per_language:
+            raise StudyError(
+                f"{corpus.per_language} URLs of a language do not fill {n_folds} folds"
+            )
+
+    def _drawn(self, language: str, *, is_disjoint: bool) -> Sample:
+        return samples.sample(
+            self.corpus,
+            language,
+            n_folds=self.n_folds,
+            seed=self.seed,
+            is_disjoint=is_disjoint,
+        )
 
     def _ask_baselines(self, wanted: Sequence[Name], setting: Setting) -> None:
         asked = {name.text for name in wanted if name.is_baseline}

@@ -13,6 +13,7 @@ from matplotlib.image import imread
 
 from classifiers.lab.study import paper
 from classifiers.lab.study.catalogue import EVERY
+from classifiers.lab.study.transfer import TRANSFER
 from crawler.commands import evaluate, url_evaluation
 from crawler.report.markdown import BEGIN, END, write_markdown
 from crawler.report.study_plots import draw
@@ -128,6 +129,27 @@ def test_a_model_is_measured_without_cross_validation(
     assert "folds" not in printed
 
 
+def test_a_test_set_of_its_own_is_a_file_or_a_source_of_the_data(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = [row._replace(source="later") for row in labelled(30, seed=1)]
+    file, both = tmp_path / "other.tsv", tmp_path / "both.tsv"
+    write(file, other)
+    write(both, [*labelled(60), *other])
+    found = []
+    for args in ([data, "--test", file], [both, "--test-sources", "later"]):
+        figures = tmp_path / "f.json"
+        names = ["--classifiers", "svm:words", "cctld"]
+        assert evaluated(*map(str, args), *names, "--json", str(figures)) == 0
+        found.append(json.loads(figures.read_text()))
+    assert found[0]["experiments"][0]["tables"] == found[1]["experiments"][0]["tables"]
+    assert set(found[0]["measured"]["data"]) == {"urls.tsv", "other.tsv"}
+    assert set(found[1]["measured"]["data"]) == {"both.tsv"}
+    assert found[1]["test sources"] == ["later"]
+    assert "folds" not in found[0]
+    capsys.readouterr()
+
+
 @pytest.mark.parametrize(
     "args",
     [
@@ -141,6 +163,10 @@ def test_a_model_is_measured_without_cross_validation(
         ["--json", "no/such/folder/f.json"],
         ["words", "--folds", "1"],
         ["words", "--urls", "9"],
+        ["test-set"],
+        ["words", "--test-sources", "rule"],
+        ["--test-sources", "poems"],
+        ["--test", "pyproject.toml", "--test-sources", "rule"],
     ],
 )
 def test_what_cannot_be_asked_is_one_line_and_exit_code_2(
@@ -163,6 +189,7 @@ def test_what_cannot_be_asked_is_one_line_and_exit_code_2(
         ["DATA", "--languages", "en", "nl"],
         ["DATA", "--mmdb", "pyproject.toml", "--addresses", "seeds/de.txt"],
         ["DATA", "model", "--model", "pyproject.toml"],
+        ["DATA", "--test", "none.tsv"],
     ],
 )
 def test_data_that_do_not_suffice_are_one_line_and_an_exit_code(
@@ -208,7 +235,7 @@ def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) 
 
 
 def test_the_help_names_every_experiment() -> None:
-    for name in (*EVERY, "model", "all"):
+    for name in (*EVERY, *TRANSFER, "model", "all"):
         assert f"\n  {name} " in evaluate._MANUAL
     for expected in ("data:", "output:", "examples:", "langfocus evaluate"):
         assert expected in evaluate._MANUAL

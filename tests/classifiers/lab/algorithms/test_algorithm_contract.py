@@ -24,6 +24,7 @@ from classifiers.lab.algorithms import (
     Markov,
     MaximumEntropy,
     NaiveBayes,
+    PaperSupportVectors,
     PaperWeighting,
     RankOrder,
     RelativeEntropy,
@@ -38,6 +39,7 @@ from classifiers.lab.features.custom import CustomFeatures
 MATRIX_LEVEL = [
     SupportVectors(),
     SupportVectors("scaling"),
+    PaperSupportVectors(),
     NaiveBayes(),
     GaussianBayes(),
     MaximumEntropy(),
@@ -92,6 +94,7 @@ URL_LEVEL: dict[str, Callable[[], Any]] = {
     "ip": lambda: Ip("de", country_of),
     "svm:words": lambda: named("svm:words"),
     "svm:allgrams-from-word": lambda: named("svm:allgrams-from-word"),
+    "svm-perf:words": lambda: named("svm-perf:words"),
     "nb:3-grams-from-url": lambda: named("nb:3-grams-from-url"),
     "me:words": lambda: named("me:words"),
     "re:allgrams-from-url": lambda: named("re:allgrams-from-url"),

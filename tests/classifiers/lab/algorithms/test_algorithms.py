@@ -24,6 +24,7 @@ from classifiers.lab.algorithms import (
     Markov,
     MaximumEntropy,
     NaiveBayes,
+    PaperSupportVectors,
     PaperWeighting,
     RankOrder,
     RelativeEntropy,
@@ -90,6 +91,27 @@ def test_the_svm_weights_and_brings_to_length_one_only_where_it_is_told() -> Non
     assert steps == ["StandardScaler", "LinearSVC"]
     with pytest.raises(ValueError, match="preparation"):
         SupportVectors("squaring").fit(COUNTS, IS_YES)  # type: ignore[arg-type]  # that is the test
+
+
+def test_the_papers_svm_has_hinge_loss_on_weights_that_are_not_scaled() -> None:
+    fitted = PaperSupportVectors().fit(COUNTS, IS_YES)
+    weighting, svm = fitted.model_
+    assert type(weighting).__name__ == "PaperWeighting"
+    assert (svm.loss, svm.C) == ("hinge", pytest.approx(1 / len(IS_YES)))
+    # The solution minimises w.w / 2 + mean hinge loss, the bias being a weight too.
+    rows = np.asarray(weighting.transform(COUNTS))
+    signs = np.where(IS_YES, 1.0, -1.0)
+
+    def objective(weights: np.ndarray, bias: float) -> float:
+        slack = np.maximum(0, 1 - signs * (rows @ weights + bias))
+        return float((weights @ weights + bias**2) / 2 + slack.mean())
+
+    weights, bias = svm.coef_[0], float(svm.intercept_[0])
+    least = objective(weights, bias)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        step = rng.normal(scale=0.05, size=len(weights) + 1)
+        assert objective(weights + step[1:], bias + step[0]) > least - 1e-4
 
 
 def test_classes_weigh_the_same_in_the_svm_however_many_rows_they_have() -> None:
@@ -356,7 +378,7 @@ def test_names_that_mean_nothing_are_refused_with_what_there_is(name: str, expec
 
 
 def test_an_unknown_algorithm_and_an_unknown_language_are_refused() -> None:
-    with pytest.raises(AlgorithmError, match="no algorithm is called 'svn'; there are svm, nb"):
+    with pytest.raises(AlgorithmError, match="no algorithm is called 'svn'; there are svm, svm-perf, nb"):
         algorithm("svn", "words")
     with pytest.raises(LanguageError, match="'german'"):
         classifier("svm:words", "german")

@@ -13,7 +13,9 @@ from classifiers.lab.study.beyond import best_combination, by_kind, by_tld, doma
 from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Result
 from classifiers.lab.study.samples import draw
 from classifiers.lab.study.servers import Servers
+from classifiers.lab.study.svm_of_paper import svm_of_paper
 from classifiers.lab.study.tree_top import tree
+from classifiers.lab.study.uncertainty import uncertainty
 from classifiers.lab.study.validation import Study
 from crawler.report.study_files import study_json
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
@@ -214,7 +216,11 @@ def test_the_leaves_of_the_tree_hold_all_test_urls(study: Study) -> None:
     assert says == {"Yes", "No"}
 
 
-def test_a_few_features_chosen_on_training_urls_stand_beside_all(study: Study) -> None:
+def test_a_few_features_chosen_on_training_urls_stand_beside_all(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert few_features.N_CHOSEN == 15
+    monkeypatch.setattr(few_features, "N_CHOSEN", 3)
     result = few_features.few_features(study)
     losses, steps = result.tables
     assert [row.key["language"] for row in losses.rows] == [*FIVE, "mean"]
@@ -224,9 +230,9 @@ def test_a_few_features_chosen_on_training_urls_stand_beside_all(study: Study) -
         assert difference == pytest.approx(few - every)
         assert row.cells[2].paper == -3.0
     of_german = [row for row in steps.rows if row.key["language"] == "de"]
-    assert [row.heads[1] for row in of_german] == [str(step) for step in range(1, 16)]
+    assert [row.heads[1] for row in of_german] == [str(step) for step in range(1, 4)]
     chosen = [row.key["feature"] for row in of_german]
-    assert len(set(chosen)) == 15
+    assert len(set(chosen)) == 3
     assert set(chosen) <= set(custom.FEATURES[74])
     json.loads(study_json({}, [result]))
 
@@ -238,3 +244,27 @@ def test_the_papers_figures_are_shown_only_where_there_are_any() -> None:
     assert {row.cells[3].paper for row in rows if row.key["language"] == "mean"} == {None}
     of_de = next(row for row in rows if row.key["language"] == "de")
     assert of_de.cells[3].paper == paper.WORDS["de"]["nb:words"][3]
+
+
+def test_intervals_hold_the_figures_and_each_pair_has_three_tests(study: Study) -> None:
+    intervals, unseen, seen = uncertainty(study).tables
+    assert len(intervals.rows) == 2 * 5 * 7
+    for row in intervals.rows:
+        f1, low, high = (cell.ours for cell in row.cells)
+        # F1 is the mean of two small folds, the interval that of both together.
+        assert low - 5 <= f1 <= high + 5
+    assert len(unseen.rows) == len(seen.rows) == 5 * 21
+    for row in unseen.rows:
+        p_values = [float(text.lstrip("<")) for text in row.heads[3:]]
+        assert p_values == sorted(p_values)
+        assert row.cells[0].ours >= 0
+
+
+def test_the_papers_svm_is_beside_ours_on_both_kinds_of_domains(study: Study) -> None:
+    (table,) = svm_of_paper(study).tables
+    found = [(row.key["classifier"], row.key["domains"]) for row in table.rows]
+    assert found[:2] == [("svm-perf:words", "unseen"), ("svm-perf:words", "any")]
+    assert len(found) == 16
+    of_words = table.rows[1].cells
+    assert [cell.paper for cell in of_words[:2]] == [90.5, 96.2]
+    assert all(0 < cell.ours <= 100 for row in table.rows for cell in row.cells)

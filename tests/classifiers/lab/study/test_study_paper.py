@@ -10,7 +10,7 @@ from classifiers.lab.study.names import parse
 
 
 def fours() -> Iterator[tuple[str, Sequence[float]]]:
-    for table in (paper.BASELINES, paper.WORDS, paper.CUSTOM, paper.COMPARISON):
+    for table in (paper.BASELINES, paper.WORDS, paper.CUSTOM, paper.COMPARISON, paper.FLASH):
         for language, rows in table.items():
             yield from ((f"{language} {name}", row) for name, row in rows.items())
     for language, of_features in paper.EMPTY.items():
@@ -45,6 +45,6 @@ def test_the_diagonals_of_the_confusion_matrices_are_the_recalls() -> None:
 
 
 def test_every_classifier_of_the_paper_has_a_name_here() -> None:
-    for table in (paper.BASELINES, paper.WORDS, paper.CUSTOM, paper.COMPARISON):
+    for table in (paper.BASELINES, paper.WORDS, paper.CUSTOM, paper.COMPARISON, paper.FLASH):
         for rows in table.values():
             assert [parse(name).text for name in rows] == list(rows)
