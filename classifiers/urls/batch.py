@@ -28,6 +28,13 @@ class Batch:
         """Return the number of URLs."""
         return self.n_urls
 
+    def parts(self, most: int) -> Iterator[Batch]:
+        """Yield batches of at most that number of URLs, in order."""
+        ends = np.flatnonzero(self.buffer == ord("\n"))[most - 1 :: most].tolist()
+        starts = [0, *(end + 1 for end in ends)]
+        for number, (start, end) in enumerate(zip(starts, [*ends, None], strict=True)):
+            yield Batch(self.buffer[start:end], min(most, self.n_urls - number * most))
+
 
 def encode(urls: Sequence[str]) -> Batch:
     """The URLs as a batch: IDN labels are decoded, letters composed, line ends replaced by spaces.

@@ -18,7 +18,6 @@ from classifiers.urls.authority import host_bounds, label_start, line_end
 from classifiers.urls.buckets import FACTOR, KIND_FACTOR, WORD_FACTOR
 from classifiers.urls.codepoints import LETTERS, LINE_END, SLOW, Bytes, is_letter, lower, point
 from classifiers.urls.ngrams import MAX_BYTES
-from classifiers.weights import Floats
 
 TOP: Final = 0
 """The top-level domain."""
@@ -295,20 +294,3 @@ def find_clues(buffer: Bytes, n_urls: int, keys: Keys) -> Rows:
                 rows[url, known] = row
                 known += 1
     return rows
-
-
-@compiled
-def add_clues(buffer: Bytes, keys: Keys, nats: Floats, logits: Floats) -> None:
-    """Add the evidence of the clues of each URL to its row of logits, (n_urls, n_languages).
-
-    `nats` (n_clues, n_languages or more) belong to the sorted `keys`.
-    """
-    found = np.empty(MAX_CLUES, np.uint64)
-    start = 0
-    for url in range(len(logits)):
-        count, start = clues(buffer, start, found)
-        for at in range(count):
-            row = row_of(keys, found[at])
-            if row >= 0:
-                for language in range(logits.shape[1]):
-                    logits[url, language] += nats[row, language]

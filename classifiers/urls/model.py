@@ -22,6 +22,8 @@ Scores = npt.NDArray[np.float32]
 
 _MAX_TABLES = 4
 """Selections of languages whose weight tables are kept."""
+_CHUNK = 1024
+"""URLs that are named at a time: their logits stay in the cache."""
 _LEAST = 1e-13
 """The least probability that counts as evidence."""
 _ALL: tuple[int, ...] = (-1,)
@@ -145,7 +147,7 @@ class UrlModel:
         """The language of each URL, in order; None is the default prior."""
         batch = encode(urls)
         scores = self._all_scores(batch)
-        codes, confidences = self._named(batch, prior)
+        codes, confidences = self._named(batch, scores, prior)
         for row, at in enumerate(codes.tolist()):
             named = dict(zip(self.languages, scores[row].tolist(), strict=True))
             if at < 0:
@@ -160,18 +162,19 @@ class UrlModel:
 
         The same answers as those of `identify_many`, without Python objects for each URL.
         """
-        return self._named(encode(urls), prior)
+        return self._names(encode(urls), prior)
 
     def name_lines(
         self, block: bytes, prior: Prior | None = None
     ) -> tuple[npt.NDArray[np.int16], Scores]:
         """As `name`, for each line of a block of bytes, which has no line end at its end."""
-        return self._named(encode_lines(block), prior)
+        return self._names(encode_lines(block), prior)
 
     def shares(self, urls: Sequence[str], prior: Prior | None = None) -> Scores:
         """The probability of each of `named_languages`, (n_urls, n_named); rows sum to 1."""
         batch = encode(urls)
-        return _softmax(self._logits(batch, self._all_scores(batch), prior))
+        logits, _ = self._logits(batch, self._all_scores(batch), prior)
+        return _softmax(logits[:, : len(self.named_languages)])
 
     def evidence(self, urls: Sequence[str]) -> Scores:
         """Log-likelihood ratios in nats for `named_languages`, (n_urls, n_named).
@@ -197,25 +200,36 @@ class UrlModel:
         )
         return result
 
-    def _logits(self, batch: Batch, scores: Scores, prior: Prior | None) -> Scores:
-        """Log-likelihood ratios and log-prior, (n_urls, n_named), up to an addend for each URL."""
-        logits = self.parameters.evidence.logits(scores, batch.buffer)
-        logits += self._log_prior(prior)
-        return logits
+    def _logits(
+        self, batch: Batch, scores: Scores, prior: Prior | None
+    ) -> tuple[Scores, npt.NDArray[np.bool_]]:
+        """Log-likelihood ratios and log-prior, and which URLs have a clue."""
+        prior = Prior.evened() if prior is None else prior
+        return self.parameters.evidence.logits(scores, batch.buffer, prior)
 
-    def _log_prior(self, prior: Prior | None) -> Scores:
-        return (Prior.evened() if prior is None else prior).log_of(self.named_languages)
+    def _names(self, batch: Batch, prior: Prior | None) -> tuple[npt.NDArray[np.int16], Scores]:
+        """The answers of `name`, computed for some URLs at a time."""
+        codes = np.empty(len(batch), np.int16)
+        confidences = np.empty(len(batch), np.float32)
+        done = 0
+        for part in batch.parts(_CHUNK):
+            rows = slice(done, done + len(part))
+            codes[rows], confidences[rows] = self._named(part, self._all_scores(part), prior)
+            done += len(part)
+        return codes, confidences
 
-    def _named(self, batch: Batch, prior: Prior | None) -> tuple[npt.NDArray[np.int16], Scores]:
+    def _named(
+        self, batch: Batch, scores: Scores, prior: Prior | None
+    ) -> tuple[npt.NDArray[np.int16], Scores]:
         """The place of the language of each URL, or -1, and its probability."""
-        from classifiers.urls import naming
+        from classifiers.urls.naming import best_of
 
-        model, evidence = self.parameters, self.parameters.evidence
-        classifiers = naming.Classifiers(
-            self._table(_ALL), model.scales, model.intercepts, model.bits
-        )
-        nats = naming.with_base(evidence.of_urls, evidence.intercepts + self._log_prior(prior))
-        return naming.name_many(batch.buffer, len(batch), classifiers, nats)
+        logits, has_evidence = self._logits(batch, scores, prior)
+        places, shares = best_of(logits)
+        # Without features a decision value is the intercept, exactly.
+        has_evidence |= (scores != self.parameters.intercepts).any(axis=1)
+        places[~has_evidence], shares[~has_evidence] = -1, 0
+        return places, shares
 
 
 def _softmax(values: Scores) -> Scores:

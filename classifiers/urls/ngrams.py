@@ -74,13 +74,10 @@ class Part(NamedTuple):
     place: int
 
 
-def scratch_arrays() -> tuple[Buckets, Buckets]:
+@inlined
+def scratch() -> tuple[Buckets, Buckets]:
     """Room for the n-grams of a URL and for its marks, the features of other kinds."""
     return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 4, np.uint32)
-
-
-scratch = inlined(scratch_arrays)
-"""`scratch_arrays` as a part of compiled functions."""
 
 
 @inlined

@@ -29,6 +29,7 @@ _CRAWLED: Final = 0.5
 """Share of the target language among the URLs that a crawl finds."""
 
 Floats = npt.NDArray[np.float32]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ class Evidence:
 
     @cached_property
     def of_urls(self) -> Nats:
-        """The same numbers as the compiled code reads them, without a prior."""
+        """The same numbers as the compiled code reads them."""
         from classifiers.urls.naming import nats_of  # numba takes half a second
 
         nats = self.nats.astype(np.float32)
@@ -123,14 +124,15 @@ class Evidence:
         keys, nats = np.empty(0, np.uint64), np.empty((0, size), np.float16)
         return cls(tuple(languages), mixing, intercepts, keys, nats)
 
-    def logits(self, scores: Floats, buffer: npt.NDArray[np.uint8]) -> Floats:
-        """Log-likelihood ratios, (n_urls, n_languages), up to an addend for each URL.
+    def logits(
+        self, scores: Floats, buffer: npt.NDArray[np.uint8], prior: Prior
+    ) -> tuple[Floats, Flags]:
+        """Log-likelihood ratios and log-prior, (n_urls, n_languages or more).
 
-        `scores` are the decision values of the URLs in `buffer`, (n_urls, n_classifiers).
+        They are right up to an addend for each URL; columns beyond the languages are -inf. `scores`
+        are the decision values of the URLs in `buffer`, (n_urls, n_classifiers). The flags
+        (n_urls,) say which URLs have a known clue.
         """
-        from classifiers.urls.clues import add_clues
+        from classifiers.urls.naming import logits_of
 
-        logits: Floats = scores @ self.mixing
-        logits += self.intercepts
-        add_clues(buffer, self.keys, self.of_urls.of_clues, logits)
-        return logits
+        return logits_of(buffer, scores, self.of_urls, prior.log_of(self.languages))

@@ -96,6 +96,11 @@ def test_a_block_of_bytes_is_read_as_the_text_of_its_lines(lines: list[bytes]) -
     expected = encode([text.rstrip("\r") for text in texts])
     found = encode_lines(block)
     assert (len(found), found.buffer.tobytes()) == (len(expected), expected.buffer.tobytes())
+    for most in (1, 2, 5):
+        parts = list(found.parts(most))
+        assert b"\n".join([part.buffer.tobytes() for part in parts]) == found.buffer.tobytes()
+        assert sum(map(len, parts)) == len(found)
+        assert {len(part) for part in parts[:-1]} <= {most}
 
 
 @given(st.lists(any_text | host_names, min_size=1, max_size=12))

@@ -4,7 +4,7 @@ from classifiers.lab.training import evidence, url_tokens
 from classifiers.lab.training.evidence import Seen
 from classifiers.urls import clues
 from classifiers.urls.batch import encode
-from classifiers.urls.posteriors import Evidence
+from classifiers.urls.posteriors import Evidence, Prior
 
 CLASSIFIED = ("de", "fr")
 NAMED = (*CLASSIFIED, "lb")
@@ -30,7 +30,8 @@ def made(n_each: int = 300, n_few: int = 30) -> Seen:
 
 
 def logits(learned: Evidence, urls: list[str], scores: list[list[float]]) -> np.ndarray:
-    return learned.logits(np.array(scores, np.float32), encode(urls).buffer)
+    given = np.array(scores, np.float32), encode(urls).buffer
+    return learned.logits(*given, Prior.uniform())[0][:, : len(learned.languages)]
 
 
 def test_scores_domains_and_codes_are_learned_as_evidence() -> None:
