@@ -23,7 +23,7 @@ class CrawlSettings:
     countries are not recorded. `bot` is the name and contact that requests carry.
     `private_addresses` allows hosts of the crawler's own network. At most `per_address` hosts with
     one address are contacted at once; 0 is no limit. With `keeps_links` the run stores the links of
-    its pages.
+    its pages, with `keeps_answers` the answer of each kind of evidence.
 
     `frontier` is the address of a Redis server whose frontier this process shares with others;
     None: an unshared frontier. `crawl_name` is the name of the shared crawl there; None: language
@@ -43,6 +43,7 @@ class CrawlSettings:
     live_interval_s: float = settings.LANGFOCUS_LIVE_INTERVAL
     random_state: int = settings.LANGFOCUS_RANDOM_STATE
     keeps_links: bool = settings.LANGFOCUS_LINKS
+    keeps_answers: bool = settings.LANGFOCUS_ANSWERS
     url_model: Path | None = None
     geoip: Path | None = None
     sample_seed: int = settings.LANGFOCUS_SAMPLE_SEED

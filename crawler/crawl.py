@@ -75,7 +75,8 @@ class Crawl:
 
     def start(self) -> None:
         """Queue the seeds; seeds of an earlier session do not change."""
-        self.frontier.seed(self.visitor.links(self.options.seeds, SEED), self.clock())
+        for seeds in self.options.seed_batches():
+            self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
 
     def may_contact(self, url: str) -> bool:
         """Return False for a URL with a bad port or a private host, unless those are allowed."""
@@ -253,7 +254,8 @@ def _run_folder(
     if settings.run_folder is not None:
         return settings.run_folder
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-    base = settings.runs / f"{options.lang}-{ordering.name}-{stamp}"
+    name = "census" if options.is_census else f"{options.lang}-{ordering.name}"
+    base = settings.runs / f"{name}-{stamp}"
     folder, number = base, 1
     while folder.exists():
         number += 1
@@ -274,6 +276,8 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "directory_cap": options.directory_cap,
         "directory_depth": options.directory_depth,
         "identify": options.identify,
+        "answers": "kept" if settings.keeps_answers else "",
+        **options.listed,
         "web": str(options.archive) if options.archive else options.web,
         "seeds": list(options.seeds),
         "budget_pages": "" if options.pages is None else options.pages,
@@ -292,7 +296,8 @@ def _crawl_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettin
     """Return the name of the crawl in a shared frontier, "" if the frontier is not shared."""
     if settings.frontier is None:
         return ""
-    return settings.crawl_name or f"{options.lang}-{ordering.name}"
+    name = "census" if options.is_census else f"{options.lang}-{ordering.name}"
+    return settings.crawl_name or name
 
 
 def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> FrontierRules:

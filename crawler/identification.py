@@ -1,5 +1,6 @@
 """How a crawl reads a page: it is parsed once, then identified by the method of `-a identify=`."""
 
+import json
 from collections.abc import Sequence
 
 from classifiers.errors import ClassifierError
@@ -13,6 +14,7 @@ from classifiers.pages.method import (
     unknown,
 )
 from classifiers.pages.methods import method
+from classifiers.pages.methods.alone import answers_of
 from classifiers.pages.parse import ParsedPage, parse_page
 from crawler.errors import SettingError
 from crawler.visit import Download, Read, Reading
@@ -26,26 +28,35 @@ def page_method(name: str) -> PageMethod:
         raise SettingError(f"-a identify={name}: {error}") from error
 
 
-def page_reader(by: PageMethod) -> Read:
-    """Return a function that parses a page once and identifies its language by a method."""
+def page_reader(by: PageMethod, *, is_census: bool = False, keeps_answers: bool = False) -> Read:
+    """Return a function that parses a page once and identifies its language by a method.
+
+    A census reads no links. With `keeps_answers` the reading has the answer of each kind of
+    evidence alone.
+    """
 
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
         page, told = identified(download, by, inlinks)
         if page is None:
             return Reading([], None, None, None, None)
         return Reading(
-            [] if page.nofollow else page.links,
+            [] if page.nofollow or is_census else page.links,
             told.language,
             told.confidence,
             told.method,
             page.charset,
-            page.dropped_links,
+            0 if is_census else page.dropped_links,
             is_reference=len(page.text) >= MIN_REFERENCE_LENGTH,
             parser=page.parser,
             canonical=page.canonical,
+            answers=_answers(by, page, download.url) if keeps_answers else None,
         )
 
     return read
+
+
+def _answers(by: PageMethod, page: ParsedPage, url: str) -> str:
+    return json.dumps(answers_of(by, page, Surroundings(url)))
 
 
 def identified(

@@ -1,6 +1,6 @@
 """The arguments of a crawl, checked before anything begins."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -187,6 +187,20 @@ class CrawlOptions:
         if "seeds" not in values:
             values["seeds"] = _default_seeds(values["lang"], web)
         return cls(**values)
+
+    @property
+    def is_census(self) -> bool:
+        """True if the portal pages of listed hosts are fetched, and no links are followed."""
+        return False
+
+    @property
+    def listed(self) -> dict[str, str]:
+        """The values of `meta` that tell which hosts a census has; {} for a crawl."""
+        return {}
+
+    def seed_batches(self) -> Iterator[Sequence[str]]:
+        """Yield the normalised URLs that the crawl starts from."""
+        yield self.seeds
 
     @property
     def domain_slots(self) -> int:

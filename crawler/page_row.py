@@ -35,8 +35,8 @@ class PageRow:
     `id` grows in the order of settling. `parent` is the URL of the page that linked here first,
     None for seeds; `depth` is the distance from the seeds. `score` is that of the crawl's ordering
     before the fetch. `queued` is the number of queued URLs after this one was settled. `status`,
-    `outcome`, `language`, `confidence`, `method`, `charset`, `country`, `bytes` and `fetched_at`
-    are those of `crawler.frontier.base.Record`.
+    `outcome`, `language`, `confidence`, `method`, `charset`, `country`, `address`, `answers`,
+    `bytes` and `fetched_at` are those of `crawler.frontier.base.Record`.
     """
 
     id: int = _column(_GivenBy.ORDER, "INTEGER PRIMARY KEY")
@@ -54,6 +54,8 @@ class PageRow:
     method: str | None = _column(_GivenBy.RECORD)
     charset: str | None = _column(_GivenBy.RECORD)
     country: str | None = _column(_GivenBy.RECORD)
+    address: str | None = _column(_GivenBy.RECORD)
+    answers: str | None = _column(_GivenBy.RECORD)
     bytes: int = _column(_GivenBy.RECORD)
     score: float = _column(_GivenBy.URL)
     queued: int = _column(_GivenBy.ORDER)

@@ -51,9 +51,10 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     method = page_method(options.identify)
     rules = VisitRules(
         options.lang,
-        page_reader(method),
+        page_reader(method, is_census=options.is_census, keeps_answers=settings.keeps_answers),
         settings.retry_rule,
         _country_lookup(settings.geoip),
+        stays_on_host=options.is_census,
     )
     if options.expected and ordering.doubts_up_to is not None:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
@@ -92,7 +93,7 @@ def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
     """Return options with the sample web's own seeds if none were given."""
     from crawler.web.sample import SampleWeb
 
-    if options.seeds or not isinstance(web, SampleWeb):
+    if options.seeds or options.is_census or not isinstance(web, SampleWeb):
         return options
     return replace(options, seeds=tuple(web.seeds(options.lang)))
 

@@ -88,6 +88,8 @@ IDENTITY = (
     "web",
     "identify",
     "shared",
+    "hosts",
+    "range",
 )
 """The keys of `meta` that must have the same values for a folder to be resumed."""
 

@@ -17,7 +17,7 @@ except PackageNotFoundError:
     VERSION = "0+source"
 
 BOT_NAME = "langfocus"
-SPIDER_MODULES = ["crawler.spiders.langfocus"]
+SPIDER_MODULES = ["crawler.spiders.langfocus", "crawler.spiders.census"]
 COMMANDS_MODULE = "crawler.commands"
 USER_AGENT = f"langfocus/{VERSION}"
 LANGFOCUS_CONTACT: Annotated[
@@ -151,6 +151,13 @@ LANGFOCUS_GEOIP: Annotated[
         default_help="countries are not recorded",
     ),
 ] = None
+LANGFOCUS_ANSWERS: Annotated[
+    bool,
+    Declared(
+        "True: run.db keeps the answer of each kind of evidence for a page (encoding, declaration, "
+        "text), not of the deciding one only"
+    ),
+] = False
 LANGFOCUS_PATIENCE: Annotated[
     float,
     Declared(

@@ -40,7 +40,7 @@ class Reading(NamedTuple):
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if the text is long enough for its language to be evidence for linked
     pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
-    gives as its own, None if it gives none.
+    gives as its own, None if it gives none. `answers` are those of `Record`.
     """
 
     links: Sequence[str]
@@ -52,6 +52,7 @@ class Reading(NamedTuple):
     is_reference: bool = False
     parser: str | None = None
     canonical: str | None = None
+    answers: str | None = None
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
@@ -138,7 +139,8 @@ class VisitRules:
     """The target language, and the functions that read pages and addresses.
 
     `country_of` returns the country of an IP address, None if it is unknown. Seeds, and the URLs
-    to which they redirect, have at least the score `least_seed_score`.
+    to which they redirect, have at least the score `least_seed_score`. With `stays_on_host` a
+    redirect to another host leads to no page.
     """
 
     language: str
@@ -146,6 +148,7 @@ class VisitRules:
     retry_rule: RetryRule = RetryRule()
     country_of: Callable[[str | None], str | None] = _no_country
     least_seed_score: float = float("-inf")
+    stays_on_host: bool = False
 
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
@@ -230,7 +233,7 @@ class Visitor:
         if lease.redirects >= self._rules.retry_rule.max_redirects:
             return self._settle(lease, self._record("redirect_loop", download))
         found = absolute(download.location or "", download.url)
-        target = [found] if found else []
+        target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the page that linked to it.
         sifted = sift(target)
         for url in sifted.wanted:
@@ -240,8 +243,11 @@ class Visitor:
                 return None
         links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         links = self._as_seeds(links) if lease.depth == 0 else links
-        record = _ignoring(self._record(REDIRECT, download), sifted, 1 - len(target))
+        record = _ignoring(self._record(REDIRECT, download), sifted, int(not found))
         return self._settle(lease, record, links)
+
+    def _may_lead(self, lease: Lease, url: str) -> bool:
+        return not self._rules.stays_on_host or host_of(normalise(url) or "") == lease.host
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
         """Put a URL back into the queue and return True, unless its retries are used up."""
@@ -264,6 +270,8 @@ class Visitor:
             method=reading.method if reading else None,
             charset=reading.charset if reading else None,
             country=self._rules.country_of(download.ip),
+            address=download.ip,
+            answers=reading.answers if reading else None,
             bytes=len(download.body),
             is_reference=reading is not None and reading.is_reference,
             parser=reading.parser if reading else None,

@@ -14,6 +14,7 @@ COMMANDS: Final = {
     "compare": "Crawl with several strategies and compare their harvest rates",
     "report": "Print the figures of a crawl and write its report.html",
     "merge": "Make one run and one report of the shares of a crawl's workers",
+    "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
     "identify": "Identify the language of URLs or of pages",
     "train": "Train the model that reads a page's language from its URL, or one that reads pages",
     "evaluate": "Compare URL classifiers as in Baykan 2013, or methods of identifying pages",

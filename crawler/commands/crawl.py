@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from crawler.crawl import Crawl
 
 _SPIDER = "langfocus"
+_CENSUS = "census"
+"""The other spider; `langfocus census --hosts FILE` runs it too."""
 
 _EXAMPLES = """\
 A run is a folder: run.db, summary.json, report.html. To continue a crawl that was stopped or
@@ -62,12 +64,13 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Open the crawl, let Scrapy run it, and judge how it ended."""
-        if args not in ([], [_SPIDER]):
+        name = args[0] if args else _SPIDER
+        if len(args) > 1 or name not in (_SPIDER, _CENSUS):
             self._run_other(args, opts)
             return
-        crawl = _opened(opts, self.settings)
+        crawl = _opened(name, opts, self.settings)
         opts.spargs = {**opts.spargs, "crawl": crawl}
-        scrapy_crawl.Command.run(self, [_SPIDER], opts)
+        scrapy_crawl.Command.run(self, [name], opts)
         self._judge(crawl)
         if opts.json is not None and crawl.finish_reason:
             summary = crawl.run.folder / "summary.json"
@@ -99,11 +102,9 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
             self.fail("no page could be fetched; see the outcomes above")
 
 
-def _opened(opts: argparse.Namespace, settings: Settings | None) -> Crawl:
-    from crawler.crawl import open_crawl
-    from crawler.options import CrawlOptions
-    from crawler.spiders.scrapy_settings import crawl_settings
+def _opened(name: str, opts: argparse.Namespace, settings: Settings | None) -> Crawl:
+    from crawler.spiders.census import CensusSpider
+    from crawler.spiders.langfocus import LangfocusSpider
 
-    options = CrawlOptions.read(opts.spargs)
-    given = crawl_settings(settings or Settings(), has_servers=options.web == "live")
-    return open_crawl(options, given)
+    spider = CensusSpider if name == _CENSUS else LangfocusSpider
+    return spider.open(opts.spargs, settings or Settings())

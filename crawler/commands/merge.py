@@ -23,6 +23,7 @@ The exit code is 1 if records are missing because the folder of a worker was not
 examples:
   langfocus merge runs/all runs/worker1 runs/worker2 redis://127.0.0.1:6379/0
   langfocus merge runs/all runs/worker* redis://127.0.0.1:6379/0 --remove
+  langfocus merge runs/census runs/census-1 runs/census-2
 """
 
 _SCHEMES = ("redis://", "rediss://", "unix://")
@@ -35,7 +36,8 @@ class MergeCommand(LangfocusCommand):
     summary = "Make one run and one report of the shares of a crawl's workers"
     description = (
         "Makes one folder of the folders of all workers of a shared crawl: run.db, summary.json, "
-        "report.html. Each worker writes only the URLs that it settled into its own folder."
+        "report.html. Each worker writes only the URLs that it settled into its own folder. The "
+        "folders of a census whose list of hosts was split into ranges are merged in the same way."
     )
     json_help = "also write the figures to FILE, as JSON"
 
@@ -71,15 +73,11 @@ class MergeCommand(LangfocusCommand):
         stored: StoredCrawl | None,
         opts: argparse.Namespace,
     ) -> None:
-        from crawler.report.crawl_page import write_report
-        from crawler.report.crawl_tables import print_summary
+        from crawler.commands.run_report import report
         from crawler.shared.merging import merge
 
         merged = merge(folder, shares, stored)
-        summary = write_report(folder)
-        print_summary(summary)
-        self.write_json(opts, summary.as_json())
-        print(folder / "report.html")
+        self.write_json(opts, report(folder))
         if merged.missing:
             raise CrawlError(f"{merged.missing:,} records are in none of these folders")
 

@@ -32,14 +32,10 @@ class ReportCommand(LangfocusCommand):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print and rewrite the report of the given folder."""
-        from crawler.report.crawl_page import write_report
-        from crawler.report.crawl_tables import print_summary
+        from crawler.commands.run_report import report
 
         if len(args) != 1:
             raise SettingError("name one folder of a crawl: langfocus report RUN_FOLDER")
         folder = Path(args[0])
         folder = folder.parent if folder.name == "run.db" else folder
-        summary = write_report(folder)
-        print_summary(summary)
-        self.write_json(opts, summary.as_json())
-        print(folder / "report.html")
+        self.write_json(opts, report(folder))

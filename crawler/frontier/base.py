@@ -64,8 +64,9 @@ class Record:
     `outcome` is `PAGE`, `REDIRECT` or the reason why there is no page ("robots", "timeout", ...).
     `fetched_at` is in unix seconds. `language` is None for a page without a label. `is_download` is
     True for a page with a status of 2xx; such a page counts for N_a of its unit, and for N_r if it
-    `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, None if
-    unknown.
+    `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, and
+    `address` its IP address, None if unknown. `answers` are those of all kinds of evidence, as a
+    JSON object of codes and null; None if they were not kept.
 
     Four kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
     style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_ports` name a
@@ -97,6 +98,8 @@ class Record:
     ignored_traps: int = 0
     is_cut: bool = False
     canonical: str | None = None
+    address: str | None = None
+    answers: str | None = None
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""

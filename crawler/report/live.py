@@ -25,7 +25,8 @@ class LiveLine:
     """One line on a display, with the harvest rate of all pages and of the last 200.
 
     `title` begins the line. `clock` returns increasing seconds, such as `time.monotonic`. `totals`
-    are the counts of earlier sessions; the last 200 pages are those of this session.
+    are the counts of earlier sessions; the last 200 pages are those of this session. A census has
+    no harvest rate: its line tells the share of pages with a language.
     """
 
     def __init__(
@@ -34,7 +35,10 @@ class LiveLine:
         clock: Callable[[], float],
         title: str,
         totals: Totals | None = None,
+        *,
+        is_census: bool = False,
     ) -> None:
+        self._is_census = is_census
         self._display = display
         self._clock = clock
         self._title = title
@@ -81,6 +85,12 @@ class LiveLine:
     def text(self, now: float) -> str:
         """The line with the figures at `now`."""
         queued, hosts = self._queue_and_hosts
+        if self._is_census:
+            return (
+                f"{self._title}  {self._pages:,} pages  "
+                f"with a language {percent(_rate(self._labelled, self._pages))}  "
+                f"queue {queued:,}  hosts {hosts:,}  {self._speed(now):,.1f} pages/s"
+            )
         last = percent(_rate(self._last_relevant, self._last_labelled))
         return (
             f"{self._title}  {self._pages:,} pages  "

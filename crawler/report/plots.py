@@ -92,6 +92,45 @@ def line_plot(name: str, title: str, series: Sequence[Series], axes: PlotAxes) -
         return _as_element(figure, title)
 
 
+def bar_plot(name: str, title: str, bars: Sequence[tuple[str, float]], axes: PlotAxes) -> str:
+    """An `<svg>` element with a horizontal bar for each name, the first at the top.
+
+    `axes.y_label` is the label of the values, which go along the horizontal axis; the height
+    follows from the number of bars. Otherwise as `line_plot`.
+    """
+    from matplotlib import rc_context
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": name, "font.size": 9.0}):
+        figure = Figure(figsize=(axes.width, 0.7 + 0.21 * len(bars)), layout="constrained")
+        FigureCanvasSVG(figure)
+        drawn = figure.add_subplot()
+        labels = [label.replace("$", r"\$") for label, _ in bars]
+        drawn.barh(range(len(bars)), [value for _, value in bars], color=_SERIES[0], height=0.7)
+        drawn.set_yticks(range(len(bars)), labels)
+        drawn.invert_yaxis()
+        _dress_bars(drawn, axes)
+        return _as_element(figure, title)
+
+
+def _dress_bars(drawn: "Axes", axes: PlotAxes) -> None:
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    spelled = "{:.3g} %" if axes.is_share else "{:,.0f}"
+    factor = 100 if axes.is_share else 1
+    drawn.xaxis.set_major_formatter(FuncFormatter(lambda value, _: spelled.format(factor * value)))
+    drawn.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS, integer=not axes.is_share))
+    drawn.set_xlabel(axes.y_label, color=_INK)
+    drawn.grid(visible=True, axis="x", color=_RULE, linewidth=0.8)
+    drawn.set_axisbelow(True)
+    drawn.tick_params(colors=_INK, color=_RULE, length=3)
+    drawn.patch.set_visible(False)
+    for side, spine in drawn.spines.items():
+        spine.set_visible(side in {"left", "bottom"})
+        spine.set_color(_RULE)
+
+
 def _draw(axes: "Axes", series: Sequence[Series]) -> None:
     # Many shaded areas lie over each other: they must not hide the lines.
     alpha = 0.18 if len(series) <= _MOST_INSIDE else 0.07

@@ -1,4 +1,4 @@
-"""Merges the run folders of all workers of a shared crawl into one run."""
+"""Merges the run folders of the workers of a shared crawl, or of a census's parts, into one run."""
 
 import os
 import sqlite3
@@ -69,7 +69,8 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
 
     `stored` is the same crawl in Redis. With it, the run also has the records that are still there,
     for example those of a worker that died. Only `folder` changes, so the crawl may continue and be
-    merged again. Raises `RunFolderError` if a share is not of a shared crawl, if the shares are of
+    merged again. The parts of a census, each with its range of the same list of hosts, are merged
+    in the same way. Raises `RunFolderError` if a share is of neither, if the shares are of
     different crawls, or if `folder` holds a run that is not a merged one.
     """
     read = [_share(path) for path in shares]
@@ -79,7 +80,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     temporary = folder / f".run.db.{os.getpid()}"
     try:
         names = ", ".join(sorted(str(share.folder) for share in read))
-        create(temporary, {**_latest(read).meta, _MERGED: names})
+        create(temporary, {**_latest(read).meta, **_ranges(read), _MERGED: names})
         with closing(connect(temporary)) as connection:
             merged = _write(connection, read, stored)
         temporary.replace(folder / "run.db")
@@ -99,8 +100,8 @@ def crawl_of(share: Path) -> str:
 def _share(folder: Path) -> _Share:
     with reading(folder) as connection:
         meta = dict(connection.execute("SELECT key, value FROM meta"))
-        if not meta.get("shared") or _MERGED in meta:
-            raise RunFolderError(f"{folder}: no worker of a shared crawl worked in it")
+        if not (meta.get("shared") or meta.get("hosts")) or _MERGED in meta:
+            raise RunFolderError(f"{folder}: no worker of a shared crawl or census worked in it")
         counts = Counter(dict(connection.execute("SELECT name, value FROM counts")))
         counts.pop(COUNT, None)  # counted again
         return _Share(folder, meta, counts, sessions_of(connection))
@@ -119,13 +120,21 @@ def _latest(shares: Sequence[_Share]) -> _Share:
 
 def _check_alike(shares: Sequence[_Share]) -> None:
     first = shares[0]
+    keys = [key for key in IDENTITY if key != "range"]
     for share in shares[1:]:
-        for key in IDENTITY:
+        for key in keys:
             if share.meta.get(key) != first.meta.get(key):
                 raise RunFolderError(
                     f"{share.folder}: of another crawl than {first.folder}: "
                     f"{key}={share.meta.get(key)}, not {key}={first.meta.get(key)}"
                 )
+
+
+def _ranges(shares: Sequence[_Share]) -> dict[str, str]:
+    """Return the `range` of a merged census: those of its parts; {} for a crawl."""
+    found = {share.meta["range"] for share in shares if share.meta.get("range")}
+    in_order = sorted(found, key=lambda text: int(text.partition("-")[0]))
+    return {"range": ", ".join(in_order)} if found else {}
 
 
 def _check_free(folder: Path) -> None:

@@ -81,9 +81,7 @@ class LangfocusSpider(Spider):
         """
         make_log_printable()
         if crawl is None:
-            options = CrawlOptions.read(arguments)
-            settings = crawl_settings(crawler.settings, has_servers=options.web == "live")
-            crawl = open_crawl(options, settings)
+            crawl = cls.open(arguments, crawler.settings)
         spider = cls()
         spider.crawl = crawl
         spider._set_crawler(crawler)
@@ -97,6 +95,12 @@ class LangfocusSpider(Spider):
         crawler.signals.connect(spider.on_bytes, signals.bytes_received)
         crawler.signals.connect(spider.on_idle, signals.spider_idle)
         return spider
+
+    @classmethod
+    def open(cls, arguments: dict[str, str], settings: BaseSettings) -> Crawl:
+        """Return the open crawl of some arguments; raises `CrawlError`."""
+        options = CrawlOptions.read(arguments)
+        return open_crawl(options, crawl_settings(settings, has_servers=options.web == "live"))
 
     def page_request(self, url: str, meta: dict[str, Any]) -> Request:
         """Return the request for a leased page."""

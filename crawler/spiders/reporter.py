@@ -4,6 +4,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import cast
 
 from scrapy import Spider, signals
@@ -12,6 +13,8 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler.errors import RunFolderError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
+from crawler.report.census_page import write_census
+from crawler.report.census_tables import CensusView, print_census
 from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
 from crawler.report.live import LiveLine, Totals
@@ -50,8 +53,9 @@ class Reporter:
         self._line = LiveLine(
             Display(sys.stderr, every_s=crawl.settings.live_interval_s),
             time.monotonic,
-            f"{crawl.options.lang} {crawl.ordering.name}",
+            "census" if crawl.options.is_census else f"{crawl.options.lang} {crawl.ordering.name}",
             Totals(counts.pages, counts.labelled, counts.relevant),
+            is_census=crawl.options.is_census,
         )
         crawl.listeners.append(self.on_settled)
 
@@ -85,10 +89,21 @@ class Reporter:
         if self._crawl.fault:
             return
         try:
-            summary = write_report(folder)
+            report = self._report(folder)
         except (OSError, RunFolderError) as error:
             self._crawl.fault = f"the report cannot be written: {error}"
             return
         if not self._is_quiet:
+            print(f"report: {report}")  # noqa: T201  the last message to the user
+
+    def _report(self, folder: Path) -> Path:
+        """Write the files of the run and print its tables; return the path of the report."""
+        if self._crawl.options.is_census:
+            figures = write_census(folder)
+            if not self._is_quiet:
+                print_census(figures, CensusView())
+            return folder / "census.html"
+        summary = write_report(folder)
+        if not self._is_quiet:
             print_summary(summary)
-            print(f"report: {folder / 'report.html'}")  # noqa: T201  the last message to the user
+        return folder / "report.html"

@@ -21,9 +21,15 @@ def download_of(response: Response, now: float) -> Download:
         _text(headers.get(b"Content-Language")),
         _location(response),
         retry_after_s(response, now),
-        str(response.ip_address) if response.ip_address else None,
+        _address(response),
         is_cut="dataloss" in response.flags,
     )
+
+
+def _address(response: Response) -> str | None:
+    """Return the IP address of the server; None if a proxy answered for it."""
+    is_proxied = response.request is not None and bool(response.request.meta.get("proxy"))
+    return str(response.ip_address) if response.ip_address and not is_proxied else None
 
 
 def redirect_target(response: Response) -> str | None:

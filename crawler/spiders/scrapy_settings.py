@@ -26,6 +26,7 @@ _DIRECT = {
     "live_interval_s": "LANGFOCUS_LIVE_INTERVAL",
     "random_state": "LANGFOCUS_RANDOM_STATE",
     "keeps_links": "LANGFOCUS_LINKS",
+    "keeps_answers": "LANGFOCUS_ANSWERS",
     "sample_seed": "LANGFOCUS_SAMPLE_SEED",
     "sample_hosts": "LANGFOCUS_SAMPLE_HOSTS",
     "frontier": "LANGFOCUS_FRONTIER",

@@ -19,12 +19,12 @@ ROOT = processes.ROOT
 CONTACT = "crawls@example.org"
 
 
-def command(*arguments: str, **settings: object) -> list[str]:
+def command(*arguments: str, spider: object = "langfocus", **settings: object) -> list[str]:
     """Return the command line of a crawl: spider arguments, then settings.
 
     A setting that is None is left as it is; `LANGFOCUS_CONTACT` is given unless it is named.
     """
-    line = [sys.executable, "-m", "scrapy", "crawl", "langfocus"]
+    line = [sys.executable, "-m", "scrapy", "crawl", str(spider)]
     for argument in arguments:
         line += ["-a", argument]
     for name, value in {"LANGFOCUS_CONTACT": CONTACT, **settings}.items():
@@ -39,18 +39,22 @@ def environment(proxy: str | None, no_proxy: object = "") -> Mapping[str, str]:
 
 
 def crawl(
-    *arguments: str, proxy: str | None = None, no_proxy: object = "", **settings: object
+    *arguments: str,
+    proxy: str | None = None,
+    no_proxy: object = "",
+    spider: object = "langfocus",
+    **settings: object,
 ) -> Done:
     """Run a crawl to its end; `no_proxy` are the hosts that it contacts itself."""
-    line = command(*arguments, **settings)
+    line = command(*arguments, spider=spider, **settings)
     return processes.run(*line[2:], environment=environment(proxy, no_proxy))
 
 
 def started(
-    *arguments: str, proxy: str | None = None, **settings: object
+    *arguments: str, proxy: str | None = None, spider: object = "langfocus", **settings: object
 ) -> AbstractContextManager[Forked]:
     """Start a crawl; the block decides how it ends, and at the end of the block it is killed."""
-    line = command(*arguments, **settings)
+    line = command(*arguments, spider=spider, **settings)
     return processes.started(*line[2:], environment=environment(proxy), has_one_output=True)
 
 

@@ -19,6 +19,7 @@ from classifiers.lab.page_methods.cai_models import ByteModels, Distance
 from classifiers.lab.page_methods.cai_tables import encoded, filtered, language_of_encoding
 from classifiers.pages.declared import meant
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
+from classifiers.pages.methods.alone import DECLARING
 from classifiers.pages.parse import ParsedPage
 
 Evidence = Literal["encoding", "declaration", "text"]
@@ -38,9 +39,6 @@ farther.
 
 TYPICAL: Final = 1.05
 """Largest distance of an alternative, as a multiple of the best distance, as in TextCat."""
-
-DECLARING: Final = frozenset({"http", "meta"})
-"""Sources of a declared encoding; a detected one is no declaration."""
 
 # Declarations were right on 99.8 % of pages, those of English on 80 % (docs/page-identification);
 # nothing was wrong in Cai's sample of 500 encodings.
@@ -71,6 +69,15 @@ class Cai:
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language by the first evidence in the order of priority that has one."""
         return self._serially(page) if self.manner == "serial" else self._in_parallel(page)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The names of its kinds of evidence."""
+        return self.priority
+
+    def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
+        """The language by one kind of evidence alone; None if it tells none."""
+        return next(self.by(one, page).language for one in self.priority if one == kind)
 
     def by(self, evidence: Evidence, page: ParsedPage) -> PageLanguage:
         """The answer by one kind of evidence alone."""

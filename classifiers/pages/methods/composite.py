@@ -27,8 +27,10 @@ from classifiers.pages.method import (
     Neighbour,
     PageLanguage,
     Surroundings,
+    by_ranking,
     unknown,
 )
+from classifiers.pages.methods.alone import by_declaration, by_encoding
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
 from classifiers.pages.text.textengine import (
@@ -152,6 +154,15 @@ class Composite:
     def __init__(self, engine: LangfocusEngine) -> None:
         self.engine = engine
         self.languages: frozenset[str] = frozenset()
+        self.kinds = ("encoding", "declaration", "text")
+
+    def alone(self, kind: str, page: ParsedPage, surroundings: Surroundings) -> str | None:
+        """The language by one kind of evidence alone; None if it tells none."""
+        if kind == "encoding":
+            return by_encoding(page)
+        if kind == "declaration":
+            return by_declaration(page)
+        return by_ranking(self.engine.rank(page.text)).language
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of a page with the probability that the evidence gives it."""

@@ -34,6 +34,7 @@ def parser(name: str) -> argparse.ArgumentParser:
 
 def test_every_module_of_the_package_that_has_a_command_is_found() -> None:
     assert NAMES == [
+        "census",
         "compare",
         "crawl",
         "evaluate",

@@ -45,7 +45,15 @@ def values(page: Kept, folder: Path) -> dict[str, object]:
     known = {"id": page.id, "url": url, "fingerprint": fingerprint(url), "host": f"h{page.url}.de"}
     record = {"status": 200, "outcome": "page", "bytes": 1, "fetched_at": page.fetched_at}
     told = {"language": "de", "confidence": 0.5, "method": folder.name, "charset": None}
-    place = {"country": None, "parent": None, "depth": 0, "score": 0.0, "queued": 0}
+    place = {
+        "country": None,
+        "address": None,
+        "answers": None,
+        "parent": None,
+        "depth": 0,
+        "score": 0.0,
+        "queued": 0,
+    }
     return known | record | told | place
 
 

@@ -1,0 +1,80 @@
+"""A census that was interrupted, or split over two machines and merged, equals one in one go."""
+
+import json
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from classifiers.geoip import country_lookup
+from classifiers.pages.methods import method
+from crawler.census.facts import Reading, gathered
+from crawler.census.figures import CensusFigures, census_figures
+from crawler.report.census_json import counted_json
+from crawler.shared.merging import merge
+from tests.support.crawls import crawl, rows, started, summary, wait_for
+from tests.support.geodatabase import database
+from tests.support.loopback import loopback
+from tests.support.portalweb import PortalWeb
+from tests.support.processes import HANG_S
+
+ROWS = (
+    "SELECT url, outcome, status, language, method, charset, address, country, answers, parent"
+    " FROM pages ORDER BY url"
+)
+
+
+def figures(paths: Sequence[Path], web: PortalWeb, countries: Path) -> CensusFigures:
+    how = Reading(method, country_lookup(countries), web.addresses())
+    with gathered(paths, how) as (connection, sources):
+        return census_figures(connection, sources)
+
+
+def test_a_census_that_was_killed_or_split_equals_one_in_one_go(tmp_path: Path) -> None:
+    web, hosts = PortalWeb(40), tmp_path / "hosts.txt"
+    hosts.write_text("# a list\n" + "\n".join([*web.lines(), "host3.example", "no host"]))
+    countries = tmp_path / "geo.mmdb"
+    countries.write_bytes(database({"81.2.69.0/24": "GB", "89.160.20.0/24": "SE"}))
+    whole, killed, first, second = (tmp_path / name for name in ("a", "b", "c", "d"))
+    settings: dict[str, Any] = {
+        "spider": "census",
+        "DOWNLOAD_DELAY": 0.01,
+        "RETRY_TIMES": 0,
+        "LANGFOCUS_ANSWERS": True,
+    }
+    with loopback(web) as proxy:
+        done = crawl(f"hosts={hosts}", proxy=proxy.url, JOBDIR=whole, **settings)
+        assert done.returncode == 0, done.stderr
+        fetched = [access.url for access in proxy.log]
+    with loopback(web, answers=30) as proxy:
+        with started(f"hosts={hosts}", proxy=proxy.url, JOBDIR=killed, **settings) as process:
+            wait_for(proxy, 30, process)
+            process.send_signal(signal.SIGKILL)
+            assert process.wait(HANG_S) == -signal.SIGKILL
+        proxy.answers = None
+        done = crawl(f"hosts={hosts}", proxy=proxy.url, JOBDIR=killed, **settings)
+        assert done.returncode == 0, done.stderr
+        for folder, part in ((first, "1-17"), (second, "18-")):
+            arguments = f"hosts={hosts}", f"range={part}"
+            done = crawl(*arguments, proxy=proxy.url, JOBDIR=folder, **settings)
+            assert done.returncode == 0, done.stderr
+    assert not [url for url in fetched if url.endswith(("/inner", "/other"))]
+    assert summary(whole)["outcomes"] == {
+        "page": 28,
+        "redirect": 8,
+        "robots": 4,
+        "robots_unreachable": 4,
+    }
+    merged = tmp_path / "merged"
+    merge(merged, [second, first])
+    for folder in (killed, merged):
+        assert rows(folder, ROWS) == rows(whole, ROWS)
+    one = figures([whole], web, countries)
+    expected = counted_json(one)
+    assert one.pages == "portals"
+    assert (one.hosts, one.all_servers, one.all_pages) == (40, 36, 24)
+    assert one.servers == {"GB": 10, "SE": 8, "unknown": 18}
+    for paths in ([killed], [merged], [first, second]):
+        assert counted_json(figures(paths, web, countries)) == expected
+    assert json.loads((whole / "census.json").read_text())["pages"] == 24
+    assert (whole / "census.html").stat().st_size > 10_000
