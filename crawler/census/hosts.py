@@ -8,6 +8,7 @@ import gzip
 import re
 from array import array
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from ipaddress import ip_address, ip_network
@@ -159,11 +160,16 @@ def _portals(path: Path, skipped: _Skipped | None = None) -> Iterator[str]:
                 skipped.count(number, text)
 
 
-def _opened(path: Path) -> IO[bytes]:
-    file = path.open("rb")
-    is_packed = file.read(2) == b"\x1f\x8b"
-    file.seek(0)
-    return gzip.open(file) if is_packed else file  # type: ignore[return-value]  # both read lines
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    with path.open("rb") as file:
+        is_packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not is_packed:
+            yield file
+            return
+        with gzip.open(file) as unpacked:
+            yield unpacked  # type: ignore[misc]  # it reads lines too
 
 
 def _of_line(text: str) -> Iterator[str]:

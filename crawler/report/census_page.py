@@ -90,7 +90,7 @@ def _cards(figures: CensusFigures) -> list[tuple[str, str]]:
 def _map(figures: CensusFigures) -> dict[str, Any]:
     known = {code: number for code, number in figures.servers.items() if code != UNKNOWN}
     try:
-        drawn = world_map(known, "Servers by country", "servers")
+        drawn = world_map(known, "Servers by country", "server")
     except MissingPackageError as error:
         return {"svg": "", "shades": [], "notes": [f"No map: {error}."]}
     unknown = figures.servers.get(UNKNOWN, 0)
@@ -103,6 +103,8 @@ def _map(figures: CensusFigures) -> dict[str, Any]:
 
 def _shades(drawn: WorldMap) -> list[tuple[float, str]]:
     """The opacity of each shade and its counts in words."""
+    if not drawn.bounds:
+        return []
     ends = [f"{after - 1:,}" for after in drawn.bounds[1:]]
     return [
         (opacity(shade, len(drawn.bounds)), _interval(f"{least:,}", end))

@@ -47,15 +47,15 @@ class WorldMap:
     lacks: Sequence[str]
 
 
-def world_map(counts: Mapping[str, int], title: str, things: str) -> WorldMap:
-    """A map with a shade for each country by its count; `things` are counted.
+def world_map(counts: Mapping[str, int], title: str, thing: str) -> WorldMap:
+    """A map with a shade for each country by its count; `thing` is one that is counted.
 
     `counts` are by the codes of ISO 3166-1. Raises `MissingPackageError` without the outlines.
     """
     box, outlines = _outlines()
     bounds = shades(max(counts.values(), default=0))
     shapes = [
-        _shape(code, outline, counts.get(code, 0), bounds, things)
+        _shape(code, outline, counts.get(code, 0), bounds, thing)
         for code, outline in outlines.items()
     ]
     svg = f'<svg role="img" aria-label="{escape(title)}" {box}>{"".join(shapes)}</svg>'
@@ -76,13 +76,14 @@ def opacity(shade: int, of: int) -> float:
     return round(0.18 + 0.82 * shade / of, 2)
 
 
-def _shape(code: str, outline: Outline, count: int, bounds: Sequence[int], things: str) -> str:
+def _shape(code: str, outline: Outline, count: int, bounds: Sequence[int], thing: str) -> str:
     shade = sum(count >= bound for bound in bounds)
     fill = "var(--card)"
     if shade:
         fill = f"var(--series-1);fill-opacity:{opacity(shade, len(bounds))}"
+    plural = "" if count == 1 else "s"
     style = f"fill:{fill};stroke:var(--rule);stroke-width:1.5"
-    words = f"<title>{escape(country_name(code))}: {count:,} {escape(things)}</title>"
+    words = f"<title>{escape(country_name(code))}: {count:,} {escape(thing)}{plural}</title>"
     if outline.dot is None:
         return f'<path style="{style}" d="{outline.path}">{words}</path>'
     x, y = outline.dot

@@ -1,0 +1,163 @@
+"""The command that counts runs and WARC files."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.report.census_tables import CensusView
+from crawler.report.world_map import shades, world_map
+from tests.support.commandline import call
+from tests.support.geodatabase import database
+from tests.support.report_run import Row, make_run
+from tests.support.smallweb import SENTENCES
+
+NETWORKS = {"81.2.69.0/24": "GB", "89.160.20.0/24": "SE"}
+
+
+def answer(
+    url: str, body: bytes, address: str, *, status: int = 200, kind: str = "text/html"
+) -> bytes:
+    http = f"HTTP/1.1 {status} -\r\nContent-Type: {kind}\r\n\r\n".encode() + body
+    head = f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\n"
+    head += f"WARC-IP-Address: {address}\r\nContent-Length: {len(http)}\r\n\r\n"
+    return gzip.compress(head.encode() + http + b"\r\n\r\n")
+
+
+def page(language: str, declared: str = "") -> bytes:
+    return f"<html lang='{declared}'><p>{SENTENCES[language] * 3}</p>".encode()
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "web.warc.gz"
+    thai = b"<p>" + "เมื่อวานตอนเย็นเราเดินเล่นริมแม่น้ำ".encode("tis-620") * 3
+    path.write_bytes(
+        answer("http://a.uk/", page("en", "en"), "81.2.69.160")
+        + answer("http://a.uk/robots.txt", b"", "81.2.69.160")
+        + answer("http://a.uk/de", page("de"), "81.2.69.160")
+        + answer("http://b.se/", page("fr"), "89.160.20.112")
+        + answer("http://b.se/no", page("fr"), "89.160.20.112", status=404)
+        + answer("http://b.se/th", thai, "89.160.20.112", kind="text/html; charset=tis-620")
+        + answer("http://c.x/", b"", "192.0.2.1")
+        + answer("http://d.x/", page("de", "de"), "")
+    )
+    return path
+
+
+def counted(tmp_path: Path, *arguments: object) -> dict[str, Any]:
+    file = tmp_path / "census.json"
+    assert call("census", *arguments, "--json", file) == 0
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
+
+
+@pytest.fixture
+def geoip(tmp_path: Path) -> Path:
+    path = tmp_path / "geo.mmdb"
+    path.write_bytes(database(NETWORKS))
+    return path
+
+
+def test_an_archive_is_counted_by_address_and_language(
+    archive: Path, geoip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    html = tmp_path / "census.html"
+    found = counted(tmp_path, archive, "--geoip", geoip, "--html", html, "--country", "se")
+    assert found["counted"] == "all pages"
+    by_country = {row["country"]: row["servers"] for row in found["servers_by_country"]}
+    assert by_country == {"unknown": 2, "GB": 1, "SE": 1}
+    assert found["languages_by_country"] == {
+        "de": {"GB": 1, "unknown": 1},
+        "en": {"GB": 1},
+        "fr": {"SE": 1},
+        "th": {"SE": 1},
+        "unknown": {"unknown": 1},
+    }
+    evidence = {row["name"]: row for row in found["methods"]["evidence"]}
+    assert evidence["encoding"]["identified"] == 1
+    assert evidence["text"]["alone_by_language"] == {"de": 1, "fr": 1}
+    assert evidence["declaration"]["alone"] == 0
+    printed = capsys.readouterr().out
+    assert "Languages in Sweden (SE), by pages (Table 5-5, Figure 5-5)" in printed
+    assert "Countries by pages in German (de) (Table 5-6)" in printed
+    shown = html.read_text()
+    assert "<title>Sweden: 1 server</title>" in shown
+    assert "://" not in shown
+
+
+def test_portal_pages_alone_are_counted_on_wish(archive: Path, geoip: Path, tmp_path: Path) -> None:
+    found = counted(tmp_path, archive, "--geoip", geoip, "--pages", "portals")
+    assert found["pages"] == 4
+    assert found["languages_by_country"] == {
+        "de": {"unknown": 1},
+        "en": {"GB": 1},
+        "fr": {"SE": 1},
+        "unknown": {"unknown": 1},
+    }
+
+
+def test_a_run_is_counted_with_the_addresses_of_a_file(
+    geoip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_run(
+        tmp_path / "run",
+        [
+            Row("http://a.de/", "a.de", method="declaration"),
+            Row("http://a.de/x", "a.de", language="en"),
+            Row("http://b.de/", "b.de", country="FR", language=None),
+            Row("http://c.de/", "c.de", outcome="dns", status=None, language=None),
+        ],
+    ).close()
+    addresses = tmp_path / "addresses.tsv"
+    addresses.write_text("a.de\t81.2.69.1\n")
+    found = counted(tmp_path, tmp_path / "run", "--geoip", geoip, "--addresses", addresses)
+    assert found["languages_by_country"] == {
+        "de": {"GB": 1},
+        "en": {"GB": 1},
+        "unknown": {"FR": 1},
+    }
+    assert (found["hosts"], found["servers"], found["addresses"]) == (3, 2, 1)
+    assert found["methods"]["decided"] == {"declaration": 1, "ngrams": 1}
+    assert "LANGFOCUS_ANSWERS=True keeps all of it" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((), "expected langfocus census RUN|WARC... | --hosts FILE"),
+        (("run", "--hosts", "x"), "expected langfocus census RUN|WARC... | --hosts FILE"),
+        (("run", "--range", "1-2"), "belong to --hosts"),
+        (("nothing.warc.gz",), "nothing.warc.gz: No such file or directory; give a run"),
+        (("run", "--identify", "x"), "--identify x: there are composite"),
+        (("run", "--geoip", "no.mmdb"), "cannot be read as a MaxMind DB file"),
+        (("run", "--language", "xx"), "'xx' is not a known language"),
+    ],
+)
+def test_a_wrong_call_is_one_line(
+    arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("census", *arguments) != 0
+    told = capsys.readouterr().err
+    assert message in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 1000, 11_854_755])
+def test_the_shades_of_the_map_rise_from_one(most: int) -> None:
+    bounds = shades(most)
+    assert bounds[0] == 1
+    assert len(bounds) <= 6
+    assert list(bounds) == sorted(set(bounds))
+    assert bounds[-1] <= most
+
+
+def test_the_map_shades_countries_and_names_those_that_it_lacks() -> None:
+    drawn = world_map({"DE": 5, "HK": 1, "XK": 2}, "servers", "server")
+    assert "<title>Germany: 5 servers</title>" in drawn.svg
+    assert "<title>France: 0 servers</title>" in drawn.svg
+    assert drawn.lacks == ["XK"]
+    assert len(drawn.svg) < 200_000
+    assert CensusView().top == 20
