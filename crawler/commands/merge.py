@@ -73,11 +73,13 @@ class MergeCommand(LangfocusCommand):
         stored: StoredCrawl | None,
         opts: argparse.Namespace,
     ) -> None:
-        from crawler.commands.run_report import report
+        from crawler.report.run_report import report
         from crawler.shared.merging import merge
 
         merged = merge(folder, shares, stored)
-        self.write_json(opts, report(folder))
+        figures, page = report(folder)
+        self.write_json(opts, figures)
+        print(page)
         if merged.missing:
             raise CrawlError(f"{merged.missing:,} records are in none of these folders")
 

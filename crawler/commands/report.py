@@ -32,10 +32,12 @@ class ReportCommand(LangfocusCommand):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print and rewrite the report of the given folder."""
-        from crawler.commands.run_report import report
+        from crawler.report.run_report import report
 
         if len(args) != 1:
             raise SettingError("name one folder of a crawl: langfocus report RUN_FOLDER")
         folder = Path(args[0])
         folder = folder.parent if folder.name == "run.db" else folder
-        self.write_json(opts, report(folder))
+        figures, page = report(folder)
+        self.write_json(opts, figures)
+        print(page)

@@ -12,7 +12,22 @@ from crawler.run import open_run
 from crawler.spiders.items import PageItem
 from crawler.url import fingerprint
 
-RECORD = Record(PAGE, 7.0, 200, True, True, "de", 0.9, "text", "utf-8", "DE", 1234, parser="lxml")
+RECORD = Record(
+    PAGE,
+    7.0,
+    200,
+    True,
+    True,
+    "de",
+    0.9,
+    "text",
+    "utf-8",
+    "DE",
+    1234,
+    parser="lxml",
+    address="192.0.2.1",
+    answers="{}",
+)
 
 
 def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
@@ -39,6 +54,8 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
         method="text",
         charset="utf-8",
         country="DE",
+        address="192.0.2.1",
+        answers="{}",
         bytes=1234,
         score=-1.0,
         queued=1,

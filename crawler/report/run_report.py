@@ -11,17 +11,15 @@ from crawler.report.crawl_tables import print_summary
 from crawler.run_reader import reading
 
 
-def report(folder: Path) -> dict[str, Any]:
-    """Write the files of a run, print its tables, and return its figures as JSON types."""
+def report(folder: Path) -> tuple[dict[str, Any], Path]:
+    """Write the files of a run and print its tables; return its figures and the page."""
     if not _is_census(folder):
         summary = write_report(folder)
         print_summary(summary)
-        print(folder / "report.html")
-        return summary.as_json()
+        return summary.as_json(), folder / "report.html"
     figures = write_census(folder)
     print_census(figures, CensusView())
-    print(folder / "census.html")
-    return census_json(figures)
+    return census_json(figures), folder / "census.html"
 
 
 def _is_census(folder: Path) -> bool:
