@@ -21,9 +21,12 @@ class CrawlSettings:
 
     `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `geoip` None:
     countries are not recorded. `bot` is the name and contact that requests carry.
+    `obeys_robots` is False if robots.txt files are not fetched.
     `private_addresses` allows hosts of the crawler's own network. At most `per_address` hosts with
     one address are contacted at once; 0 is no limit. With `keeps_links` the run stores the links of
-    its pages, with `keeps_answers` the answer of each kind of evidence.
+    its pages, with `keeps_answers` the answer of each kind of evidence, with `keeps_warc` its
+    requests and answers. A WARC file of `warc_bytes` is full. With `makes_wacz` the files are also
+    packed at the end of a session.
 
     `frontier` is the address of a Redis server whose frontier this process shares with others;
     None: an unshared frontier. `crawl_name` is the name of the shared crawl there; None: language
@@ -36,6 +39,7 @@ class CrawlSettings:
     delay_s: float = settings.DOWNLOAD_DELAY
     retry_rule: RetryRule = field(default_factory=RetryRule)
     bot: BotName = field(default_factory=BotName)
+    obeys_robots: bool = settings.ROBOTSTXT_OBEY
     private_addresses: bool = settings.LANGFOCUS_PRIVATE_ADDRESSES
     per_address: int = settings.LANGFOCUS_PER_ADDRESS
     max_crawl_delay_s: float = settings.LANGFOCUS_MAX_CRAWL_DELAY
@@ -44,6 +48,9 @@ class CrawlSettings:
     random_state: int = settings.LANGFOCUS_RANDOM_STATE
     keeps_links: bool = settings.LANGFOCUS_LINKS
     keeps_answers: bool = settings.LANGFOCUS_ANSWERS
+    keeps_warc: bool = settings.LANGFOCUS_WARC
+    warc_bytes: int = settings.LANGFOCUS_WARC_SIZE
+    makes_wacz: bool = settings.LANGFOCUS_WACZ
     url_model: Path | None = None
     geoip: Path | None = None
     sample_seed: int = settings.LANGFOCUS_SAMPLE_SEED

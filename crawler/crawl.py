@@ -5,18 +5,21 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
 from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
 from crawler.errors import RunFolderError, StorageError
+from crawler.exchange import Exchange
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.goals import GoalWatch, watch
 from crawler.options import ONLY_EXPECTED, CrawlOptions
+from crawler.outputs.repair import repair
+from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.ports import has_bad_port
@@ -30,7 +33,7 @@ from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.strategies import SEED, Ordering, make_filter
-from crawler.visit import OnSettled, Visitor
+from crawler.visit import OnSettled, Visitor, keep_nothing
 from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
@@ -48,7 +51,8 @@ class Crawl:
     the crawl cannot continue, "" if it can. `worker` is set if other processes share the frontier;
     `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
     of requests for each address. `goals` knows when the crawl must end. `gaps` tells what does not
-    know the language (`crawler.gaps`).
+    know the language (`crawler.gaps`). `archive` keeps the exchanges of the crawl; None: they are
+    not kept.
     """
 
     options: CrawlOptions
@@ -67,6 +71,7 @@ class Crawl:
     goals: GoalWatch
     worker: Worker | None = None
     gaps: tuple[str, ...] = ()
+    archive: WarcArchive | None = None
     finish_reason: str = ""
     fault: str = ""
     _counts: Counts | None = None
@@ -77,6 +82,11 @@ class Crawl:
         """Queue the seeds; seeds of an earlier session do not change."""
         for seeds in self.options.seed_batches():
             self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
+
+    def keep_aside(self, exchange: Exchange | None) -> None:
+        """Archive an exchange that settles no URL; raises `StorageError`."""
+        if self.archive is not None and exchange is not None:
+            self.archive.add(exchange)
 
     def may_contact(self, url: str) -> bool:
         """Return False for a URL with a bad port or a private host, unless those are allowed."""
@@ -149,6 +159,8 @@ class Crawl:
         except (StorageError, sqlite3.Error) as error:
             # Settled pages stay in the shared frontier until the next session.
             self.fault = self.fault or str(error)
+        if self.archive is not None:
+            self.archive.close()
         self.waiting.end()
         self.finish_reason = finish_reason
         # If the disk is full, the session stays open, as after a kill.
@@ -167,6 +179,7 @@ class _Store:
     frontier: Frontier
     occupancy: Occupancy
     worker: Worker | None = None
+    archive: WarcArchive | None = None
 
 
 def open_crawl(
@@ -200,6 +213,7 @@ def open_crawl(
             prepared.rules,
             clock,
             on_settled=_tell_all(listeners),
+            keep=keep_nothing if store.archive is None else store.archive.keeping,
         ),
         listeners=listeners,
         lock=store.lock,
@@ -208,6 +222,7 @@ def open_crawl(
         goals=goals,
         worker=store.worker,
         gaps=prepared.gaps,
+        archive=store.archive,
     )
 
 
@@ -235,17 +250,50 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
         now = clock()
         run = open_run(folder, meta, now)
         undo.callback(run.connection.close)
-        if shared is None:
-            frontier = SqliteFrontier(run.connection, rules, now=now)
-            store = _Store(lock, run, frontier, OwnOccupancy(settings.per_address))
-        else:
-            occupancy = SharedOccupancy(
-                shared, settings.per_address, clock, lease_s=settings.lease_s
-            )
-            worker = _worker(shared, occupancy, run, settings)
-            store = _Store(lock, run, shared, occupancy, worker)
+        store = _store(lock, run, rules, settings, shared, clock)
+        if store.worker is not None:
+            store.worker.write_down()  # so that pages of a killed worker count as settled
+        repair(run.connection, folder)
+        if settings.keeps_warc:
+            store = replace(store, archive=_archive(run, meta, settings, now))
         undo.pop_all()
     return store
+
+
+def _store(
+    lock: IO[str],
+    run: OpenRun,
+    rules: FrontierRules,
+    settings: CrawlSettings,
+    shared: RedisFrontier | None,
+    clock: CrawlClock,
+) -> _Store:
+    if shared is None:
+        frontier = SqliteFrontier(run.connection, rules, now=clock())
+        return _Store(lock, run, frontier, OwnOccupancy(settings.per_address))
+    occupancy = SharedOccupancy(shared, settings.per_address, clock, lease_s=settings.lease_s)
+    worker = _worker(shared, occupancy, run, settings)
+    return _Store(lock, run, shared, occupancy, worker)
+
+
+def _archive(
+    run: OpenRun, meta: Mapping[str, object], settings: CrawlSettings, now: float
+) -> WarcArchive:
+    """Return the WARC files of a run; each tells the settings of the crawl."""
+    told = {
+        "software": settings.version,
+        "isPartOf": run.folder.resolve().name,
+        "http-header-user-agent": settings.bot.user_agent,
+        "robots": "obey" if settings.obeys_robots else "ignore",
+    }
+    return WarcArchive(
+        run.connection,
+        run.folder,
+        told | argument_fields(meta),
+        now=now,
+        most_bytes=settings.warc_bytes,
+        worker=worker_name(run.folder) if settings.frontier else "",
+    )
 
 
 def _run_folder(

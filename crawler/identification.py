@@ -50,6 +50,7 @@ def page_reader(by: PageMethod, *, is_census: bool = False, keeps_answers: bool 
             parser=page.parser,
             canonical=page.canonical,
             answers=_answers(by, page, download.url) if keeps_answers else None,
+            is_noarchive=page.noarchive,
         )
 
     return read

@@ -175,7 +175,13 @@ class CrawlOptions:
         str,
         Declared("source of the pages (sample is embedded, without a network)", choices=KINDS),
     ] = "live"
-    archive: Annotated[Path | None, Declared("the WARC file that web=archive replays")] = None
+    archive: Annotated[
+        Path | None,
+        Declared(
+            "the WARC files that web=archive replays: paths with commas between them, each a WARC "
+            "file, a folder, a pattern (crawl/*.warc.gz), a CDXJ index or a WACZ file"
+        ),
+    ] = None
 
     @classmethod
     def read(cls, arguments: Mapping[str, str]) -> "CrawlOptions":

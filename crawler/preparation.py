@@ -72,6 +72,8 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
 def _check(settings: CrawlSettings) -> None:
     if settings.keeps_links and settings.frontier is not None:
         raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
+    if settings.makes_wacz and not settings.keeps_warc:
+        raise SettingError("LANGFOCUS_WACZ=True packs WARC files; give LANGFOCUS_WARC=True too")
     if settings.bot.fault:
         raise SettingError(settings.bot.fault)
 

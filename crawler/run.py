@@ -15,10 +15,11 @@ from typing import IO
 
 from crawler.errors import RunFolderError
 from crawler.frontier.row_check import set_bad_rows_aside
+from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
-SCHEMA_VERSION = "6"
+SCHEMA_VERSION = "7"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -65,6 +66,7 @@ CREATE TABLE links(
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 {TABLE};
+{ARCHIVED_TABLE};
 CREATE TABLE robots(
     origin TEXT NOT NULL PRIMARY KEY,
     fetched_at REAL NOT NULL,

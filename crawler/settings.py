@@ -140,6 +140,20 @@ LANGFOCUS_LINKS: Annotated[
         "that other strategies can be simulated on these pages; not for shared crawls"
     ),
 ] = False
+LANGFOCUS_WARC: Annotated[
+    bool,
+    Declared(
+        "True: the run folder keeps all requests and answers in WARC 1.1 files (pages-*.warc.gz) "
+        "with an index, except pages with noarchive"
+    ),
+] = False
+LANGFOCUS_WARC_SIZE: Annotated[
+    int, Declared("bytes after which a new WARC file begins", least=1)
+] = 1_000_000_000
+LANGFOCUS_WACZ: Annotated[
+    bool,
+    Declared("True: at the end the WARC files are also packed into pages.wacz in the run folder"),
+] = False
 LANGFOCUS_RANDOM_STATE: Annotated[int, Declared("seed of all random draws of a crawl", least=0)] = 0
 LANGFOCUS_URL_MODEL: Annotated[
     str | None, Declared("file of the URL model", default_help="the one that ships")

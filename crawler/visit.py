@@ -4,11 +4,13 @@ This module does not import Scrapy. The spider, the simulator and the tests pass
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from classifiers.urls.standard import absolute
 from crawler import settings
+from crawler.exchange import Exchange
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
@@ -20,7 +22,9 @@ from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
 class Download:
     """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
 
-    `is_cut` is True if the body ended before the announced length.
+    `is_cut` is True if the body ended before the announced length. `is_noarchive` is True if its
+    headers forbid to keep a copy. `exchange` has the bytes as they were sent, None if nothing
+    keeps them.
     """
 
     url: str
@@ -32,6 +36,8 @@ class Download:
     retry_after_s: float | None = None
     ip: str | None = None
     is_cut: bool = False
+    is_noarchive: bool = False
+    exchange: Exchange | None = field(default=None, repr=False)
 
 
 class Reading(NamedTuple):
@@ -40,7 +46,8 @@ class Reading(NamedTuple):
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if the text is long enough for its language to be evidence for linked
     pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
-    gives as its own, None if it gives none. `answers` are those of `Record`.
+    gives as its own, None if it gives none. `answers` are those of `Record`. `is_noarchive` is True
+    if the page forbids to keep a copy of it.
     """
 
     links: Sequence[str]
@@ -53,6 +60,7 @@ class Reading(NamedTuple):
     parser: str | None = None
     canonical: str | None = None
     answers: str | None = None
+    is_noarchive: bool = False
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
@@ -155,6 +163,21 @@ OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
 """Called with each lease that ends, its record, and the admission of each of its links."""
 
 
+Keep = Callable[[Lease, Record | None, Exchange | None], AbstractContextManager[None]]
+"""Called with a lease, its record and its exchange around the call that settles the URL.
+
+It keeps the exchange before, and undoes that if the URL could not be settled. The record is None if
+the URL is not settled but given back with another spelling.
+"""
+
+
+def keep_nothing(
+    lease: Lease, record: Record | None, exchange: Exchange | None
+) -> AbstractContextManager[None]:
+    """Keep no exchange."""
+    return nullcontext()
+
+
 class Visitor:
     """Turns downloads into records and links, and settles their URLs in the frontier."""
 
@@ -166,6 +189,7 @@ class Visitor:
         clock: Callable[[], float],
         *,
         on_settled: OnSettled = lambda *_: None,
+        keep: Keep = keep_nothing,
     ) -> None:
         """Score links by `ordering` and read downloads by `rules`; `clock` returns unix seconds."""
         self._frontier = frontier
@@ -173,6 +197,7 @@ class Visitor:
         self._rules = rules
         self._clock = clock
         self._on_settled = on_settled
+        self._keep_exchange = keep
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return seed URLs as links, normalised and scored in one batch; traps are not left out."""
@@ -193,7 +218,8 @@ class Visitor:
         It does for a retry, or if its server redirects to another spelling of the same page.
         """
         if not is_status(download.status):
-            return self._settle(lease, Record(PROTOCOL, self._clock(), bytes=len(download.body)))
+            record = Record(PROTOCOL, self._clock(), bytes=len(download.body))
+            return self._settle(lease, record)
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
@@ -201,10 +227,10 @@ class Visitor:
         if is_passing and self._retried(lease, download.retry_after_s or 0.0):
             return None
         if is_success and not is_text(download.content_type):
-            return self._settle(lease, self._record("media", download))
+            return self._settle(lease, self._record("media", download), download=download)
         if is_success:
             return self._settle_page(lease, download)
-        return self._settle(lease, self._record(PAGE, download))
+        return self._settle(lease, self._record(PAGE, download), download=download)
 
     def failed(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
@@ -227,11 +253,12 @@ class Visitor:
         record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
         record = replace(record, canonical=self._canonical(lease, reading))
         links = self._score(sifted.wanted, LinkSource(record.is_relevant, lease.depth))
-        return self._settle(lease, record, links)
+        return self._settle(lease, record, links, download=download)
 
     def _redirected(self, lease: Lease, download: Download) -> Record | None:
         if lease.redirects >= self._rules.retry_rule.max_redirects:
-            return self._settle(lease, self._record("redirect_loop", download))
+            record = self._record("redirect_loop", download)
+            return self._settle(lease, record, download=download)
         found = absolute(download.location or "", download.url)
         target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the page that linked to it.
@@ -239,12 +266,14 @@ class Visitor:
         for url in sifted.wanted:
             if url != lease.url and fingerprint(url) == lease.fingerprint:
                 now = self._clock()
-                self._frontier.retry(lease, now=now, not_before=now, url=url)
+                exchange = None if download.is_noarchive else download.exchange
+                with self._keep_exchange(lease, None, exchange):
+                    self._frontier.retry(lease, now=now, not_before=now, url=url)
                 return None
         links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         links = self._as_seeds(links) if lease.depth == 0 else links
         record = _ignoring(self._record(REDIRECT, download), sifted, int(not found))
-        return self._settle(lease, record, links)
+        return self._settle(lease, record, links, download=download)
 
     def _may_lead(self, lease: Lease, url: str) -> bool:
         return not self._rules.stays_on_host or host_of(normalise(url) or "") == lease.host
@@ -276,6 +305,7 @@ class Visitor:
             is_reference=reading is not None and reading.is_reference,
             parser=reading.parser if reading else None,
             is_cut=download.is_cut,
+            is_noarchive=download.is_noarchive or (reading is not None and reading.is_noarchive),
         )
 
     def _canonical(self, lease: Lease, reading: Reading) -> str | None:
@@ -297,10 +327,13 @@ class Visitor:
         record: Record,
         links: Sequence[Link] = (),
         *,
+        download: Download | None = None,
         was_contacted: bool = True,
     ) -> Record:
-        admissions = self._frontier.admit(
-            lease, record, links, now=self._clock(), was_contacted=was_contacted
-        )
+        exchange = None if download is None else download.exchange
+        with self._keep_exchange(lease, record, exchange):
+            admissions = self._frontier.admit(
+                lease, record, links, now=self._clock(), was_contacted=was_contacted
+            )
         self._on_settled(lease, record, admissions)
         return record

@@ -51,8 +51,9 @@ class ParsedPage:
     `anchors` are the same links with their texts and attributes; empty unless
     requested. `declarations` go from the most to the least reliable. `charset_source` is the
     evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `nofollow` is true
-    if META robots forbids to follow links. `charset_declared` is the WHATWG name of the encoding in
-    META, whether it was believed or not; None if there is none. `canonical` is the URL that the
+    if META robots forbids to follow links, `noarchive` if it forbids to keep a copy.
+    `charset_declared` is the WHATWG name of the encoding in META, whether it was believed or not;
+    None if there is none. `canonical` is the URL that the
     page gives as its own; None if there is none. `parser` is `lexbor`; `lexbor-disarmed` if
     dangerous markup was removed first; `beautifulsoup` if only the beginning could be read.
     """
@@ -70,6 +71,7 @@ class ParsedPage:
     canonical: str | None = None
     charset_declared: str | None = None
     anchors: tuple[Anchor, ...] = ()
+    noarchive: bool = False
 
 
 def parse_page(
@@ -94,6 +96,7 @@ def parse_page(
     links.extend(filter(None, map(_target, raw.elements)))
     canonical = _canonical(_named("link", raw), resolver)
     own = {url.partition("#")[0], canonical}
+    robots = {word for meta in _named("meta", raw) for word in _words_for_robots(meta)}
     return ParsedPage(
         text=raw.text,
         title=raw.title,
@@ -103,11 +106,12 @@ def parse_page(
         charset_source=decoded.source,
         declarations=tuple(_declarations(raw, decoded.utf8, content_language, resolver, own)),
         base=base,
-        nofollow=any(map(_forbids_following, _named("meta", raw))),
+        nofollow=not robots.isdisjoint({"nofollow", "none"}),
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
         anchors=_anchors(raw, links) if anchors else (),
+        noarchive="noarchive" in robots,
     )
 
 
@@ -228,8 +232,8 @@ def _declaration(source: str, value: str | None) -> Iterator[Declaration]:
         yield Declaration(source, tag)
 
 
-def _forbids_following(meta: _Attributes) -> bool:
+def _words_for_robots(meta: _Attributes) -> list[str]:
+    """The words of a META robots in lower case, [] for another element."""
     if (meta.get("name") or "").strip().lower() != "robots":
-        return False
-    words = (meta.get("content") or "").lower().replace(",", " ").split()
-    return "nofollow" in words or "none" in words
+        return []
+    return (meta.get("content") or "").lower().replace(",", " ").split()

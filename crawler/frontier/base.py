@@ -77,6 +77,7 @@ class Record:
 
     `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
     the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
+    `is_noarchive` is True if the server or the page forbids to keep a copy of it.
     """
 
     outcome: str
@@ -100,6 +101,7 @@ class Record:
     canonical: str | None = None
     address: str | None = None
     answers: str | None = None
+    is_noarchive: bool = False
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
@@ -109,6 +111,7 @@ class Record:
             "ignored_port": self.ignored_ports,
             "ignored_trap": self.ignored_traps,
             "cut_short": int(self.is_cut),
+            "noarchive": int(self.is_noarchive),
         }
         if self.parser is not None:
             numbers[f"parser_{self.parser}"] = 1

@@ -20,7 +20,8 @@ from crawler.set_aside import BadRow, set_aside
 from crawler.url import fingerprint, host_of
 
 _PAGES = f"SELECT {', '.join(PAGE_COLUMNS)}, checksum FROM pages"  # noqa: S608
-_NOT_CHECKED = ("meta", "urls", "pages", "sqlite_sequence", "sqlite_stat1")
+# `crawler.outputs.repair` checks the rows of `archived`.
+_NOT_CHECKED = ("meta", "urls", "pages", "archived", "sqlite_sequence", "sqlite_stat1")
 _URLS = (
     "SELECT u.id, u.fingerprint, u.url, u.host, u.unit, u.parent, u.depth, u.redirects, u.checksum,"
     " u.retries, u.score, u.queued, u.inlinks, u.located, h.host"

@@ -25,9 +25,10 @@ from crawler.politeness.network import (
     is_private_address,
 )
 from crawler.politeness.shared_address import SharedAddresses
+from crawler.spiders.exchanges import sent
 from crawler.spiders.live_handler import LiveDownloadHandler
 from crawler.spiders.names import GuardedNames, Lookups, guarded_names
-from crawler.spiders.request_meta import LEASE
+from crawler.spiders.request_meta import EXCHANGE, LEASE
 from crawler.url import host_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         if wait_s is not None:
             raise BusyAddressError(f"{host} is in use by other requests", wait_s)
         try:
-            return await self._download(request, proxy)
+            response = await self._download(request, proxy)
+            if self._crawl.archive is not None:
+                request.meta[EXCHANGE] = sent(request, response)
+            return response
         finally:
             self._turns.leave(host, visitor, self._crawl.clock())
 

@@ -22,8 +22,14 @@ from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.items import PageItem, item_of
 from crawler.spiders.printable_log import make_log_printable
-from crawler.spiders.request_meta import LEASE, LEASED_AT
-from crawler.spiders.responses import content_type_of, download_of, redirect_target, retry_after_s
+from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT
+from crawler.spiders.responses import (
+    content_type_of,
+    download_of,
+    forbids_archive,
+    redirect_target,
+    retry_after_s,
+)
 from crawler.spiders.scrapy_settings import adapt, crawl_settings
 from crawler.spiders.unpacking import UNLIMITED
 from crawler.visit import is_text
@@ -166,6 +172,8 @@ class LangfocusSpider(Spider):
         """Store a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
         crawl, now = self.crawl, self.crawl.clock()
+        if not forbids_archive(response.headers):
+            crawl.keep_aside(response.meta.get(EXCHANGE))
         if is_unreachable(response.status):
             hold_s = retry_after_s(response, now) or 0.0
             self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)

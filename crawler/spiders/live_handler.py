@@ -1,26 +1,34 @@
-"""The download handler of the live Web: Scrapy's own, with a limit for headers.
+"""The download handler of the live Web: Scrapy's own, with a limit for headers, which it keeps.
 
 Twisted keeps every header of an answer, without a limit. A server with a fast connection could fill
-the memory within the time limit of a download. This module uses private parts of Scrapy's handler,
-since neither Scrapy nor Twisted has an option for the parser.
+the memory within the time limit of a download. Scrapy passes on neither the lines of the headers
+nor those of the request, which belong into an archive. This module uses private parts of Scrapy's
+handler, since neither Scrapy nor Twisted has an option for the parser.
 """
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
+from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
     _LenientHTTP11ClientFactory,
     _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
+    _ScrapyAgent,
 )
 from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils._download_handlers import wrap_twisted_exceptions
+from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IAddress
-from twisted.web._newclient import HTTP11ClientProtocol, ParseError
+from twisted.web._newclient import STATUS, HTTP11ClientProtocol, ParseError
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.iweb import IResponse
 
 from crawler.spiders.failures import HeadTooLarge
+from crawler.spiders.request_meta import HEADS
 from crawler.visit import is_status
 
 MAX_HEAD_BYTES: Final = 256 * 1024
@@ -38,6 +46,40 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
         super().__init__(crawler)
         self._pool._factory = _BoundedFactory
 
+    async def download_request(self, request: Request) -> Response:
+        """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`."""
+        agent = _KeepingAgent(
+            contextFactory=self._contextFactory,
+            bindAddress=self._bind_address,
+            pool=self._pool,
+            maxsize=self._default_maxsize,
+            warnsize=self._default_warnsize,
+            fail_on_dataloss=self._fail_on_dataloss,
+            crawler=self._crawler,
+            tls_verbose_logging=self._tls_verbose_logging,
+        )
+        with wrap_twisted_exceptions():
+            response = await maybe_deferred_to_future(agent.download_request(request))
+        request.meta[HEADS] = agent.heads
+        return response
+
+
+class Heads(NamedTuple):
+    """The bytes before the body of a request and of its answer, with the empty line."""
+
+    request: bytes
+    answer: bytes
+
+
+class _KeepingAgent(_ScrapyAgent):
+    """An agent that keeps the heads of its answer."""
+
+    heads = Heads(b"", b"")
+
+    def _cb_bodydone(self, result: Any, url: str) -> Response:
+        self.heads = result["txresponse"].langfocus_heads
+        return super()._cb_bodydone(result, url)
+
 
 class _BoundedParser(_LenientHTTPClientParser):
     """A parser that refuses invalid statuses and endless headers, and skips invalid headers."""
@@ -45,6 +87,7 @@ class _BoundedParser(_LenientHTTPClientParser):
     MAX_LENGTH = MAX_LINE_BYTES
     # A class attribute: objects change to this class after their construction.
     _head_bytes = 0
+    _lines: list[bytes]
 
     def statusReceived(self, status: bytes) -> None:
         super().statusReceived(status)  # type: ignore[no-untyped-call]
@@ -55,6 +98,9 @@ class _BoundedParser(_LenientHTTPClientParser):
         self._head_bytes += len(line) + 1
         if self._head_bytes > MAX_HEAD_BYTES:
             raise HeadTooLarge(f"more than {MAX_HEAD_BYTES:,} bytes of headers")
+        if self.state == STATUS:  # also after an answer of status 1xx
+            self._lines = []
+        self._lines.append(line)
         super().lineReceived(line)
 
     def lineLengthExceeded(self, line: bytes) -> None:
@@ -70,8 +116,29 @@ class _BoundedParser(_LenientHTTPClientParser):
 class _BoundedProtocol(_LenientHTTP11ClientProtocol):
     def request(self, request: TxRequest) -> "Deferred[IResponse]":
         answer = super().request(request)
-        self._parser.__class__ = _BoundedParser
-        return answer
+        parser: Any = self._parser
+        parser.__class__ = _BoundedParser
+        sent = _head_of(request)
+
+        def keep_heads(response: Any) -> Any:
+            response.langfocus_heads = Heads(sent, b"\n".join([*parser._lines, b""]))
+            return response
+
+        return answer.addCallback(keep_heads)
+
+
+class _Sink:
+    data = b""
+
+    def writeSequence(self, parts: Iterable[bytes]) -> None:
+        self.data = b"".join(parts)
+
+
+def _head_of(request: TxRequest) -> bytes:
+    """Return the bytes that Twisted sends before the body of a request."""
+    sink = _Sink()
+    request._writeHeaders(sink, None)  # type: ignore[no-untyped-call]
+    return sink.data
 
 
 class _BoundedFactory(_LenientHTTP11ClientFactory):

@@ -1,4 +1,4 @@
-"""Keys of `Request.meta` that connect a request with its lease."""
+"""Keys of `Request.meta`: the lease of a request, and what was sent."""
 
 LEASE = "langfocus_lease"
 """The key of the request's lease."""
@@ -8,3 +8,9 @@ LEASED_AT = "langfocus_leased_at"
 
 SLOT = "langfocus"
 """The downloader slot that all requests share, since the frontier keeps the delays."""
+
+HEADS = "langfocus_heads"
+"""The key of the bytes before the bodies of a request and its answer, from the live Web."""
+
+EXCHANGE = "langfocus_exchange"
+"""The key of a request and its answer as they were sent; missing if nothing keeps them."""

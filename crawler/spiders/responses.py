@@ -6,8 +6,13 @@ from urllib.parse import quote_from_bytes
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
+from crawler.settings import BOT_NAME
+from crawler.spiders.request_meta import EXCHANGE
 from crawler.url import normalise
 from crawler.visit import Download
+
+_WITH_VALUE = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
+"""Directives of an X-Robots-Tag with a colon, which does not follow the name of a bot."""
 
 
 def download_of(response: Response, now: float) -> Download:
@@ -23,6 +28,8 @@ def download_of(response: Response, now: float) -> Download:
         retry_after_s(response, now),
         _address(response),
         is_cut="dataloss" in response.flags,
+        is_noarchive=forbids_archive(response.headers),
+        exchange=response.meta.get(EXCHANGE),
     )
 
 
@@ -30,6 +37,32 @@ def _address(response: Response) -> str | None:
     """Return the IP address of the server; None if a proxy answered for it."""
     is_proxied = response.request is not None and bool(response.request.meta.get("proxy"))
     return str(response.ip_address) if response.ip_address and not is_proxied else None
+
+
+def forbids_archive(headers: Headers) -> bool:
+    """Return True if an X-Robots-Tag forbids to keep a copy.
+
+    A header may name the bot that it is for (`otherbot: noarchive`); one for this bot or for all
+    bots counts.
+    """
+    return any(
+        "noarchive" in _words_for_us(_text(value) or "")
+        for value in headers.getlist(b"X-Robots-Tag")
+    )
+
+
+def _words_for_us(tag: str) -> list[str]:
+    """Return the directives of an X-Robots-Tag that are for this bot."""
+    words: list[str] = []
+    is_ours = True
+    for part in tag.lower().split(","):
+        name, colon, directive = part.partition(":")
+        names_bot = bool(colon) and name.strip() not in _WITH_VALUE
+        if names_bot:
+            is_ours = name.strip() in ("*", BOT_NAME)
+        if is_ours:
+            words.append((directive if names_bot else part).strip())
+    return words
 
 
 def redirect_target(response: Response) -> str | None:

@@ -15,6 +15,8 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
+from crawler.spiders.exchanges import replayed
+from crawler.spiders.request_meta import EXCHANGE
 from crawler.web.contract import Answer, Reason, Unreachable
 
 if TYPE_CHECKING:
@@ -35,10 +37,10 @@ class WebDownloadHandler(BaseDownloadHandler):
     def __init__(self, crawler: Crawler) -> None:
         """Take the Web from the crawl that the crawler's spider has opened."""
         super().__init__(crawler)
-        web = cast("LangfocusSpider", crawler.spider).crawl.web
-        if web is None:
+        crawl = cast("LangfocusSpider", crawler.spider).crawl
+        if crawl.web is None:
             raise ValueError("a crawl of the live Web needs another download handler")
-        self._web = web
+        self._web, self._keeps_exchanges = crawl.web, crawl.archive is not None
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the exception of Scrapy's own handler in the same case.
@@ -54,6 +56,8 @@ class WebDownloadHandler(BaseDownloadHandler):
                 raise
             raise error(str(failure)) from failure
         request.meta["download_latency"] = 0.0
+        if self._keeps_exchanges:
+            request.meta[EXCHANGE] = replayed(request, answer)
         return response_to(request, answer)
 
 

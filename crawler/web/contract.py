@@ -3,11 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 Reason = Literal["dns", "not_archived", "timeout", "refused"]
 
 NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+
+
+class Source(NamedTuple):
+    """An answer as it was archived: the time in unix seconds, the head and the encoded body."""
+
+    began_at: float
+    head: bytes
+    body: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,13 +23,14 @@ class Answer:
     """The answer of a server: the status, the headers in their order, and the body.
 
     The body has no transfer and content encodings. `ip` is the address that answered, None if it
-    was not recorded.
+    was not recorded. `source` is None if the answer is not from an archive.
     """
 
     status: int
     headers: tuple[tuple[str, str], ...] = ()
     body: bytes = field(default=b"", repr=False)
     ip: str | None = None
+    source: Source | None = field(default=None, repr=False, compare=False)
 
     def header(self, name: str) -> str | None:
         """Return the first header with that name, None if there is none; case does not matter."""

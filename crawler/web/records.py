@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawler.errors import ArchiveError
+from crawler.web.volumes import Volume
 
 GZIP = b"\x1f\x8b"
 MEMBER = b"\x1f\x8b\x08"
@@ -30,24 +31,37 @@ AGAIN = "fetch or write the file again"
 class ArchiveRecord:
     """A record: its offset in the file, its kind (such as "response"), and its URL.
 
-    `address` is the server's address as written in the record. `url` and `address` are "" if
-    the record does not have them.
+    `address` is the server's address, `date` the WARC-Date and `digest` that of the payload, as
+    written in the record. `refers_to` is the URL of the record that has the body of a `revisit`.
+    Each is "" if the record does not have it.
     """
 
     offset: int
     kind: str
     url: str
     address: str = ""
+    date: str = ""
+    digest: str = ""
+    refers_to: str = ""
 
     @property
     def is_answer(self) -> bool:
         """True if the record is an HTTP answer of a server."""
-        return self.kind == "response" and self.url.lower().startswith(("http:", "https:"))
+        return self.kind == "response" and self._is_of_http
+
+    @property
+    def is_revisit(self) -> bool:
+        """True if the record is an HTTP answer whose body is in another record."""
+        return self.kind == "revisit" and self._is_of_http
+
+    @property
+    def _is_of_http(self) -> bool:
+        return self.url.lower().startswith(("http:", "https:"))
 
 
 @dataclass(slots=True)
 class Skipped:
-    """The damaged records of a file: their number, and the error of the first."""
+    """The damaged records of files: their number, and the error of the first."""
 
     number: int = 0
     first: ArchiveError | None = None
@@ -62,41 +76,55 @@ class Skipped:
         self.number += 1
         self.first = self.first or error
 
+    def add(self, more: "Skipped") -> None:
+        """Add those of another file."""
+        self.number += more.number
+        self.first = self.first or more.first
 
-def scan(path: Path, skipped: Skipped | None = None) -> Iterator[ArchiveRecord]:
+
+def scan(path: Path | Volume, skipped: Skipped | None = None) -> Iterator[ArchiveRecord]:
     """Yield every whole record of a file that is compressed record by record or not at all.
 
     Records that are cut off, damaged, or in one gzip member with another are counted in `skipped`;
     the next one is found by its first bytes. Only gzip has checksums, so without it a changed body
     is not noticed. Raises `ArchiveError` with the offset of the first record if none is whole.
     """
-    skipped = Skipped() if skipped is None else skipped
+    of_file = Skipped()
     is_any_whole = False
+    volume = _volume(path)
     try:
-        with path.open("rb") as file:
+        with volume.open() as file:
             start = file.read(len(GZIP))
             file.seek(0)
             if not start:
                 raise ArchiveError(f"{path}: the file is empty; give a WARC file")
-            for record in _records(file, path, skipped, is_packed=start == GZIP):
+            for record in _records(file, volume, of_file, is_packed=start == GZIP):
                 is_any_whole = True
                 yield record
     except OSError as error:
         if isinstance(error, ArchiveError):
             raise
         raise ArchiveError(f"{path}: {error.strerror or error}; give a WARC file") from error
-    if skipped.first is not None and not is_any_whole:
-        raise skipped.first
+    if skipped is not None:
+        skipped.add(of_file)
+    if of_file.first is not None and not is_any_whole:
+        raise of_file.first
 
 
-def read_block(path: Path, offset: int) -> tuple[ArchiveRecord, bytes]:
-    """Return the record that `scan` found at the offset, with `BLOCK_LIMIT` bytes of its block.
+def _volume(path: Path | Volume) -> Volume:
+    return path if isinstance(path, Volume) else Volume(path)
+
+
+def read_block(
+    path: Path | Volume, offset: int, kept: int = BLOCK_LIMIT
+) -> tuple[ArchiveRecord, bytes]:
+    """Return the record that `scan` found at the offset, with `kept` bytes of its block.
 
     Raises `ArchiveError` if the record is no longer there.
     """
-    reading = PartialRecord(path, offset, kept=BLOCK_LIMIT)
+    reading = PartialRecord(path, offset, kept=max(kept, STATUS_LINE_MAX))
     try:
-        with path.open("rb") as file:
+        with _volume(path).open() as file:
             file.seek(offset)
             ahead = file.read(BLOCK)
             if ahead.startswith(GZIP):
@@ -112,7 +140,11 @@ class PartialRecord:
     """A record while its bytes are read; the first `kept` bytes of its block are kept."""
 
     def __init__(
-        self, path: Path, offset: int, kept: int = STATUS_LINE_MAX, end: int | None = None
+        self,
+        path: Path | Volume,
+        offset: int,
+        kept: int = STATUS_LINE_MAX,
+        end: int | None = None,
     ) -> None:
         self.offset = offset
         self._path, self._kept, self._end = path, kept, end
@@ -178,17 +210,26 @@ class PartialRecord:
         if not (length.isascii() and length.isdigit()) or not kind:
             raise self.error("a record without a Content-Length or a WARC-Type", AGAIN)
         url = fields.get("warc-target-uri", "").strip("<>")
-        address = fields.get("warc-ip-address", "")
-        self._left, self._record = int(length), ArchiveRecord(self.offset, kind, url, address)
+        self._left = int(length)
+        self._record = ArchiveRecord(
+            self.offset,
+            kind,
+            url,
+            fields.get("warc-ip-address", ""),
+            fields.get("warc-date", ""),
+            fields.get("warc-payload-digest", "").lower(),
+            fields.get("warc-refers-to-target-uri", "").strip("<>"),
+        )
         if self._end is not None and self._left > self._end - self.offset:
             raise self.error("the file ends inside this record", AGAIN)
 
 
 def _records(
-    file: BinaryIO, path: Path, skipped: Skipped, *, is_packed: bool
+    file: BinaryIO, path: Volume, skipped: Skipped, *, is_packed: bool
 ) -> Iterator[ArchiveRecord]:
     """Yield the whole records; after a damaged one, go on at the next one that can be found."""
-    end = None if is_packed else os.fstat(file.fileno()).st_size
+    end = None if is_packed else file.seek(0, os.SEEK_END)
+    file.seek(0)
     read, find_next = (_read_member, _next_member) if is_packed else (_read_plain, _next_record)
     ahead, failures = file.read(BLOCK), 0
     while ahead and failures < MOST_FAILURES:

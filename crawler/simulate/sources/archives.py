@@ -13,7 +13,7 @@ from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.orderings import BreadthFirst
 from crawler.url import fingerprint, normalise
 from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules, is_text
-from crawler.web.contract import Answer
+from crawler.web.contract import Answer, NotArchived
 from crawler.web.records import Skipped, read_block, scan
 
 _DAMAGED = "damaged records"
@@ -21,6 +21,7 @@ _NO_URL = "answers to invalid URLs"
 _RESPELLED = "redirects to another spelling of the same page"
 _REPEATED = "answers to a URL that was answered before"
 _ROBOTS = "answers that are a robots.txt"
+_NO_BODY = "answers whose body is not in the archive"
 _UNREADABLE = "pages that could not be read"
 _NO_METADATA = "records without the metadata of an answer"
 
@@ -69,7 +70,12 @@ class WarcSource:
             elif _is_robots(url):
                 self.left_out[_ROBOTS] += 1
             else:
-                row = self._row(url, self._web.respond(written))
+                try:
+                    answer = self._web.respond(written)
+                except NotArchived:  # a revisit of a page that is not in the archive
+                    self.left_out[_NO_BODY] += 1
+                    continue
+                row = self._row(url, answer)
                 if _is_respelling(row):
                     self.left_out[_RESPELLED] += 1
                 else:

@@ -17,7 +17,8 @@ from crawler.web.sample import SampleWeb
 
 
 def handler_of(web: Web | None) -> WebDownloadHandler:
-    crawler: Any = SimpleNamespace(spider=SimpleNamespace(crawl=SimpleNamespace(web=web)))
+    crawl = SimpleNamespace(web=web, archive=None)
+    crawler: Any = SimpleNamespace(spider=SimpleNamespace(crawl=crawl))
     return WebDownloadHandler(crawler)
 
 

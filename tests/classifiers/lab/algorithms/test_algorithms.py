@@ -378,7 +378,9 @@ def test_names_that_mean_nothing_are_refused_with_what_there_is(name: str, expec
 
 
 def test_an_unknown_algorithm_and_an_unknown_language_are_refused() -> None:
-    with pytest.raises(AlgorithmError, match="no algorithm is called 'svn'; there are svm, svm-perf, nb"):
+    with pytest.raises(
+        AlgorithmError, match="no algorithm is called 'svn'; there are svm, svm-perf, nb"
+    ):
         algorithm("svn", "words")
     with pytest.raises(LanguageError, match="'german'"):
         classifier("svm:words", "german")

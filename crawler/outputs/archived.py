@@ -1,0 +1,124 @@
+"""The table `archived` of a run: one row for each exchange in its WARC files."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from zlib import crc32
+
+from crawler.errors import StorageError
+from crawler.outputs.warc_records import Original
+from crawler.set_aside import BadRow, set_aside
+
+TABLE = """\
+CREATE TABLE archived(
+    id INTEGER PRIMARY KEY,               -- order in the WARC files
+    fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, or another
+                                          -- spelling of a URL
+    url TEXT NOT NULL, date TEXT NOT NULL, status INTEGER NOT NULL, mime TEXT NOT NULL,
+    digest TEXT NOT NULL,                 -- of the body
+    is_revisit INTEGER NOT NULL,          -- 1: an earlier record has the body
+    file TEXT NOT NULL,
+    start INTEGER NOT NULL,               -- bytes: the answer begins
+    length INTEGER NOT NULL,              -- bytes of the answer's record
+    finish INTEGER NOT NULL,              -- bytes: the exchange ends
+    checksum INTEGER NOT NULL);           -- of the values between id and checksum
+CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0"""
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedRow:
+    """An exchange in a WARC file; see the columns of `TABLE`."""
+
+    fingerprint: int | None
+    url: str
+    date: str
+    status: int
+    mime: str
+    digest: str
+    is_revisit: int
+    file: str
+    start: int
+    length: int
+    finish: int
+
+    def checksum(self) -> int:
+        """Return a checksum of all values."""
+        return crc32("\x1f".join(map(str, astuple(self))).encode("utf-8", "replace"))
+
+
+_COLUMNS = ", ".join(field.name for field in fields(ArchivedRow))
+_INSERT = f"INSERT INTO archived({_COLUMNS}, checksum) VALUES ({'?, ' * len(fields(ArchivedRow))}?)"  # noqa: S608
+_ALL = f"SELECT id, {_COLUMNS}, checksum FROM archived ORDER BY id"  # noqa: S608
+_ORIGINAL = "SELECT url, date FROM archived WHERE digest = ? AND is_revisit = 0 LIMIT 1"
+_UNSETTLED = """\
+SELECT id FROM archived AS a WHERE id = (SELECT MAX(id) FROM archived)
+AND fingerprint IS NOT NULL AND NOT EXISTS (
+    SELECT 1 FROM pages AS p WHERE p.fingerprint = a.fingerprint)"""
+
+
+@contextmanager
+def storing() -> Iterator[None]:
+    """Raise `StorageError` for an error of the database."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        raise StorageError(f"the run can no longer be written: {error}") from error
+
+
+def add(connection: sqlite3.Connection, row: ArchivedRow) -> int:
+    """Store a row and return its id; raises `StorageError`."""
+    with storing():
+        cursor = connection.execute(_INSERT, (*astuple(row), row.checksum()))
+    return cursor.lastrowid or 0
+
+
+def remove(connection: sqlite3.Connection, row: int) -> None:
+    """Remove the row with an id; raises `StorageError`."""
+    with storing():
+        connection.execute("DELETE FROM archived WHERE id = ?", (row,))
+
+
+def original_of(connection: sqlite3.Connection, digest: str) -> Original | None:
+    """Return the first record whose payload has a digest; raises `StorageError`."""
+    with storing():
+        found = connection.execute(_ORIGINAL, (digest,)).fetchone()
+    return None if found is None else Original(*found)
+
+
+def read_archived(connection: sqlite3.Connection) -> Iterator[ArchivedRow]:
+    """Yield the sound rows in their order."""
+    for _, row in _checked(connection):
+        if isinstance(row, ArchivedRow):
+            yield row
+
+
+def _checked(
+    connection: sqlite3.Connection,
+) -> Iterator[tuple[int, ArchivedRow | Sequence[object]]]:
+    """Yield the id and the row; a row with a wrong checksum as its values."""
+    for number, *values, checksum in connection.execute(_ALL):
+        row = ArchivedRow(*values)
+        yield number, row if checksum == row.checksum() else values
+
+
+def take_out_bad(connection: sqlite3.Connection) -> list[BadRow]:
+    """Set the rows with a wrong checksum aside and return them."""
+    bad = [
+        (number, BadRow(f"archived {number}", "its checksum is wrong", repr(row)))
+        for number, row in _checked(connection)
+        if not isinstance(row, ArchivedRow)
+    ]
+    for number, _ in bad:
+        connection.execute("DELETE FROM archived WHERE id = ?", (number,))
+    set_aside(connection, [row for _, row in bad])
+    return [row for _, row in bad]
+
+
+def forget_unsettled(connection: sqlite3.Connection) -> None:
+    """Remove the last row if its URL was not settled.
+
+    An exchange is written right before its URL is settled, so only the last one can lack that.
+    """
+    for (number,) in connection.execute(_UNSETTLED).fetchall():
+        connection.execute("DELETE FROM archived WHERE id = ?", (number,))

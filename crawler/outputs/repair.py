@@ -1,0 +1,68 @@
+"""Makes the WARC files of a run agree with its database after a kill."""
+
+import logging
+import sqlite3
+from pathlib import Path
+
+from crawler.errors import RunFolderError
+from crawler.outputs import archived
+from crawler.outputs.warc_files import NAME
+from crawler.set_aside import BadRow, warn_of
+
+_log = logging.getLogger(__name__)
+
+
+def repair(connection: sqlite3.Connection, folder: Path) -> None:
+    """Cut what a kill left in the WARC files of a run beyond the exchanges of settled URLs.
+
+    A file that is shorter than its rows say loses those rows; a warning tells their number. Only a
+    power cut or a person makes such a file. No file is cut if a row of the table was damaged.
+    Raises `RunFolderError`.
+    """
+    files = sorted(path for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
+    try:
+        bad = _sound_rows_only(connection)
+        if not bad:
+            archived.forget_unsettled(connection)
+        ends = dict(connection.execute("SELECT file, MAX(finish) FROM archived GROUP BY file"))
+        for path in files:
+            if not bad:
+                _cut(path, ends.get(path.name))
+        lost = sum(_forget_missing(connection, folder / name) for name in ends)
+    except (OSError, sqlite3.Error) as error:
+        raise RunFolderError(f"{folder}: its WARC files cannot be repaired: {error}") from error
+    warn_of(bad, folder / "run.db")
+    if lost:
+        _log.warning("%s: its WARC files lack %s exchanges of settled pages", folder, f"{lost:,}")
+
+
+def _sound_rows_only(connection: sqlite3.Connection) -> list[BadRow]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        bad = archived.take_out_bad(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    return bad
+
+
+def _cut(path: Path, end: int | None) -> None:
+    """Remove the bytes after `end`; None: the file has no exchange of a settled URL."""
+    if end is None:
+        path.unlink()
+    elif path.stat().st_size > end:
+        with path.open("r+b") as file:
+            file.truncate(end)
+
+
+def _forget_missing(connection: sqlite3.Connection, path: Path) -> int:
+    """Remove the rows of exchanges beyond the end of a file, and their rests; return the number."""
+    size = path.stat().st_size if path.exists() else 0
+    lost = connection.execute(
+        "DELETE FROM archived WHERE file = ? AND finish > ? RETURNING start", (path.name, size)
+    ).fetchall()
+    if lost and path.exists():
+        with path.open("r+b") as file:
+            file.truncate(min(start for (start,) in lost))
+    return len(lost)

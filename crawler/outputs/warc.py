@@ -1,0 +1,180 @@
+"""Writes the exchanges of a crawl into WARC files, so that run and files agree after a kill.
+
+An exchange is appended to its file, then its row is committed, then its URL is settled. A kill
+leaves at most the last of them without the next step, which `crawler.outputs.repair` undoes.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from crawler.errors import StorageError
+from crawler.exchange import Exchange
+from crawler.frontier.base import Lease, Record
+from crawler.outputs import archived
+from crawler.outputs.archived import ArchivedRow
+from crawler.outputs.warc_files import Place, WarcFiles
+from crawler.outputs.warc_records import (
+    Packed,
+    digest_of,
+    fields_block,
+    pack,
+    pack_answer,
+    pack_metadata,
+    pack_request,
+    warc_date,
+)
+
+FORMAT = {
+    "format": "WARC File Format 1.1",
+    "conformsTo": "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+}
+
+
+_MOST_TOLD = 100
+
+
+def argument_fields(arguments: Mapping[str, object]) -> dict[str, str]:
+    """Return the arguments of a crawl as fields of a `warcinfo` record, long lists cut."""
+    return {f"langfocus-{name.replace('_', '-')}": _told(arguments[name]) for name in arguments}
+
+
+def _told(value: object) -> str:
+    if not isinstance(value, list):
+        return str(value)
+    more = f" and {len(value) - _MOST_TOLD:,} more" if len(value) > _MOST_TOLD else ""
+    return " ".join(map(str, value[:_MOST_TOLD])) + more
+
+
+class _Written(NamedTuple):
+    """A row of `archived` and the place of its exchange."""
+
+    row: int
+    place: Place
+
+
+class WarcArchive:
+    """The WARC files of a run, in its folder.
+
+    `information` are the fields of each file's `warcinfo` record. `worker` is the name of the
+    worker of a shared crawl, so that files of all workers can lie in one folder; "" if the crawl is
+    not shared. A file of `most_bytes` or more gets no further exchange.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        folder: Path,
+        information: Mapping[str, str],
+        *,
+        now: float,
+        most_bytes: int,
+        worker: str = "",
+    ) -> None:
+        self._connection = connection
+        stamp = "".join(filter(str.isdigit, warc_date(now)))
+        mark = f"-{hashlib.blake2b(worker.encode(), digest_size=4).hexdigest()}" if worker else ""
+        fields = {name: text for name, text in {**FORMAT, **information}.items() if text}
+
+        def warcinfo(file: str) -> Packed:
+            headers = {"WARC-Filename": file}
+            return pack("warcinfo", warc_date(now), headers, fields_block(fields))
+
+        self._files = WarcFiles(
+            folder, lambda number: f"pages-{stamp}-{number:05}{mark}.warc.gz", warcinfo, most_bytes
+        )
+
+    @contextmanager
+    def keeping(
+        self, lease: Lease, record: Record | None, exchange: Exchange | None
+    ) -> Iterator[None]:
+        """Keep the exchange of a URL that is settled in the block; undo it if the block fails.
+
+        Without a record the block gives the URL back. A page with `noarchive` is not kept. Raises
+        `StorageError`.
+        """
+        if exchange is None or (record is not None and record.is_noarchive):
+            yield
+            return
+        written = self._write(exchange, None if record is None else lease.fingerprint, record)
+        try:
+            yield
+        except BaseException:
+            archived.remove(self._connection, written.row)
+            self._files.cut(written.place)
+            raise
+
+    def add(self, exchange: Exchange) -> None:
+        """Keep an exchange that settles no URL, such as a robots.txt; raises `StorageError`."""
+        self._write(exchange, None, None)
+
+    def close(self) -> None:
+        """Close the newest file."""
+        self._files.close()
+
+    def _write(
+        self, exchange: Exchange, fingerprint: int | None, record: Record | None
+    ) -> _Written:
+        self._files.prepare()
+        digest = digest_of(exchange.body)
+        is_whole = exchange.body and not exchange.truncated
+        original = archived.original_of(self._connection, digest) if is_whole else None
+        answer = pack_answer(exchange, digest, self._files.warcinfo_id, original)
+        data = answer.data + self._beside(exchange, record, answer.record_id)
+        place = self._files.append(data)
+        row = ArchivedRow(
+            fingerprint,
+            exchange.url,
+            warc_date(exchange.began_at),
+            _status(exchange),
+            _mime(exchange),
+            digest,
+            int(original is not None),
+            place.file,
+            place.offset,
+            len(answer.data),
+            place.offset + len(data),
+        )
+        try:
+            return _Written(archived.add(self._connection, row), place)
+        except StorageError:
+            self._files.cut(place)
+            raise
+
+    def _beside(self, exchange: Exchange, record: Record | None, answer_id: str) -> bytes:
+        """Return the records beside the answer."""
+        warcinfo_id, data = self._files.warcinfo_id, b""
+        if exchange.request:
+            data += pack_request(exchange, warcinfo_id, answer_id).data
+        if record is not None and record.is_download:
+            data += pack_metadata(exchange, warcinfo_id, answer_id, _metadata(record)).data
+        return data
+
+
+def _metadata(record: Record) -> dict[str, str]:
+    """Return what identification found; a page without a label has no language."""
+    values = {
+        "outcome": record.outcome,
+        "language": record.language,
+        "confidence": None if record.confidence is None else f"{record.confidence:.4f}",
+        "method": record.method,
+        "charset": record.charset,
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _status(exchange: Exchange) -> int:
+    return int(exchange.head.split(None, 2)[1])
+
+
+def _mime(exchange: Exchange) -> str:
+    """Return the media type of an answer as an index has it, "unk" without one."""
+    for line in exchange.head.split(b"\n")[1:]:
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-type":
+            words = value.decode("latin-1").partition(";")[0].split()
+            return words[0].lower() if words else "unk"
+    return "unk"

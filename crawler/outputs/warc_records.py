@@ -1,0 +1,133 @@
+"""The bytes of WARC 1.1 records, each in a gzip member of its own."""
+
+import time
+from base64 import b32encode
+from collections.abc import Mapping
+from hashlib import sha1
+from io import BytesIO
+from typing import Final, NamedTuple
+
+from fastwarc.warc import WarcRecord, WarcRecordType
+
+from crawler.exchange import Exchange
+
+try:
+    from isal import isal_zlib as zlib  # five times as fast as zlib, files a tenth larger
+except ImportError:
+    import zlib  # type: ignore[no-redef]
+
+LEVEL: Final = 2
+"""The level of compression: of isal's 0 to 3, or of zlib's 0 to 9."""
+
+REVISIT_PROFILE: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+
+_KINDS = {
+    "warcinfo": WarcRecordType.warcinfo,
+    "response": WarcRecordType.response,
+    "request": WarcRecordType.request,
+    "revisit": WarcRecordType.revisit,
+    "metadata": WarcRecordType.metadata,
+}
+_HTTP = {"response": "response", "revisit": "response", "request": "request"}
+_GZIP = 31  # window bits of a gzip member
+
+
+class Original(NamedTuple):
+    """An earlier record with the same payload: its URL and its WARC-Date."""
+
+    url: str
+    date: str
+
+
+class Packed(NamedTuple):
+    """A record as a gzip member, and its WARC-Record-ID."""
+
+    data: bytes
+    record_id: str
+
+
+def warc_date(seconds: float) -> str:
+    """Return unix seconds as a WARC-Date."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def digest_of(data: bytes) -> str:
+    """Return the SHA-1 of some bytes as a WARC digest."""
+    return f"sha1:{b32encode(sha1(data, usedforsecurity=False).digest()).decode()}"
+
+
+def pack(kind: str, date: str, headers: Mapping[str, str], block: bytes) -> Packed:
+    """Return a record with its block digest; `headers` are those beside the mandatory ones."""
+    record = WarcRecord()
+    record.init_headers(_KINDS[kind])
+    record.headers["WARC-Date"] = date
+    for name, value in headers.items():
+        record.headers[name] = value
+    if kind in _HTTP:
+        record.headers["Content-Type"] = f"application/http; msgtype={_HTTP[kind]}"
+    else:
+        record.headers["Content-Type"] = "application/warc-fields"
+    record.set_bytes_content(block)
+    plain = BytesIO()
+    record.write(plain, checksum_data=True)
+    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
+    data = packer.compress(plain.getbuffer()) + packer.flush()
+    return Packed(data, record.headers["WARC-Record-ID"])
+
+
+def pack_answer(
+    exchange: Exchange, digest: str, warcinfo_id: str, original: Original | None
+) -> Packed:
+    """Return the answer of an exchange: a `response`, or a `revisit` of its `original`.
+
+    `digest` is that of the body.
+    """
+    headers = {
+        "WARC-Target-URI": exchange.url,
+        "WARC-Warcinfo-ID": warcinfo_id,
+        "WARC-Payload-Digest": digest,
+    }
+    if exchange.ip:
+        headers["WARC-IP-Address"] = exchange.ip
+    if original is None:
+        if exchange.truncated:
+            headers["WARC-Truncated"] = exchange.truncated
+        date = warc_date(exchange.began_at)
+        return pack("response", date, headers, exchange.head + exchange.body)
+    headers |= {
+        "WARC-Profile": REVISIT_PROFILE,
+        "WARC-Refers-To-Target-URI": original.url,
+        "WARC-Refers-To-Date": original.date,
+    }
+    return pack("revisit", warc_date(exchange.began_at), headers, exchange.head)
+
+
+def pack_request(exchange: Exchange, warcinfo_id: str, answer_id: str) -> Packed:
+    """Return the request that got the answer with this record id."""
+    headers = {
+        "WARC-Target-URI": exchange.url,
+        "WARC-Warcinfo-ID": warcinfo_id,
+        "WARC-Concurrent-To": answer_id,
+    }
+    if exchange.ip:
+        headers["WARC-IP-Address"] = exchange.ip
+    return pack("request", warc_date(exchange.began_at), headers, exchange.request)
+
+
+def pack_metadata(
+    exchange: Exchange, warcinfo_id: str, answer_id: str, values: Mapping[str, str]
+) -> Packed:
+    """Return a `metadata` record with these fields about the answer with this record id."""
+    headers = {
+        "WARC-Target-URI": exchange.url,
+        "WARC-Warcinfo-ID": warcinfo_id,
+        "WARC-Concurrent-To": answer_id,
+        "WARC-Refers-To": answer_id,
+    }
+    return pack("metadata", warc_date(exchange.began_at), headers, fields_block(values))
+
+
+def fields_block(values: Mapping[str, str]) -> bytes:
+    """Return the block of type application/warc-fields with these fields; a line for each."""
+    lines = [f"{name}: {' '.join(value.split())}\r\n" for name, value in values.items()]
+    return "".join(lines).encode("utf-8", "replace")

@@ -1,0 +1,52 @@
+"""Makes exchanges for an archive from Scrapy's requests and responses."""
+
+import re
+from http import HTTPStatus
+
+from scrapy import Request
+from scrapy.http import Response
+
+from crawler.exchange import Exchange
+from crawler.spiders.live_handler import Heads
+from crawler.spiders.request_meta import HEADS, LEASED_AT
+from crawler.web.contract import Answer
+
+# Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
+_TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)
+_OTHER_NAME = rb"X-Crawler-\1"
+
+
+def sent(request: Request, response: Response) -> Exchange:
+    """Return a request of the live Web and its answer; the address of a proxy is not told."""
+    heads: Heads = request.meta.pop(HEADS)
+    address = None if request.meta.get("proxy") else response.ip_address
+    return Exchange(
+        request.url,
+        request.meta[LEASED_AT],
+        _TRANSFER_ENCODING.sub(_OTHER_NAME, heads.answer),
+        response.body,
+        heads.request,
+        None if address is None else str(address),
+        _truncated(response),
+    )
+
+
+def _truncated(response: Response) -> str:
+    if "download_stopped" in response.flags:
+        return "length"
+    return "disconnect" if "dataloss" in response.flags else ""
+
+
+def replayed(request: Request, answer: Answer) -> Exchange:
+    """Return the answer of a Web without servers: as it was archived, else as it was made."""
+    if answer.source is not None:
+        began_at, head, body = answer.source
+        return Exchange(request.url, began_at, head, body, ip=answer.ip)
+    lines = [f"HTTP/1.1 {answer.status} {_phrase(answer.status)}"]
+    lines += [f"{name}: {value}" for name, value in answer.headers]
+    head = "\r\n".join([*lines, "", ""]).encode("utf-8", "replace")
+    return Exchange(request.url, request.meta[LEASED_AT], head, answer.body, ip=answer.ip)
+
+
+def _phrase(status: int) -> str:
+    return HTTPStatus(status).phrase if status in set(HTTPStatus) else "-"

@@ -1,0 +1,158 @@
+"""The WARC files of an archive: files, folders, patterns, indexes and packages."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from glob import glob, has_magic
+from pathlib import Path
+from typing import BinaryIO, Final, NamedTuple
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from crawler.errors import ArchiveError
+
+WARC_ENDINGS: Final = (".warc", ".warc.gz")
+INDEX_ENDINGS: Final = (".cdxj", ".cdxj.gz")
+PACKAGE_ENDINGS: Final = (".wacz",)
+
+_LOCAL_HEADER = 30  # bytes before the name in a zip file
+_READ_AHEAD = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """A WARC file, or the `size` bytes of one from `start` on in a package, where it has a `name`.
+
+    `is_indexed` is True if its records are known from an index and not from the file itself.
+    """
+
+    path: Path
+    start: int = 0
+    size: int | None = None
+    name: str = ""
+    is_indexed: bool = False
+
+    def __str__(self) -> str:
+        """Return the path, and the name in a package."""
+        return f"{self.path}: {self.name}" if self.name else str(self.path)
+
+    def open(self) -> BinaryIO:
+        """Return the file for reading; raises `OSError`."""
+        file = self.path.open("rb")
+        if self.size is None:
+            return file
+        return io.BufferedReader(_Window(file, self.start, self.size), _READ_AHEAD)
+
+
+class _Window(io.RawIOBase):
+    """A part of a file as a file."""
+
+    def __init__(self, file: BinaryIO, start: int, size: int) -> None:
+        self._file, self._start, self._size, self._at = file, start, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = max(0, offset + (0, self._at, self._size)[whence])
+        return self._at
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # any buffer
+        self._file.seek(self._start + self._at)
+        data = self._file.read(max(0, min(len(buffer), self._size - self._at)))
+        buffer[: len(data)] = data
+        self._at += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+class Parts(NamedTuple):
+    """The WARC files and the indexes that an argument names."""
+
+    volumes: list[Volume]
+    indexes: list[Path]
+
+
+def find_parts(given: Path | str) -> Parts:
+    """Return the parts of an archive; raises `ArchiveError` for a name without a file.
+
+    `given` is a path, or several with commas between them. A path is a WARC file, an index
+    (`.cdxj`), a package (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files in it
+    and below, or its packages if there are none.
+    """
+    parts = Parts([], [])
+    for path in _paths(str(given)):
+        name = path.name.lower()
+        if path.is_dir():
+            parts.volumes.extend(_in_folder(path))
+        elif name.endswith(INDEX_ENDINGS):
+            parts.indexes.append(path)
+        elif name.endswith(PACKAGE_ENDINGS):
+            parts.volumes.extend(_in_package(path))
+        else:
+            parts.volumes.append(Volume(path))
+    return parts
+
+
+def _paths(given: str) -> Iterator[Path]:
+    if Path(given).exists():
+        yield Path(given)
+        return
+    for text in filter(None, map(str.strip, given.split(","))):
+        if not has_magic(text) or Path(text).exists():
+            yield Path(text)
+            continue
+        found = sorted(glob(text, recursive=True))  # noqa: PTH207  Path has no absolute patterns
+        if not found:
+            raise ArchiveError(f"{text}: No such file; give WARC files")
+        yield from map(Path, found)
+
+
+def _in_folder(folder: Path) -> list[Volume]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    volumes = [Volume(path) for path in files if path.name.lower().endswith(WARC_ENDINGS)]
+    for path in files if not volumes else ():
+        if path.name.lower().endswith(PACKAGE_ENDINGS):
+            volumes += _in_package(path)
+    if not volumes:
+        raise ArchiveError(f"{folder}: no WARC file is in this directory")
+    return volumes
+
+
+def _in_package(path: Path) -> list[Volume]:
+    """Return the WARC files of a package, which lie in it without compression."""
+    try:
+        with ZipFile(path) as package, path.open("rb") as file:
+            found = [
+                _member(path, file, entry)
+                for entry in package.infolist()
+                if entry.filename.lower().endswith(WARC_ENDINGS)
+            ]
+    except (OSError, BadZipFile, NotImplementedError) as error:
+        if isinstance(error, ArchiveError):
+            raise
+        told = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ArchiveError(f"{path}: {told}; give a WACZ file") from error
+    if not found:
+        raise ArchiveError(f"{path}: no WARC file is in this package")
+    return found
+
+
+def _member(path: Path, file: BinaryIO, entry: ZipInfo) -> Volume:
+    if entry.compress_type != ZIP_STORED or entry.flag_bits & 1:
+        raise ArchiveError(
+            f"{path}: {entry.filename} is compressed or encrypted in the package; unpack it"
+        )
+    file.seek(entry.header_offset)
+    head = file.read(_LOCAL_HEADER)
+    names = int.from_bytes(head[26:28], "little") + int.from_bytes(head[28:30], "little")
+    start = entry.header_offset + _LOCAL_HEADER + names
+    return Volume(path, start, entry.file_size, entry.filename)

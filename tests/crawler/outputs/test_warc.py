@@ -1,0 +1,318 @@
+"""The WARC files of a run hold exactly the exchanges of settled URLs, also after a kill."""
+
+import errno
+import os
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+from warcio.checker import Checker
+
+from crawler.errors import StorageError
+from crawler.exchange import Exchange
+from crawler.frontier.base import Lease, Record
+from crawler.outputs.archived import read_archived
+from crawler.outputs.repair import repair
+from crawler.outputs.warc import WarcArchive
+from crawler.outputs.warc_files import WarcFiles
+from crawler.run import connect, create
+
+NOW = 1_790_000_000.0
+HEAD = b"HTTP/1.1 200 OK\r\nServer: x\r\nCONTENT-type: text/html; charset=utf-8\r\n\r\n"
+GERMAN = Record(
+    "page", NOW, 200, is_download=True, language="de", confidence=0.9871, method="text", bytes=3
+)
+
+
+def exchange(url: str, body: bytes = b"abc", **more: str) -> Exchange:
+    request = f"GET / HTTP/1.1\r\nHost: {url}\r\n\r\n".encode()
+    return Exchange(url, NOW, HEAD, body, request, "192.0.2.1", **more)
+
+
+def lease(number: int) -> Lease:
+    return Lease(number, f"http://a.de/{number}", "a.de", 0.0, 0, 0, 0)
+
+
+class Kept:
+    """The archive of a run, and the pages that the run has settled."""
+
+    def __init__(self, folder: Path, most_bytes: int = 1 << 30, worker: str = "") -> None:
+        self.folder = folder
+        if not (folder / "run.db").exists():
+            create(folder / "run.db", {})
+        self.connection = connect(folder / "run.db")
+        repair(self.connection, folder)
+        self.archive = WarcArchive(
+            self.connection,
+            folder,
+            {"software": "test", "operator": "someone"},
+            now=NOW,
+            most_bytes=most_bytes,
+            worker=worker,
+        )
+
+    def settle(self, number: int, record: Record = GERMAN, **more: bytes) -> None:
+        found = exchange(lease(number).url, more.get("body", b"page %d" % number))
+        with self.archive.keeping(lease(number), record, found):
+            self.note(number)
+
+    def note(self, number: int) -> None:
+        self.connection.execute(
+            "INSERT INTO pages(fingerprint, url, host, depth, outcome, bytes, score, queued,"
+            " fetched_at, checksum) VALUES (?, ?, 'a.de', 0, 'page', 3, 0.0, 0, 0.0, 0)",
+            (number, lease(number).url),
+        )
+
+    def write_unsettled(self, number: int) -> None:
+        """Write an exchange, but be killed before its URL is settled."""
+        keeping = self.archive.keeping(lease(number), GERMAN, exchange(lease(number).url))
+        keeping.__enter__()
+
+    def rows(self) -> list[str]:
+        return [row.url for row in read_archived(self.connection)]
+
+    def end(self) -> None:
+        self.archive.close()
+        self.connection.close()
+
+    def files(self) -> list[Path]:
+        return sorted(self.folder.glob("pages-*"))
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    made = Kept(tmp_path)
+    yield made
+    made.end()
+
+
+def records(folder: Path) -> list[tuple[str, str, bytes]]:
+    """Return kind, URL and payload of all records, as warcio reads them, digests checked."""
+    found = []
+    for path in sorted(folder.glob("pages-*")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                url = record.rec_headers.get_header("WARC-Target-URI") or ""
+                found.append((record.rec_type, url, record.raw_stream.read()))
+    return found
+
+
+def answers(folder: Path) -> list[str]:
+    return [url for kind, url, _ in records(folder) if kind in ("response", "revisit")]
+
+
+def test_an_exchange_is_a_response_a_request_and_what_identification_found(kept: Kept) -> None:
+    kept.settle(1, body=b"abc")
+    (_, _, told), *others = records(kept.folder)
+    assert b"format: WARC File Format 1.1\r\n" in told
+    assert b"operator: someone\r\n" in told
+    url = "http://a.de/1"
+    assert others == [
+        ("response", url, b"abc"),
+        ("request", url, b""),
+        (
+            "metadata",
+            url,
+            b"outcome: page\r\nlanguage: de\r\nconfidence: 0.9871\r\nmethod: text\r\n",
+        ),
+    ]
+
+
+def test_the_head_of_an_answer_keeps_its_bytes(kept: Kept) -> None:
+    kept.settle(1)
+    with kept.files()[0].open("rb") as file:
+        blocks = [r.raw_stream.read() for r in ArchiveIterator(file, no_record_parse=True)]
+    assert blocks[1] == HEAD + b"page 1"
+    assert blocks[2].startswith(b"GET / HTTP/1.1\r\n")
+
+
+def test_headers_connect_the_records_of_an_exchange(kept: Kept) -> None:
+    kept.settle(1)
+    with kept.files()[0].open("rb") as file:
+        info, answer, request, metadata = [r.rec_headers for r in ArchiveIterator(file)]
+    answer_id = answer.get_header("WARC-Record-ID")
+    assert answer.get_header("WARC-Warcinfo-ID") == info.get_header("WARC-Record-ID")
+    assert info.get_header("WARC-Filename") == kept.files()[0].name
+    assert request.get_header("WARC-Concurrent-To") == answer_id
+    assert metadata.get_header("WARC-Refers-To") == answer_id
+    assert answer.get_header("WARC-IP-Address") == "192.0.2.1"
+    assert answer.get_header("WARC-Date") == "2026-09-21T14:13:20Z"
+    assert answer.protocol == "WARC/1.1"
+
+
+def test_the_same_body_again_is_a_revisit(kept: Kept) -> None:
+    for number in (1, 2, 3):
+        kept.settle(number, body=b"same")
+    kept.settle(4, body=b"")
+    kept.settle(5, body=b"")
+    kinds = [kind for kind, _, _ in records(kept.folder) if kind in ("response", "revisit")]
+    assert kinds == ["response", "revisit", "revisit", "response", "response"]
+    with kept.files()[0].open("rb") as file:
+        revisit = next(r for r in ArchiveIterator(file) if r.rec_type == "revisit")
+    told = revisit.rec_headers
+    assert told.get_header("WARC-Refers-To-Target-URI") == "http://a.de/1"
+    assert told.get_header("WARC-Refers-To-Date") == "2026-09-21T14:13:20Z"
+    assert told.get_header("WARC-Profile").endswith("/1.1/revisit/identical-payload-digest")
+    assert revisit.http_headers.get_header("Server") == "x"
+
+
+def test_a_body_of_which_bytes_are_missing_has_no_revisit(kept: Kept) -> None:
+    for url in ("http://a.de/", "http://b.de/"):
+        kept.archive.add(exchange(url, truncated="length"))
+    assert [kind for kind, _, _ in records(kept.folder)].count("response") == 2
+    with kept.files()[0].open("rb") as file:
+        heads = [r.rec_headers.get_header("WARC-Truncated") for r in ArchiveIterator(file)]
+    assert heads == [None, "length", None, "length", None]
+
+
+def test_a_page_with_noarchive_stays_out(kept: Kept) -> None:
+    kept.settle(1, Record("page", NOW, 200, is_download=True, is_noarchive=True))
+    assert kept.rows() == []
+    assert kept.files() == []
+
+
+def test_a_url_that_could_not_be_settled_stays_out(kept: Kept) -> None:
+    kept.settle(1)
+    before = kept.files()[0].read_bytes()
+    found = exchange(lease(2).url)
+    with pytest.raises(KeyError), kept.archive.keeping(lease(2), GERMAN, found):
+        raise KeyError(2)
+    assert kept.files()[0].read_bytes() == before
+    kept.settle(3)
+    assert answers(kept.folder) == kept.rows() == ["http://a.de/1", "http://a.de/3"]
+
+
+def test_a_file_that_is_large_enough_gets_no_further_exchange(tmp_path: Path) -> None:
+    kept = Kept(tmp_path, most_bytes=3_000)
+    for number in range(12):
+        kept.settle(number, body=os.urandom(1_000))
+    assert len(kept.files()) > 2
+    assert all(path.stat().st_size < 3_000 + 2_500 for path in kept.files())
+    assert answers(tmp_path) == kept.rows() == [lease(number).url for number in range(12)]
+    firsts = [next(ArchiveIterator(BytesIO(f.read_bytes()))).rec_type for f in kept.files()]
+    assert set(firsts) == {"warcinfo"}
+    kept.end()
+
+
+def test_a_kill_leaves_what_the_next_session_cuts(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.settle(1)
+    kept.settle(2)
+    whole = kept.files()[0].read_bytes()
+    kept.write_unsettled(3)
+    written = kept.files()[0].read_bytes()
+    kept.end()
+    path = kept.files()[0]
+    for end in range(len(whole), len(written), 7):
+        # Killed while the exchange was written: without its row.
+        path.write_bytes(written[:end])
+        again = Kept(tmp_path)
+        assert path.read_bytes() == whole
+        assert again.rows() == ["http://a.de/1", "http://a.de/2"]
+        again.end()
+
+
+def test_a_kill_before_the_first_exchange_leaves_no_file(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.write_unsettled(1)
+    kept.end()
+    again = Kept(tmp_path)
+    assert (again.files(), again.rows()) == ([], [])
+    again.settle(2)
+    assert answers(tmp_path) == ["http://a.de/2"]
+    again.end()
+
+
+def test_a_robots_file_counts_without_a_settled_url(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.archive.add(exchange("http://a.de/robots.txt"))
+    kept.end()
+    again = Kept(tmp_path)
+    assert answers(tmp_path) == again.rows() == ["http://a.de/robots.txt"]
+    again.end()
+
+
+def test_a_session_does_not_touch_the_files_of_another(tmp_path: Path) -> None:
+    for number in (1, 2):
+        kept = Kept(tmp_path)
+        kept.settle(number)
+        kept.end()
+    assert [path.name for path in kept.files()] == [
+        "pages-20260921141320-00001.warc.gz",
+        "pages-20260921141320-00002.warc.gz",
+    ]
+    assert answers(tmp_path) == ["http://a.de/1", "http://a.de/2"]
+
+
+def test_workers_have_files_of_different_names(tmp_path: Path) -> None:
+    for worker in ("one", "two"):
+        kept = Kept(tmp_path, worker=worker)
+        kept.settle(len(kept.files()))
+        kept.end()
+    assert len({path.name for path in kept.files()}) == 2
+
+
+def test_a_file_that_a_power_cut_made_shorter_loses_its_last_exchanges(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = Kept(tmp_path)
+    for number in (1, 2, 3):
+        kept.settle(number)
+    kept.end()
+    path = kept.files()[0]
+    path.write_bytes(path.read_bytes()[:-10])
+    again = Kept(tmp_path)
+    assert answers(tmp_path) == again.rows() == ["http://a.de/1", "http://a.de/2"]
+    assert caplog.messages == [f"{tmp_path}: its WARC files lack 1 exchanges of settled pages"]
+    again.end()
+
+
+def test_no_file_is_cut_after_a_changed_row(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.settle(1)
+    kept.settle(2)
+    kept.connection.execute("UPDATE archived SET finish = 5000 WHERE id = 2")
+    kept.end()
+    before = kept.files()[0].read_bytes()
+    again = Kept(tmp_path)
+    assert kept.files()[0].read_bytes() == before
+    assert again.rows() == ["http://a.de/1"]
+    (reason,) = again.connection.execute("SELECT reason FROM set_aside").fetchone()
+    assert reason == "its checksum is wrong"
+    again.end()
+
+
+def test_a_full_disk_is_one_line(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept.settle(1)
+    before = kept.files()[0].read_bytes()
+
+    write = WarcFiles._write
+
+    def full(files: WarcFiles, data: bytes) -> None:
+        write(files, data[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(WarcFiles, "_write", full)
+        with pytest.raises(StorageError) as caught:
+            kept.settle(2)
+    assert str(caught.value) == f"{kept.files()[0]} can no longer be written: " + os.strerror(
+        errno.ENOSPC
+    )
+    assert kept.files()[0].read_bytes() == before
+
+
+def test_warcio_finds_nothing_wrong(kept: Kept, capsys: pytest.CaptureFixture[str]) -> None:
+    for number in range(3):
+        kept.settle(number, body=b"same" if number else b"other")
+
+    inputs = [str(path) for path in kept.files()]
+    checker = Checker(SimpleNamespace(verbose=True, inputs=inputs))
+    checker.process_all()
+    assert checker.exit_value == 0
+    told = capsys.readouterr().out
+    assert told.count("digest pass") == 9
+    assert "not present" not in told

@@ -1,0 +1,119 @@
+"""A crawl writes into its WARC files what went over the wire."""
+
+import gzip
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.checker import Checker
+
+from crawler.web.archive import ArchiveWeb
+from tests.support.crawls import crawl, rows, summary
+from tests.support.hostileserver import PAGE, answer, hostile_web, sends
+from tests.support.smallweb import SENTENCES
+
+ODD = b"\r\n".join(
+    [
+        b"HTTP/1.1 200 Fine  by me",
+        b"content-TYPE: text/html",
+        b"X-Twice: 1",
+        b"Server: a",
+        b"X-Twice:2",
+        b"no colon",
+        b"X-Folded: a",
+        b"  b",
+        b"Connection: close",
+        b"",
+        PAGE + b"odd",
+    ]
+)
+BARE = b"HTTP/1.0 200 OK\nContent-Type: text/html\n\n" + PAGE + b"bare"
+PACKED = gzip.compress(PAGE * 3)
+CHUNKS = b"5\r\n" + PACKED[:5] + b"\r\n%x\r\n" % (len(PACKED) - 5) + PACKED[5:] + b"\r\n0\r\n\r\n"
+CHUNKED = answer(CHUNKS, b"Transfer-Encoding: chunked", b"Content-Encoding: gzip")
+LINKS = "".join(
+    f"<a href='http://{host}.de/'>x</a>"
+    for host in (
+        *("odd", "bare", "chunked", "kept-out", "kept-out-too"),
+        *("same", "same-too", "other-bot", "gone"),
+    )
+)
+HOSTS = {
+    "seed.de": sends(answer(f"<p>{SENTENCES['de'] * 9}</p>{LINKS}".encode())),
+    "odd.de": sends(ODD),
+    "bare.de": sends(BARE),
+    "chunked.de": sends(CHUNKED),
+    "kept-out.de": sends(answer(PAGE + b"1", b"X-Robots-Tag: unavailable_after: x, NoArchive")),
+    "kept-out-too.de": sends(answer(PAGE + b"<meta name=ROBOTS content='index,noarchive'>")),
+    "same.de": sends(answer(PAGE, b"X-Other: 1")),
+    "same-too.de": sends(answer(PAGE, b"X-Other: 2")),
+    "other-bot.de": sends(answer(PAGE + b"2", b"X-Robots-Tag: otherbot: noarchive, nosnippet")),
+    "gone.de": sends(answer(b"gone", status=b"410 Gone")),
+}
+
+
+@dataclass
+class Block:
+    """A record of a WARC file with the bytes of its block."""
+
+    kind: str
+    url: str
+    block: bytes
+    truncated: str | None
+
+
+def blocks(folder: Path) -> list[Block]:
+    found = []
+    for path in sorted(folder.glob("pages-*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, no_record_parse=True):
+                head = record.rec_headers
+                url = head.get_header("WARC-Target-URI") or ""
+                block = record.raw_stream.read()
+                found.append(Block(record.rec_type, url, block, head.get_header("WARC-Truncated")))
+    return found
+
+
+def test_a_crawl_keeps_what_went_over_the_wire(tmp_path: Path) -> None:
+    settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0, "LANGFOCUS_WARC": True}
+    with hostile_web(HOSTS) as proxy:
+        done = crawl(
+            "lang=de", "strategy=bfs", "seeds=http://seed.de/", proxy=proxy.url, **settings
+        )
+    assert done.returncode == 0, done.stderr
+    kept = blocks(tmp_path)
+    answers = {each.url: each.block for each in kept if each.kind in ("response", "revisit")}
+    # The lines of a head and their ends are kept, whatever they are.
+    assert answers["http://odd.de/"] == ODD
+    assert answers["http://bare.de/"] == BARE
+    # Chunks are put together, and the name of their header tells that.
+    head, _, _ = CHUNKED.partition(b"\r\n\r\n")
+    named = head.replace(b"Transfer-Encoding", b"X-Crawler-Transfer-Encoding")
+    assert answers["http://chunked.de/"] == named + b"\r\n\r\n" + PACKED
+    assert not {"http://kept-out.de/", "http://kept-out-too.de/"} & answers.keys()
+    assert {"http://other-bot.de/", "http://gone.de/", "http://odd.de/robots.txt"} < answers.keys()
+    (revisit,) = (each for each in kept if each.kind == "revisit")
+    assert revisit.url in ("http://same.de/", "http://same-too.de/")
+    (request,) = (e.block for e in kept if (e.kind, e.url) == ("request", "http://odd.de/"))
+    assert request.startswith(b"GET http://odd.de/ HTTP/1.1\r\n")
+    assert b"\r\nAccept-Language: de,*;q=0.1\r\n" in request
+    assert request.endswith(b"\r\nHost: odd.de\r\n\r\n")
+    assert summary(tmp_path)["counts"]["noarchive"] == 2
+    settled = rows(tmp_path, "SELECT url FROM pages WHERE status IS NOT NULL")
+    pages = rows(tmp_path, "SELECT url FROM archived WHERE fingerprint IS NOT NULL")
+    assert len(settled) == len(pages) + 2
+    check(tmp_path)
+    web = ArchiveWeb(tmp_path)
+    assert web.respond("http://chunked.de/").body == PAGE * 3
+    for number, host in enumerate(("same", "same-too"), 1):
+        assert web.respond(f"http://{host}.de/").body == PAGE
+        assert web.respond(f"http://{host}.de/").header("X-Other") == str(number)
+
+
+def check(folder: Path) -> None:
+    """Let warcio check all digests."""
+    files = [str(path) for path in folder.glob("pages-*.warc.gz")]
+    checker = Checker(SimpleNamespace(verbose=False, inputs=files))
+    checker.process_all()
+    assert checker.exit_value == 0
