@@ -32,7 +32,7 @@ from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
-from crawler.strategies import SEED, Ordering, make_filter
+from crawler.strategies import SEED, Ordering, declines, make_filter
 from crawler.visit import OnSettled, Visitor, keep_nothing
 from crawler.web.contract import Web
 
@@ -318,6 +318,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "ordering": ordering.name,
         "filter": options.filter,
         "tolerance": options.tolerance,
+        "half_life": options.half_life if declines(options.filter) else "",
         "host_cap": options.host_cap,
         "domain_cap": options.domain_slots,
         "address_cap": options.address_slots,
@@ -351,7 +352,10 @@ def _crawl_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettin
 def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> FrontierRules:
     return FrontierRules(
         filter=make_filter(
-            options.filter, tolerance=options.tolerance, directory_depth=options.directory_depth
+            options.filter,
+            tolerance=options.tolerance,
+            directory_depth=options.directory_depth,
+            half_life=options.half_life,
         ),
         draw=ordering.draw,
         lifts=ordering.lifts,

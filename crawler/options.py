@@ -13,7 +13,7 @@ from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.seeds import read_seed_file, read_seeds
-from crawler.strategies import DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
+from crawler.strategies import DIRECTORY_DEPTH, FILTERS, HALF_LIFE, ORDERINGS, TOLERANCE
 from crawler.web.opening import KINDS
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
@@ -86,6 +86,14 @@ class CrawlOptions:
             least=0,
         ),
     ] = TOLERANCE
+    half_life: Annotated[
+        int,
+        Declared(
+            "downloads of the whole crawl after which the tolerance of server-declining is halved, "
+            "each time",
+            least=1,
+        ),
+    ] = HALF_LIFE
     host_cap: Annotated[
         int,
         Declared(

@@ -82,6 +82,7 @@ IDENTITY = (
     "ordering",
     "filter",
     "tolerance",
+    "half_life",
     "host_cap",
     "domain_cap",
     "address_cap",

@@ -30,6 +30,7 @@ class CrawlArguments(TypedDict, total=False):
     strategy: str
     filter: str
     tolerance: int
+    half_life: int
     host_cap: int
     domain_cap: int
     address_cap: int

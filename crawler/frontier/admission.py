@@ -20,7 +20,8 @@ class Origin:
 
     `parent` is the id of its URL. `depth` and `redirects` are those of the links. `source` is the
     tally of the page's unit, None for seeds. `inlinks` are the languages that count for each link:
-    that of the page, or those of the pages that linked to a redirect.
+    that of the page, or those of the pages that linked to a redirect. `downloads` of the whole
+    crawl include the page; they are counted only where the tolerance declines.
     """
 
     parent: int | None = None
@@ -29,6 +30,7 @@ class Origin:
     page_is_relevant: bool = True
     source: Tally | None = None
     inlinks: tuple[str, ...] = ()
+    downloads: int = 0
 
 
 @dataclass(slots=True)
@@ -208,7 +210,10 @@ class Admitter:
 
     def _is_rejected(self, origin: Origin, target: Tally) -> bool:
         return origin.source is not None and not self.rules.filter.accepts(
-            page_is_relevant=origin.page_is_relevant, source=origin.source, target=target
+            page_is_relevant=origin.page_is_relevant,
+            source=origin.source,
+            target=target,
+            downloads=origin.downloads,
         )
 
     def _store(self, outcome: Outcome, caps: _Caps) -> None:

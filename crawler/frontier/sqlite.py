@@ -69,6 +69,7 @@ class SqliteFrontier:
         self._admitter = Admitter(self._storage, rules)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
+        self._downloads = self._storage.downloads() if rules.filter.half_life else 0
         self._hosts: dict[int, QueuedHost] = {}
         self._resting: list[tuple[float, int]] = []
         self._doubt = Doubt(rules, self._hosts)
@@ -263,7 +264,7 @@ class SqliteFrontier:
         outcome = self._admitter.admit(links, origin, counts)
         if record.is_relevant:
             self._note_hidden(lease, host, links, outcome)
-        if record.is_download and self._rules.filter.drops(tally):
+        if record.is_download and self._rules.filter.drops(tally, origin.downloads):
             of_unit = self._drop_unit(lease, host)
             counts["dropped_irrelevant"] += len(of_unit)
             dropped += of_unit
@@ -316,23 +317,36 @@ class SqliteFrontier:
         return dropped
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
+        downloads = self._downloads + record.is_download
         if record.outcome == REDIRECT:
-            redirects = lease.redirects + 1
             return Origin(
-                pick.url_id, lease.depth, redirects, source=_ALWAYS_FOLLOWED, inlinks=lease.inlinks
+                pick.url_id,
+                lease.depth,
+                lease.redirects + 1,
+                source=_ALWAYS_FOLLOWED,
+                inlinks=lease.inlinks,
+                downloads=downloads,
             )
         inlinks = (record.language,) if record.is_reference and record.language else ()
         if lease.depth == 0:
-            return Origin(pick.url_id, depth=1, source=_ALWAYS_FOLLOWED, inlinks=inlinks)
+            return Origin(
+                pick.url_id,
+                depth=1,
+                source=_ALWAYS_FOLLOWED,
+                inlinks=inlinks,
+                downloads=downloads,
+            )
         return Origin(
             pick.url_id,
             lease.depth + 1,
             page_is_relevant=record.is_relevant,
             source=tally,
             inlinks=inlinks,
+            downloads=downloads,
         )
 
     def _count(self, record: Record, *, is_new_host: bool) -> None:
+        self._downloads += record.is_download
         if record.outcome == PAGE:
             self._pages += 1
             self._labelled += record.language is not None

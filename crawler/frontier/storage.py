@@ -157,6 +157,10 @@ class Storage:
         )
         return pages, labelled, relevant
 
+    def downloads(self) -> int:
+        """Return the number of pages that count for a unit."""
+        return self._one("SELECT COALESCE(SUM(downloaded), 0) FROM units")[0]
+
     def last_host(self) -> int:
         """Return the highest id of a host; new hosts get higher ids."""
         return self._next_host

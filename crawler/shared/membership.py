@@ -10,7 +10,7 @@ from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, SHRINKING
 from crawler.strategies.filters import Unit
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 3
+LAYOUT = 4
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -47,6 +47,7 @@ def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, o
         "uses_relevance": int(rules.filter.uses_relevance),
         "is_conservative": int(rules.filter.is_conservative),
         "tolerance": rules.filter.tolerance,
+        "half_life": rules.filter.half_life,
         "unit": rules.filter.unit.value,
         "directory_depth": rules.filter.directory_depth,
         "host_cap": rules.host_cap,

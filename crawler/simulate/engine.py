@@ -129,6 +129,7 @@ class _Crawl:
             filter.tolerance,
             simulation.host_cap,
             kind,
+            filter.half_life,
         )
         self._web = kernel.WebArrays(
             _frozen(graph.page_server),

@@ -56,6 +56,7 @@ N_COUNTS: Final = 10
 ENDED, PAUSED = -1, -2
 """Results of `crawl`, and of looking for the next URL, whose number is 0 or more."""
 _SPARE_WORDS = 128
+_MOST_HALVINGS = 62
 _PAGES_AHEAD = 4
 _LINKS_AHEAD = 64
 
@@ -84,6 +85,7 @@ class Rules(NamedTuple):
     tolerance: int
     host_cap: int
     kind: int
+    half_life: int
 
 
 class Memory(NamedTuple):
@@ -117,7 +119,8 @@ class Source(NamedTuple):
 
     `unit` is its server or directory, of which `unit_relevant` pages are relevant; `depth` is that
     of the vertices that it links to. Links of a redirect are those of a relevant page, and the
-    conservative rule does not apply to them and to links of seeds (`is_vouched_for`).
+    conservative rule does not apply to them and to links of seeds (`is_vouched_for`). `tolerance`
+    is the one in force, after this page.
     """
 
     vertex: int
@@ -128,6 +131,7 @@ class Source(NamedTuple):
     is_relevant: bool
     is_vouched_for: bool
     is_page: bool
+    tolerance: int
 
 
 SEED_LIST: Final = Source(
@@ -139,6 +143,7 @@ SEED_LIST: Final = Source(
     is_relevant=True,
     is_vouched_for=True,
     is_page=False,
+    tolerance=0,
 )
 
 
@@ -152,19 +157,28 @@ def accepts(
     target_downloaded: int,
     target_relevant: int,
     rules: Rules,
+    tolerance: int,
 ) -> bool:
-    """`Filter.accepts`: whether a link enters the queue."""
+    """`Filter.accepts`: whether a link enters the queue, with the tolerance in force."""
     if not (page_is_relevant or rules.follows_irrelevant_pages):
         return False
     if rules.is_conservative and source_relevant == 0 and target_downloaded == 0:
         return False
-    return not drops(target_downloaded, target_relevant, rules)
+    return not drops(target_downloaded, target_relevant, rules, tolerance)
 
 
 @step
-def drops(downloaded: int, relevant: int, rules: Rules) -> bool:
-    """`Filter.drops`: whether a unit is irrelevant."""
-    return rules.uses_relevance and relevant == 0 and downloaded > rules.tolerance
+def drops(downloaded: int, relevant: int, rules: Rules, tolerance: int) -> bool:
+    """`Filter.drops`: whether a unit is irrelevant, with the tolerance in force."""
+    return rules.uses_relevance and relevant == 0 and downloaded > tolerance
+
+
+@step
+def tolerance_after(rules: Rules, downloads: int) -> int:
+    """`Filter.tolerance_after`: the tolerance after so many downloads of the whole crawl."""
+    if rules.half_life == 0:
+        return rules.tolerance
+    return rules.tolerance >> min(downloads // rules.half_life, _MOST_HALVINGS)
 
 
 @step
@@ -216,9 +230,16 @@ def _is_admitted(web: WebArrays, rules: Rules, memory: Memory, source: Source, t
         unit = _unit(web, rules, target)
         downloaded, relevant = int(memory.downloaded[unit]), int(memory.relevant[unit])
     if source.is_vouched_for:
-        is_accepted = not drops(downloaded, relevant, rules)
+        is_accepted = not drops(downloaded, relevant, rules, source.tolerance)
     else:
-        is_accepted = accepts(source.is_relevant, source.unit_relevant, downloaded, relevant, rules)
+        is_accepted = accepts(
+            source.is_relevant,
+            source.unit_relevant,
+            downloaded,
+            relevant,
+            rules,
+            source.tolerance,
+        )
     return is_accepted and bool(memory.state[target] & WANTED)
 
 
@@ -385,6 +406,7 @@ def _settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source
         is_relevant=bool(is_redirect or is_relevant),
         is_vouched_for=bool(is_redirect or depth == 0),
         is_page=is_page,
+        tolerance=tolerance_after(rules, int(memory.counts[N_PAGES]) + is_page),
     )
 
 
@@ -436,7 +458,7 @@ def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int)
         source = _settle(web, rules, memory, number)
         vertex = source.vertex
         is_dropping = source.is_page and drops(
-            int(memory.downloaded[source.unit]), source.unit_relevant, rules
+            int(memory.downloaded[source.unit]), source.unit_relevant, rules, source.tolerance
         )
         if is_dropping and rules.kind == DRAW:
             _undraw(web, rules, memory, source)

@@ -17,7 +17,7 @@ from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
 from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
 from crawler.simulate.webgraph import WebGraph
-from crawler.strategies import FILTERS, make_filter
+from crawler.strategies import FILTERS, HALF_LIFE, PAPER_FILTERS, declines, make_filter
 from crawler.url import directory_of, host_of
 
 ARGUMENTS: Final = {
@@ -26,6 +26,8 @@ ARGUMENTS: Final = {
     "svm or any other whose scores the graph has (default: soft)",
     "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
+    "half_life": "downloads after which the tolerance of server-declining is halved, each time "
+    f"(default: {HALF_LIFE})",
     "host_cap": "URLs of one host that may enter the queue, 0 for any number (default: 0)",
     "directory_depth": "how many directories of a path make a unit of the directory filter; "
     "several, and others than the graph was made with, need URLs (default: the graph's)",
@@ -42,7 +44,7 @@ class StrategyCase:
     """A strategy with its filter, as the arguments of a crawl name them.
 
     `tolerance` is None where the filter has none, `directory_depth` where directories do not
-    count or are those that the graph was made with.
+    count or are those that the graph was made with, `half_life` where the tolerance stays.
     """
 
     strategy: str
@@ -50,6 +52,7 @@ class StrategyCase:
     tolerance: int | None = None
     host_cap: int = 0
     directory_depth: int | None = None
+    half_life: int | None = None
 
     @property
     def name(self) -> str:
@@ -61,6 +64,8 @@ class StrategyCase:
             parts.append(f"T={self.tolerance}")
         if self.directory_depth is not None:
             parts.append(f"depth {self.directory_depth}")
+        if self.half_life is not None:
+            parts.append(f"half-life {self.half_life}")
         return " ".join(parts)
 
     @property
@@ -72,6 +77,7 @@ class StrategyCase:
             "strategy": self.strategy,
             "filter": self.filter,
             "tolerance": self.tolerance,
+            "half_life": self.half_life,
             "directory_depth": self.directory_depth,
             "host_cap": self.host_cap,
         }
@@ -168,7 +174,7 @@ def make_plan(
 def _pairs(given: Mapping[str, str], graph: WebGraph) -> list[tuple[str, str]]:
     """The pairs of a strategy and a filter, in their order."""
     if "strategies" not in given and "filters" not in given:
-        return [("bfs", "none"), *(("soft", name) for name in FILTERS), ("perfect", "none")]
+        return [("bfs", "none"), *(("soft", name) for name in PAPER_FILTERS), ("perfect", "none")]
     strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
     filters = _listed(given, "filters", "none", FILTERS)
     # The perfect strategy knows its pages beforehand, so no filter changes them.
@@ -184,12 +190,15 @@ def _cases(
     """The pairs with every tolerance and directory depth that makes a difference to them."""
     tolerances = _numbers(given, "tolerances", _TOLERANCES)
     depths = _numbers(given, "directory_depth", "") if "directory_depth" in given else [None]
-    if 0 in depths:
-        raise SettingError("-a directory_depth=0: a whole number of at least 1 is needed")
+    half_lives = _numbers(given, "half_life", str(HALF_LIFE))
+    for option, numbers in (("directory_depth", depths), ("half_life", half_lives)):
+        if 0 in numbers:
+            raise SettingError(f"-a {option}=0: a whole number of at least 1 is needed")
     for strategy, name in pairs:
         for tolerance in tolerances if make_filter(name).uses_relevance else [None]:
             for depth in depths if name == "directory-conservative" else [None]:
-                yield StrategyCase(strategy, name, tolerance, host_cap, depth)
+                for half_life in half_lives if declines(name) else [None]:
+                    yield StrategyCase(strategy, name, tolerance, host_cap, depth, half_life)
 
 
 def simulate_all(
@@ -266,7 +275,11 @@ class _Workers:
         course = simulate(
             self._graphs[case.directory_depth],
             Simulation(
-                filter=make_filter(case.filter, tolerance=case.tolerance or 0),
+                filter=make_filter(
+                    case.filter,
+                    tolerance=case.tolerance or 0,
+                    half_life=case.half_life or HALF_LIFE,
+                ),
                 ordering=case.strategy,
                 target=self._plan.lang,
                 host_cap=case.host_cap,

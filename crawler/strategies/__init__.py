@@ -6,7 +6,16 @@ This code uses neither Scrapy nor a clock. The live crawl and the simulator both
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from crawler.strategies.filters import DIRECTORY_DEPTH, FILTERS, TOLERANCE, Filter, make_filter
+from crawler.strategies.filters import (
+    DIRECTORY_DEPTH,
+    FILTERS,
+    HALF_LIFE,
+    PAPER_FILTERS,
+    TOLERANCE,
+    Filter,
+    declines,
+    make_filter,
+)
 from crawler.strategies.orderings import (
     SEED,
     BreadthFirst,
@@ -22,13 +31,16 @@ from crawler.strategies.orderings import (
 __all__ = [
     "DIRECTORY_DEPTH",
     "FILTERS",
+    "HALF_LIFE",
     "ORDERINGS",
+    "PAPER_FILTERS",
     "SEED",
     "TOLERANCE",
     "Draw",
     "Filter",
     "LinkSource",
     "Ordering",
+    "declines",
     "make_filter",
     "make_ordering",
 ]

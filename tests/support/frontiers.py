@@ -200,22 +200,26 @@ class ObviousFrontier:
         if record.is_download:
             tally = self.tallies[unit] = tally.plus(is_relevant=record.is_relevant)
         before = dict(self.tallies)
+        downloads = sum(record.is_download for _, record in self.records)
         if record.canonical:
             self._make_known(record.canonical)
 
         def is_welcome(link: Link) -> bool:
             target = before.get(self.filter.unit_of(link.url), Tally())
             if record.outcome == REDIRECT or page.depth == 0:
-                return not self.filter.drops(target)
+                return not self.filter.drops(target, downloads)
             return self.filter.accepts(
-                page_is_relevant=record.is_relevant, source=tally, target=target
+                page_is_relevant=record.is_relevant,
+                source=tally,
+                target=target,
+                downloads=downloads,
             )
 
         redirects = page.redirects + 1 if record.outcome == REDIRECT else 0
         depth = page.depth + (record.outcome != REDIRECT)
         admissions = self._admit_links(links, redirects, depth, is_welcome)
         self._note_inlinks(page, record, {link.url for link in links})
-        if record.is_download and self.filter.drops(tally):
+        if record.is_download and self.filter.drops(tally, downloads):
             for k in [k for k in self.known if k.is_queued and not k.is_leased]:
                 if self.filter.unit_of(k.link.url) == unit:
                     self.known.remove(k)

@@ -2,8 +2,17 @@
 
 -- Part 5, admitting links.
 
+-- The tolerance in force; one with a half-life declines with the downloads of the whole crawl.
+local function tolerance()
+  if config.half_life == 0 then
+    return config.tolerance
+  end
+  local halvings = math.floor(totals.downloads / config.half_life)
+  return math.floor(config.tolerance / 2 ^ halvings)
+end
+
 local function drops(tally)
-  return config.uses_relevance == 1 and tally[2] == 0 and tally[1] > config.tolerance
+  return config.uses_relevance == 1 and tally[2] == 0 and tally[1] > tolerance()
 end
 
 local function accepts(origin, target)

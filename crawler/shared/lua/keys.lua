@@ -104,7 +104,9 @@ end
 
 -- All counters are read once and written once in a call.
 
-local TOTALS = { 'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled', 'order' }
+local TOTALS = {
+  'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled', 'order', 'downloads',
+}
 local are_totals_changed = false
 local counted, counted_names = {}, {}
 

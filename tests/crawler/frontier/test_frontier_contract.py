@@ -82,6 +82,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @initialize(
         name=st.sampled_from(FILTERS),
         tolerance=st.integers(0, 2),
+        half_life=st.integers(1, 4),
         cap=st.sampled_from([0, 2, 3]),
         wide_caps=st.tuples(st.sampled_from([0, 1, 3, 20]), st.sampled_from([0, 1, 3, 20])),
         directory_cap=st.sampled_from([0, 1, 2]),
@@ -96,6 +97,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self,
         name: str,
         tolerance: int,
+        half_life: int,
         cap: int,
         wide_caps: tuple[int, int],
         directory_cap: int,
@@ -112,7 +114,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.doubted_since: float | None = None
         self.leases: list[Lease] = []
         self.contacts: dict[str, float] = {}
-        self.filter = make_filter(name, tolerance=tolerance)
+        self.filter = make_filter(name, tolerance=tolerance, half_life=half_life)
         lifts = lifts and draw is Draw.FIRST
         self.model = ObviousFrontier(
             self.filter, cap, *wide_caps, directory_cap, delay, *budgets, lifts, doubts_up_to=0.0

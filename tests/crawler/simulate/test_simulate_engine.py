@@ -35,7 +35,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
     filter_name: str, ordering: str, tmp_path: Path
 ) -> None:
     for number, (tolerance, host_cap) in enumerate([(0, 0), (1, 0), (3, 9)]):
-        rule = make_filter(filter_name, tolerance=tolerance)
+        rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
         graph = random_graph(number)
         course = simulate(
             graph, Simulation(filter=rule, ordering=ordering, host_cap=host_cap, random_state=9)
@@ -53,11 +53,13 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
 
 
 @pytest.mark.parametrize("ordering", LIVE_ORDERINGS)
-@pytest.mark.parametrize("filter_name", ["none", "server", "directory-conservative"])
+@pytest.mark.parametrize(
+    "filter_name", ["none", "server", "directory-conservative", "server-declining"]
+)
 def test_redirects_and_failures_are_followed_as_in_a_crawl(
     filter_name: str, ordering: str, tmp_path: Path
 ) -> None:
-    rule = make_filter(filter_name, tolerance=1)
+    rule = make_filter(filter_name, tolerance=1, half_life=20)
     graph = random_graph(31, statuses=[PAGE, PAGE, PAGE, FAILED, REDIRECT])
     course = simulate(graph, Simulation(filter=rule, ordering=ordering, host_cap=7, random_state=4))
     assert_same(
@@ -114,13 +116,23 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
             is_conservative=conservative,
             tolerance=tolerance,
         )
-        compiled = kernel.Rules(follows, uses, conservative, False, tolerance, 0, kernel.FIFO)
+        compiled = kernel.Rules(follows, uses, conservative, False, tolerance, 0, kernel.FIFO, 0)
         for is_relevant, source, target in product(flags, tallies, tallies):
             expected = rule.accepts(
                 page_is_relevant=is_relevant, source=Tally(*source), target=Tally(*target)
             )
-            assert kernel.accepts(is_relevant, source[1], *target, compiled) == expected
-            assert kernel.drops(*target, compiled) == rule.drops(Tally(*target))
+            assert kernel.accepts(is_relevant, source[1], *target, compiled, tolerance) == expected
+            assert kernel.drops(*target, compiled, tolerance) == rule.drops(Tally(*target))
+
+
+@pytest.mark.parametrize("half_life", [0, 1, 3, 100])
+def test_the_compiled_tolerance_declines_as_that_of_the_filter(half_life: int) -> None:
+    rule = Filter("any", tolerance=20, half_life=half_life)
+    compiled = kernel.Rules(True, True, True, False, 20, 0, kernel.FIFO, half_life)
+    for downloads in (0, 1, 2, 3, 5, 6, 99, 100, 199, 200, 1_000, 10**9):
+        expected = rule.tolerance_after(downloads)
+        assert kernel.tolerance_after(compiled, downloads) == expected
+        assert expected <= 20
 
 
 def test_the_perfect_strategy_reaches_all_that_can_be_reached_with_the_fewest_pages() -> None:
