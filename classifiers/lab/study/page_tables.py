@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from classifiers.lab.study import page_answers, page_papers
+from classifiers.lab.study import page_answers, page_papers, page_tamura
 from classifiers.lab.study.page_measures import (
     MAIN_KINDS,
     grouped,
@@ -46,6 +46,7 @@ def results(cases: Cases, runs: Sequence[MethodRun]) -> tuple[Result, ...]:
         page_answers.confusions(cases, runs),
         page_answers.calibration(cases, runs),
         page_papers.papers(cases, runs, main_places(cases)),
+        page_tamura.verifications(cases, runs),
     ]
     if cases.sort == "pages":
         found.insert(4, encodings(cases, runs))

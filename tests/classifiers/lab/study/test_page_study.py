@@ -1,7 +1,7 @@
 """What a study of pages and texts counts, on answers that are known."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -23,6 +23,7 @@ from classifiers.lab.study.page_runs import (
     text_page,
 )
 from classifiers.lab.study.page_tables import in_bucket, results
+from classifiers.lab.study.page_tamura import verifications
 from classifiers.lab.study.result import Result, Row
 from classifiers.pages import methods
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
@@ -317,3 +318,22 @@ def test_measures_of_nothing_are_undefined() -> None:
     cases, run = study(("de", "de"))
     assert math.isnan(share_right(cases, run, []))
     assert math.isnan(macro_right(cases, run, []))
+
+
+def test_the_steps_of_tamura_are_verified_apart_with_recall_beside_precision() -> None:
+    pairs = (("th", "th"), ("en", "th"), ("th", "ja"), ("th", "th"), ("th", "?"), ("en", "en"))
+    cases, run = study(*pairs, sort="pages")
+    run.name = "tamura"
+    run.decided[:3] = ["encoding"] * 3
+    meta, grams = verifications(cases, [run]).tables
+    by_meta = {row.key["language"]: (row.heads[1:], figures(row)) for row in meta.rows}
+    assert by_meta["th"] == (("1", "1", "1"), [50.0, 50.0])
+    assert by_meta["ja"][0] == ("0", "1", "0")
+    assert math.isnan(by_meta["ja"][1][1])
+    by_grams = {row.key["language"]: (row.heads[1:], figures(row)) for row in grams.rows}
+    assert by_grams["th"] == (("1", "0", "1"), [100.0, 50.0])
+    assert by_grams["en"] == (("1", "0", "0"), [100.0, 100.0])
+    thai = next(row for row in meta.rows if row.key["language"] == "th")
+    assert [cell.paper for cell in thai.cells] == pytest.approx([82.8, 98.3], abs=0.05)
+    assert verifications(cases, [replace(run, name="cai")]).tables == ()
+    assert verifications(replace(cases, sort="texts"), [run]).tables == ()
