@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,7 +92,7 @@ class SimulateCommand(LangfocusCommand):
         _check_advice(opts)
         folder = Path(args[0])
         graph = WebGraph.open(folder)
-        found = _Found(folder.resolve().name, graph, _plan(graph, opts))
+        found = _Found(folder, graph, _plan(graph, opts))
         try:
             with Display(sys.stderr) as display:
                 _simulate(found, opts, Watch(found.plan, display))
@@ -105,23 +107,30 @@ class SimulateCommand(LangfocusCommand):
         from crawler.report.files import write_whole
         from crawler.report.graph_json import graph_json
         from crawler.report.printer import WIDE, Printer
+        from crawler.report.provenance import provenance
         from crawler.report.simulation_json import advice_json, simulation_json
         from crawler.report.simulation_page import SimulatedGraph, simulation_page
+        from crawler.report.simulation_tables import simulation_tables
         from crawler.simulate.figures import graph_figures
 
         graph, plan, results, advice = found.graph, found.plan, found.results, found.advice
         figures = graph_figures(graph, plan.lang)
         printer = Printer(width=WIDE)
         _print(found, figures, printer, opts.against)
+        tables = simulation_tables(plan, results, opts.against)
         content = {
+            "measured": provenance(
+                ["langfocus", *sys.argv[1:]], [found.folder / "graph.json"], date.today()
+            ),
             "graph": graph_json(figures, graph.provenance),
             **simulation_json(plan, results, opts.against),
             "advice": None if advice is None else advice_json(advice),
+            "tables": [table.as_json(_name(table.title)) for table in tables],
         }
         self.write_json(opts, content)
         if opts.html:
             simulated = SimulatedGraph(
-                name=found.name,
+                name=found.folder.resolve().name,
                 provenance=graph.provenance,
                 figures=figures,
                 against=opts.against,
@@ -134,11 +143,16 @@ class SimulateCommand(LangfocusCommand):
 class _Found:
     """The results so far of the simulations of one graph."""
 
-    name: str
+    folder: Path
     graph: WebGraph
     plan: SimulationPlan
     results: list[SimulatedCrawl] = field(default_factory=list)
     advice: Advice | None = None
+
+
+def _name(title: str) -> str:
+    """The name of a table in JSON: its title in lower case, without spaces and signs."""
+    return "-".join(re.findall(r"[a-z0-9]+", title.lower()))
 
 
 def _add_simulation(group: argparse._ArgumentGroup) -> None:

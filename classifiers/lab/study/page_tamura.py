@@ -100,10 +100,10 @@ def _table(
     rows = []
     for code in sorted(filter(None, answers), key=lambda code: (-sizes[code], code)):
         found = verified(cases, run, places, code)
-        of_paper = paper if code == "th" else None
+        is_thai = code == "th"
         cells = (
-            Cell(found.precision, paper=of_paper and of_paper.precision),
-            Cell(found.recall, paper=of_paper and of_paper.recall),
+            Cell(found.precision, paper=paper.precision if is_thai else None),
+            Cell(found.recall, paper=paper.recall if is_thai else None),
         )
         counts = (found.right, found.wrong, found.missed)
         heads = (language_name(code), *map(str, counts))
