@@ -42,8 +42,8 @@ def write_arrays(path: Path, **arrays: Any) -> None:
         np.savez_compressed(file, **arrays)
 
 
-def read_arrays(path: Path, *names: str) -> Arrays:
-    """The arrays with these names.
+def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays:
+    """The arrays with these names, and those of the `optional` ones that the file has.
 
     Raises ModelError if the file is missing or damaged, lacks an array, or is too large. The last
     is known before an array is unpacked.
@@ -57,8 +57,9 @@ def read_arrays(path: Path, *names: str) -> Arrays:
                 missing = [name for name in names if name not in loaded.files]
                 if missing:
                     raise ModelError(f"{path}: not a model of this kind: no array {missing[0]!r}")
-                _check_size(path, loaded.zip, names)
-                return {name: loaded[name] for name in names}
+                found = [*names, *(name for name in optional if name in loaded.files)]
+                _check_size(path, loaded.zip, found)
+                return {name: loaded[name] for name in found}
     except FileNotFoundError as error:
         raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
     except ModelError:

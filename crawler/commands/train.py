@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from classifiers.errors import DatasetError
-from crawler.command import LangfocusCommand, language_codes, parts, share
+from crawler.command import LangfocusCommand, language_codes, parts, positive, share
 from crawler.errors import SettingError
 
 if TYPE_CHECKING:
@@ -148,6 +148,13 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
         "--kinds", metavar="KIND", nargs="+", help="texts or pages of these kinds (default: all)"
     )
     group.add_argument(
+        "--least-appearances",
+        metavar="N",
+        type=positive,
+        help="byte-ngrams: an n-gram counts in a model and in a text if it appears N times or more "
+        "(Cai 2009; default: 1)",
+    )
+    group.add_argument(
         "--held-out",
         metavar="SHARE",
         type=share,
@@ -213,7 +220,7 @@ def _train_method(data: list[Path], opts: argparse.Namespace) -> dict[str, Any]:
         learned += found
         reasons += source.reasons
     print(f"{len(learned)} usable rows, {_left_out(reasons)}")
-    model = trainer(opts.method)(learned)
+    model = trainer(opts.method, **_settings(opts))(learned)
     output = opts.output or Path(f"{opts.method}.npz")
     model.save(output)
     size, languages = output.stat().st_size, sorted(model.languages)
@@ -226,6 +233,16 @@ def _train_method(data: list[Path], opts: argparse.Namespace) -> dict[str, Any]:
         "rows left out": dict(reasons),
         "languages": languages,
     }
+
+
+def _settings(opts: argparse.Namespace) -> dict[str, int]:
+    from classifiers.lab.page_methods.trainers import WITH_LEAST
+
+    if opts.least_appearances is None:
+        return {}
+    if opts.method not in WITH_LEAST:
+        raise SettingError(f"--least-appearances is for --method {', '.join(WITH_LEAST)}")
+    return {"least": opts.least_appearances}
 
 
 def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable[LabelledText]]:

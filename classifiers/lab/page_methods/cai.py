@@ -173,9 +173,11 @@ def confidence(distances: list[Distance], n_bytes: int) -> float:
     return 1 / (1 + math.exp(-min(score, 30.0)))
 
 
-def train(rows: Iterable[LabelledText], *, manner: Manner = "serial") -> Cai:
+def train(
+    rows: Iterable[LabelledText], *, manner: Manner = "serial", least: int = cai_models.LEAST
+) -> Cai:
     """The method with models of the rows' languages; see `cai_models.learn`."""
-    return Cai(cai_models.learn(rows), manner)
+    return Cai(cai_models.learn(rows, least=least), manner)
 
 
 def load(path: Path | None = None, *, manner: Manner = "serial") -> Cai:

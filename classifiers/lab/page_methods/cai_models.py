@@ -32,6 +32,10 @@ LONGEST: Final = 4
 96.8 %).
 """
 
+LEAST: Final = 1
+"""Least appearances of an n-gram that counts; Cai 2009, 3.2.3.2, has it as a setting without a
+value. With 1, all count."""
+
 KINDS: Final = frozenset({"sentence", "udhr-paragraph", "page-title"})
 """Kinds of labelled texts that are learned from."""
 
@@ -61,12 +65,14 @@ class Distance:
 class ByteModels:
     """Ranked byte n-grams of languages in their encodings.
 
+    `least` is the least number of appearances of an n-gram that counts, in models and texts.
     `of` are pairs of language and encoding, (n_models,); `grams` their n-grams by falling
     frequency, (n_models, TOP), packed big-endian into integers, 0 if a model has fewer.
     """
 
     of: tuple[tuple[str, str], ...]
     grams: Grams
+    least: int = LEAST
 
     @cached_property
     def languages(self) -> frozenset[str]:
@@ -80,7 +86,7 @@ class ByteModels:
 
     def distances(self, content: bytes) -> list[Distance]:
         """The languages by their distance to some bytes, nearest first; empty without n-grams."""
-        found = ranked_grams(content)
+        found = ranked_grams(content, self.least)
         if not len(found):
             return []
         values = self._out_of_place(found) / (TOP * len(found))
@@ -114,11 +120,15 @@ class ByteModels:
     def save(self, path: Path) -> None:
         """Write the models; the same ones give the same bytes."""
         names = np.array([f"{language} {encoding}" for language, encoding in self.of])
-        write_arrays(path, format=np.int64(_FORMAT), models=names, grams=self.grams)
+        least = np.int64(self.least)
+        write_arrays(path, format=np.int64(_FORMAT), models=names, grams=self.grams, least=least)
 
 
-def ranked_grams(content: bytes) -> Grams:
-    """The TOP most frequent n-grams of 1 to LONGEST bytes, ties by their bytes."""
+def ranked_grams(content: bytes, least: int = LEAST) -> Grams:
+    """The TOP most frequent n-grams of 1 to LONGEST bytes, ties by their bytes.
+
+    Those that appear fewer than `least` times are left out (Cai 2009, 3.2.3.2).
+    """
     octets = np.frombuffer(content, dtype=np.uint8).astype(np.uint32)
     grams = octets
     parts = [grams]
@@ -126,14 +136,19 @@ def ranked_grams(content: bytes) -> Grams:
         grams = (grams[:-1] << np.uint32(8)) | octets[n:]
         parts.append(grams)
     values, counts = np.unique(np.concatenate(parts), return_counts=True)
+    values, counts = values[counts >= least], counts[counts >= least]
     order = np.argsort(-counts, kind="stable")
     # Big-endian packing keeps n-grams apart by length unless they begin with NUL.
     ranked: Grams = values[order][:TOP]
     return ranked[ranked > 0]
 
 
-def learn(rows: Iterable[LabelledText], *, fewest: int = FEWEST_ROWS) -> ByteModels:
+def learn(
+    rows: Iterable[LabelledText], *, fewest: int = FEWEST_ROWS, least: int = LEAST
+) -> ByteModels:
     """Models of the languages with at least `fewest` texts of KINDS; about 4 s for 50,000 texts.
+
+    N-grams that appear fewer than `least` times in a language, and later in a text, do not count.
 
     DatasetError if there is no such language.
     """
@@ -146,30 +161,31 @@ def learn(rows: Iterable[LabelledText], *, fewest: int = FEWEST_ROWS) -> ByteMod
         for language in sorted(texts)
         if len(texts[language]) >= fewest
         for encoding in ("utf-8", *encodings_of(language))
-        if (grams := _learned(texts[language], encoding)) is not None
+        if (grams := _learned(texts[language], encoding, least)) is not None
     }
     if not learned:
         raise DatasetError(f"no language has {fewest} texts; give more")
     table = np.zeros((len(learned), TOP), dtype=np.uint32)
     for row_of_table, grams in zip(table, learned.values(), strict=True):
         row_of_table[: len(grams)] = grams
-    return ByteModels(tuple(learned), table)
+    return ByteModels(tuple(learned), table, least)
 
 
-def _learned(texts: list[str], encoding: str) -> Grams | None:
+def _learned(texts: list[str], encoding: str, least: int) -> Grams | None:
     contents = [content for text in texts if (content := encoded(text, encoding))]
     if encoding != "utf-8" and len(contents) < _FEWEST_ENCODED:
         return None
-    return ranked_grams(b" ".join(contents))
+    return ranked_grams(b" ".join(contents), least)
 
 
 def read(path: Path = SHIPPED) -> ByteModels:
     """The models of a file; ModelError if it is missing, damaged or of another version."""
-    arrays = read_arrays(path, "format", "models", "grams")
+    arrays = read_arrays(path, "format", "models", "grams", optional=["least"])
     of = tuple(tuple(str(name).split(" ", 1)) for name in arrays["models"].ravel())
     grams = arrays["grams"]
     if int(arrays["format"]) != _FORMAT:
         raise ModelError(f"{path}: models of version {arrays['format']}; train them anew")
     if grams.shape != (len(of), TOP) or grams.dtype != np.uint32 or any(len(x) != 2 for x in of):
         raise ModelError(f"{path}: the arrays of the models do not fit each other")
-    return ByteModels(tuple((language, encoding) for language, encoding in of), grams)
+    pairs = tuple((language, encoding) for language, encoding in of)
+    return ByteModels(pairs, grams, int(arrays.get("least", LEAST)))

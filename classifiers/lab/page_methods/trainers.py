@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Final, Protocol, cast
@@ -31,6 +32,14 @@ class Trained(Protocol):
         """Write the file of the model; the same model gives the same bytes."""
 
 
-def trainer(name: str) -> Callable[[Iterable[Any]], Trained]:
-    """The function that trains the method with that name (one of NAMES) from labelled rows."""
-    return cast(Callable[[Iterable[Any]], Trained], import_module(NAMES[name]).train)
+WITH_LEAST: Final = frozenset({"byte-ngrams"})
+"""Methods whose training has the setting `least`: the least appearances of an n-gram."""
+
+
+def trainer(name: str, **settings: int) -> Callable[[Iterable[Any]], Trained]:
+    """The function that trains the method with that name (one of NAMES) from labelled rows.
+
+    `settings` are those of the method, such as `least` of WITH_LEAST.
+    """
+    train = partial(import_module(NAMES[name]).train, **settings)
+    return cast(Callable[[Iterable[Any]], Trained], train)

@@ -241,6 +241,17 @@ def test_ranked_grams_are_the_most_frequent_ones_first() -> None:
     assert len(grams) == len(set(grams)) == 8
 
 
+def test_grams_that_appear_too_rarely_do_not_count_in_models_and_texts(tmp_path: Path) -> None:
+    assert [int(gram) for gram in cai_models.ranked_grams(b"ababa", 3)] == [ord("a")]
+    assert len(cai_models.ranked_grams(b"abc", 2)) == 0
+    every, frequent = (cai_models.learn(rows_of(), least=least) for least in (1, 100))
+    assert (frequent.grams > 0).sum() < (every.grams > 0).sum()
+    assert frequent.distances(b"abc") == []
+    frequent.save(tmp_path / "frequent.npz")
+    assert cai_models.read(tmp_path / "frequent.npz").least == 100
+    assert cai.load().models.least == cai_models.LEAST == 1
+
+
 def test_a_language_has_a_model_for_each_of_its_encodings() -> None:
     of = cai.load().models.of
     for code, names in ENCODINGS.items():
