@@ -20,7 +20,8 @@ class CrawlSettings:
     """The settings that a crawl needs. All delays are seconds.
 
     `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `geoip` None:
-    countries are not recorded. `bot` is the name and contact that requests carry.
+    countries are not recorded. `graph` None: no earlier crawl tells the neighbours of a URL.
+    `bot` is the name and contact that requests carry.
     `obeys_robots` is False if robots.txt files are not fetched.
     `private_addresses` allows hosts of the crawler's own network. At most `per_address` hosts with
     one address are contacted at once; 0 is no limit. With `keeps_links` the run stores the links of
@@ -53,6 +54,7 @@ class CrawlSettings:
     makes_wacz: bool = settings.LANGFOCUS_WACZ
     url_model: Path | None = None
     geoip: Path | None = None
+    graph: Path | None = None
     sample_seed: int = settings.LANGFOCUS_SAMPLE_SEED
     sample_hosts: int = settings.LANGFOCUS_SAMPLE_HOSTS
     version: str = ""

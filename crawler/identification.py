@@ -1,7 +1,7 @@
 """How a crawl reads a page: it is parsed once, then identified by the method of `-a identify=`."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from classifiers.errors import ClassifierError
 from classifiers.pages.binary import binary_kind
@@ -28,15 +28,25 @@ def page_method(name: str) -> PageMethod:
         raise SettingError(f"-a identify={name}: {error}") from error
 
 
-def page_reader(by: PageMethod, *, is_census: bool = False, keeps_answers: bool = False) -> Read:
+Around = Callable[[str], Surroundings]
+"""Gives the recorded neighbours of a URL."""
+
+
+def page_reader(
+    by: PageMethod,
+    *,
+    is_census: bool = False,
+    keeps_answers: bool = False,
+    around: Around = Surroundings,
+) -> Read:
     """Return a function that parses a page once and identifies its language by a method.
 
-    A census reads no links. With `keeps_answers` the reading has the answer of each kind of
-    evidence alone.
+    `around` gives the pages that an earlier crawl found around a URL. A census reads no links. With
+    `keeps_answers` the reading has the answer of each kind of evidence alone.
     """
 
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
-        page, told = identified(download, by, inlinks)
+        page, told = identified(download, by, inlinks, around)
         if page is None:
             return Reading([], None, None, None, None)
         return Reading(
@@ -61,11 +71,15 @@ def _answers(by: PageMethod, page: ParsedPage, url: str) -> str:
 
 
 def identified(
-    download: Download, by: PageMethod, inlinks: Sequence[str] = ()
+    download: Download,
+    by: PageMethod,
+    inlinks: Sequence[str] = (),
+    around: Around = Surroundings,
 ) -> tuple[ParsedPage | None, PageLanguage]:
     """Return a download as a page, and its language; None and no language for binary data.
 
-    `inlinks` are the languages of pages that link to it.
+    `inlinks` are the languages of pages that link to it; without any, those of `around` count, as
+    its outlinks always do.
     """
     kind = binary_kind(download.body)
     if kind is not None:
@@ -78,4 +92,6 @@ def identified(
     )
     # Only pages of that length or more are among the inlinks.
     neighbours = tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks)
-    return page, by.identify(page, Surroundings(download.url, neighbours))
+    recorded = around(download.url)
+    evidence = Surroundings(download.url, neighbours or recorded.inlinks, recorded.outlinks)
+    return page, by.identify(page, evidence)

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from classifiers import languages
 from classifiers.errors import ClassifierError, GeoIPError, LanguageError
+from classifiers.pages.method import Surroundings
 from crawler.configuration import CrawlSettings
-from crawler.errors import SettingError
+from crawler.errors import GraphError, SettingError
 from crawler.frontier.slots import least_expected
 from crawler.gaps import gaps
 from crawler.goals import check_goals
-from crawler.identification import page_method, page_reader
+from crawler.identification import Around, page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.strategies import Ordering, make_ordering
 from crawler.visit import VisitRules
@@ -51,7 +52,12 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     method = page_method(options.identify)
     rules = VisitRules(
         options.lang,
-        page_reader(method, is_census=options.is_census, keeps_answers=settings.keeps_answers),
+        page_reader(
+            method,
+            is_census=options.is_census,
+            keeps_answers=settings.keeps_answers,
+            around=_around(settings.graph),
+        ),
         settings.retry_rule,
         _country_lookup(settings.geoip),
         stays_on_host=options.is_census,
@@ -98,6 +104,18 @@ def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
     if options.seeds or options.is_census or not isinstance(web, SampleWeb):
         return options
     return replace(options, seeds=tuple(web.seeds(options.lang)))
+
+
+def _around(folder: Path | None) -> Around:
+    if folder is None:
+        return Surroundings
+    from crawler.simulate.recorded_links import RecordedLinks
+    from crawler.simulate.webgraph import WebGraph
+
+    try:
+        return RecordedLinks(WebGraph.open(folder)).around
+    except GraphError as error:
+        raise SettingError(f"LANGFOCUS_GRAPH={error}") from error
 
 
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:

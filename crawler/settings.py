@@ -165,6 +165,14 @@ LANGFOCUS_GEOIP: Annotated[
         default_help="countries are not recorded",
     ),
 ] = None
+LANGFOCUS_GRAPH: Annotated[
+    str | None,
+    Declared(
+        "folder of a graph (langfocus graph --from) of an earlier crawl: the languages of the "
+        "pages around a URL are evidence, in -a identify=inlinks, outlinks and composite",
+        default_help="the pages of this crawl that link to the URL",
+    ),
+] = None
 LANGFOCUS_ANSWERS: Annotated[
     bool,
     Declared(

@@ -14,6 +14,7 @@ from crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from crawler.commands.page_evaluation import Question
+    from crawler.web.labelled_pages import ArchivedPages
 
 _MANUAL = """\
 data:
@@ -62,6 +63,10 @@ pages and texts:
   text, as counted by Hayati. The figures of a method that was trained on the data are too high:
   train it with --held-out 0.1 and evaluate it with --held-out 0.1.
 
+  The neighbours of pages come from a recorded graph (--graph), which also tells how many links are
+  between pages of one language. --short cuts pages to fewer than 50 characters, as few labelled
+  pages are that short (Hayati 2004, Table 5.1). A WARC file with a table of labels is read, too.
+
 output:
   Tables with the paper's figures beside ours, the same as JSON or Markdown, and pictures. In a
   Markdown file that has the lines BEGIN and
@@ -83,6 +88,7 @@ examples:
   langfocus evaluate urls.tsv.gz baselines --mmdb GeoLite2-Country.mmdb --addresses hosts.tsv
   langfocus evaluate pages/ --json figures.json
   langfocus evaluate texts.tsv.gz --methods composite,nfc,inlinks --surroundings --limit 5000
+  langfocus evaluate docs.warc.gz --labels docs.tsv --graph graphs/docs --short
 """
 
 
@@ -127,7 +133,7 @@ class EvaluateCommand(LangfocusCommand):
         from crawler.commands import page_evaluation, url_evaluation
 
         data = Path(args[0])
-        source = recognised(data)
+        source = _archive(data, opts.labels) or recognised(data)
         if source is None:
             page_evaluation.refuse(opts)
             url_evaluation.evaluate(data, args[1:], opts)
@@ -145,6 +151,15 @@ def _counting() -> Iterator[Callable[[str, int, int | None], None]]:
         yield display.count
 
 
+def _archive(data: Path, labels: Path | None) -> ArchivedPages | None:
+    """The labelled pages of a WARC file; None without a table of labels."""
+    if labels is None:
+        return None
+    from crawler.web.labelled_pages import ArchivedPages
+
+    return ArchivedPages(data, labels)
+
+
 def _question(opts: argparse.Namespace) -> Question:
     from crawler.commands.page_evaluation import Question
 
@@ -154,7 +169,10 @@ def _question(opts: argparse.Namespace) -> Question:
         kinds=parts(opts.kinds),
         held_out=opts.held_out,
         limit=opts.limit,
-        seed=opts.seed if opts.surroundings else None,
+        seed=opts.seed if opts.surroundings or opts.short else None,
+        labels=opts.labels,
+        graph=opts.graph,
+        is_short=opts.short,
         json=opts.json,
         markdown=opts.markdown,
     )

@@ -15,8 +15,9 @@ from classifiers.errors import StudyError
 from crawler.command import positive, share
 
 if TYPE_CHECKING:
-    from classifiers.lab.datasets import LabelledPages, LabelledTexts
-    from classifiers.lab.study.page_runs import Cases, MethodRun, Progress
+    from classifiers.lab.datasets import Dataset, LabelledPage, LabelledTexts
+    from classifiers.lab.study.page_runs import Cases, Choice, MethodRun, Progress
+    from crawler.simulate.recorded_links import RecordedLinks
 
 _OF_URLS: Final = (
     "format",
@@ -31,7 +32,16 @@ _OF_URLS: Final = (
     "resolve",
     "plots",
 )
-_OF_PAGES: Final = ("methods", "kinds", "held_out", "limit", "surroundings")
+_OF_PAGES: Final = (
+    "methods",
+    "kinds",
+    "held_out",
+    "limit",
+    "surroundings",
+    "labels",
+    "graph",
+    "short",
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,12 @@ class Question:
     limit: int | None = None
     seed: int | None = None
     """The seed of simulated surroundings; None without them."""
+    labels: Path | None = None
+    """The table with the labels of a WARC file's pages."""
+    graph: Path | None = None
+    """The graph that has the links of the pages; None without neighbours."""
+    is_short: bool = False
+    """Whether the pages are cut to fewer than 50 characters."""
     json: Path | None = None
     markdown: Path | None = None
 
@@ -78,6 +94,24 @@ def add_options(group: argparse._ArgumentGroup) -> None:
         action="store_true",
         help="give each text simulated inlinks and a URL, drawn with --seed",
     )
+    group.add_argument(
+        "--labels",
+        metavar="FILE",
+        type=Path,
+        help="DATA is a WARC file; the languages of its pages are in this table, with the columns "
+        "url and lang",
+    )
+    group.add_argument(
+        "--graph",
+        metavar="FOLDER",
+        type=Path,
+        help="give each page the pages around it in this graph (made by langfocus graph --from)",
+    )
+    group.add_argument(
+        "--short",
+        action="store_true",
+        help="cut each page to fewer than 25 or to 25 to 49 characters, drawn with --seed",
+    )
 
 
 def refuse(opts: argparse.Namespace) -> None:
@@ -99,7 +133,7 @@ def check(experiments: Sequence[str], opts: argparse.Namespace) -> None:
 
 
 def evaluate(
-    source: LabelledTexts | LabelledPages,
+    source: LabelledTexts | Dataset[LabelledPage],
     question: Question,
     progress: Callable[[], AbstractContextManager[Progress | None]],
 ) -> None:
@@ -112,8 +146,8 @@ def evaluate(
 
     methods, left_out = found_methods(question.methods)
     with progress() as told:
-        cases = _cases(source, question, told)
-    facts = _facts(source, cases, question, left_out)
+        cases, found = _cases(source, question, told)
+    facts = {**_facts(source, cases, question, left_out), **found}
     runs: list[MethodRun] = []
     try:
         with progress() as told:
@@ -127,28 +161,65 @@ def evaluate(
 
 
 def _cases(
-    source: LabelledTexts | LabelledPages, question: Question, on_progress: Progress | None
-) -> Cases:
-    """The cases for the methods; StudyError if no case is left."""
-    from classifiers.lab.datasets import LabelledPages
-    from classifiers.lab.study.page_runs import Choice, cases_of_pages, cases_of_texts, selected
+    source: LabelledTexts | Dataset[LabelledPage],
+    question: Question,
+    on_progress: Progress | None,
+) -> tuple[Cases, dict[str, Any]]:
+    """The cases for the methods, and facts about them; StudyError if no case is left."""
+    from classifiers.lab.datasets import LabelledTexts
+    from classifiers.lab.study.page_runs import Choice, cases_of_texts, selected
 
     choice = Choice(question.languages, question.kinds, question.held_out or 1.0, question.limit)
-    if isinstance(source, LabelledPages):
-        if question.seed is not None:
-            raise StudyError("--surroundings is for texts; pages have real ones")
-        pages = selected(source, choice)
-        cases = cases_of_pages(pages, on_progress)
+    facts: dict[str, Any] = {}
+    if isinstance(source, LabelledTexts):
+        if question.graph is not None or question.is_short:
+            raise StudyError("--graph and --short are for pages; these are texts")
+        cases = cases_of_texts(selected(source, choice), seed=question.seed)
     else:
-        texts = selected(source, choice)
-        cases = cases_of_texts(texts, seed=question.seed)
+        if question.seed is not None and not question.is_short:
+            raise StudyError("--surroundings is for texts; pages have real ones: see --graph")
+        cases, facts = _page_cases(source, choice, question, on_progress)
     if not cases.cases:
         raise StudyError(f"{source.path}: no rows in these languages and of these kinds")
-    return cases
+    return cases, facts
+
+
+def _page_cases(
+    source: Dataset[LabelledPage],
+    choice: Choice,
+    question: Question,
+    on_progress: Progress | None,
+) -> tuple[Cases, dict[str, Any]]:
+    from classifiers.lab.study.page_runs import cases_of_pages, selected, shortened
+    from classifiers.pages.method import Surroundings
+    from classifiers.pages.methods import method
+
+    facts: dict[str, Any] = {}
+    around: Callable[[str], Surroundings] = Surroundings
+    if question.graph is not None:
+        links = _links(question.graph)
+        same, number = links.agreement()
+        facts["links in the graph"] = f"{100 * same:.1f} % of {number:,} are in one language"
+        around = links.around
+    cases = cases_of_pages(selected(source, choice), on_progress, around)
+    if question.is_short:
+        cases, left_out = shortened(cases, method(), question.seed or 0)
+        facts["cut"] = (
+            "to 5-24 and 25-49 characters in turn, from the text of each page; left out, because "
+            f"their text is short or not in the language of the label: {left_out:,}"
+        )
+    return cases, facts
+
+
+def _links(folder: Path) -> RecordedLinks:
+    from crawler.simulate.recorded_links import RecordedLinks
+    from crawler.simulate.webgraph import WebGraph
+
+    return RecordedLinks(WebGraph.open(folder))
 
 
 def _facts(
-    source: LabelledTexts | LabelledPages,
+    source: LabelledTexts | Dataset[LabelledPage],
     cases: Cases,
     question: Question,
     left_out: Mapping[str, str],
@@ -158,11 +229,15 @@ def _facts(
     facts["rows skipped"] = source.skipped
     if question.held_out is not None:
         facts["held out"] = question.held_out
-    if question.seed is not None:
+    if question.seed is not None and not question.is_short:
         facts["surroundings"] = f"simulated, seed {question.seed}"
     if left_out:
         facts["left out"] = dict(left_out)
     return facts
+
+
+def _data(data: Path, question: Question) -> list[Path]:
+    return [data, *(path for path in (question.labels, question.graph) if path is not None)]
 
 
 def _report(
@@ -181,7 +256,7 @@ def _report(
     )
 
     found = results(cases, runs)
-    measured = provenance(["langfocus", *sys.argv[1:]], [data], date.today())
+    measured = provenance(["langfocus", *sys.argv[1:]], _data(data, question), date.today())
     if question.json:
         told = {"measured": measured, **facts}
         write_whole(question.json, page_study_json(told, cases, runs, found))

@@ -86,6 +86,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         obeys_robots=settings.getbool("ROBOTSTXT_OBEY"),
         url_model=_path(given["LANGFOCUS_URL_MODEL"]),
         geoip=_path(given["LANGFOCUS_GEOIP"]),
+        graph=_path(given["LANGFOCUS_GRAPH"]),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
         **{field: given[name] for field, name in _DIRECT.items()},
     )

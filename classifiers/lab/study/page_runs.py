@@ -19,7 +19,13 @@ from classifiers.errors import MissingPackageError, ModelError, StudyError
 from classifiers.lab.datasets import Dataset, LabelledPage, LabelledText, stable_share
 from classifiers.lab.datasets.texts import is_held_out
 from classifiers.pages import methods
-from classifiers.pages.method import NOTHING, Neighbour, PageMethod, Surroundings
+from classifiers.pages.method import (
+    MIN_REFERENCE_LENGTH,
+    NOTHING,
+    Neighbour,
+    PageMethod,
+    Surroundings,
+)
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 
 DEFAULT_METHODS: Final = (
@@ -43,6 +49,9 @@ _NO_ADDRESS: Final = "http://page.invalid/"
 
 MAX_INLINKS: Final = 10
 """Greatest number of simulated pages that link to one (Hayati 2004, 5.4)."""
+
+SHORT: Final = ((5, 24), (25, 49))
+"""Least and greatest characters of the pages that `shortened` cuts, in turn."""
 
 _SAME_LANGUAGE = 0.95
 _INLINK_CHARACTERS = 1000
@@ -151,17 +160,53 @@ def _rank(row: LabelledText | LabelledPage) -> float:
     return stable_share(text, 0, "page study")
 
 
-def cases_of_pages(rows: Iterable[LabelledPage], on_progress: Progress | None = None) -> Cases:
-    """The parsed pages; of their surroundings only the URLs are known."""
+def cases_of_pages(
+    rows: Iterable[LabelledPage],
+    on_progress: Progress | None = None,
+    around: Callable[[str], Surroundings] = Surroundings,
+) -> Cases:
+    """The parsed pages; `around` gives the surroundings of a URL, by default the URL alone."""
     cases: list[Case] = []
     ticks, cpu_ns = _Ticks("parsing", None, on_progress), 0
     for row in rows:
         before = time.process_time_ns()
         page = parse_page(row.body, content_type=None, url=row.url or _NO_ADDRESS)
         cpu_ns += time.process_time_ns() - before
-        cases.append(Case(row.language, row.kind, page, Surroundings(url=row.url)))
+        cases.append(Case(row.language, row.kind, page, around(row.url)))
         ticks.tell(len(cases))
     return Cases("pages", tuple(cases), cpu_ns / _MS / len(cases) if cases else float("nan"))
+
+
+def shortened(cases: Cases, judge: PageMethod, seed: int = 0) -> tuple[Cases, int]:
+    """Short pages, cut from the texts of longer ones; and the number of pages left out.
+
+    Each page keeps words from a place in its text: fewer than 25 characters, or 25 to 49, in turn
+    (Hayati 2004, Table 5.1). A page is left out if its text has fewer than MIN_REFERENCE_LENGTH
+    characters, or if `judge` reads another language from it than its label: the words may then be
+    untranslated. Declarations stay; links and neighbours are those of the whole page.
+    """
+    kept: list[Case] = []
+    for case in cases.cases:
+        is_long = case.characters >= MIN_REFERENCE_LENGTH
+        if is_long and judge.identify(case.page).language == case.language:
+            place = f"{seed}:{len(kept)}:{case.surroundings.url}"
+            text = _cut(case.page.text, SHORT[len(kept) % len(SHORT)], random.Random(place))
+            page = replace(case.page, text=text)
+            kept.append(replace(case, page=page, kind=f"{case.kind}, cut"))
+    return replace(cases, cases=tuple(kept)), len(cases.cases) - len(kept)
+
+
+def _cut(text: str, lengths: tuple[int, int], chance: random.Random) -> str:
+    """Words of a text with a length between two bounds; text without spaces is cut anywhere."""
+    least, most = lengths
+    length = chance.randint(least, most)
+    words = text[chance.randrange(max(1, len(text) - 4 * most)) :].split(" ")[1:] or [text]
+    found = ""
+    for word in words:
+        if found and len(found) + 1 + len(word) > length:
+            break
+        found = f"{found} {word}".strip()[:length]
+    return found if len(found) >= least else " ".join(words)[:length]
 
 
 def cases_of_texts(rows: Iterable[LabelledText], *, seed: int | None = None) -> Cases:

@@ -1,0 +1,60 @@
+"""Labelled pages in a WARC file, whose labels are in a table beside it."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from classifiers.errors import DatasetError
+from classifiers.lab.datasets.rows import Dataset, code_of, unreadable
+from classifiers.lab.datasets.texts import LabelledPage
+from crawler.url import normalise
+from crawler.web.recovery import Damage, answers
+
+LABELS: Final = ("lang", "language", "directory_lang")
+"""Names of the column with the language; the first that the table has counts."""
+
+
+@dataclass
+class ArchivedPages(Dataset[LabelledPage]):
+    """The pages of a WARC file with a label in the table `labels`: columns url and one of LABELS.
+
+    Skipped and counted are answers without a label, with another status than 2xx, repeated URLs,
+    and damaged records. DatasetError if the table lacks a column, or if a file cannot be read.
+    """
+
+    labels: Path
+
+    def _rows(self) -> Iterator[LabelledPage]:
+        labels = self._labels()
+        try:
+            for found in answers(self.path):
+                if isinstance(found, Damage):
+                    self.reasons["damaged"] += 1
+                    continue
+                url = normalise(found.url) or ""
+                language = labels.pop(url, None)
+                if language is None:
+                    self.reasons["no label"] += 1
+                elif not 200 <= found.answer.status < 300:
+                    self.reasons["another status than 2xx"] += 1
+                else:
+                    yield LabelledPage(url, url, language, "archive", "", "", found.answer.body)
+        except OSError as error:
+            raise unreadable(str(self.path), error) from error
+
+    def _labels(self) -> dict[str, str]:
+        try:
+            with self.labels.open(encoding="utf-8", newline="") as lines:
+                table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+                column = next((name for name in LABELS if name in (table.fieldnames or ())), None)
+                if column is None or "url" not in (table.fieldnames or ()):
+                    wanted = f"the columns url and {' or '.join(LABELS)}"
+                    raise DatasetError(f"{self.labels}:1: expected {wanted}")
+                pairs = [(normalise(row["url"] or ""), code_of(row[column] or "")) for row in table]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise unreadable(str(self.labels), error) from error
+        return {url: language for url, language in pairs if url and language}
