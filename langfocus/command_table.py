@@ -13,6 +13,8 @@ COMMANDS: Final = {
     "crawl": "Crawl the part of the Web that is written in one language",
     "compare": "Crawl with several strategies and compare their harvest rates",
     "report": "Print the figures of a crawl and write its report.html",
+    "sample": "Draw pages of a crawl for a person to label",
+    "coverage": "Estimate how many relevant pages crawls have missed",
     "merge": "Make one run and one report of the shares of a crawl's workers",
     "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
     "identify": "Identify the language of URLs or of pages",

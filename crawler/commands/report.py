@@ -10,13 +10,14 @@ _EXAMPLES = """\
 examples:
   langfocus report runs/FOLDER
   langfocus report runs/FOLDER --json figures.json
+  langfocus report runs/FOLDER --labels labels.csv
 """
 
 
 class ReportCommand(LangfocusCommand):
     """Prints the table of a run and rewrites its `summary.json` and `report.html`."""
 
-    usage = "RUN_FOLDER [--json FILE]"
+    usage = "RUN_FOLDER [--labels FILE] [--json FILE]"
     summary = "Print the figures of a crawl and write its report.html"
     description = (
         "Prints the figures of a crawl (pages, harvest rate, hosts, languages, outcomes) and "
@@ -30,6 +31,17 @@ class ReportCommand(LangfocusCommand):
         """Return the rest of `--help`."""
         return _EXAMPLES
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options of the command."""
+        super().add_options(parser)
+        parser.add_argument(
+            "--labels",
+            metavar="FILE",
+            type=Path,
+            help="a person's labels of a sample (langfocus sample); the harvest rate gets an "
+            "interval that includes the identifier's errors",
+        )
+
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Print and rewrite the report of the given folder."""
         from crawler.report.run_report import report
@@ -38,6 +50,6 @@ class ReportCommand(LangfocusCommand):
             raise SettingError("name one folder of a crawl: langfocus report RUN_FOLDER")
         folder = Path(args[0])
         folder = folder.parent if folder.name == "run.db" else folder
-        figures, page = report(folder)
+        figures, page = report(folder, opts.labels)
         self.write_json(opts, figures)
         print(page)

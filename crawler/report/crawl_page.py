@@ -21,8 +21,10 @@ _MOST_POINTS = 20
 _MOST_ROWS = 15
 
 
-def write_report(folder: Path) -> Summary:
+def write_report(folder: Path, labels: Table | None = None) -> Summary:
     """The figures of the run in `folder`, after writing its `summary.json` and `report.html`.
+
+    `labels` is the table of the figures by a person's labels, for the page.
 
     Each file is replaced in one step. Raises RunFolderError for a folder without a run.
     """
@@ -30,11 +32,11 @@ def write_report(folder: Path) -> Summary:
         summary = summarise(connection)
         course = curve(connection)
     write_summary(summary, folder)
-    write_whole(folder / "report.html", crawl_page(summary, course))
+    write_whole(folder / "report.html", crawl_page(summary, course, labels))
     return summary
 
 
-def crawl_page(summary: Summary, course: list[CurvePoint]) -> str:
+def crawl_page(summary: Summary, course: list[CurvePoint], labels: Table | None = None) -> str:
     """The report of a crawl as the text of an HTML file."""
     language = language_name(summary.lang)
     return render(
@@ -47,6 +49,7 @@ def crawl_page(summary: Summary, course: list[CurvePoint]) -> str:
         gaps=summary.gaps,
         advice=summary.advice,
         figures=_figures(summary),
+        labels=labels,
         harvest=_harvest(summary, course) if course else None,
         queue_and_hosts=_queue_and_hosts(course) if course else (),
         queue_and_hosts_table=_queue_and_hosts_table(course),

@@ -3,23 +3,38 @@
 from pathlib import Path
 from typing import Any
 
+from crawler.errors import SettingError
 from crawler.report.census_json import census_json
 from crawler.report.census_page import write_census
 from crawler.report.census_tables import CensusView, print_census
 from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
+from crawler.report.label_report import label_report
+from crawler.report.printer import WIDE, Printer
 from crawler.run_reader import reading
 
 
-def report(folder: Path) -> tuple[dict[str, Any], Path]:
-    """Write the files of a run and print its tables; return its figures and the page."""
+def report(folder: Path, labels: Path | None = None) -> tuple[dict[str, Any], Path]:
+    """Write the files of a run and print its tables; return its figures and the page.
+
+    `labels` is a file of a person's labels. Raises SettingError for one that belongs to another
+    run, and for labels of a census.
+    """
     if not _is_census(folder):
-        summary = write_report(folder)
+        by_labels = None if labels is None else label_report(folder, labels)
+        table = None if by_labels is None else by_labels.table()
+        summary = write_report(folder, table)
         print_summary(summary)
-        return summary.as_json(), folder / "report.html"
-    figures = write_census(folder)
-    print_census(figures, CensusView())
-    return census_json(figures), folder / "census.html"
+        figures = summary.as_json()
+        if by_labels is not None and table is not None:
+            Printer(width=WIDE).table(table)
+            figures["labels"] = by_labels.as_json()
+        return figures, folder / "report.html"
+    if labels is not None:
+        raise SettingError(f"{folder}: is a census; --labels is for the harvest rate of a crawl")
+    census = write_census(folder)
+    print_census(census, CensusView())
+    return census_json(census), folder / "census.html"
 
 
 def _is_census(folder: Path) -> bool:

@@ -1,0 +1,203 @@
+"""A person's labels of a sample give the harvest rate with an interval that can be trusted."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crawler.report.label_estimate import Labelled, collapsed, estimate_from_labels
+from crawler.report.label_file import read_labels, safe_cell
+from crawler.report.sampling import allocation, draw_sample
+from crawler.report.strata import Answer, Stratum, sizes_of
+from tests.support.commandline import call
+from tests.support.report_run import Row, make_run
+
+TARGET, OTHER, NONE = Answer.TARGET, Answer.OTHER, Answer.NONE
+
+TRUTH: Mapping[Stratum, tuple[int, int]] = {
+    Stratum(TARGET, 0): (300, 150),
+    Stratum(TARGET, 1): (1_500, 1_300),
+    Stratum(TARGET, 2): (9_000, 8_900),
+    Stratum(OTHER, 0): (700, 150),
+    Stratum(OTHER, 1): (2_000, 90),
+    Stratum(OTHER, 2): (6_000, 12),
+    Stratum(NONE, 0): (500, 120),
+}
+"""Stratum -> its pages, and those of them that are relevant."""
+
+
+def rows(number: int = 60) -> list[Row]:
+    kinds = ("de", "de", "fr", None)
+    return [
+        Row(url=f"http://example.de/{n}", language=kinds[n % len(kinds)]) for n in range(number)
+    ]
+
+
+def test_the_interval_holds_the_true_harvest_rate_in_95_of_100_samples() -> None:
+    chance = np.random.default_rng(5)
+    drawn = allocation({key: size for key, (size, _) in TRUTH.items()}, 300)
+    answered = {key: both for key, both in TRUTH.items() if key.answer is not NONE}
+    pages, relevant = (sum(both[part] for both in answered.values()) for part in (0, 1))
+    everything = sum(both[1] for both in TRUTH.values())
+    truths = {
+        "harvest_rate": relevant / pages,
+        "relevant": everything,
+        "precision": 10_350 / 10_800,
+        "recall": 10_350 / everything,
+    }
+    held, widths = dict.fromkeys(truths, 0), []
+    samples = 300
+    for sample in range(samples):
+        strata = {
+            key: Labelled(size, drawn[key], int(chance.hypergeometric(of, size - of, drawn[key])))
+            for key, (size, of) in TRUTH.items()
+        }
+        found = estimate_from_labels(strata, sample, draws=1_000)
+        for name, truth in truths.items():
+            interval = getattr(found, name)
+            held[name] += interval.low <= truth <= interval.high
+        assert found.harvest_rate is not None
+        widths.append(found.harvest_rate.high - found.harvest_rate.low)
+    for name, number in held.items():
+        # Recall depends on the few errors in the largest stratum.
+        assert (0.89 if name == "recall" else 0.92) < number / samples <= 0.99, name
+    assert 0.02 < np.mean(widths) < 0.05
+
+
+def test_a_sample_with_every_page_leaves_no_doubt() -> None:
+    strata = {key: Labelled(size, size, of) for key, (size, of) in TRUTH.items()}
+    found = estimate_from_labels(strata, draws=100)
+    assert found.harvest_rate is not None
+    assert found.harvest_rate.low == found.harvest_rate.high == found.harvest_rate.value
+    assert found.harvest_rate.value == 10_602 / 19_500
+
+
+def test_strata_without_labels_are_joined_to_the_next_band_of_their_kind() -> None:
+    strata = {
+        Stratum(TARGET, 0): Labelled(10, 0, 0),
+        Stratum(TARGET, 1): Labelled(20, 4, 3),
+        Stratum(TARGET, 2): Labelled(30, 0, 0),
+        Stratum(OTHER, 0): Labelled(40, 0, 0),
+    }
+    assert collapsed(strata, TARGET) == [Labelled(60, 4, 3)]
+    assert collapsed(strata, OTHER) is None
+    assert collapsed(strata, NONE) == []
+    found = estimate_from_labels(strata, draws=100)
+    assert found.harvest_rate is None
+    assert found.relevant is None
+    assert found.precision is not None
+
+
+def test_more_pages_are_drawn_where_the_identifier_may_be_wrong() -> None:
+    sizes = {Stratum(TARGET, 0): 1_000, Stratum(TARGET, 2): 1_000, Stratum(OTHER, 0): 3}
+    drawn = allocation(sizes, 100)
+    assert drawn[Stratum(TARGET, 0)] > 2 * drawn[Stratum(TARGET, 2)]
+    assert drawn[Stratum(OTHER, 0)] == 3
+    assert sum(drawn.values()) == pytest.approx(100, abs=5)
+
+
+def test_pages_of_a_stratum_are_drawn_alike_and_none_twice() -> None:
+    connection = make_run(None, rows(80))
+    times: dict[str, int] = {}
+    for state in range(150):
+        sample = draw_sample(connection, "de", 20, state)
+        assert len(set(sample.pages)) == len(sample.pages)
+        for page in sample.pages:
+            times[page.url] = times.get(page.url, 0) + 1
+    sizes = sizes_of(connection, "de", 80)
+    assert sizes == {Stratum(TARGET, 2): 40, Stratum(OTHER, 2): 20, Stratum(NONE, 0): 20}
+    german = [times.get(row.url, 0) for row in rows(80) if row.language == "de"]
+    assert min(german) > 0.4 * np.mean(german)
+    assert max(german) < 1.8 * np.mean(german)
+
+
+def labelled(path: Path, target: Path, label: str = "", delimiter: str = "\t") -> Path:
+    """The file of a sample with a label in each row, as a spreadsheet program writes it."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        found = list(csv.reader(file, delimiter="," if path.suffix == ".csv" else "\t"))
+    with target.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file, delimiter=delimiter)
+        writer.writerow(found[0])
+        for page, url, until, _ in found[1:]:
+            is_german = int(page) % 4 in (1, 2)  # ids begin at 1
+            writer.writerow((page, url, until, label or ("yes" if is_german else "no")))
+    return target
+
+
+@pytest.mark.parametrize(("name", "delimiter"), [("s.tsv", "\t"), ("s.csv", ","), ("s.csv", ";")])
+def test_a_labelled_sample_is_reported_with_its_interval(
+    name: str, delimiter: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, path = tmp_path / "run", tmp_path / name
+    make_run(run, rows()).close()
+    assert call("sample", run, path, "--number", 30, "--json", tmp_path / "s.json") == 0
+    strata = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))["strata"]
+    assert {one["answer"]: one["pages"] for one in strata} == {
+        "target": 30,
+        "other": 15,
+        "none": 15,
+    }
+    assert call("sample", run, path) == 2
+    assert "exists already" in capsys.readouterr().err
+    done = labelled(path, tmp_path / "done.csv", delimiter=delimiter)
+    assert call("report", run, "--labels", done, "--json", tmp_path / "r.json") == 0
+    figures = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))["labels"]
+    assert figures["harvest_rate_told"] == pytest.approx(2 / 3)
+    assert figures["harvest_rate"]["value"] == pytest.approx(2 / 3)
+    assert figures["harvest_rate"]["low"] < 2 / 3 < figures["harvest_rate"]["high"]
+    assert figures["precision"]["value"] == figures["recall"]["value"] == 1.0
+    assert "Harvest rate with the identifier's errors" in capsys.readouterr().out
+    assert "by labels" in (run / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("label", "changed", "message"),
+    [
+        ("maybe", ("", ""), "done.tsv:2: label 'maybe' is not yes, no or a language"),
+        ("?", ("", ""), "no page has a label"),
+        ("French", ("label", "lable"), "has no column 'label'"),
+        ("yes", ("http://example.de", "http://other.de"), "of the run is not 'http://other.de"),
+        ("yes", ("\t60\t", "\t999\t"), "was drawn from another run"),
+        ("yes", ("\t60\t", "\tx\t"), "done.tsv:2: sampled_until 'x' is not a whole number"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused_in_one_line(
+    label: str,
+    changed: tuple[str, str],
+    message: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = tmp_path / "run"
+    make_run(run, rows()).close()
+    assert call("sample", run, tmp_path / "s.tsv", "--number", 12) == 0
+    done = labelled(tmp_path / "s.tsv", tmp_path / "done.tsv", label)
+    done.write_text(done.read_text(encoding="utf-8-sig").replace(*changed), encoding="utf-8")
+    capsys.readouterr()
+    assert call("report", run, "--labels", done) in (1, 2)
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_label_may_be_a_language_and_a_page_has_one_label(tmp_path: Path) -> None:
+    path = tmp_path / "labels.tsv"
+    head = "page\turl\tsampled_until\tlabel\n"
+    labels = ("German", "de", "fr", "", "NO", "1")
+    path.write_text(
+        head + "".join(f"{n}\thttp://a.de/{n}\t9\t{label}\n" for n, label in enumerate(labels)),
+        encoding="utf-16",
+    )
+    found = [label.is_relevant for label in read_labels(path, "de")]
+    assert found == [True, True, False, None, False, True]
+    path.write_text(head + "1\thttp://a.de/\t9\tyes\n" * 2, encoding="utf-8")
+    with pytest.raises(Exception, match="page 1 is there twice"):
+        read_labels(path, "de")
+
+
+def test_no_cell_begins_like_a_formula() -> None:
+    assert safe_cell("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+    assert safe_cell("http://a.de/=1") == "http://a.de/=1"
