@@ -136,8 +136,8 @@ def script_table() -> NDArray[np.uint8]:
 
 def vote(units: NDArray[np.uint16]) -> ScriptVote:
     """The winning script of a text given as UTF-16 code units."""
-    counts = np.bincount(script_table()[units], minlength=len(SCRIPTS))
-    found = {SCRIPTS[i]: int(counts[i]) for i in np.flatnonzero(counts) if i}
+    counts = np.bincount(script_table().take(units)).tolist()
+    found = {SCRIPTS[at]: n for at, n in enumerate(counts) if n and at}
     weighted = _east_asia(found)
     letters = sum(weighted.values())
     if not letters:

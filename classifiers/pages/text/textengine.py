@@ -107,11 +107,11 @@ class LangfocusEngine:
             return TextReading(ballot)
         scores = model.scores(text)
         columns = _candidates(model, ballot)
-        if not scores.n_features or not columns:
+        if not scores.n_features or not len(columns):
             return TextReading(ballot)
         raw = scores.whole.astype(np.float64)
         nats = raw / math.sqrt(scores.n_features) + self._prior(model)
-        order = sorted(columns, key=nats.tolist().__getitem__, reverse=True)
+        order = columns[np.argsort(-nats[columns], kind="stable")].tolist()
         if len(model.columns) < len(model.tags):
             firsts = {model.languages[at]: at for at in reversed(order)}
             order = [at for at in order if firsts[model.languages[at]] == at]
@@ -153,12 +153,12 @@ class LangfocusEngine:
             return
         lengths = np.sqrt(np.maximum(scores.features, 1))[:, None]
         values = scores.pieces / lengths + self._prior(model)
-        own = values[:, model.columns[main]].max(axis=1)
-        best = values.argmax(axis=1).tolist()
-        leads = (values.max(axis=1) - own).tolist()
+        leads = values.max(axis=1) - values[:, model.columns[main]].max(axis=1)
         total = max(int(scores.letters.sum()), 1)
-        for at, lead, letters in zip(best, leads, scores.letters.tolist(), strict=True):
-            yield model.languages[at] if lead > _PIECE_LEAD else main, letters / total
+        foreign = np.flatnonzero(leads > _PIECE_LEAD)
+        for at, best in zip(foreign, values[foreign].argmax(axis=1), strict=True):
+            yield model.languages[best], int(scores.letters[at]) / total
+        yield main, (total - int(scores.letters[foreign].sum())) / total
 
     def _model(self, reading: TextReading) -> ScriptModel | None:
         return self.model.scripts.get(model_script(reading.ballot.script or ""))
@@ -185,13 +185,13 @@ def model_script(script: str) -> str:
     return "Hani" if script == "Jpan" else script
 
 
-def _candidates(model: ScriptModel, ballot: ScriptVote) -> list[int]:
+def _candidates(model: ScriptModel, ballot: ScriptVote) -> npt.NDArray[np.intp]:
     """The columns of the languages that a text may be in."""
     if ballot.script == "Jpan":
-        return model.columns.get("ja", [])
+        return np.array(model.columns.get("ja", []), np.intp)
     if ballot.script == "Hani" and ballot.letters >= _SURE_HAN:
-        return [at for at, code in enumerate(model.languages) if code != "ja"]
-    return list(range(len(model.tags)))
+        return np.array([at for at, code in enumerate(model.languages) if code != "ja"], np.intp)
+    return np.arange(len(model.tags))
 
 
 def _is_cantonese(text: str) -> bool:
