@@ -16,15 +16,15 @@ languages in the data are known in the fit as a prior, so the evidence is free o
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from classifiers.lab.datasets import stable_share
-from classifiers.lab.training import domain_shares, url_tokens
+from classifiers.lab.training import code_words, domain_shares, url_tokens
 from classifiers.lab.training.domain_shares import Site
 from classifiers.languages import known
 from classifiers.urls import clues
@@ -89,7 +89,16 @@ def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
     """
     sample = _sampled(seen, named, seed)
     design = _Design.of(sample, named)
-    return _evidence(design, _fitted(design), sample)
+    learned = _evidence(design, _fitted(design), sample)
+    return without_words(learned, code_words.found(seen.urls, seen.languages, seen.sites, named))
+
+
+def without_words(learned: Evidence, words: Iterable[str]) -> Evidence:
+    """The evidence without that of some codes in places where they may be words."""
+    keys = [clues.key_of(kind, word) for word in words for kind in code_words.PLACES]
+    nats = learned.nats.copy()
+    nats[np.isin(learned.keys, np.array(keys, np.uint64))] = 0
+    return replace(learned, nats=nats)
 
 
 def _sampled(seen: Seen, named: Sequence[str], seed: int) -> Seen:

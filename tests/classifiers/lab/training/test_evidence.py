@@ -1,6 +1,6 @@
 import numpy as np
 
-from classifiers.lab.training import evidence, url_tokens
+from classifiers.lab.training import code_words, evidence, url_tokens
 from classifiers.lab.training.evidence import Seen
 from classifiers.urls import clues
 from classifiers.urls.batch import encode
@@ -44,6 +44,23 @@ def test_scores_domains_and_codes_are_learned_as_evidence() -> None:
     assert coded.argmax() == 2
     at_home = logits(learned, ["http://x.lu/"], [[-0.5, -0.5]])[0]
     assert at_home[2] - plain[2] > 0.5
+
+
+def test_a_code_on_many_sites_of_other_languages_is_a_word() -> None:
+    seen = made(60, 10)
+    urls = [url.replace("/x/", "/bar/").replace("/lb/", "/ltz/") for url in seen.urls]
+    named = (*NAMED, "bar")
+    words = code_words.found(urls, seen.languages, seen.sites, named)
+    assert words == ["bar"]
+    learned = evidence.without_words(evidence.learn(seen, named, seed=0), ["bar", "ltz"])
+    plain, bar, ltz, keyed = logits(
+        learned,
+        [f"http://x.com/{rest}" for rest in ("", "bar/", "ltz", "?lang=bar")],
+        [[0.0, 0.0]] * 4,
+    )
+    assert np.array_equal(bar, plain)
+    assert np.array_equal(ltz, plain)
+    assert keyed[3] > plain[3]
 
 
 def test_the_evidence_is_free_of_the_frequencies_in_the_data() -> None:
