@@ -3,9 +3,9 @@
 The claim: the memory of a crawl does not grow with the number of hosts, robots.txt files and names
 that a hostile Web shows it, and the healthy hosts beside them are crawled. Four kinds of hosts:
 
-- farms: every name of a domain answers, with links to 30 more names and to three more farms; half
-  of the farms write German, so their pages earn them slots;
-- robots farms: the same, and each host has a robots.txt of 512 KB with other rules;
+- 20 farms: every name of a registered domain answers, with links to 30 more of its names and to
+  other farms; half of the farms write German, so their pages earn them slots without end;
+- 20 robots farms: the same, and each host has a robots.txt of 512 KB with rules of its own;
 - blackholes: domains whose name server never answers; every page links to ten of their names;
 - healthy hosts: ten pages each, linked from the first page.
 
@@ -40,9 +40,11 @@ HEALTHY_HOSTS = 200
 HEALTHY_PAGES = 10
 NAMES_PER_PAGE = 30
 FARMS_PER_PAGE = 3
+FARMS = 20
 BLACKHOLES_PER_PAGE = 10
 BLACKHOLE = "hole.de"
 PORTAL = "portal.de"
+WORD = "seite"
 ROBOTS_BYTES = 512 * 1024
 WRITTEN = {False: SENTENCES["en"], True: SENTENCES["de"]}
 
@@ -66,30 +68,45 @@ def number(text: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
 
 
+def domain_number(host: str) -> int:
+    """The number of a domain, which tells its kind: a farm, a robots farm or healthy.
+
+    All domains have the same word, so that the URL model prefers none.
+    """
+    return int(host.split(".")[-2].removeprefix(WORD))
+
+
+def is_healthy(host: str) -> bool:
+    """Return True for the hosts beside the farms."""
+    domain = host.split(".")[-2]
+    return domain.startswith(WORD) and domain_number(host) >= 2 * FARMS
+
+
 def page(host: str, path: str, port: int) -> str:
     """The page of a URL."""
-    domain = ".".join(host.split(".")[-2:])
     here = number(host + path)
+    healthy = host != PORTAL and is_healthy(host)
     if host == PORTAL:
-        links = [f"h{n}.ok{n}.de" for n in range(HEALTHY_HOSTS)]
-        links += [f"a.{kind}{n}.de" for kind in ("farm", "robots") for n in range(5)]
-    elif domain.startswith("ok"):
+        links = [f"n.{WORD}{2 * FARMS + n}.de" for n in range(HEALTHY_HOSTS)]
+        links += [f"n.{WORD}{n}.de" for n in range(2 * FARMS)]
+    elif healthy:
         links = [f"{host}:{port}/{n}" for n in range(1, HEALTHY_PAGES)]
     else:
-        kind = "robots" if domain.startswith("robots") else "farm"
+        domain = host.partition(".")[2]
+        first = FARMS if domain_number(host) >= FARMS else 0
         links = [f"n{here + n}.{domain}" for n in range(NAMES_PER_PAGE)]
-        links += [f"a.{kind}{here + n}.de" for n in range(FARMS_PER_PAGE)]
-    if not domain.startswith("ok"):
+        links += [f"n.{WORD}{first + (here + n) % FARMS}.de" for n in range(FARMS_PER_PAGE)]
+    if not healthy:
         links += [f"d{n}.m{here + n}-{BLACKHOLE}" for n in range(BLACKHOLES_PER_PAGE)]
     addresses = [link if "/" in link else f"{link}:{port}/" for link in links]
-    german = domain.startswith("ok") or number(domain) % 2 == 0
+    german = host == PORTAL or healthy or domain_number(host) % 2 == 0
     text = "<p>".join(f"{WRITTEN[german]} {here}" for _ in range(5))
     return text + "".join(f"<a href='http://{address}'>x</a>" for address in addresses)
 
 
 def robots(host: str) -> str:
     """A large robots.txt with rules of its own, for hosts of robots farms."""
-    if not host.split(".")[-2].startswith("robots"):
+    if host == PORTAL or not FARMS <= domain_number(host) < 2 * FARMS:
         return ""
     rules, rule = ["User-agent: *"], number(host)
     while len(rules) * 20 < ROBOTS_BYTES:
@@ -170,8 +187,7 @@ def outcomes(folder: Path) -> dict[str, object]:
     for _, outcome in rows:
         counts[outcome] = counts.get(outcome, 0) + 1
     healthy = sum(
-        outcome == "page" and (urlsplit(url).hostname or "").split(".")[-2].startswith("ok")
-        for url, outcome in rows
+        outcome == "page" and is_healthy(urlsplit(url).hostname or "") for url, outcome in rows
     )
     return {"outcomes": counts, "hosts": len(hosts), "healthy_pages": healthy}
 
