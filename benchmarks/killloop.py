@@ -8,8 +8,9 @@ moment of its first two seconds. Then it starts the crawl again. After the last 
 end. With `--frontier redis` three processes share a frontier in a redis-server with an append-only
 file, and any of the four is killed. A walk of the web and the server's own log judge the result.
 Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
-many URLs as the cap. No host was contacted sooner than the delay after its last answer. Prints one
-JSON line; exit code 1 if anything is wrong.
+many URLs as the cap. No host was contacted sooner than the delay after its last answer. With
+`--settings LANGFOCUS_WARC=True` the WARC files hold each answer of the run once and nothing else
+(`benchmarks.killwarc`). Prints one JSON line; exit code 1 if anything is wrong.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from benchmarks.killwarc import misarchived
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
 from crawler.shared.stored import connect
 from tests.support.crawls import ROOT, command, environment, rows
@@ -254,6 +256,11 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, object]:
     }
 
 
+def is_true(setting: object) -> bool:
+    """Return True for a setting that is switched on."""
+    return str(setting).lower() in ("1", "true", "yes")
+
+
 def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run the crawl through all kills and judge it."""
     web, random = KillWeb(arguments.pages), Random(arguments.random_state)
@@ -290,6 +297,8 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
         wrong += [f"{left} URLs are still queued"] * bool(left)
     wrong += misadmitted(web, slots)
+    if is_true(settings.get("LANGFOCUS_WARC", "")):
+        wrong += misarchived(folders)
     gap = smallest_gap(server.log)
     if gap < arguments.delay:
         wrong.append(f"a host was asked again after {gap:.3f} s")

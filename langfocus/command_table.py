@@ -15,6 +15,7 @@ COMMANDS: Final = {
     "report": "Print the figures of a crawl and write its report.html",
     "sample": "Draw pages of a crawl for a person to label",
     "coverage": "Estimate how many relevant pages crawls have missed",
+    "warc": "Write the CDXJ index of a crawl's WARC files, and pack them as WACZ",
     "merge": "Make one run and one report of the shares of a crawl's workers",
     "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
     "identify": "Identify the language of URLs or of pages",

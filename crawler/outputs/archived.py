@@ -86,11 +86,11 @@ def original_of(connection: sqlite3.Connection, digest: str) -> Original | None:
     return None if found is None else Original(*found)
 
 
-def read_archived(connection: sqlite3.Connection) -> Iterator[ArchivedRow]:
-    """Yield the sound rows in their order."""
-    for _, row in _checked(connection):
+def read_archived(connection: sqlite3.Connection) -> Iterator[tuple[int, ArchivedRow]]:
+    """Yield the id and the values of the sound rows in their order."""
+    for number, row in _checked(connection):
         if isinstance(row, ArchivedRow):
-            yield row
+            yield number, row
 
 
 def _checked(
@@ -115,10 +115,15 @@ def take_out_bad(connection: sqlite3.Connection) -> list[BadRow]:
     return [row for _, row in bad]
 
 
-def forget_unsettled(connection: sqlite3.Connection) -> None:
-    """Remove the last row if its URL was not settled.
+def unsettled(connection: sqlite3.Connection) -> list[int]:
+    """Return the id of the last row if its URL is not settled, [] if it is.
 
     An exchange is written right before its URL is settled, so only the last one can lack that.
     """
-    for (number,) in connection.execute(_UNSETTLED).fetchall():
+    return [number for (number,) in connection.execute(_UNSETTLED)]
+
+
+def forget_unsettled(connection: sqlite3.Connection) -> None:
+    """Remove the last row if its URL was not settled."""
+    for number in unsettled(connection):
         connection.execute("DELETE FROM archived WHERE id = ?", (number,))

@@ -11,8 +11,10 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
-from crawler.errors import RunFolderError
+from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
+from crawler.outputs.cdxj import write_index
+from crawler.outputs.wacz import PACKAGE, write_wacz
 from crawler.report.census_page import write_census
 from crawler.report.census_tables import CensusView, print_census
 from crawler.report.crawl_page import write_report
@@ -89,7 +91,11 @@ class Reporter:
         if self._crawl.fault:
             return
         try:
+            self._index_archive(folder)
             report = self._report(folder)
+        except StorageError as error:
+            self._crawl.fault = str(error)
+            return
         except (OSError, RunFolderError) as error:
             self._crawl.fault = f"the report cannot be written: {error}"
             return
@@ -107,3 +113,11 @@ class Reporter:
         if not self._is_quiet:
             print_summary(summary)
         return folder / "report.html"
+
+    def _index_archive(self, folder: Path) -> None:
+        """Write the index of the WARC files and, if asked to, the package of both."""
+        settings = self._crawl.settings
+        if settings.makes_wacz:
+            write_wacz(folder, folder / PACKAGE, settings.version)
+        elif self._crawl.archive is not None:
+            write_index(folder)

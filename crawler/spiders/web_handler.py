@@ -17,6 +17,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.spiders.exchanges import replayed
 from crawler.spiders.request_meta import EXCHANGE
+from crawler.web.archive import NO_ROBOTS
 from crawler.web.contract import Answer, Reason, Unreachable
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class WebDownloadHandler(BaseDownloadHandler):
                 raise
             raise error(str(failure)) from failure
         request.meta["download_latency"] = 0.0
-        if self._keeps_exchanges:
+        if self._keeps_exchanges and answer is not NO_ROBOTS:
             request.meta[EXCHANGE] = replayed(request, answer)
         return response_to(request, answer)
 

@@ -72,7 +72,7 @@ class Kept:
         keeping.__enter__()
 
     def rows(self) -> list[str]:
-        return [row.url for row in read_archived(self.connection)]
+        return [row.url for _, row in read_archived(self.connection)]
 
     def end(self) -> None:
         self.archive.close()
