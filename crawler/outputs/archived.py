@@ -1,7 +1,7 @@
 """The table `archived` of a run: one row for each exchange in its WARC files."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, fields
 from zlib import crc32
@@ -71,6 +71,11 @@ def add(connection: sqlite3.Connection, row: ArchivedRow) -> int:
     with storing():
         cursor = connection.execute(_INSERT, (*astuple(row), row.checksum()))
     return cursor.lastrowid or 0
+
+
+def add_all(connection: sqlite3.Connection, rows: Iterable[ArchivedRow]) -> None:
+    """Store rows in the caller's transaction."""
+    connection.executemany(_INSERT, ((*astuple(row), row.checksum()) for row in rows))
 
 
 def remove(connection: sqlite3.Connection, row: int) -> None:

@@ -32,6 +32,11 @@ class KeptExchanges:
             if number not in self._is_unsettled:
                 yield row
 
+    def last(self) -> list[ArchivedRow]:
+        """Return the last exchange if its URL is not among the settled ones of the run."""
+        rows = read_archived(self.connection) if self._is_unsettled else ()
+        return [row for number, row in rows if number in self._is_unsettled]
+
     def files(self) -> list[KeptFile]:
         """Return the files of the exchanges; raises `RunFolderError` for one that is missing."""
         sizes: dict[str, int] = {}
@@ -40,9 +45,7 @@ class KeptExchanges:
         files = [KeptFile(self.folder / name, size) for name, size in sorted(sizes.items())]
         for file in files:
             if not file.path.exists() or file.path.stat().st_size < file.size:
-                raise RunFolderError(
-                    f"{file.path}: the file is missing or shorter than its run says"
-                )
+                raise RunFolderError(f"{file.path}: it is missing or shorter than its run says")
         return files
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from crawler.errors import RunFolderError
 from crawler.frontier.row_check import bad_page, checked_pages, readable
+from crawler.outputs.gathering import gather
 from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
 from crawler.run import IDENTITY, connect, create
 from crawler.run_reader import Session, reading, sessions_of
@@ -72,6 +73,8 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     merged again. The parts of a census, each with its range of the same list of hosts, are merged
     in the same way. Raises `RunFolderError` if a share is of neither, if the shares are of
     different crawls, or if `folder` holds a run that is not a merged one.
+
+    The WARC files of the workers are linked into `folder`.
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
@@ -83,6 +86,8 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
         create(temporary, {**_latest(read).meta, **_ranges(read), _MERGED: names})
         with closing(connect(temporary)) as connection:
             merged = _write(connection, read, stored)
+            with storing(connection):
+                gather(connection, folder, shares)
         temporary.replace(folder / "run.db")
     except sqlite3.Error as error:
         raise RunFolderError(f"{folder}: the shares could not be merged: {error}") from error

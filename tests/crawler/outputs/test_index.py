@@ -1,0 +1,101 @@
+"""The index and the package of a run's WARC files name each settled exchange once."""
+
+import hashlib
+import json
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from crawler.errors import RunFolderError, StorageError
+from crawler.outputs.cdxj import INDEX, in_order, write_index
+from crawler.outputs.wacz import write_wacz
+from crawler.web.archive import ArchiveWeb
+from tests.crawler.outputs.test_warc import Kept
+
+SAME = b"same"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run with five settled exchanges, two of them with one body, and one that is not settled."""
+    kept = Kept(tmp_path / "run")
+    for number in (3, 1, 2):
+        kept.settle(number, body=SAME if number < 3 else b"three")
+    kept.end()
+    kept = Kept(tmp_path / "run")
+    kept.settle(4)
+    kept.settle(5)
+    kept.write_unsettled(6)
+    kept.end()
+    return tmp_path / "run"
+
+
+def test_the_index_has_a_line_for_each_settled_exchange_in_order(run: Path) -> None:
+    assert write_index(run) == 5
+    lines = (run / INDEX).read_text().splitlines()
+    assert lines == sorted(lines)
+    assert [line.split()[0] for line in lines] == [f"de,a)/{number}" for number in range(1, 6)]
+    told = [json.loads(line.split(" ", 2)[2]) for line in lines]
+    assert [fields["mime"] for fields in told] == [
+        "text/html",
+        "warc/revisit",
+        *["text/html"] * 3,
+    ]
+    assert {fields["status"] for fields in told} == {"200"}
+
+
+def test_the_index_replays_the_files(run: Path) -> None:
+    write_index(run)
+    web = ArchiveWeb(run / INDEX)
+    assert len(web) == 5
+    assert [web.respond(f"http://a.de/{number}").body for number in (1, 2, 3)] == [
+        *[SAME] * 2,
+        b"three",
+    ]
+
+
+def test_many_lines_are_sorted_by_their_bytes() -> None:
+    lines = ["b", "ä", "a b", "a)", "B", "a)/x 2", "a)/x 1"]
+    assert list(in_order(lines)) == sorted(lines, key=str.encode)
+
+
+def test_a_package_has_the_files_their_index_and_the_pages(run: Path, tmp_path: Path) -> None:
+    path = tmp_path / "pages.wacz"
+    assert write_wacz(run, path, "test") == 5
+    with ZipFile(path) as package:
+        described = json.loads(package.read("datapackage.json"))
+        for resource in described["resources"]:
+            content = package.read(resource["path"])
+            assert resource["bytes"] == len(content)
+            assert resource["hash"] == f"sha256:{hashlib.sha256(content).hexdigest()}"
+        digest = json.loads(package.read("datapackage-digest.json"))["hash"]
+        whole = hashlib.sha256(package.read("datapackage.json")).hexdigest()
+        assert digest == f"sha256:{whole}"
+        assert described["wacz_version"] == "1.1.1"
+        pages = package.read("pages/pages.jsonl").decode().splitlines()
+        names = package.namelist()
+    assert json.loads(pages[0])["format"] == "json-pages-1.0"
+    assert [name.partition("/")[0] for name in names[:2]] == ["archive", "archive"]
+    assert ArchiveWeb(path).respond("http://a.de/3").body == b"three"
+    assert len(ArchiveWeb(path)) == 5
+
+
+def test_a_run_without_warc_files_cannot_be_packed(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.end()
+    with pytest.raises(RunFolderError, match="LANGFOCUS_WARC=True"):
+        write_wacz(tmp_path, tmp_path / "a.wacz", "test")
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".cdxj", ".db"]
+
+
+def test_a_missing_warc_file_is_one_line(run: Path, tmp_path: Path) -> None:
+    first = sorted(run.glob("pages-*"))[0]
+    first.unlink()
+    with pytest.raises(RunFolderError, match=f"^{first}: it is missing"):
+        write_wacz(run, tmp_path / "a.wacz", "test")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(StorageError, match="cannot be written: No such file"):
+        write_wacz(run, tmp_path / "absent" / "a.wacz", "test")
