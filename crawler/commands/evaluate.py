@@ -41,8 +41,9 @@ experiments (default: comparison):
   svm-perf            the paper's own SVM beside ours, also on domains not trained on
   uncertainty         intervals, and stricter tests of all differences, on unseen domains first
   best-combination    the best combination of classifiers: slides of 2008, Table 9
+  content             trained on URLs and on the texts of --content: slides of 2008, Table 10
   model               a model file measured on all of the data, not cross-validated
-  all                 all of these
+  all                 all of these, content only with --content
 
   With --test or --test-sources (default: test-set):
   test-set            the classifiers on a test set of its own: Tables XV and XVI
@@ -194,6 +195,11 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
         metavar="NAME",
         nargs="+",
         help="compare these classifiers, with or without an experiment",
+    )
+    group.add_argument(
+        "--content",
+        metavar="PATH",
+        help="labelled texts or pages that the experiment `content` trains on",
     )
     group.add_argument(
         "--model",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _OF_URLS: Final = (
     "format",
     "classifiers",
+    "content",
     "test",
     "test_sources",
     "urls",

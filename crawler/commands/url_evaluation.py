@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of the paper, which are the default."""
+_OWN: Final = ("content", "model")
+"""Experiments that need more than a study."""
 
 
 def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None:
@@ -48,6 +50,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
     printer = Printer(width=WIDE)
     results: list[Result] = []
     paths = [source.path, *([given.path] if given else [])]
+    paths += [Path(opts.content)] if opts.content else []
     with _writing(paths, facts, results, wanted, opts), Display(sys.stderr) as display:
 
         def on_progress(done: int, total: int) -> None:
@@ -66,6 +69,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
 
 def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """The experiments to run; the arguments are checked before data are read."""
+    from classifiers.lab.datasets.texts import recognised
     from classifiers.lab.study.catalogue import EVERY
     from classifiers.lab.study.names import parse
     from classifiers.lab.study.transfer import TRANSFER
@@ -74,12 +78,16 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     if opts.test and opts.test_sources:
         raise StudyError("the test set is either --test FILE or --test-sources")
     has_test_set = bool(opts.test or opts.test_sources)
-    known = tuple(TRANSFER) if has_test_set else (*EVERY, "model")
+    known = tuple(TRANSFER) if has_test_set else (*EVERY, "content", "model")
     for name in named:
         if name in TRANSFER and not has_test_set:
             raise StudyError(f"experiment {name} needs a test set: give --test or --test-sources")
         if name not in known and name != "all":
             raise StudyError(f"experiment {name!r} is none of {', '.join(known)}, all")
+    if "content" in named and not opts.content:
+        raise StudyError("experiment content needs texts or pages: give --content")
+    if opts.content and recognised(Path(opts.content)) is None:
+        raise StudyError(f"--content {opts.content}: neither labelled texts nor labelled pages")
     opts.classifiers = parts(opts.classifiers)
     for name in opts.classifiers:
         if parse(name).needs_addresses and not opts.mmdb:
@@ -88,7 +96,9 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
         raise StudyError(f"--urls {opts.urls} does not fill {opts.folds} folds: see --folds")
     if not named:
         return [] if opts.classifiers else ["test-set" if has_test_set else "comparison"]
-    return list(known) if "all" in named else list(dict.fromkeys(named))
+    if "all" in named:
+        return [name for name in known if name != "content" or opts.content]
+    return list(dict.fromkeys(named))
 
 
 def _workers(opts: argparse.Namespace) -> Any:
@@ -191,9 +201,19 @@ def _results(
     if study is not None:
         if opts.classifiers:
             yield chosen(study, opts.classifiers)
-        yield from carry_out(study, [name for name in wanted if name != "model"])
+        yield from carry_out(study, [name for name in wanted if name not in _OWN])
+        if "content" in wanted:
+            yield _content(study, opts)
     if "model" in wanted:
         yield _model(rows, opts)
+
+
+def _content(study: Study, opts: argparse.Namespace) -> Result:
+    from classifiers.lab.study.content import by_language, content
+
+    start = time.monotonic()
+    result = content(study, by_language(Path(opts.content), study.languages))
+    return replace(result, seconds=time.monotonic() - start)
 
 
 def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:

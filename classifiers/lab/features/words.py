@@ -41,6 +41,12 @@ def words(url: str) -> list[str]:
     return [run for run in runs(url) if len(run) >= 2 and run not in SPECIAL]
 
 
+def text_words(text: str) -> list[str]:
+    """The words of a text of any length, which is no URL: nothing in it is decoded."""
+    found = "".join(each if _is_letter(each) else " " for each in text.lower()).split()
+    return [word for word in found if len(word) >= 2 and word not in SPECIAL]
+
+
 def runs(url: str) -> list[str]:
     """All runs of letters, also single letters and special words."""
     url = url[:MAX_CHARACTERS]

@@ -18,7 +18,7 @@ from crawler.commands import evaluate, url_evaluation
 from crawler.report.markdown import BEGIN, END, write_markdown
 from crawler.report.study_plots import draw
 from tests.support.commandline import call
-from tests.support.studyurls import FIVE, labelled, write
+from tests.support.studyurls import FIVE, SYLLABLES, labelled, write
 
 ROOT = Path(__file__).parents[3]
 
@@ -129,6 +129,23 @@ def test_a_model_is_measured_without_cross_validation(
     assert "folds" not in printed
 
 
+def test_classifiers_trained_on_texts_are_tested_on_urls(data: Path, tmp_path: Path) -> None:
+    texts, figures = tmp_path / "texts.tsv", tmp_path / "f.json"
+    lines = ["text\tlang\tkind\tsource"]
+    for code, syllables in SYLLABLES.items():
+        pairs = [f"{one}{two}" for one in syllables for two in syllables]
+        lines += [f"{' '.join(pairs[at::20])}\t{code}\tsentence\trule" for at in range(20)]
+    texts.write_text("\n".join(lines) + "\n")
+    options = ["--content", str(texts), "--folds", "2", "--json", str(figures)]
+    assert evaluated(str(data), "content", *options) == 0
+    found = json.loads(figures.read_text())
+    (table,) = found["experiments"][0]["tables"]
+    assert [row["trained on"] for row in table["rows"]] == ["URLs", "content"] * 2
+    assert table["rows"][1]["figures"]["de"]["paper"] == 77
+    assert all(row["figures"]["mean"]["ours"] > 60 for row in table["rows"])
+    assert set(found["measured"]["data"]) == {"urls.tsv", "texts.tsv"}
+
+
 def test_a_test_set_of_its_own_is_a_file_or_a_source_of_the_data(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -164,6 +181,8 @@ def test_a_test_set_of_its_own_is_a_file_or_a_source_of_the_data(
         ["words", "--folds", "1"],
         ["words", "--urls", "9"],
         ["test-set"],
+        ["content"],
+        ["content", "--content", "pyproject.toml"],
         ["words", "--test-sources", "rule"],
         ["--test-sources", "poems"],
         ["--test", "pyproject.toml", "--test-sources", "rule"],
@@ -235,7 +254,7 @@ def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) 
 
 
 def test_the_help_names_every_experiment() -> None:
-    for name in (*EVERY, *TRANSFER, "model", "all"):
+    for name in (*EVERY, *TRANSFER, "content", "model", "all"):
         assert f"\n  {name} " in evaluate._MANUAL
     for expected in ("data:", "output:", "examples:", "langfocus evaluate"):
         assert expected in evaluate._MANUAL
