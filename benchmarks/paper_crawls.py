@@ -1,0 +1,204 @@
+"""The crawls of Baykan 2013, 5.2, with the paper's own SVM beside ours: Tables XVII to XIX.
+
+Each crawl begins at one page, as in the paper, on a generated web. Every ordering crawls twice:
+with many connections and a delay between two requests to a host, and with one connection and no
+delay, as a crawler that is one loop does. The paper's SVM learns from labelled URLs as in 3.2.
+
+The question behind it: in the paper the SVM visits fewer hosts than ccTLD. Prints a JSON line for
+each crawl; `--json` writes the table of docs/url-study.md, also after Ctrl-C.
+
+    python -m benchmarks.paper_crawls --langs de,fr --json docs/url-study/crawls.json
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from benchmarks import proxyweb
+from classifiers.lab.algorithms import classifier
+from classifiers.lab.datasets import open_dataset
+from classifiers.lab.study.samples import draw, sample
+from crawler.report import baykan
+from crawler.report.files import json_text, write_whole
+from crawler.report.provenance import provenance
+from crawler.report.table import Table
+from crawler.strategies import orderings
+
+FIVE = ("en", "de", "fr", "es", "it")
+ORDERINGS = ("random", "cctld", "svm", "svm-perf")
+LOOP: dict[str, object] = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0}
+
+
+def settings_of(delay: float) -> dict[str, dict[str, object]]:
+    """Return the two ways to crawl."""
+    return {"one connection": LOOP, "64 connections": {"DOWNLOAD_DELAY": delay}}
+
+
+def train(lang: str, urls: int, folder: Path) -> Path:
+    """Train the paper's SVM of a language, and return the file that it is in."""
+    corpus = draw(open_dataset(proxyweb.URLS), FIVE, urls=urls)
+    own = sample(corpus, lang)
+    chosen = [corpus.urls[at] for at in own.places]
+    fitted = classifier("svm-perf:allgrams-from-word", lang).fit(chosen, own.y)
+    path = folder / f"{lang}.pickle"
+    path.write_bytes(pickle.dumps(fitted))
+    return path
+
+
+def crawl_with(model: Path, command: Sequence[str]) -> None:
+    """Run a command of Scrapy in which the ordering `svm` asks the paper's SVM."""
+    from scrapy.cmdline import execute
+
+    import crawler.strategies
+
+    fitted = pickle.loads(model.read_bytes())
+
+    def made(language: str, _: Path | None) -> orderings.Ordering:
+        def score_urls(urls: Sequence[str]) -> Sequence[float]:
+            scores: list[float] = fitted.decision_function(list(urls)).tolist() if urls else []
+            return scores
+
+        return orderings.Confidence(score_urls)
+
+    crawler.strategies._MAKERS["svm"] = made
+    execute(["scrapy", *command])
+
+
+def crawled(
+    web: proxyweb.Served, folder: Path, ordering: str, model: Path, options: Mapping[str, object]
+) -> dict[str, Any]:
+    """Crawl once, and return the summary of the run."""
+    given = options["arguments"]
+    assert isinstance(given, dict)
+    if ordering != "svm-perf":
+        arguments = [f"{name}={value}" for name, value in {**given, "strategy": ordering}.items()]
+        return proxyweb.crawl(web, folder, *arguments, **_settings(options))
+    command = [sys.executable, "-m", "benchmarks.paper_crawls", "--model", str(model), "--"]
+    command += ["crawl", "langfocus"]
+    for name, value in {**given, "strategy": "svm"}.items():
+        command += ["-a", f"{name}={value}"]
+    for name, value in {"JOBDIR": folder, "LANGFOCUS_QUIET": True, **_settings(options)}.items():
+        command += ["-s", f"{name}={value}"]
+    environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{web.port}"}
+    done = subprocess.run(
+        command, cwd=proxyweb.ROOT, env=environment, check=False, capture_output=True, text=True
+    )
+    if done.returncode:
+        sys.exit(done.stderr[-2000:])
+    summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
+    return summary
+
+
+def _settings(options: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in options.items() if name != "arguments"}
+
+
+def run(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each crawl."""
+    with tempfile.TemporaryDirectory() as name:
+        for lang in arguments.langs.split(","):
+            model = train(lang, arguments.urls, Path(name))
+            for way, settings in settings_of(arguments.delay).items():
+                for ordering in ORDERINGS:
+                    folder = Path(name) / f"{lang}-{way.partition(' ')[0]}-{ordering}"
+                    yield _one(lang, way, settings, ordering, model, folder, arguments)
+
+
+def _one(
+    lang: str,
+    way: str,
+    settings: Mapping[str, object],
+    ordering: str,
+    model: Path,
+    folder: Path,
+    arguments: argparse.Namespace,
+) -> dict[str, Any]:
+    with proxyweb.serve(folder / "web", seed=arguments.web, hosts=arguments.hosts) as web:
+        given = {"lang": lang, "pages": arguments.pages, "seeds": web.seeds[lang][0]}
+        summary = crawled(web, folder / "run", ordering, model, {**settings, "arguments": given})
+    judged = web.judge(lang)
+    return {
+        "lang": lang,
+        "way": way,
+        "ordering": ordering,
+        "pages": summary["pages"],
+        "hosts": summary["hosts"],
+        "without_label": summary["unlabelled"] / summary["pages"],
+        "in_language": summary["harvest_rate"],
+        "judge": judged["harvest_rate"],
+    }
+
+
+def table(found: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the counterparts of Tables XVII, XVIII and XIX."""
+    rows = []
+    for each in found:
+        ordering = each["ordering"].replace("svm-perf", "svm")
+        published = [
+            baykan.figure(of, each["lang"], ordering)
+            for of in (baykan.VISITED_HOSTS, baykan.WITHOUT_LABEL, baykan.IN_LANGUAGE)
+        ]
+        hosts, *shares = published
+        rows.append(
+            [
+                each["lang"],
+                each["way"],
+                {"svm": "svm (ours)", "svm-perf": "svm (the paper's)"}.get(
+                    each["ordering"], each["ordering"]
+                ),
+                _beside(f"{each['hosts']}", None if hosts is None else f"{hosts:.0f}"),
+                *(
+                    _beside(f"{100 * each[name]:.1f}", None if of is None else f"{100 * of:.1f}")
+                    for name, of in zip(("without_label", "in_language"), shares, strict=True)
+                ),
+            ]
+        )
+    head = ["language", "crawled with", "ordering", "hosts", "without label, %", "in language, %"]
+    title = "Crawls from one page (in brackets: Baykan 2013, Tables XVII, XVIII, XIX)"
+    return Table(title, head, rows, text_columns=3)
+
+
+def _beside(ours: str, paper: str | None) -> str:
+    return ours if paper is None else f"{ours} ({paper})"
+
+
+def main() -> None:
+    """Crawl, and print a line for each crawl."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--langs", default="de,fr")
+    parser.add_argument("--pages", type=int, default=1000)
+    parser.add_argument("--urls", type=int, default=5000, help="training URLs of each language")
+    parser.add_argument("--hosts", type=int, default=12000)
+    parser.add_argument("--web", type=int, default=1, help="seed of the web")
+    parser.add_argument("--delay", type=float, default=0.2)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("command", nargs="*", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.model:
+        crawl_with(arguments.model, arguments.command)
+        return
+    proxyweb.require()
+    found: list[dict[str, Any]] = []
+    with contextlib.suppress(KeyboardInterrupt):
+        for each in run(arguments):
+            found.append(each)
+            print(json.dumps(each), flush=True)
+    if arguments.json:
+        command = ["python", "-m", "benchmarks.paper_crawls", *sys.argv[1:]]
+        measured = provenance(command, [proxyweb.URLS, proxyweb.TEXTS], date.today())
+        content = {"measured": measured, "crawls": found, "table": table(found).as_json("crawls")}
+        write_whole(arguments.json, json_text(content))
+
+
+if __name__ == "__main__":
+    main()
