@@ -5,7 +5,8 @@ with many connections and a delay between two requests to a host, and with one c
 delay, as a crawler that is one loop does. The paper's SVM learns from labelled URLs as in 3.2.
 
 The question behind it: in the paper the SVM visits fewer hosts than ccTLD. Prints a JSON line for
-each crawl; `--json` writes the table of docs/url-study.md, also after Ctrl-C.
+each crawl. `--json` writes the table of docs/url-study.md after each crawl; crawls that the file
+has already are not repeated, so the command can be interrupted and called again.
 
     python -m benchmarks.paper_crawls --langs de,fr --json docs/url-study/crawls.json
 """
@@ -102,15 +103,23 @@ def _settings(options: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in options.items() if name != "arguments"}
 
 
-def run(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Yield the figures of each crawl."""
+def run(arguments: argparse.Namespace, done: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
+    """Yield the figures of each crawl that is not done."""
+    known = {(each["lang"], each["way"], each["ordering"]) for each in done}
     with tempfile.TemporaryDirectory() as name:
         for lang in arguments.langs.split(","):
-            model = train(lang, arguments.urls, Path(name))
-            for way, settings in settings_of(arguments.delay).items():
-                for ordering in ORDERINGS:
-                    folder = Path(name) / f"{lang}-{way.partition(' ')[0]}-{ordering}"
-                    yield _one(lang, way, settings, ordering, model, folder, arguments)
+            wanted = [
+                (way, ordering)
+                for way in settings_of(arguments.delay)
+                for ordering in ORDERINGS
+                if (lang, way, ordering) not in known
+            ]
+            is_trained = any(ordering == "svm-perf" for _, ordering in wanted)
+            model = train(lang, arguments.urls, Path(name)) if is_trained else Path()
+            for way, ordering in wanted:
+                settings = settings_of(arguments.delay)[way]
+                folder = Path(name) / f"{lang}-{way.partition(' ')[0]}-{ordering}"
+                yield _one(lang, way, settings, ordering, model, folder, arguments)
 
 
 def _one(
@@ -188,16 +197,26 @@ def main() -> None:
         crawl_with(arguments.model, arguments.command)
         return
     proxyweb.require()
-    found: list[dict[str, Any]] = []
+    old = arguments.json and arguments.json.exists()
+    found: list[dict[str, Any]] = json.loads(arguments.json.read_text())["crawls"] if old else []
     with contextlib.suppress(KeyboardInterrupt):
-        for each in run(arguments):
+        for each in run(arguments, found):
             found.append(each)
             print(json.dumps(each), flush=True)
-    if arguments.json:
-        command = ["python", "-m", "benchmarks.paper_crawls", *sys.argv[1:]]
-        measured = provenance(command, [proxyweb.URLS, proxyweb.TEXTS], date.today())
-        content = {"measured": measured, "crawls": found, "table": table(found).as_json("crawls")}
-        write_whole(arguments.json, json_text(content))
+            if arguments.json:
+                write(arguments.json, found)
+
+
+def write(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
+    """Write the crawls with their table."""
+    command = ["python", "-m", "benchmarks.paper_crawls", *sys.argv[1:]]
+    measured = provenance(command, [proxyweb.URLS, proxyweb.TEXTS], date.today())
+    ranks = {name: at for at, name in enumerate(ORDERINGS)}
+    ordered = sorted(
+        found, key=lambda each: (each["lang"], -len(each["way"]), ranks[each["ordering"]])
+    )
+    content = {"measured": measured, "crawls": ordered, "table": table(ordered).as_json("crawls")}
+    write_whole(path, json_text(content))
 
 
 if __name__ == "__main__":
