@@ -211,9 +211,14 @@ def write(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
     """Write the crawls with their table."""
     command = ["python", "-m", "benchmarks.paper_crawls", *sys.argv[1:]]
     measured = provenance(command, [proxyweb.URLS, proxyweb.TEXTS], date.today())
-    ranks = {name: at for at, name in enumerate(ORDERINGS)}
+    ways = list(settings_of(0.0))
     ordered = sorted(
-        found, key=lambda each: (each["lang"], -len(each["way"]), ranks[each["ordering"]])
+        found,
+        key=lambda each: (
+            each["lang"],
+            ways.index(each["way"]),
+            ORDERINGS.index(each["ordering"]),
+        ),
     )
     content = {"measured": measured, "crawls": ordered, "table": table(ordered).as_json("crawls")}
     write_whole(path, json_text(content))
