@@ -19,6 +19,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.goals import GoalWatch, watch
 from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.outputs.repair import repair
+from crawler.outputs.text_keeper import TextKeeper
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
@@ -33,7 +34,7 @@ from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.strategies import SEED, Ordering, declines, make_filter
-from crawler.visit import OnSettled, Visitor, keep_nothing
+from crawler.visit import OnSettled, Visitor, VisitRules, keep_nothing
 from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
@@ -210,7 +211,7 @@ def open_crawl(
         visitor=Visitor(
             store.frontier,
             prepared.ordering,
-            prepared.rules,
+            _with_text(prepared, store.run),
             clock,
             on_settled=_tell_all(listeners),
             keep=keep_nothing if store.archive is None else store.archive.keeping,
@@ -224,6 +225,14 @@ def open_crawl(
         gaps=prepared.gaps,
         archive=store.archive,
     )
+
+
+def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:
+    if prepared.extract is None:
+        return prepared.rules
+    is_for_all = prepared.settings.kept_text == "all"
+    keeper = TextKeeper(run.connection, prepared.extract, is_for_all=is_for_all)
+    return replace(prepared.rules, text_of=keeper.text_of)
 
 
 def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
@@ -333,6 +342,8 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         **{f"goal_{name}": _told(getattr(options, name)) for name in _GOALS},
         "delay_s": settings.delay_s,
         "version": settings.version,
+        "text": settings.kept_text,
+        "extractor": settings.extractor,
         "shared": _crawl_name(options, ordering, settings),
     }
 

@@ -18,6 +18,12 @@ from crawler.run_reader import sessions_of
 FLOOR_PAGES = 200
 """Pages whose harvest rate must not fall below `-a floor`: one point of Baykan 2013, Fig. 7."""
 
+CLEAN_WORDS = (
+    "SELECT COALESCE(SUM(words), 0) FROM texts JOIN pages ON pages.id = texts.page"
+    " WHERE copy_of IS NULL AND language = ?"
+)
+"""The words in a language of all texts that are not near-duplicates."""
+
 _LAST_LANGUAGES = "SELECT language FROM pages WHERE outcome = ? ORDER BY id DESC LIMIT ?"
 _S_PER_HOUR = 3600.0
 
@@ -45,9 +51,10 @@ class GoalWatch:
         hours = options.hours
         self.deadline = float("inf") if hours is None else now + hours * _S_PER_HOUR - used_s
 
-    def count(self, record: Record, words: int = 0) -> None:
-        """Count a settled URL, and the words of its text."""
-        self._words += words
+    def count(self, record: Record) -> None:
+        """Count a settled URL, and the words of its text if that is new."""
+        text = record.text.text if record.text is not None and record.is_relevant else None
+        self._words += text.words if text and text.copy_of is None else 0
         if record.outcome == PAGE:
             self._last.append(None if record.language is None else record.is_relevant)
 
@@ -89,8 +96,9 @@ def watch(options: CrawlOptions, connection: sqlite3.Connection, now: float) -> 
     """Return the watch of a session that has just begun in a run."""
     rows = connection.execute(_LAST_LANGUAGES, (PAGE, FLOOR_PAGES)).fetchall()
     labels = [None if language is None else language == options.lang for (language,) in rows]
+    words = connection.execute(CLEAN_WORDS, (options.lang,)).fetchone()[0]
     used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
-    return GoalWatch(options, now=now, used_s=used_s, last=reversed(labels))
+    return GoalWatch(options, now=now, used_s=used_s, words=words, last=reversed(labels))
 
 
 def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool, keeps_text: bool) -> None:

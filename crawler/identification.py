@@ -61,6 +61,7 @@ def page_reader(
             canonical=page.canonical,
             answers=_answers(by, page, download.url) if keeps_answers else None,
             is_noarchive=page.noarchive,
+            title=page.title,
         )
 
     return read

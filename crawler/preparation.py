@@ -15,6 +15,7 @@ from crawler.gaps import gaps
 from crawler.goals import check_goals
 from crawler.identification import Around, page_method, page_reader
 from crawler.options import CrawlOptions
+from crawler.outputs.extraction import Extract, make_extractor
 from crawler.strategies import Ordering, make_ordering
 from crawler.visit import VisitRules
 from crawler.web.contract import Web
@@ -25,7 +26,8 @@ from crawler.web.opening import open_web
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
-    `gaps` are those of `crawler.gaps`.
+    `gaps` are those of `crawler.gaps`. `extract` finds the main text of a page; None: the crawl
+    keeps no text.
     """
 
     options: CrawlOptions
@@ -34,6 +36,7 @@ class Preparation:
     web: Web | None
     rules: VisitRules
     gaps: tuple[str, ...] = ()
+    extract: Extract | None = None
 
 
 def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
@@ -69,10 +72,12 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         options,
         doubts=ordering.doubts_up_to is not None,
         is_shared=settings.frontier is not None,
-        keeps_text=False,
+        keeps_text=settings.kept_text != "none",
     )
     lacks = gaps(options, ordering.name, method)
-    return Preparation(_with_seeds(options, web), settings, ordering, web, rules, lacks)
+    extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
+    options = _with_seeds(options, web)
+    return Preparation(options, settings, ordering, web, rules, lacks, extract)
 
 
 def _check(settings: CrawlSettings) -> None:
@@ -80,6 +85,8 @@ def _check(settings: CrawlSettings) -> None:
         raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
     if settings.makes_wacz and not settings.keeps_warc:
         raise SettingError("LANGFOCUS_WACZ=True packs WARC files; give LANGFOCUS_WARC=True too")
+    if settings.text not in (None, "none") and settings.frontier is not None:
+        raise SettingError("LANGFOCUS_TEXT: a shared crawl (LANGFOCUS_FRONTIER) keeps no texts")
     if settings.bot.fault:
         raise SettingError(settings.bot.fault)
 

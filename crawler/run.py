@@ -19,7 +19,7 @@ from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
-SCHEMA_VERSION = "7"
+SCHEMA_VERSION = "8"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -64,6 +64,18 @@ CREATE TABLE hidden(
 CREATE TABLE links(
     page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
+CREATE TABLE texts(
+    page INTEGER PRIMARY KEY,             -- pages.id
+    words INTEGER NOT NULL,               -- in the page's language, without repeated lines
+    copy_of INTEGER,                      -- texts.page of which it is a near-duplicate
+    content BLOB NOT NULL);               -- title and paragraphs, packed by crawler.page_text
+CREATE TABLE bands(
+    band INTEGER PRIMARY KEY,             -- a part of the signature of a text
+    page INTEGER NOT NULL);               -- texts.page of the last text that has it
+CREATE TABLE repeated(
+    host INTEGER PRIMARY KEY,             -- hosts.id
+    lines TEXT NOT NULL);                 -- its last lines, packed by
+                                          -- crawler.outputs.repeated_lines
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 {TABLE};
 {ARCHIVED_TABLE};

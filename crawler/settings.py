@@ -106,6 +106,7 @@ EXTENSIONS = {
     "scrapy.extensions.spiderstate.SpiderState": None,
     "scrapy.extensions.throttle.AutoThrottle": None,
 }
+FEED_EXPORTERS = {"parquet": "crawler.spiders.items.ParquetFeed"}
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"
@@ -154,6 +155,21 @@ LANGFOCUS_WACZ: Annotated[
     bool,
     Declared("True: at the end the WARC files are also packed into pages.wacz in the run folder"),
 ] = False
+LANGFOCUS_TEXT: Annotated[
+    str | None,
+    Declared(
+        "pages whose title and main text run.db keeps for langfocus export and for feeds",
+        default_help="relevant: those in the language; a shared crawl keeps none",
+        choices=("relevant", "all", "none"),
+    ),
+] = None
+LANGFOCUS_EXTRACTOR: Annotated[
+    str,
+    Declared(
+        "extractor of the main text; trafilatura finds it better and takes twenty times as long",
+        choices=("resiliparse", "trafilatura"),
+    ),
+] = "resiliparse"
 LANGFOCUS_RANDOM_STATE: Annotated[int, Declared("seed of all random draws of a crawl", least=0)] = 0
 LANGFOCUS_URL_MODEL: Annotated[
     str | None, Declared("file of the URL model", default_help="the one that ships")

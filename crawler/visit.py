@@ -3,6 +3,7 @@
 This module does not import Scrapy. The spider, the simulator and the tests pass downloads in.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from classifiers.urls.standard import absolute
 from crawler import settings
 from crawler.exchange import Exchange
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
+from crawler.page_text import NewText
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource, Ordering
@@ -47,7 +49,7 @@ class Reading(NamedTuple):
     `is_reference` is True if the text is long enough for its language to be evidence for linked
     pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
     gives as its own, None if it gives none. `answers` are those of `Record`. `is_noarchive` is True
-    if the page forbids to keep a copy of it.
+    if the page forbids to keep a copy of it. `title` is the text of its `title` element.
     """
 
     links: Sequence[str]
@@ -61,6 +63,7 @@ class Reading(NamedTuple):
     canonical: str | None = None
     answers: str | None = None
     is_noarchive: bool = False
+    title: str = ""
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
@@ -83,6 +86,8 @@ class RetryRule:
     max_hold_s: float = 3600.0
     max_redirects: int = settings.REDIRECT_MAX_TIMES
 
+
+_log = logging.getLogger(__name__)
 
 PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
@@ -142,6 +147,14 @@ def _no_country(address: str | None) -> str | None:
     return None
 
 
+TextOf = Callable[[Lease, Record, Download, str], NewText | None]
+"""Function that returns the main text of a page with a title; it may raise any error."""
+
+
+def _no_text(lease: Lease, record: Record, download: Download, title: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class VisitRules:
     """The target language, and the functions that read pages and addresses.
@@ -157,6 +170,7 @@ class VisitRules:
     country_of: Callable[[str | None], str | None] = _no_country
     least_seed_score: float = float("-inf")
     stays_on_host: bool = False
+    text_of: TextOf = _no_text
 
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
@@ -252,8 +266,17 @@ class Visitor:
         sifted = sift(reading.links)
         record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
         record = replace(record, canonical=self._canonical(lease, reading))
+        record = self._with_text(lease, record, download, reading.title)
         links = self._score(sifted.wanted, LinkSource(record.is_relevant, lease.depth))
         return self._settle(lease, record, links, download=download)
+
+    def _with_text(self, lease: Lease, record: Record, download: Download, title: str) -> Record:
+        try:
+            text = self._rules.text_of(lease, record, download, title)
+        except Exception:  # whatever an extractor makes of a page
+            _log.warning("%s: its text could not be extracted", lease.url, exc_info=True)
+            return replace(record, has_text_fault=True)
+        return record if text is None else replace(record, text=text)
 
     def _redirected(self, lease: Lease, download: Download) -> Record | None:
         if lease.redirects >= self._rules.retry_rule.max_redirects:

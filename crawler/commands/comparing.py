@@ -50,6 +50,7 @@ class Comparison:
         spider = {**self.arguments, "lang": lang, "strategy": strategy}
         settings = [
             f"LOG_FILE={_log(folder)}",
+            "LANGFOCUS_TEXT=none",
             *self.settings,
             f"JOBDIR={folder}",
             "LANGFOCUS_QUIET=True",

@@ -10,9 +10,11 @@ Every implementation passes the same test suite.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, Protocol
+
+from crawler.page_text import NewText
 
 PAGE = "page"
 """The outcome of a page that was downloaded with a final status; other outcomes do not count as
@@ -44,7 +46,8 @@ class Lease:
     `depth` is the distance from the seeds, `redirects` the number of redirects in a row that led
     here, `retries` the number of calls of `Frontier.retry` for it. `inlinks` are the languages of
     the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
-    the target of a redirect gets those of the redirect.
+    the target of a redirect gets those of the redirect. `parent` is the URL of the page that linked
+    to it first, None for a seed.
     """
 
     fingerprint: int
@@ -55,6 +58,7 @@ class Lease:
     redirects: int
     retries: int
     inlinks: tuple[str, ...] = ()
+    parent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +82,9 @@ class Record:
     `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
     the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
     `is_noarchive` is True if the server or the page forbids to keep a copy of it.
+
+    `text` is the main text of the page, None if the crawl does not keep it. `has_text_fault` is
+    True if the extractor failed. Only the embedded frontier stores texts.
     """
 
     outcome: str
@@ -102,6 +109,8 @@ class Record:
     address: str | None = None
     answers: str | None = None
     is_noarchive: bool = False
+    has_text_fault: bool = False
+    text: NewText | None = field(default=None, repr=False, compare=False)
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
@@ -112,6 +121,7 @@ class Record:
             "ignored_trap": self.ignored_traps,
             "cut_short": int(self.is_cut),
             "noarchive": int(self.is_noarchive),
+            "text_failed": int(self.has_text_fault),
         }
         if self.parser is not None:
             numbers[f"parser_{self.parser}"] = 1

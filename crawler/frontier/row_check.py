@@ -289,11 +289,15 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
         [(admitted, pages, host) for host, *_, admitted, pages in counted],
     )
     connection.execute("DROP TABLE temp.derived")
-    homeless = connection.execute(
-        "DELETE FROM links WHERE page NOT IN (SELECT id FROM pages) RETURNING page"
-    ).fetchall()
+    homeless = [
+        (table, page)
+        for table in ("links", "texts")
+        for (page,) in connection.execute(
+            f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages) RETURNING page"  # noqa: S608
+        ).fetchall()
+    ]
     return chain(
-        (BadRow(f"links {page}", "its page is missing", "") for (page,) in homeless),
+        (BadRow(f"{table} {page}", "its page is missing", "") for table, page in homeless),
         (BadRow(f"urls {url}", "its host is missing", repr(text)) for url, text in lost),
         (BadRow(f"urls {url}", "its state is corrected", repr(queued)) for url, queued in wrong),
         (

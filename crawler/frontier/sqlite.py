@@ -270,7 +270,9 @@ class SqliteFrontier:
             dropped += of_unit
         is_new_host = record.outcome == PAGE and self._storage.count_page(host.id)
         queued = self._queued - 1 + len(outcome.stored) - len(dropped)
-        page = self._storage.add_record(lease, pick.url_id, record, queued)
+        page = self._storage.add_record(lease, record, queued)
+        if record.text is not None:
+            self._storage.add_text(page, host.id, record.text)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
         return _Settlement(outcome, dropped, is_new_host)

@@ -13,10 +13,9 @@ from crawler.frontier import inlinks, outlinks, sketch
 from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, robots_bytes
 from crawler.frontier.row_check import KNOWN, url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
+from crawler.page_text import NewText
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
-
-_PARENT = "SELECT p.url FROM urls AS u JOIN urls AS p ON p.id = u.parent WHERE u.id = ?"
 
 _LATEST = """\
 SELECT MAX(time) FROM (
@@ -24,6 +23,11 @@ SELECT MAX(time) FROM (
     UNION ALL SELECT MAX(fetched_at) FROM robots
     UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
 """The time at which an earlier process was still at work."""
+
+MOST_COMPARED = 2_000_000
+"""Texts among the last so many settled URLs are compared with a new one."""
+
+_PAGES_BETWEEN_PRUNINGS = 10_000
 
 _ROBOTS_BYTES = "SELECT COALESCE(SUM(bytes), 0) FROM robots"
 
@@ -228,13 +232,13 @@ class Storage:
 
     def lease(self, url_id: int) -> Lease:
         """Return the lease of a URL."""
-        fingerprint, url, score, depth, redirects, retries, tally = self._sql(
-            "SELECT fingerprint, url, score, depth, redirects, retries, inlinks"
-            " FROM urls WHERE id = ?",
+        key, url, score, depth, redirects, retries, tally, parent = self._sql(
+            "SELECT fingerprint, url, score, depth, redirects, retries, inlinks,"
+            " (SELECT p.url FROM urls AS p WHERE p.id = u.parent) FROM urls AS u WHERE id = ?",
             (url_id,),
         ).fetchone()
         languages = inlinks.read(tally)
-        return Lease(fingerprint, url, host_of(url), score, depth, redirects, retries, languages)
+        return Lease(key, url, host_of(url), score, depth, redirects, retries, languages, parent)
 
     # Settling.
 
@@ -319,14 +323,13 @@ class Storage:
             self.free_slots(host, len(dropped))
         return [url for url, _, _ in dropped], [(score, url_id) for _, score, url_id in dropped]
 
-    def add_record(self, lease: Lease, url_id: int, record: Record, queued: int) -> int:
+    def add_record(self, lease: Lease, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
-        parent = self._sql(_PARENT, (url_id,)).fetchone()
         values = record_values(record) | {
             "fingerprint": lease.fingerprint,
             "url": lease.url,
             "host": lease.host,
-            "parent": parent and parent[0],
+            "parent": lease.parent,
             "depth": lease.depth,
             "score": lease.score,
             "queued": queued,
@@ -347,6 +350,17 @@ class Storage:
             if not self._sql(statement, (values["fingerprint"],)).rowcount:
                 raise
             return self._sql(INSERT_PAGE, row).lastrowid or 0
+
+    def add_text(self, page: int, host: int, new: NewText) -> None:
+        """Write the text of a settled URL, its place among near-duplicates and its host's lines."""
+        text = new.text
+        row = (page, text.words, text.copy_of, text.packed())
+        self._sql("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?)", row)
+        bands = [(band, page) for band in new.bands]
+        self._many("INSERT OR REPLACE INTO bands VALUES (?, ?)", bands)
+        self._sql("INSERT OR REPLACE INTO repeated VALUES (?, ?)", (host, new.host_lines))
+        if page % _PAGES_BETWEEN_PRUNINGS == 0:
+            self._sql("DELETE FROM bands WHERE page <= ?", (page - MOST_COMPARED,))
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:
         """Write all links of a settled URL, admitted or not."""

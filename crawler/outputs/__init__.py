@@ -1,1 +1,1 @@
-"""The pages of a run as files: WARC, their index, and packages of both."""
+"""What a run keeps of its pages, and what people take away: WARC files, texts, exports."""

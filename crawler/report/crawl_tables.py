@@ -43,9 +43,22 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     beyond = summary.counts.get("domain_full", 0)
     if beyond:
         rows.insert(8, ("links beyond the cap of their domain", f"{beyond:,}"))
+    rows += corpus_rows(summary)
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
     return rows
+
+
+def corpus_rows(summary: Summary) -> list[tuple[str, str]]:
+    """The figures of the corpus; none if the run keeps no text."""
+    corpus = summary.corpus
+    if not corpus.texts:
+        return []
+    return [
+        (f"clean words in {language_name(summary.lang)}", f"{corpus.words:,}"),
+        ("clean words per downloaded MB", number(corpus.words_per_megabyte)),
+        ("near-duplicates", percent(corpus.duplicate_share)),
+    ]
 
 
 def finish(summary: Summary) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 from crawler.errors import RunFolderError
 from crawler.report.closing import closing_advice
+from crawler.report.corpus import Corpus, corpus_of
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import json_text, write_whole
 from crawler.run_reader import reading, sessions_of
@@ -65,6 +66,8 @@ class Summary:
     seeds: list[str]
     gaps: list[str]
     """What does not know the language of the crawl, a sentence each (`crawler.gaps`)."""
+    corpus: Corpus
+    """The texts that the run keeps."""
     advice: list[str]
     """What a next crawl may do otherwise, a sentence each (`crawler.report.closing`)."""
     settings: dict[str, str]
@@ -137,6 +140,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         harvest_last_200=last_portion(connection, lang).harvest_rate,
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
+        corpus=corpus_of(connection, lang, tallies.bytes),
         advice=closing_advice(
             connection, lang, host_cap=_whole(meta.get("host_cap")), relevant=relevant
         ),

@@ -55,7 +55,7 @@ _ADMISSIONS = {
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
-_RECORD = [field.name for field in fields(Record)]
+_RECORD = [field.name for field in fields(Record) if field.name != "text"]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
 _POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
@@ -262,6 +262,7 @@ class RedisFrontier(StoredCrawl):
             int(redirects),
             int(retries),
             _grouped(inlinks.split()[:MAX_INLINKS]),
+            parent or None,
         )
 
     def ready_at(self, now: float) -> float | None:

@@ -1,45 +1,31 @@
-"""The item of each page for Scrapy's feeds and pipelines."""
+"""Items of pages for Scrapy's feeds: which fields they have is in `crawler.outputs.page_item`."""
 
-from dataclasses import dataclass
+from dataclasses import fields
+from typing import IO, Any
 
-from crawler.frontier.base import Lease, Record
+from itemadapter import ItemAdapter
+from scrapy.exporters import BaseItemExporter
 
+from crawler.outputs.page_item import PageItem
+from crawler.outputs.parquet import ParquetWriter
 
-@dataclass(frozen=True, slots=True)
-class PageItem:
-    """A page with a final status, as in the run's table `pages`.
-
-    `score` is the score that the ordering gave before the fetch, `fetched_at` is in unix seconds,
-    `bytes` is the size of the body. `language` None: the page has no label.
-    """
-
-    url: str
-    status: int | None
-    language: str | None
-    confidence: float | None
-    method: str | None
-    is_relevant: bool
-    charset: str | None
-    country: str | None
-    bytes: int
-    score: float
-    depth: int
-    fetched_at: float
+_FIELDS = tuple(field.name for field in fields(PageItem))
 
 
-def item_of(lease: Lease, record: Record) -> PageItem:
-    """Return the item of a settled page."""
-    return PageItem(
-        lease.url,
-        record.status,
-        record.language,
-        record.confidence,
-        record.method,
-        record.is_relevant,
-        record.charset,
-        record.country,
-        record.bytes,
-        lease.score,
-        lease.depth,
-        record.fetched_at,
-    )
+class ParquetFeed(BaseItemExporter):
+    """Writes the items of a crawl as a Parquet file: `-O pages.parquet`."""
+
+    def __init__(self, file: IO[bytes], **options: Any) -> None:
+        """Begin a file; Scrapy's options for other formats have no effect."""
+        super().__init__(dont_fail=True, **options)
+        self._writer = ParquetWriter(file)
+
+    def export_item(self, item: Any) -> None:
+        """Add an item; a pipeline may have made another kind of item of a page."""
+        values: dict[str, Any] = ItemAdapter(item).asdict()
+        fields_of_page: dict[str, Any] = {name: values.get(name) for name in _FIELDS}
+        self._writer.write(PageItem(**fields_of_page))
+
+    def finish_exporting(self) -> None:
+        """Write the end of the file."""
+        self._writer.close()

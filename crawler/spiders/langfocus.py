@@ -16,11 +16,11 @@ from crawler.crawl import Crawl, open_crawl
 from crawler.errors import StorageError
 from crawler.frontier.base import ADDRESS_FULL, PAGE, Lease, LeaseError
 from crawler.options import CrawlOptions
+from crawler.outputs.page_item import PageItem, settled_item
 from crawler.politeness.network import AddressCapError, BusyAddressError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
-from crawler.spiders.items import PageItem, item_of
 from crawler.spiders.printable_log import make_log_printable
 from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT
 from crawler.spiders.responses import (
@@ -143,7 +143,9 @@ class LangfocusSpider(Spider):
             self.crawl.visitor.failed(lease, "error", is_final=True)
             return []
         is_page = record is not None and record.outcome == PAGE
-        return [item_of(lease, record)] if self._wants_items and record and is_page else []
+        if not (self._wants_items and record and is_page):
+            return []
+        return [settled_item(self.crawl.run.connection, lease, record)]
 
     @settles
     def on_failure(self, failure: Failure) -> None:

@@ -1,5 +1,6 @@
 """The goals of a crawl: which is reached when, also after a kill, and which are refused."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
 from crawler.goals import FLOOR_PAGES, GoalWatch, check_goals
 from crawler.options import CrawlOptions
+from crawler.page_text import NewText, PageText
 from tests.support.crawls import crawl, rows, summary
 from tests.support.report_run import Row, make_run
 
@@ -19,6 +21,10 @@ def options(**goals: Any) -> CrawlOptions:
 
 def page(language: str | None = "de") -> Record:
     return Record(PAGE, 0.0, 200, True, language == "de", language)
+
+
+def with_words(words: int, language: str = "de", copy_of: int | None = None) -> Record:
+    return replace(page(language), text=NewText(PageText("", (), words, copy_of)))
 
 
 def counts(**numbers: int) -> Counts:
@@ -54,9 +60,11 @@ def test_a_goal_that_the_frontier_counts_has_its_name(
 
 def test_the_page_that_brings_enough_words_is_the_last() -> None:
     goals = GoalWatch(options(words=100), now=0.0, words=60)
-    goals.count(page(), 39)
+    goals.count(with_words(39))
+    goals.count(with_words(99, copy_of=1))
+    goals.count(with_words(99, language="en"))
     assert (goals.is_over(), goals.may_fetch(0.0)) == (False, True)
-    goals.count(page(), 1)
+    goals.count(with_words(1))
     assert (goals.is_over(), goals.may_fetch(0.0)) == (True, False)
     assert goals.reached(counts(), 0.0) == "words"
 

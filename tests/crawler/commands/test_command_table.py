@@ -39,6 +39,7 @@ def test_every_module_of_the_package_that_has_a_command_is_found() -> None:
         "coverage",
         "crawl",
         "evaluate",
+        "export",
         "graph",
         "identify",
         "merge",

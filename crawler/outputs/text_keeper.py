@@ -1,0 +1,101 @@
+"""The text of each page of a crawl, with what other pages of the run tell about it.
+
+The run stores the text in the transaction that settles the page, together with the index of
+near-duplicates and the lines of hosts. So a crawl that was killed goes on with the same state.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+
+from crawler.frontier.base import Lease, Record
+from crawler.outputs.extraction import Extract, paragraphs_of
+from crawler.outputs.near_duplicates import THRESHOLD, Runs, bands_of, jaccard, runs_of
+from crawler.outputs.paragraph_languages import differing_languages
+from crawler.outputs.repeated_lines import repeated
+from crawler.outputs.words import number_of_words, units
+from crawler.page_text import NewText, PageText, Paragraph, unpacked
+from crawler.visit import Download
+
+KEPT_TEXTS: Final = ("relevant", "all", "none")
+"""The pages whose text a crawl keeps."""
+
+_MOST_CANDIDATES: Final = 3
+
+_SHARING = "SELECT page FROM bands WHERE band IN (SELECT value FROM json_each(?))"
+_CONTENT = "SELECT content, words, copy_of FROM texts WHERE page = ?"
+_LINES = "SELECT lines FROM repeated WHERE host = (SELECT id FROM hosts WHERE host = ?)"
+
+
+class TextKeeper:
+    """Reads the text of a page that is about to be settled."""
+
+    def __init__(
+        self, connection: sqlite3.Connection, extract: Extract, *, is_for_all: bool
+    ) -> None:
+        """Compare with the texts of a run; without `is_for_all` only relevant pages have one."""
+        self._sql = connection.execute
+        self._extract = extract
+        self._is_for_all = is_for_all
+
+    def text_of(
+        self, lease: Lease, record: Record, download: Download, title: str
+    ) -> NewText | None:
+        """Return the text of a page, None if the crawl does not keep it.
+
+        A page with `noarchive` has none. Raises whatever the extractor raises.
+        """
+        is_wanted = self._is_for_all or record.is_relevant
+        if not is_wanted or record.parser is None or record.is_noarchive:
+            return None
+        parts = paragraphs_of(download.body, download.content_type, self._extract)
+        runs = runs_of(units(" ".join(parts)))
+        bands = bands_of(runs)
+        copy_of, index = self._nearest(runs, bands)
+        lines = self._sql(_LINES, (lease.host,)).fetchone()
+        are_repeated, host_lines = repeated(parts, lines[0] if lines else None)
+        languages = differing_languages(parts, record.language)
+        paragraphs = tuple(map(Paragraph, parts, languages, are_repeated))
+        text = PageText(title, paragraphs, _own_words(paragraphs), copy_of)
+        return NewText(text, () if index == 1.0 else bands, self._url_of(copy_of), host_lines)
+
+    def _url_of(self, page: int | None) -> str | None:
+        row = self._sql("SELECT url FROM pages WHERE id = ?", (page,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def _nearest(self, runs: Runs, bands: Sequence[int]) -> tuple[int | None, float]:
+        """Return the page whose text is most like one, and the Jaccard index of both.
+
+        None and 0 if no text is a near-duplicate.
+        """
+        if not bands:
+            return None, 0.0
+        sharing = self._sql(_SHARING, (json.dumps(bands),)).fetchall()
+        shared = Counter(page for (page,) in sharing)
+        candidates = sorted(shared, key=lambda page: (-shared[page], page))[:_MOST_CANDIDATES]
+        best: tuple[int | None, float] = (None, 0.0)
+        for page in candidates:
+            index = jaccard(runs, self._runs_of(page))
+            if index >= THRESHOLD and index > best[1]:
+                best = page, index
+            if index == 1.0:
+                break
+        return best
+
+    def _runs_of(self, page: int) -> Runs:
+        row = self._sql(_CONTENT, (page,)).fetchone()
+        try:
+            paragraphs = unpacked(*row).paragraphs if row else ()
+        except ValueError:  # a damaged text is like no other
+            return runs_of(())
+        return runs_of(units(" ".join(part.text for part in paragraphs)))
+
+
+def _own_words(paragraphs: Sequence[Paragraph]) -> int:
+    return sum(
+        number_of_words(part.text)
+        for part in paragraphs
+        if part.language is None and not part.is_repeated
+    )
