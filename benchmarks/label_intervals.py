@@ -1,12 +1,12 @@
 """How often the intervals from a person's labels hold the truth, on simulated runs.
 
-    python -m benchmarks.label_intervals [--samples 1000] [--json docs/report/label-intervals.json]
+    python -m benchmarks.label_intervals [--samples 1000] [--json FILE]
 
 A run has 20,000 pages in seven strata (the identifier's answer and its confidence), and in each a
 known number of pages in the target language. Samples are drawn as `langfocus sample` draws them,
 labelled without a mistake, and estimated as `langfocus report --labels` does. A 95 % interval
-should hold the true value in 95 of 100 samples. The rival is the interval of the textbook (Cochran 1977,
-5.4: the stratified estimate and 1.96 standard errors), on the same samples. Prints a table.
+should hold the true value in 95 of 100 samples. The rival is the interval of the textbook (Cochran
+1977, 5.4: the stratified estimate and 1.96 standard errors), on the same samples. Prints a table.
 """
 
 import argparse

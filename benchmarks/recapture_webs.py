@@ -2,12 +2,12 @@
 
     python -m benchmarks.recapture_webs [--webs 5] [--scale 0.05] [--json FILE]
 
-Webs are generated (`crawler/simulate/generate.py`), so all their relevant pages are known. Groups of
-crawls are estimated as `langfocus coverage` does: by different strategies from the same seeds, and
-by one strategy from different random seeds, until nothing is queued or until a number of pages. For
-comparison as many pages drawn at random as the crawls found, which is what the estimator assumes. A
-group is shown with its mean true and mean estimated coverage, of the first crawl and of all
-together, and with the webs on which the interval held the truth. Prints a table.
+Webs are generated (`crawler/simulate/generate.py`), so all their relevant pages are known. Groups
+of crawls are estimated as `langfocus coverage` does: by different strategies from the same seeds,
+and by one strategy from different random seeds, until nothing is queued or until a number of pages.
+For comparison as many pages drawn at random as the crawls found, which is what the estimator
+assumes. A group is shown with its mean true and mean estimated coverage, of the first crawl and of
+all together, and with the webs on which the interval held the truth. Prints a table.
 """
 
 import argparse

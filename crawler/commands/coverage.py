@@ -10,7 +10,7 @@ The runs are crawls for one language by different strategies, or from different 
 have in common, the better the estimate. All of them should have ended because nothing was queued;
 a budget of pages makes them share fewer pages, and the estimate higher.
 
-Crawls are not independent, so the coverage is an upper bound (docs/report.md).
+Crawls are not independent, so the coverage is mostly too high (docs/report.md).
 
 examples:
   langfocus coverage runs/de-svm runs/de-random

@@ -126,8 +126,8 @@ def _notes(pages: Recapture, number: int) -> list[str]:
     notes = [
         f"By {by}, from {pages.shared:,} pages that two runs or more share. It assumes that a page "
         "is found by one run independently of the others. Crawls are not independent: all find "
-        "the pages with many links. So fewer pages are estimated than exist, and a coverage is an "
-        "upper bound; the interval holds the error of chance only."
+        "the pages with many links. So fewer pages are estimated than exist, and a coverage is "
+        "mostly too high; the interval holds the error of chance only."
     ]
     if pages.population is None:
         notes.append("The runs share no page, so nothing can be estimated.")
