@@ -10,7 +10,8 @@ file, and any of the four is killed. A walk of the web and the server's own log 
 Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
 many URLs as the cap. No host was contacted sooner than the delay after its last answer. With
 `--settings LANGFOCUS_WARC=True` the WARC files hold each answer of the run once and nothing else
-(`benchmarks.killwarc`). Prints one JSON line; exit code 1 if anything is wrong.
+(`benchmarks.killwarc`). Without Redis every page in the language has its text, in the run and in an
+export (`benchmarks.killtexts`). Prints one JSON line; exit code 1 if anything is wrong.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from benchmarks.killtexts import misexported
 from benchmarks.killwarc import misarchived
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
 from crawler.shared.stored import connect
@@ -293,6 +295,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
     wrong += misrecorded(web, records) + overcrowded(web, server.log)
     if redis is None:
+        wrong += misexported(run, folder / "pages.jsonl")
         slots = dict(rows(run, "SELECT host, admitted FROM hosts"))
         left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
         wrong += [f"{left} URLs are still queued"] * bool(left)
@@ -310,6 +313,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "kills": dict(kills.hit),
         "kills_at_start": kills.early,
         "records": len(records),
+        "texts": rows(run, "SELECT COUNT(*) FROM texts")[0][0],
         "reachable": len(web.settled()) + sum(map(len, web.crowds().values())),
         "expected": len(web.settled())
         + sum(min(HOST_CAP, len(urls)) for urls in web.crowds().values()),
