@@ -101,6 +101,15 @@ MAX_NEIGHBOURS: Final = 10
 MAX_NEIGHBOUR_NATS: Final = 9.0
 THIN: Final = 0.25
 """Confidence below which the language is unknown."""
+EVEN: Final = 0.5
+"""Probability of no known language that is as large as that of all known ones together."""
+MOST_NONE: Final = 0.35
+"""The same up to which a language with a small Web is named for a long text alone. It was chosen with
+each language left out of the model in turn (docs/page-identification.md)."""
+SUPPORT: Final = 1.0
+"""Nats of other evidence from which a text is not alone."""
+LONG_TEXT: Final = 200
+"""Letters from which a text is long."""
 NO_LANGUAGE: Final = "none"
 """Stands for all languages that are not known, and for texts in no language."""
 
@@ -173,7 +182,7 @@ class Composite:
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
         ranking = scales.ranking()
-        if _is_doubtful(ranking):
+        if _is_doubtful(scales, ranking):
             _weigh_neighbours(scales, "inlinks", surroundings.inlinks, INLINK_NATS)
             _weigh_neighbours(scales, "outlinks", surroundings.outlinks, OUTLINK_NATS)
             _weigh_url(scales, surroundings.url)
@@ -185,7 +194,7 @@ class Composite:
     ) -> PageLanguage:
         if not ranking:
             return unknown(_nothing(page, scales.ballot))
-        if _share_of_none(ranking) > 0.5:  # more than all known ones together
+        if _share_of_none(ranking) > _most_none(scales, ranking):
             return unknown(f"the text is in no known language: {_reason(scales, ranking)}")
         ranking = sorted(ranking, key=lambda pair: pair[0] == NO_LANGUAGE)
         language, confidence = ranking[0]
@@ -198,16 +207,29 @@ class Composite:
         return PageLanguage(language, confidence, decided, reason, shares)
 
 
-def _is_doubtful(ranking: list[tuple[str, float]]) -> bool:
+def _is_doubtful(scales: _Scales, ranking: list[tuple[str, float]]) -> bool:
     """Whether the page alone leaves a doubt between known languages, or is in none of them."""
     none = _share_of_none(ranking)
     best = max((share for code, share in ranking if code != NO_LANGUAGE), default=0.0)
-    return none > 0.5 or best < DOUBT * (1 - none)
+    return none > _most_none(scales, ranking) or best < DOUBT * (1 - none)
 
 
 def _share_of_none(ranking: list[tuple[str, float]]) -> float:
     """The probability that the page is in no known language."""
     return dict(ranking).get(NO_LANGUAGE, 0.0)
+
+
+def _most_none(scales: _Scales, ranking: list[tuple[str, float]]) -> float:
+    """The share of NO_LANGUAGE up to which the best language is named.
+
+    A page in an unknown language often resembles a known one with a small Web: such a language
+    needs more than an even chance if a long text is all there is for it.
+    """
+    language = next((code for code, _ in ranking if code != NO_LANGUAGE), "")
+    others = (nats for kind, code, nats, _ in scales.pieces if kind != "text" and code == language)
+    is_supported = sum(others) >= SUPPORT
+    is_short = scales.ballot.letters < LONG_TEXT
+    return EVEN if is_supported or is_short or not is_rare(language) else MOST_NONE
 
 
 @cache

@@ -226,6 +226,19 @@ def test_the_url_speaks_where_the_page_hardly_does() -> None:
     assert "URL" in found.reason
 
 
+def test_a_text_that_resembles_a_small_language_needs_other_evidence() -> None:
+    corsican = (  # the Universal Declaration of Human Rights; the nearest known one is Sicilian
+        "Cunsidarendu ch’ellu ci voli à ricunnoscia a dignità propria di tutti i membri di a"
+        " famiglia umana è i so diritti pari ed inalienabili par ch’elli sianu fundati a libertà, a"
+        " ghjustizia è a paci ind’u mondu, Cunsidarendu chì, ùn cunniscendu o sprizzendu i diritti"
+        " di l’omu, si hè ghjuntu à atti barbari chì a cuscenza umana ni hè rivultata"
+    )
+    alone = page_of(f"<p>{corsican}")
+    assert alone.language is None
+    assert "in no known language: scn" in alone.reason
+    assert page_of(f"<html lang=scn><p>{corsican}").language == "scn"
+
+
 def test_a_mixed_page_has_the_language_of_its_larger_part() -> None:
     german, english = SENTENCES["de"], SENTENCES["en"]
     assert page_of(f"<p>{english}<p>{german * 5}").language == "de"
