@@ -3,7 +3,7 @@
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
+from typing import NamedTuple
 from zlib import crc32
 
 from crawler.errors import StorageError
@@ -16,7 +16,7 @@ CREATE TABLE archived(
     fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, or another
                                           -- spelling of a URL
     url TEXT NOT NULL, date TEXT NOT NULL, status INTEGER NOT NULL, mime TEXT NOT NULL,
-    digest TEXT NOT NULL,                 -- of the body
+    digest TEXT NOT NULL,                 -- SHA-1 of the body, in hexadecimal
     is_revisit INTEGER NOT NULL,          -- 1: an earlier record has the body
     file TEXT NOT NULL,
     start INTEGER NOT NULL,               -- bytes: the answer begins
@@ -26,8 +26,7 @@ CREATE TABLE archived(
 CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0"""
 
 
-@dataclass(frozen=True, slots=True)
-class ArchivedRow:
+class ArchivedRow(NamedTuple):
     """An exchange in a WARC file; see the columns of `TABLE`."""
 
     fingerprint: int | None
@@ -44,11 +43,12 @@ class ArchivedRow:
 
     def checksum(self) -> int:
         """Return a checksum of all values."""
-        return crc32("\x1f".join(map(str, astuple(self))).encode("utf-8", "replace"))
+        return crc32(repr(tuple(self)).encode("utf-8", "replace"))
 
 
-_COLUMNS = ", ".join(field.name for field in fields(ArchivedRow))
-_INSERT = f"INSERT INTO archived({_COLUMNS}, checksum) VALUES ({'?, ' * len(fields(ArchivedRow))}?)"  # noqa: S608
+_COLUMNS = ", ".join(ArchivedRow._fields)
+_PLACES = "?, " * len(ArchivedRow._fields)
+_INSERT = f"INSERT INTO archived({_COLUMNS}, checksum) VALUES ({_PLACES}?)"  # noqa: S608
 _ALL = f"SELECT id, {_COLUMNS}, checksum FROM archived ORDER BY id"  # noqa: S608
 _ORIGINAL = "SELECT url, date FROM archived WHERE digest = ? AND is_revisit = 0 LIMIT 1"
 _UNSETTLED = """\
@@ -69,13 +69,13 @@ def storing() -> Iterator[None]:
 def add(connection: sqlite3.Connection, row: ArchivedRow) -> int:
     """Store a row and return its id; raises `StorageError`."""
     with storing():
-        cursor = connection.execute(_INSERT, (*astuple(row), row.checksum()))
+        cursor = connection.execute(_INSERT, (*row, row.checksum()))
     return cursor.lastrowid or 0
 
 
 def add_all(connection: sqlite3.Connection, rows: Iterable[ArchivedRow]) -> None:
     """Store rows in the caller's transaction."""
-    connection.executemany(_INSERT, ((*astuple(row), row.checksum()) for row in rows))
+    connection.executemany(_INSERT, ((*row, row.checksum()) for row in rows))
 
 
 def remove(connection: sqlite3.Connection, row: int) -> None:

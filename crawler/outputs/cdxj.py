@@ -11,6 +11,7 @@ from typing import Final
 from crawler.errors import StorageError
 from crawler.outputs.archived import ArchivedRow
 from crawler.outputs.kept import kept_exchanges
+from crawler.outputs.warc_records import written_digest
 
 INDEX: Final = "index.cdxj"
 """The name of the index in a run folder."""
@@ -57,7 +58,7 @@ def _line(row: ArchivedRow) -> str:
         "url": row.url,
         "mime": "warc/revisit" if row.is_revisit else row.mime,
         "status": str(row.status),
-        "digest": row.digest,
+        "digest": written_digest(bytes.fromhex(row.digest)),
         "length": str(row.length),
         "offset": str(row.start),
         "filename": row.file,

@@ -121,7 +121,7 @@ class WarcArchive:
         self._files.prepare()
         digest = digest_of(exchange.body)
         is_whole = exchange.body and not exchange.truncated
-        original = archived.original_of(self._connection, digest) if is_whole else None
+        original = archived.original_of(self._connection, digest.hex()) if is_whole else None
         answer = pack_answer(exchange, digest, self._files.warcinfo_id, original)
         data = answer.data + self._beside(exchange, record, answer.record_id)
         place = self._files.append(data)
@@ -131,7 +131,7 @@ class WarcArchive:
             warc_date(exchange.began_at),
             _status(exchange),
             _mime(exchange),
-            digest,
+            digest.hex(),
             int(original is not None),
             place.file,
             place.offset,

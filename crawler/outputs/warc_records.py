@@ -3,6 +3,7 @@
 import time
 from base64 import b32encode
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha1
 from io import BytesIO
 from typing import Final, NamedTuple
@@ -28,7 +29,13 @@ _KINDS = {
     "revisit": WarcRecordType.revisit,
     "metadata": WarcRecordType.metadata,
 }
-_HTTP = {"response": "response", "revisit": "response", "request": "request"}
+_TYPES = {
+    "warcinfo": "application/warc-fields",
+    "response": "application/http; msgtype=response",
+    "request": "application/http; msgtype=request",
+    "revisit": "application/http; msgtype=response",
+    "metadata": "application/warc-fields",
+}
 _GZIP = 31  # window bits of a gzip member
 
 
@@ -48,58 +55,66 @@ class Packed(NamedTuple):
 
 def warc_date(seconds: float) -> str:
     """Return unix seconds as a WARC-Date."""
+    return _date(int(seconds))
+
+
+@lru_cache(maxsize=256)
+def _date(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
-def digest_of(data: bytes) -> str:
-    """Return the SHA-1 of some bytes as a WARC digest."""
-    return f"sha1:{b32encode(sha1(data, usedforsecurity=False).digest()).decode()}"
+def digest_of(data: bytes) -> bytes:
+    """Return the SHA-1 of some bytes."""
+    return sha1(data, usedforsecurity=False).digest()
 
 
-def pack(kind: str, date: str, headers: Mapping[str, str], block: bytes) -> Packed:
-    """Return a record with its block digest; `headers` are those beside the mandatory ones."""
+def written_digest(digest: bytes) -> str:
+    """Return a SHA-1 as WARC files and their indexes write it."""
+    return f"sha1:{b32encode(digest).decode()}"
+
+
+def pack(
+    kind: str, date: str, headers: Mapping[str, str], block: bytes, digest: bytes | None = None
+) -> Packed:
+    """Return a record with its block digest; `headers` are those beside the mandatory ones.
+
+    `digest` is the SHA-1 of the payload, None if it has none.
+    """
     record = WarcRecord()
     record.init_headers(_KINDS[kind])
-    record.headers["WARC-Date"] = date
+    fields = record.headers
+    fields["WARC-Date"] = date
     for name, value in headers.items():
-        record.headers[name] = value
-    if kind in _HTTP:
-        record.headers["Content-Type"] = f"application/http; msgtype={_HTTP[kind]}"
-    else:
-        record.headers["Content-Type"] = "application/warc-fields"
+        fields[name] = value
+    fields["Content-Type"] = _TYPES[kind]
     record.set_bytes_content(block)
     plain = BytesIO()
-    record.write(plain, checksum_data=True)
-    packer = zlib.compressobj(LEVEL, zlib.DEFLATED, _GZIP)
-    data = packer.compress(plain.getbuffer()) + packer.flush()
-    return Packed(data, record.headers["WARC-Record-ID"])
+    record.write(plain, checksum_data=True, payload_digest=digest)
+    data = zlib.compress(plain.getbuffer(), LEVEL, _GZIP)
+    return Packed(data, fields["WARC-Record-ID"])
 
 
 def pack_answer(
-    exchange: Exchange, digest: str, warcinfo_id: str, original: Original | None
+    exchange: Exchange, digest: bytes, warcinfo_id: str, original: Original | None
 ) -> Packed:
     """Return the answer of an exchange: a `response`, or a `revisit` of its `original`.
 
-    `digest` is that of the body.
+    `digest` is the SHA-1 of the body.
     """
-    headers = {
-        "WARC-Target-URI": exchange.url,
-        "WARC-Warcinfo-ID": warcinfo_id,
-        "WARC-Payload-Digest": digest,
-    }
+    headers = {"WARC-Target-URI": exchange.url, "WARC-Warcinfo-ID": warcinfo_id}
     if exchange.ip:
         headers["WARC-IP-Address"] = exchange.ip
     if original is None:
         if exchange.truncated:
             headers["WARC-Truncated"] = exchange.truncated
         date = warc_date(exchange.began_at)
-        return pack("response", date, headers, exchange.head + exchange.body)
+        return pack("response", date, headers, exchange.head + exchange.body, digest)
     headers |= {
         "WARC-Profile": REVISIT_PROFILE,
         "WARC-Refers-To-Target-URI": original.url,
         "WARC-Refers-To-Date": original.date,
     }
-    return pack("revisit", warc_date(exchange.began_at), headers, exchange.head)
+    return pack("revisit", warc_date(exchange.began_at), headers, exchange.head, digest)
 
 
 def pack_request(exchange: Exchange, warcinfo_id: str, answer_id: str) -> Packed:
