@@ -274,7 +274,11 @@ def _simulate(found: _Found, opts: argparse.Namespace, watch: Watch) -> None:
         from crawler.simulate.plan import simulate_all
 
         for result in simulate_all(
-            found.graph, found.plan, jobs=opts.jobs, on_progress=watch.pages
+            found.graph,
+            found.plan,
+            jobs=opts.jobs,
+            on_progress=watch.pages,
+            on_web=watch.web,
         ):
             add(result)
 

@@ -86,9 +86,9 @@ def _relevant(folder: Path) -> _Relevant:
         if row is None or not row[0]:
             raise RunFolderError(f"{folder}: its run.db has no language")
         where = "FROM pages WHERE outcome = 'page' AND language = ?"
-        found = connection.execute(f"SELECT fingerprint {where}", row)  # written above
+        found = connection.execute(f"SELECT fingerprint {where}", row)
         pages = np.fromiter((number for (number,) in found), np.int64)
-        hosts = connection.execute(f"SELECT DISTINCT host {where}", row)  # written above
+        hosts = connection.execute(f"SELECT DISTINCT host {where}", row)
         numbers = _numbers(host for (host,) in hosts)
     if not len(pages):
         raise RunFolderError(f"{folder}: no page of this run is in the language {row[0]}")

@@ -208,8 +208,11 @@ def simulate_all(
     jobs: int = 1,
     on_progress: Progress | None = None,
     measure: Measure | None = None,
+    on_web: Callable[[int], None] | None = None,
 ) -> Iterator[SimulatedCrawl]:
     """Yield each simulation as soon as it is done, at most `jobs` at once, in threads.
+
+    `on_web` is called with a random state before its Web is drawn.
 
     Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
     some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
@@ -221,6 +224,8 @@ def simulate_all(
 
     for state in plan.random_states:
         alone = replace(plan, random_states=(state,), draws_webs=False)
+        if on_web is not None:
+            on_web(state)
         web = drawn_again(graph, state)
         yield from _simulate_on(web, alone, jobs, on_progress, measure)
 
