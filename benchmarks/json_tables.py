@@ -29,14 +29,6 @@ def tables_in(content: Any) -> Iterator[dict[str, Any]]:
             yield from tables_in(each)
 
 
-def without_time(table: dict[str, Any]) -> dict[str, Any]:
-    """Return a table without a last column of running times, which differ with each run."""
-    if table.get("head", [""])[-1] == "time":
-        rows = [row[:-1] for row in table["rows"]]
-        return {**table, "head": table["head"][:-1], "rows": rows}
-    return table
-
-
 def main() -> int:
     """Write the smaller file."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
@@ -50,7 +42,7 @@ def main() -> int:
     if unknown:
         print(f"no table {unknown[0]!r}; there are {', '.join(known)}", file=sys.stderr)
         return 1
-    tables = [without_time(known[name]) for name in given.names or known]
+    tables = [known[name] for name in given.names or known]
     small = {"measured": content["measured"], "tables": tables}
     print(write_whole(given.target, json_text(small)))
     return 0

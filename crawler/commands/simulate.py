@@ -15,6 +15,7 @@ from crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from crawler.report.printer import Printer
+    from crawler.report.table import Table
     from crawler.report.watching import Watch
     from crawler.simulate.advice import Advice
     from crawler.simulate.figures import GraphFigures
@@ -125,7 +126,7 @@ class SimulateCommand(LangfocusCommand):
             "graph": graph_json(figures, graph.provenance),
             **simulation_json(plan, results, opts.against),
             "advice": None if advice is None else advice_json(advice),
-            "tables": [table.as_json(_name(table.title)) for table in tables],
+            "tables": [_without_time(table).as_json(_name(table.title)) for table in tables],
         }
         self.write_json(opts, content)
         if opts.html:
@@ -153,6 +154,13 @@ class _Found:
 def _name(title: str) -> str:
     """The name of a table in JSON: its title in lower case, without spaces and signs."""
     return "-".join(re.findall(r"[a-z0-9]+", title.lower()))
+
+
+def _without_time(table: Table) -> Table:
+    """The table without running times, which differ from one run to the next."""
+    if table.head[-1] != "time":
+        return table
+    return replace(table, head=table.head[:-1], rows=[row[:-1] for row in table.rows])
 
 
 def _add_simulation(group: argparse._ArgumentGroup) -> None:

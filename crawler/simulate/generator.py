@@ -160,7 +160,7 @@ class Generator:
         linked = places[self._within(start[:, layout.LINKED], first)]
         hidden = np.maximum.accumulate(relevant * self._measures.hidden_by_distance)
         return (
-            _quantiles(linked, (relevant - hidden)[1:]),
+            _quantiles(linked, np.maximum.accumulate(relevant - hidden)[1:]),
             _quantiles(places[self._within(first, front)], hidden[1:]),
         )
 
