@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -37,6 +37,7 @@ def uncertainty(study: Study) -> Result:
 
 
 Draws = Mapping[tuple[Setting, str], bootstrap.Figures]
+Pair = tuple[str, str, str, bootstrap.Figures, bootstrap.Figures]
 
 
 def _draws(
@@ -84,13 +85,8 @@ def _cells(values: bootstrap.Figures) -> tuple[Cell, Cell]:
 
 
 def _pairs(study: Study, names: Sequence[str], setting: Setting, draws: Draws) -> MeasureTable:
-    """Each pair of classifiers of each language, the better one first."""
-    pairs = []
-    for language in study.languages:
-        of = {name: study.scores(name, language, setting)[:, F1] for name in names}
-        for both in itertools.combinations(names, 2):
-            better, other = sorted(both, key=lambda name: -float(of[name].mean()))
-            pairs.append((language, better, other, of[better], of[other]))
+    """Each pair of classifiers of each language, with the p of three tests."""
+    pairs = list(_each_pair(study, names, setting))
     ours = [significance.corrected_p_value(first, second) for *_, first, second in pairs]
     theirs = [significance.p_value(first, second) for *_, first, second in pairs]
     adjusted = significance.holm(ours)
@@ -121,6 +117,15 @@ def _pairs(study: Study, names: Sequence[str], setting: Setting, draws: Draws) -
             INTERVAL,
         ),
     )
+
+
+def _each_pair(study: Study, names: Sequence[str], setting: Setting) -> Iterator[Pair]:
+    """Yield a language, the better classifier, the other, and F1 of both in each fold."""
+    for language in study.languages:
+        of = {name: study.scores(name, language, setting)[:, F1] for name in names}
+        for both in itertools.combinations(names, 2):
+            better, other = sorted(both, key=lambda name: -float(of[name].mean()))
+            yield language, better, other, of[better], of[other]
 
 
 def _shown(p_value: float) -> str:
