@@ -75,32 +75,28 @@ def crawl_with(model: Path, command: Sequence[str]) -> None:
 
 
 def crawled(
-    web: proxyweb.Served, folder: Path, ordering: str, model: Path, options: Mapping[str, object]
+    web: proxyweb.Served,
+    folder: Path,
+    arguments: Mapping[str, object],
+    settings: Mapping[str, object],
+    model: Path | None,
 ) -> dict[str, Any]:
-    """Crawl once, and return the summary of the run."""
-    given = options["arguments"]
-    assert isinstance(given, dict)
-    if ordering != "svm-perf":
-        arguments = [f"{name}={value}" for name, value in {**given, "strategy": ordering}.items()]
-        return proxyweb.crawl(web, folder, *arguments, **_settings(options))
+    """Crawl once, with the ordering `svm` by `model` if there is one, and return the summary."""
+    if model is None:
+        given = [f"{name}={value}" for name, value in arguments.items()]
+        return proxyweb.crawl(web, folder, *given, **settings)
     command = [sys.executable, "-m", "benchmarks.paper_crawls", "--model", str(model), "--"]
     command += ["crawl", "langfocus"]
-    for name, value in {**given, "strategy": "svm"}.items():
+    for name, value in arguments.items():
         command += ["-a", f"{name}={value}"]
-    for name, value in {"JOBDIR": folder, "LANGFOCUS_QUIET": True, **_settings(options)}.items():
+    for name, value in {"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings}.items():
         command += ["-s", f"{name}={value}"]
     environment = {**os.environ, "http_proxy": f"http://127.0.0.1:{web.port}"}
-    done = subprocess.run(
-        command, cwd=proxyweb.ROOT, env=environment, check=False, capture_output=True, text=True
+    subprocess.run(
+        command, cwd=proxyweb.ROOT, env=environment, check=True, stderr=subprocess.DEVNULL
     )
-    if done.returncode:
-        sys.exit(done.stderr[-2000:])
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
     return summary
-
-
-def _settings(options: Mapping[str, object]) -> dict[str, object]:
-    return {name: value for name, value in options.items() if name != "arguments"}
 
 
 def run(arguments: argparse.Namespace, done: Sequence[Mapping[str, Any]]) -> Iterator[Any]:
@@ -132,8 +128,14 @@ def _one(
     arguments: argparse.Namespace,
 ) -> dict[str, Any]:
     with proxyweb.serve(folder / "web", seed=arguments.web, hosts=arguments.hosts) as web:
-        given = {"lang": lang, "pages": arguments.pages, "seeds": web.seeds[lang][0]}
-        summary = crawled(web, folder / "run", ordering, model, {**settings, "arguments": given})
+        is_paper = ordering == "svm-perf"
+        given = {
+            "lang": lang,
+            "strategy": "svm" if is_paper else ordering,
+            "pages": arguments.pages,
+            "seeds": web.seeds[lang][0],
+        }
+        summary = crawled(web, folder / "run", given, settings, model if is_paper else None)
     judged = web.judge(lang)
     return {
         "lang": lang,
