@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from classifiers.lab.study.result import Result
     from classifiers.lab.study.validation import Study
 
+    Parted = tuple[Sequence[LabelledUrl], Sequence[LabelledUrl] | None]
+
 FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of the paper, which are the default."""
 _OWN: Final = ("content", "model")
@@ -58,7 +60,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
 
         study = None
         if opts.classifiers or set(wanted) != {"model"}:
-            study = _study(rows, tested, languages, workers, resolver, on_progress, opts)
+            study = _study((rows, tested), languages, workers, resolver, on_progress, opts)
             facts |= _facts(study)
         printer.line(", ".join(f"{name} {_shown(value)}" for name, value in facts.items()))
         printer.line()
@@ -69,16 +71,11 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
 
 def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """The experiments to run; the arguments are checked before data are read."""
-    from classifiers.lab.datasets.texts import recognised
     from classifiers.lab.study.catalogue import EVERY
-    from classifiers.lab.study.names import parse
     from classifiers.lab.study.transfer import TRANSFER
 
-    opts.test_sources = parts(opts.test_sources)
-    if opts.test and opts.test_sources:
-        raise StudyError("the test set is either --test FILE or --test-sources")
-    has_test_set = bool(opts.test or opts.test_sources)
-    known = tuple(TRANSFER) if has_test_set else (*EVERY, "content", "model")
+    has_test_set = _check(opts)
+    known = tuple(TRANSFER) if has_test_set else (*EVERY, *_OWN)
     for name in named:
         if name in TRANSFER and not has_test_set:
             raise StudyError(f"experiment {name} needs a test set: give --test or --test-sources")
@@ -86,19 +83,30 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
             raise StudyError(f"experiment {name!r} is none of {', '.join(known)}, all")
     if "content" in named and not opts.content:
         raise StudyError("experiment content needs texts or pages: give --content")
-    if opts.content and recognised(Path(opts.content)) is None:
-        raise StudyError(f"--content {opts.content}: neither labelled texts nor labelled pages")
-    opts.classifiers = parts(opts.classifiers)
-    for name in opts.classifiers:
-        if parse(name).needs_addresses and not opts.mmdb:
-            raise StudyError(f"{name} needs the countries of servers: give --mmdb")
-    if opts.urls is not None and opts.urls < opts.folds and not has_test_set:
-        raise StudyError(f"--urls {opts.urls} does not fill {opts.folds} folds: see --folds")
     if not named:
         return [] if opts.classifiers else ["test-set" if has_test_set else "comparison"]
     if "all" in named:
         return [name for name in known if name != "content" or opts.content]
     return list(dict.fromkeys(named))
+
+
+def _check(opts: argparse.Namespace) -> bool:
+    """Whether there is a test set; raises StudyError for wrong options."""
+    from classifiers.lab.datasets.texts import recognised
+    from classifiers.lab.study.names import parse
+
+    opts.test_sources, opts.classifiers = parts(opts.test_sources), parts(opts.classifiers)
+    if opts.test and opts.test_sources:
+        raise StudyError("the test set is either --test FILE or --test-sources")
+    if opts.content and recognised(Path(opts.content)) is None:
+        raise StudyError(f"--content {opts.content}: neither labelled texts nor labelled pages")
+    for name in opts.classifiers:
+        if parse(name).needs_addresses and not opts.mmdb:
+            raise StudyError(f"{name} needs the countries of servers: give --mmdb")
+    has_test_set = bool(opts.test or opts.test_sources)
+    if opts.urls is not None and opts.urls < opts.folds and not has_test_set:
+        raise StudyError(f"--urls {opts.urls} does not fill {opts.folds} folds: see --folds")
+    return has_test_set
 
 
 def _workers(opts: argparse.Namespace) -> Any:
@@ -123,7 +131,7 @@ def _resolver(opts: argparse.Namespace) -> Any:
 
 def _parted(
     rows: Sequence[LabelledUrl], given: Dataset[LabelledUrl] | None, opts: argparse.Namespace
-) -> tuple[Sequence[LabelledUrl], Sequence[LabelledUrl] | None]:
+) -> Parted:
     """The rows to train on and the rows of the test set; None if there is no test set."""
     if given is not None:
         return rows, list(given)
@@ -143,8 +151,7 @@ def _facts_of_test(given: Dataset[LabelledUrl] | None, opts: argparse.Namespace)
 
 
 def _study(
-    rows: Sequence[LabelledUrl],
-    tested: Sequence[LabelledUrl] | None,
+    parted: Parted,
     languages: Sequence[str],
     workers: Any,
     resolver: Any,
@@ -156,6 +163,7 @@ def _study(
     from classifiers.lab.study.servers import locate
     from classifiers.lab.study.validation import Study
 
+    rows, tested = parted
     least = opts.folds if tested is None else 2
     corpus = draw(rows, languages, urls=opts.urls, least=least, seed=opts.seed)
     if tested is not None:
