@@ -166,7 +166,7 @@ LANGFOCUS_TEXT: Annotated[
 LANGFOCUS_EXTRACTOR: Annotated[
     str,
     Declared(
-        "extractor of the main text; trafilatura finds it better and takes twenty times as long",
+        "extractor of the main text; trafilatura finds it better and takes five times as long",
         choices=("resiliparse", "trafilatura"),
     ),
 ] = "resiliparse"

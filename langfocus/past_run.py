@@ -11,6 +11,7 @@ from crawler.page_row import PAGE_COLUMNS, PageRow, read_pages
 from crawler.run_reader import reading
 
 if TYPE_CHECKING:
+    from crawler.outputs.page_item import PageItem
     from crawler.report.harvest import Summary
 
 
@@ -46,6 +47,13 @@ class Run:
             for row in read_pages(connection):
                 if with_failures or row.outcome == PAGE:
                     yield row
+
+    def texts(self) -> "Iterator[PageItem]":
+        """Yield the pages whose text the run keeps, as feeds and exports have them."""
+        from crawler.outputs.page_item import KeptItems
+
+        with reading(self.folder) as connection:
+            yield from KeptItems(connection)
 
     def table(self, *, with_failures: bool = False) -> dict[str, list[Any]]:
         """Return the pages as columns: field of `PageRow` -> list of its values.

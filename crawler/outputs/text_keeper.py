@@ -19,9 +19,6 @@ from crawler.outputs.words import number_of_words, units
 from crawler.page_text import NewText, PageText, Paragraph, unpacked
 from crawler.visit import Download
 
-KEPT_TEXTS: Final = ("relevant", "all", "none")
-"""The pages whose text a crawl keeps."""
-
 _MOST_CANDIDATES: Final = 3
 
 _SHARING = "SELECT page FROM bands WHERE band IN (SELECT value FROM json_each(?))"

@@ -16,12 +16,12 @@ from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.options import CrawlOptions
 from crawler.outputs.export import export
-from crawler.outputs.page_item import KeptItems, PageItem
+from crawler.outputs.page_item import PageItem
 from crawler.outputs.parquet import schema
 from crawler.report.harvest import summarise
-from crawler.run_reader import reading
 from crawler.strategies import SEED
 from crawler.visit import Download
+from langfocus import Run
 from tests.support.commandline import call
 from tests.support.crawls import crawl, summary
 from tests.support.smallweb import SENTENCES
@@ -72,8 +72,7 @@ class Texts:
         crawl.visitor.answered(lease, Download(url, 200, body, "text/html; charset=utf-8"))
 
     def items(self) -> list[PageItem]:
-        with reading(self.folder) as connection:
-            return list(KeptItems(connection))
+        return list(Run(self.folder).texts())
 
 
 @pytest.fixture

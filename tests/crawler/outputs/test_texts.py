@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crawler.configuration import SETTINGS
 from crawler.outputs.extraction import EXTRACTORS, make_extractor, paragraphs_of
 from crawler.outputs.near_duplicates import BANDS, THRESHOLD, bands_of, jaccard, runs_of
 from crawler.outputs.paragraph_languages import differing_languages
@@ -27,6 +28,10 @@ def test_the_main_text_is_found_without_menu_and_footer(name: str) -> None:
     assert GERMAN in paragraphs
     assert not {"Start", "Kontakt", "Impressum"} & {*paragraphs}
     assert "nichts" not in " ".join(paragraphs)
+
+
+def test_every_extractor_can_be_chosen() -> None:
+    assert SETTINGS["LANGFOCUS_EXTRACTOR"].declared.choices == EXTRACTORS
 
 
 def test_a_page_in_an_old_encoding_and_a_plain_text_have_their_letters() -> None:
