@@ -11,8 +11,9 @@ Two measures, for each extractor in the same process:
   `evaldata.json` and the pages in `cache` and `eval`. F1 of its phrases that must be and must not
   be in the text, over all pages, which is the score that its gate computes.
 
-Cost is the median and the mean of the processor time in milliseconds for a page, decoding included. `all text` is
-resiliparse without the search for the main text. Prints one JSON line for each extractor.
+Cost is the median and the mean of the processor time of a page in milliseconds, decoding included.
+`all text` is resiliparse without the search for the main text. Prints one JSON line for each
+extractor.
 """
 
 import argparse
