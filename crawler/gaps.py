@@ -16,10 +16,10 @@ def gaps(options: CrawlOptions, ordering: str, method: PageMethod) -> tuple[str,
     """Return a sentence for each part that does not know the language of a crawl.
 
     `ordering` is the ordering of the crawl; a missing URL model is told if it was chosen for that
-    reason. `method` identifies the pages.
+    reason. `method` identifies the pages. A census has no language: its own notes are returned.
     """
     if not options.lang:
-        return ()
+        return options.notes
     name = languages.name(options.lang)
     found = [_of_urls(options, ordering, name), _of_pages(options.lang, method, name)]
     if options.web == "live" and not (SEED_FOLDER / f"{options.lang}.txt").exists():

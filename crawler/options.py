@@ -212,6 +212,11 @@ class CrawlOptions:
         """The values of `meta` that tell which hosts a census has; {} for a crawl."""
         return {}
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about the arguments that a user wants to know at the start."""
+        return ()
+
     def seed_batches(self) -> Iterator[Sequence[str]]:
         """Yield the normalised URLs that the crawl starts from."""
         yield self.seeds

@@ -67,6 +67,14 @@ class CensusOptions(CrawlOptions):
             "hosts_file": self.list.path.name,
         }
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence about the lines of the list that name no host."""
+        if not self.list.skipped:
+            return ()
+        lines = f"{self.list.skipped:,} lines name no host and are skipped"
+        return (f"{self.list.path}: {lines}, the first: {self.list.first_skipped}",)
+
     def seed_batches(self) -> Iterator[Sequence[str]]:
         """Yield the portal URLs of the range, so that few of them are in memory at a time."""
         urls = self.list.urls(self.range)

@@ -22,7 +22,8 @@ _CENSUS = "census"
 
 _EXAMPLES = """\
 A run is a folder: run.db, summary.json, report.html. To continue a crawl that was stopped or
-killed, repeat the command with the same JOBDIR.
+killed, repeat the command with the same JOBDIR. The other spider, census, fetches the portal pages
+of listed hosts: langfocus census --help.
 
 examples:
   langfocus crawl -a lang=de -a web=sample -a pages=500

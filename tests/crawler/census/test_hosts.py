@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classifiers.pages.methods import method
 from crawler.census.hosts import ALL_HOSTS, HostRange, read_hosts, read_range
 from crawler.census.options import CENSUS_ARGUMENTS, read_census
 from crawler.errors import SettingError
+from crawler.gaps import gaps
 
 LINES = """\
 # the hosts
@@ -123,4 +125,7 @@ def test_a_census_has_one_url_of_a_host_and_no_caps_of_domains(tmp_path: Path) -
     assert [list(batch) for batch in options.seed_batches()] == [URLS[1:3]]
     assert (options.host_cap, options.domain_slots, options.address_slots) == (1, 0, 0)
     assert options.listed["range"] == "2-3"
+    (note,) = options.notes
+    assert note.endswith("1 lines name no host and are skipped, the first: line 8: 'no host'")
+    assert gaps(options, "bfs", method()) == (note,)
     assert set(CENSUS_ARGUMENTS) == {"hosts", "range", "identify", "web", "archive"}
