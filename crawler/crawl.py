@@ -388,7 +388,7 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
 def _membership(settings: CrawlSettings, meta: Mapping[str, object], folder: Path) -> Membership:
     return Membership(
         worker=worker_name(folder),
-        identity={key: meta[key] for key in IDENTITY},
+        identity={key: meta.get(key, "") for key in IDENTITY},
         lease_s=settings.lease_s,
     )
 

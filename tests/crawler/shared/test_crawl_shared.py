@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import pytest
 
+from benchmarks.killwarc import misarchived
 from tests.support import processes
 from tests.support.crawls import (
     crawl,
@@ -102,8 +103,8 @@ def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCra
     # Each holds one URL of its own before either of them may go on.
     shared.proxy.answers = 8
     with (
-        shared.started("worker1", CONCURRENT_REQUESTS=1) as first,
-        shared.started("worker2", CONCURRENT_REQUESTS=1) as second,
+        shared.started("worker1", CONCURRENT_REQUESTS=1, LANGFOCUS_WARC=True) as first,
+        shared.started("worker2", CONCURRENT_REQUESTS=1, LANGFOCUS_WARC=True) as second,
     ):
         wait_until(lambda: len(shared.agents()) == 2, first, second)
         shared.proxy.answers = None
@@ -111,6 +112,9 @@ def test_two_workers_settle_each_url_once_and_leave_one_report(shared: SharedCra
         ended(second)
     done = shared.merge(shared.server.url)
     assert done.returncode == 0, done.stderr
+    workers = sorted(shared.folder.glob("worker*"))
+    assert misarchived(workers) == misarchived([shared.folder / "all"]) == []
+    assert len(list((shared.folder / "all").glob("pages-*.warc.gz"))) == 2
     assert shared.pages() == sorted(shared.web.urls())
     assert all(shared.shares())
     assert sum(shared.shares()) == len(shared.records())
