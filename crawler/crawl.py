@@ -5,7 +5,7 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +21,7 @@ from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.outputs.repair import repair
 from crawler.outputs.text_keeper import TextKeeper
 from crawler.outputs.warc import WarcArchive, argument_fields
+from crawler.politeness.blocking import Blocking
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.ports import has_bad_port
@@ -53,7 +54,7 @@ class Crawl:
     `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
     of requests for each address. `goals` knows when the crawl must end. `gaps` tells what does not
     know the language (`crawler.gaps`). `archive` keeps the exchanges of the crawl; None: they are
-    not kept.
+    not kept. `blocking` is all that may not be fetched.
     """
 
     options: CrawlOptions
@@ -73,6 +74,7 @@ class Crawl:
     worker: Worker | None = None
     gaps: tuple[str, ...] = ()
     archive: WarcArchive | None = None
+    blocking: Blocking = field(default_factory=Blocking)
     finish_reason: str = ""
     fault: str = ""
     _counts: Counts | None = None
@@ -80,7 +82,12 @@ class Crawl:
     _has_jumped: bool = False
 
     def start(self) -> None:
-        """Queue the seeds; seeds of an earlier session do not change."""
+        """Queue the seeds; seeds of an earlier session do not change.
+
+        URLs that an earlier session queued and that are blocked now leave the queue.
+        """
+        if not self.blocking.is_empty:
+            self.frontier.drop_blocked(self.blocking.blocks)
         for seeds in self.options.seed_batches():
             self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
 
@@ -118,7 +125,14 @@ class Crawl:
     def next(self) -> Lease | None:
         """Return the lease of the next URL, None if there is none now or no more is wanted."""
         now = self.clock()
+        self._follow_block_file(now)
         return self.frontier.next(now) if self.goals.may_fetch(now) else None
+
+    def _follow_block_file(self, now: float) -> None:
+        ignored = self.blocking.follow(now)
+        if ignored is not None:
+            number = self.frontier.drop_blocked(self.blocking.blocks, ignored)
+            _log.warning("%s queued URLs are dropped, as they are blocked now", f"{number:,}")
 
     def ready_at(self) -> float | None:
         """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
@@ -196,6 +210,7 @@ def open_crawl(
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
     goals = watch(options, store.run.connection, clock())
+    blocking = Blocking(prepared.block_file)
     listeners: list[OnSettled] = [lambda _lease, record, _links: goals.count(record)]
     return Crawl(
         options=prepared.options,
@@ -211,7 +226,7 @@ def open_crawl(
         visitor=Visitor(
             store.frontier,
             prepared.ordering,
-            _with_text(prepared, store.run),
+            replace(_with_text(prepared, store.run), is_blocked=blocking.blocks),
             clock,
             on_settled=_tell_all(listeners),
             keep=keep_nothing if store.archive is None else store.archive.keeping,
@@ -224,6 +239,7 @@ def open_crawl(
         worker=store.worker,
         gaps=prepared.gaps,
         archive=store.archive,
+        blocking=blocking,
     )
 
 
@@ -336,6 +352,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "identify": options.identify,
         "answers": "kept" if settings.keeps_answers else "",
         **options.listed,
+        "block": "" if options.block is None else str(options.block),
         "web": str(options.archive) if options.archive else options.web,
         "seeds": list(options.seeds),
         "budget_pages": "" if options.pages is None else options.pages,

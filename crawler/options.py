@@ -179,6 +179,14 @@ class CrawlOptions:
             "begin no request after this many hours of crawling, all sessions together", read=_hours
         ),
     ] = None
+    block: Annotated[
+        Path | None,
+        Declared(
+            "file of what is never fetched, a line each: a host (example.org), a name with all "
+            "names below it (*.example.org), or either with the beginning of paths "
+            "(example.org/private/, */login); it is read again when it changes"
+        ),
+    ] = None
     web: Annotated[
         str,
         Declared("source of the pages (sample is embedded, without a network)", choices=KINDS),

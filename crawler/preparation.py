@@ -16,6 +16,7 @@ from crawler.goals import check_goals
 from crawler.identification import Around, page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.outputs.extraction import Extract, make_extractor
+from crawler.politeness.blocking import BlockFile
 from crawler.strategies import Ordering, make_ordering
 from crawler.visit import VisitRules
 from crawler.web.contract import Web
@@ -28,6 +29,7 @@ class Preparation:
 
     `gaps` are those of `crawler.gaps`. `extract` finds the main text of a page; None: the crawl
     keeps no text.
+    `block_file` is None if the crawl has none.
     """
 
     options: CrawlOptions
@@ -37,6 +39,7 @@ class Preparation:
     rules: VisitRules
     gaps: tuple[str, ...] = ()
     extract: Extract | None = None
+    block_file: BlockFile | None = None
 
 
 def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
@@ -76,8 +79,9 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     )
     lacks = gaps(options, ordering.name, method)
     extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
+    block_file = None if options.block is None else BlockFile(options.block)
     options = _with_seeds(options, web)
-    return Preparation(options, settings, ordering, web, rules, lacks, extract)
+    return Preparation(options, settings, ordering, web, rules, lacks, extract, block_file)
 
 
 def _check(settings: CrawlSettings) -> None:

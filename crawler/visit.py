@@ -14,6 +14,7 @@ from crawler import settings
 from crawler.exchange import Exchange
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
 from crawler.page_text import NewText
+from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource, Ordering
@@ -115,20 +116,27 @@ class Sifted(NamedTuple):
     malformed: int
     ports: int
     traps: int
+    blocked: int = 0
 
 
-def sift(urls: Sequence[str]) -> Sifted:
+def _blocks_nothing(url: str) -> bool:
+    return False
+
+
+def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = _blocks_nothing) -> Sifted:
     """Return the links of a page that may be queued; `urls` are absolute."""
     normal = [url for url in map(normalise, urls) if url]
     allowed = [url for url in normal if not has_bad_port(url)]
     pages = [url for url in allowed if not is_unwanted_file(url)]
-    wanted = [url for url in pages if not is_trap(url)]
+    finite = [url for url in pages if not is_trap(url)]
+    wanted = [url for url in finite if not is_blocked(url)]
     return Sifted(
         list(dict.fromkeys(wanted)),
         files=len(allowed) - len(pages),
         malformed=len(urls) - len(normal),
         ports=len(normal) - len(allowed),
-        traps=len(pages) - len(wanted),
+        traps=len(pages) - len(finite),
+        blocked=len(finite) - len(wanted),
     )
 
 
@@ -140,6 +148,7 @@ def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
         ignored_urls=sifted.malformed + dropped,
         ignored_ports=sifted.ports,
         ignored_traps=sifted.traps,
+        blocked_links=sifted.blocked,
     )
 
 
@@ -161,7 +170,7 @@ class VisitRules:
 
     `country_of` returns the country of an IP address, None if it is unknown. Seeds, and the URLs
     to which they redirect, have at least the score `least_seed_score`. With `stays_on_host` a
-    redirect to another host leads to no page.
+    redirect to another host leads to no page. URLs that `is_blocked` get no request.
     """
 
     language: str
@@ -171,6 +180,7 @@ class VisitRules:
     least_seed_score: float = float("-inf")
     stays_on_host: bool = False
     text_of: TextOf = _no_text
+    is_blocked: Callable[[str], bool] = _blocks_nothing
 
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
@@ -214,8 +224,12 @@ class Visitor:
         self._keep_exchange = keep
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
-        """Return seed URLs as links, normalised and scored in one batch; traps are not left out."""
+        """Return seed URLs as links, normalised and scored in one batch.
+
+        Blocked URLs are left out, traps are not.
+        """
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
+        normal = [url for url in normal if not self._rules.is_blocked(url)]
         return self._as_seeds(self._score(list(dict.fromkeys(normal)), source))
 
     def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
@@ -230,10 +244,11 @@ class Visitor:
         """Settle a URL that a server answered; None: it went back into the queue.
 
         It does for a retry, or if its server redirects to another spelling of the same page.
+        Nothing is kept of the answer for a URL that was blocked meanwhile.
         """
-        if not is_status(download.status):
-            record = Record(PROTOCOL, self._clock(), bytes=len(download.body))
-            return self._settle(lease, record)
+        if self._rules.is_blocked(lease.url) or not is_status(download.status):
+            outcome = BLOCKED if self._rules.is_blocked(lease.url) else PROTOCOL
+            return self._settle(lease, Record(outcome, self._clock(), bytes=len(download.body)))
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:
             return self._redirected(lease, download)
@@ -263,7 +278,7 @@ class Visitor:
 
     def _settle_page(self, lease: Lease, download: Download) -> Record:
         reading = self._rules.read(download, lease.inlinks)
-        sifted = sift(reading.links)
+        sifted = sift(reading.links, self._rules.is_blocked)
         record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
         record = replace(record, canonical=self._canonical(lease, reading))
         record = self._with_text(lease, record, download, reading.title)
@@ -285,7 +300,7 @@ class Visitor:
         found = absolute(download.location or "", download.url)
         target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the page that linked to it.
-        sifted = sift(target)
+        sifted = sift(target, self._rules.is_blocked)
         for url in sifted.wanted:
             if url != lease.url and fingerprint(url) == lease.fingerprint:
                 now = self._clock()

@@ -37,7 +37,7 @@ class CensusArguments:
 
 
 CENSUS_OPTIONS = declarations(CensusArguments) | {
-    name: OPTIONS[name] for name in ("identify", "web", "archive")
+    name: OPTIONS[name] for name in ("identify", "block", "web", "archive")
 }
 """The declaration of each spider argument of a census."""
 

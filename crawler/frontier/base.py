@@ -9,7 +9,7 @@ seconds and are passed in; the frontier has no clock.
 Every implementation passes the same test suite.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple, Protocol
@@ -72,12 +72,13 @@ class Record:
     `address` its IP address, None if unknown. `answers` are those of all kinds of evidence, as a
     JSON object of codes and null; None if they were not kept.
 
-    Four kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
+    Five kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
     style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_ports` name a
     port that no browser opens (`crawler.politeness.ports`); `ignored_traps` look endless
-    (`crawler.politeness.traps`). `is_cut` is True if the body ended too early.
-    `is_reference` is True if the page has enough text for its language to count among the `inlinks`
-    of the URLs that it links to. `parser` is the name of the HTML parser that read it.
+    (`crawler.politeness.traps`); `blocked_links` are blocked (`crawler.politeness.blocking`).
+    `is_cut` is True if the body ended too early. `is_reference` is True if the page has enough text
+    for its language to count among the `inlinks` of the URLs that it links to. `parser` is the name
+    of the HTML parser that read it.
 
     `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
     the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
@@ -111,6 +112,7 @@ class Record:
     is_noarchive: bool = False
     has_text_fault: bool = False
     text: NewText | None = field(default=None, repr=False, compare=False)
+    blocked_links: int = 0
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
@@ -119,6 +121,7 @@ class Record:
             "ignored_url": self.ignored_urls,
             "ignored_port": self.ignored_ports,
             "ignored_trap": self.ignored_traps,
+            "blocked": self.blocked_links,
             "cut_short": int(self.is_cut),
             "noarchive": int(self.is_noarchive),
             "text_failed": int(self.has_text_fault),
@@ -238,6 +241,13 @@ class Frontier(Protocol):
         """Return the time of the next URL from `next`, or None until a lease of this process ends.
 
         If other processes share the frontier, it may only be a time to ask again.
+        """
+
+    def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
+        """Drop the queued URLs that are blocked and return their number; leased URLs stay.
+
+        Their slots are given back, and they are no longer known. `ignored_lines` of the block file
+        are counted. Costs O(queued URLs).
         """
 
     def set_delay(self, host: str, delay_s: float) -> None:

@@ -60,6 +60,9 @@ class Selection(Protocol):
     def put(self, host: QueuedHost) -> None:
         """Add a host with queued URLs to the choice."""
 
+    def withdraw(self, host: QueuedHost) -> None:
+        """Take a ready host out of the choice, until it is put again."""
+
     def add(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL was queued; `host.queued` already counts it."""
 
@@ -103,6 +106,11 @@ class BestFirst:
         if host.head is None:
             host.head = (*self._head_of(host.id), host.id)
         self._push(host.head)
+
+    def withdraw(self, host: QueuedHost) -> None:
+        """Take a ready host out of the choice; its entries in the heap are void."""
+        self._ready -= 1
+        host.head = None
 
     def add(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL was queued; `host.queued` already counts it."""
@@ -197,6 +205,11 @@ class UniformDraw:
             tier.show(host.id)
         if host.drawn is not None:
             self._drawn.setdefault(host.drawn.score, deque()).append(host)
+
+    def withdraw(self, host: QueuedHost) -> None:
+        """Take a ready host out of the choice, until it is put again."""
+        for tier in self._tiers.values():
+            tier.hide(host.id)
 
     def add(self, host: QueuedHost, score: float, url_id: int) -> None:
         """Note that a URL was queued; `host.queued` already counts it."""

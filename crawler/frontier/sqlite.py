@@ -8,7 +8,7 @@ every URL that was leased is therefore still queued.
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
@@ -51,6 +51,16 @@ class _Settlement(NamedTuple):
     outcome: Outcome
     dropped: list[tuple[float, int]]
     is_new_host: bool
+
+
+class _QueuedUrl(NamedTuple):
+    """A queued URL; `host` is the id of its host."""
+
+    id: int
+    url: str
+    host: int
+    host_name: str
+    score: float
 
 
 class SqliteFrontier:
@@ -202,6 +212,37 @@ class SqliteFrontier:
             return rested_at
         ready_at = self._doubt.waits_until(best, now)
         return ready_at if rested_at is None or ready_at <= now else min(rested_at, ready_at)
+
+    def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
+        """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
+        leased = {pick.url_id for pick in self._leased.values()}
+        found: dict[int, list[_QueuedUrl]] = {}
+        with self._storage.transaction() as counts:
+            for url in map(_QueuedUrl._make, self._storage.queued_urls()):
+                if url.id not in leased and is_blocked(url.url):
+                    found.setdefault(url.host, []).append(url)
+            for host, urls in found.items():
+                self._storage.delete_urls(url.id for url in urls)
+                self._storage.free_slots(host, len(urls))
+                self._admitter.free(urls[0].host_name, [url.url for url in urls])
+            number = sum(map(len, found.values()))
+            counts["dropped_blocked"] += number
+            counts["ignored_block_line"] += ignored_lines
+        for host, urls in found.items():
+            self._leave(self._hosts[host], [(url.score, url.id) for url in urls])
+        return number
+
+    def _leave(self, host: QueuedHost, urls: Sequence[tuple[float, int]]) -> None:
+        """Take URLs out of the queue of a host that may be ready."""
+        was_ready = host.is_ready
+        if was_ready:
+            self._selection.withdraw(host)
+            host.is_ready = False
+        if host.drawn is not None and host.drawn.url_id in {url_id for _, url_id in urls}:
+            host.drawn = None
+        self._take_out(host, urls)
+        if was_ready:
+            self._rest(host, host.ready_at, host.ready_at)
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""

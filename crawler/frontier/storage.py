@@ -240,6 +240,17 @@ class Storage:
         languages = inlinks.read(tally)
         return Lease(key, url, host_of(url), score, depth, redirects, retries, languages, parent)
 
+    def queued_urls(self) -> Iterator[tuple[int, str, int, str, float]]:
+        """Yield id, URL, id and name of the host, and score of each queued URL."""
+        yield from self._sql(
+            "SELECT u.id, u.url, u.host, h.host, u.score FROM urls AS u"
+            " JOIN hosts AS h ON h.id = u.host WHERE u.queued = 1"
+        )
+
+    def delete_urls(self, ids: Iterable[int]) -> None:
+        """Delete queued URLs, so that they are no longer known."""
+        self._many("DELETE FROM urls WHERE id = ?", ((url_id,) for url_id in ids))
+
     # Settling.
 
     def unqueue(self, url_id: int) -> None:

@@ -182,12 +182,12 @@ def _allow(lines: str, path: str) -> bool:
     for line in lines.split("\n"):
         is_plain = "*" not in line and line[-1:] != "$"
         text = signed[line[0] == "-"]
-        if text.startswith(line) if is_plain else _matches(line, text):
+        if text.startswith(line) if is_plain else matches(line, text):
             return line[0] == "+"
     return True
 
 
-def _matches(pattern: str, text: str) -> bool:
+def matches(pattern: str, text: str) -> bool:
     """Return True if a text begins with a pattern that has `*` inside or ends with `$`."""
     is_whole = pattern[-1] == "$"
     first, *inner = pattern.removesuffix("$").split("*")

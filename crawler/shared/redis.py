@@ -41,7 +41,7 @@ from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
 from crawler.shared.stored import Records, StoredCrawl
 from crawler.strategies.orderings import Draw
-from crawler.url import fingerprint
+from crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -316,6 +316,26 @@ class RedisFrontier(StoredCrawl):
         self._now = now
         leases = [(held.host, str(key), held.token) for key, held in self._held.items()]
         self._call("renew", leases=leases)
+
+    def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
+        """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
+        found: dict[str, list[str]] = {}
+        for key, url in self.queued_urls():
+            if is_blocked(url):
+                found.setdefault(host_of(url), []).append(key)
+        number = 0
+        for host, keys in found.items():
+            dropped = self._call(
+                "drop",
+                host=host,
+                domain=self._packer.domain_of(host),
+                bucket=self._packer.bucket_of(host),
+                fingerprints=keys,
+            )
+            number += int(dropped)
+        if ignored_lines:
+            self._call("note", counts={"ignored_block_line": ignored_lines})
+        return number
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds, if that is longer."""

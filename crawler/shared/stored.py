@@ -6,8 +6,9 @@ This module needs no rules of the crawl. Only `forget` and `remove` change it.
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from crawler.errors import SettingError, StorageError
@@ -153,6 +154,25 @@ class StoredCrawl:
         words = ("XRANGE", key, first, "+", "COUNT", number)
         ask: Callable[..., Any] = self._client.execute_command
         return list(ask(*words, NEVER_DECODE=True))
+
+    def queued_urls(self) -> Iterator[tuple[str, str]]:
+        """Yield fingerprint and URL of the queued and leased URLs; a few may come twice.
+
+        A URL that is queued meanwhile may be missing.
+        """
+        from msgpack import Unpacker
+
+        ask: Callable[..., Any] = self._client.execute_command
+        words, cursor = ("HSCAN", self.key("urls")), b"0"
+        while True:
+            scan = partial(ask, *words, cursor, "COUNT", _KEYS_A_CALL, NEVER_DECODE=True)
+            cursor, pairs = self._insist(scan)
+            for key, packed in zip(pairs[::2], pairs[1::2], strict=True):
+                reader = Unpacker(unicode_errors="surrogatepass", strict_map_key=False)
+                reader.feed(packed)
+                yield key.decode(), reader.unpack()[0]
+            if int(cursor) == 0:
+                return
 
     def forget(self, ids: Sequence[str], worker: str) -> None:
         """Delete records that are stored elsewhere; a second call is harmless."""

@@ -181,7 +181,8 @@ class LangfocusSpider(Spider):
             self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
             return
         target = redirect_target(response)
-        if target is not None and not crawl.may_contact(target):
+        is_open = target is None or not crawl.blocking.blocks(target)
+        if target is not None and not (is_open and crawl.may_contact(target)):
             self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=True)
             return
         if target is None or not crawl.robots.move(lease.url, target):

@@ -13,6 +13,7 @@ from crawler.clock import CrawlClock
 from crawler.crawl import Crawl
 from crawler.errors import StorageError
 from crawler.frontier.base import Lease, LeaseError
+from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.request_meta import LEASE, LEASED_AT, SLOT
 from crawler.spiders.wakeup import WakeUp, keep_time
@@ -135,6 +136,9 @@ class FrontierScheduler(BaseScheduler):
             self._tending.stop()
 
     def _request(self, lease: Lease) -> Request | None:
+        if self._crawl.blocking.blocks(lease.url):
+            self._refuse(lease, BLOCKED)
+            return None
         if not self._crawl.may_contact(lease.url):
             self._refuse(lease, "private_address")
             return None

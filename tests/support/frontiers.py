@@ -227,6 +227,15 @@ class ObviousFrontier:
         self.ready_from[page.host] = now + self.delay_s
         return admissions
 
+    def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
+        dropped = [
+            k for k in self.known if k.is_queued and not k.is_leased and is_blocked(k.link.url)
+        ]
+        for k in dropped:
+            self.known.remove(k)
+            self._change_slots(k.link.url, -1)
+        return len(dropped)
+
     def _make_known(self, url: str) -> None:
         known = [k for k in self.known if k.link.url == url]
         if not known:

@@ -162,6 +162,42 @@ function commands.release()
   return 'ok'
 end
 
+--@ drop
+
+-- Drops some queued URLs of a host that are blocked, unless they are leased.
+function commands.drop()
+  local host, fps, members, is_blocked = arguments.host, {}, {}, {}
+  local lease = redis_call('HGET', P .. 'leased', host)
+  for _, fp in ipairs(arguments.fingerprints) do
+    is_blocked[fp] = true
+  end
+  is_blocked[lease and unpack_one(lease)[1] or ''] = nil
+  local drawn = redis_call('HGET', P .. 'drawn', host)
+  local drawn_place, drawn_tier = unpack(drawn and unpack_one(drawn) or {})
+  for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1)) do
+    local fp = string.sub(place, 16)
+    if is_blocked[fp] then
+      fps[#fps + 1], members[#members + 1] = fp, place
+      if place == drawn_place then
+        redis_call('ZREM', P .. 'drawn:' .. drawn_tier, host)
+        redis_call('HDEL', P .. 'drawn', host)
+      end
+    end
+  end
+  drop(host, arguments.bucket, fps, members, 'dropped_blocked')
+  refresh({ host })
+  return #fps
+end
+
+--@ note
+
+function commands.note()
+  for name, number in pairs(arguments.counts) do
+    count(name, number)
+  end
+  return 'ok'
+end
+
 --@ delay
 
 function commands.delay()

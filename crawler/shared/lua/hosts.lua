@@ -21,7 +21,7 @@ local function note_promise(host, ready_at, tier)
   end
 end
 
---@ admit seed
+--@ admit drop seed
 
 -- The places in a list of the hosts that are neither leased nor resting.
 local function free_among(hosts, tiers)

@@ -169,7 +169,7 @@ local function packed(row, languages)
   return pack(row, unpack(languages)) .. string.char(#languages)
 end
 
---@ admit seed
+--@ admit drop seed
 
 local function order_after(number)
   return string.format('%015d', totals.order + number)

@@ -1,4 +1,4 @@
---@ admit
+--@ admit drop
 
 -- Part 6, settling.
 
@@ -70,6 +70,21 @@ local function forget_seen(bucket, fps)
   end
 end
 
+-- Drops URLs of a queue with their places in it; `name` is that of their counter.
+local function drop(host, bucket, fps, members, name)
+  if #fps == 0 then
+    return
+  end
+  free_slots(host, #fps, config.directory_cap > 0 and directories_of(fps) or {})
+  write('ZREM', P .. 'queue:' .. host, members)
+  forget_rows(fps)
+  forget_seen(bucket, fps)
+  count_for_all('queued', -#fps)
+  count(name, #fps)
+end
+
+--@ admit
+
 -- Makes the URL that a page gives as its own a known one; it leaves the queue of the page's host.
 local function make_known(host, bucket, fp)
   check_seen(bucket, are_seen(bucket, { fp }), 1)
@@ -87,17 +102,8 @@ local function make_known(host, bucket, fp)
 end
 
 local function drop_unit(host, bucket, directory)
-  local queue = P .. 'queue:' .. host
-  local fps, members = of_unit(redis_call('ZRANGE', queue, 0, -1), directory)
-  if #fps == 0 then
-    return
-  end
-  free_slots(host, #fps, config.directory_cap > 0 and directories_of(fps) or {})
-  write('ZREM', queue, members)
-  forget_rows(fps)
-  forget_seen(bucket, fps)
-  count_for_all('queued', -#fps)
-  count('dropped_irrelevant', #fps)
+  local fps, members = of_unit(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1), directory)
+  drop(host, bucket, fps, members, 'dropped_irrelevant')
 end
 
 local function count_page(host, record)

@@ -164,6 +164,16 @@ class FrontierMachine(RuleBasedStateMachine):
             for k in promising
         )
 
+    @rule(
+        host=st.sampled_from([*HOSTS, "a.de", ""]),
+        path=st.sampled_from(["/", "/en/", "/de/1", "/none"]),
+    )
+    def block(self, host: str, path: str) -> None:
+        def is_blocked(url: str) -> bool:
+            return (not host or host_of(url) == host) and path in url
+
+        assert self.frontier.drop_blocked(is_blocked) == self.model.drop_blocked(is_blocked)
+
     @rule(links=LINKS)
     def seed_more(self, links: list[Link]) -> None:
         self.seed(links)

@@ -100,6 +100,9 @@ class Workers:
     def release(self, lease: Lease, **when: float) -> None:
         self._owner(lease).release(lease, **when)
 
+    def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
+        return self.workers[1 - self.turn].drop_blocked(is_blocked)
+
     def ready_at(self, now: float) -> float | None:
         return self.workers[0].ready_at(now)
 

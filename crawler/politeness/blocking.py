@@ -1,0 +1,239 @@
+"""URLs that a crawl leaves alone: the lines of a file that is read again while the crawl runs.
+
+A line has the form `HOST` or `HOST/PATH`. HOST is a name (`example.org`, with and without `www.`),
+a name with all names below it (`*.example.org`), or `*` for every host. PATH matches the beginning
+of path and query; `*` stands for any characters and a `$` at the end for the end of the URL, as in
+robots.txt (RFC 9309, 2.2.3). A scheme before it is ignored. Text from `#` on is a comment.
+"""
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from crawler.errors import SettingError
+from crawler.politeness.robots_rules import matches
+from crawler.url import host_of, normalise
+
+BLOCKED: Final = "blocked"
+"""The outcome of a queued URL that was blocked before or during its fetch."""
+
+LOOK_EVERY_S: Final = 5.0
+"""Seconds between two looks at the time of the block file."""
+
+_SCHEME = re.compile(r"https?://", re.IGNORECASE)
+_COMMENT = re.compile(r"(?:^|\s)#.*")
+_MOST_NAMED = 5
+
+_log = logging.getLogger(__name__)
+
+
+class BadLine(NamedTuple):
+    """A line that is no entry; `number` counts from 1."""
+
+    number: int
+    reason: str
+
+
+class _Entry(NamedTuple):
+    """An entry: a name, "" for every host, and the pattern of paths, "" for all."""
+
+    name: str
+    is_with_below: bool
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True)
+class BlockList:
+    """Entries by their names; each name has its patterns, "" matches every path.
+
+    `hosts` are single hosts, `domains` are names with all names below them, and `everywhere` are
+    the patterns of every host.
+    """
+
+    hosts: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    domains: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    everywhere: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of entries."""
+        named = (*self.hosts.values(), *self.domains.values())
+        return sum(map(len, named)) + len(self.everywhere)
+
+    def blocks(self, url: str) -> bool:
+        """Return True if a normalised URL is blocked; costs O(labels of its host + patterns)."""
+        host = host_of(url)
+        return any(
+            not pattern or _begins(pattern, _path_of(url)) for pattern in self._patterns(host)
+        )
+
+    def _patterns(self, host: str) -> Iterator[str]:
+        yield from self.hosts.get(host, ())
+        name = host if self.domains else ""
+        while name:
+            yield from self.domains.get(name, ())
+            name = name.partition(".")[2]
+        yield from self.everywhere
+
+
+def _begins(pattern: str, path: str) -> bool:
+    if "*" not in pattern and pattern[-1] != "$":
+        return path.startswith(pattern)
+    return matches(pattern, path)
+
+
+def _path_of(url: str) -> str:
+    """Return path and query of a normalised URL."""
+    return url[url.find("/", url.find("//") + 2) :]
+
+
+def read_lines(lines: Iterable[str]) -> tuple[BlockList, list[BadLine]]:
+    """Return the entries of some lines, and the lines that are none."""
+    hosts: dict[str, list[str]] = {}
+    domains: dict[str, list[str]] = {}
+    everywhere: list[str] = []
+    bad: list[BadLine] = []
+    for number, line in enumerate(lines, 1):
+        text = _COMMENT.sub("", line).strip()
+        if not text:
+            continue
+        try:
+            entry = _entry(text)
+        except ValueError as error:
+            bad.append(BadLine(number, f"{text:.80}: {error}"))
+            continue
+        if entry.name:
+            kind = domains if entry.is_with_below else hosts
+            kind.setdefault(entry.name, []).append(entry.pattern)
+        else:
+            everywhere.append(entry.pattern)
+    return BlockList(_frozen(hosts), _frozen(domains), tuple(everywhere)), bad
+
+
+def _frozen(lists: dict[str, list[str]]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(dict.fromkeys(patterns)) for name, patterns in lists.items()}
+
+
+def _entry(text: str) -> _Entry:
+    """Return the entry of a line; raises ValueError."""
+    host, slash, path = _SCHEME.sub("", text, count=1).partition("/")
+    pattern = _pattern(slash + path)
+    if host == "*":
+        if not pattern.strip("/*$"):
+            raise ValueError("it would block every URL")
+        return _Entry("", True, pattern)
+    is_with_below = host.startswith("*.")
+    name = host.removeprefix("*.")
+    if "*" in name:
+        raise ValueError("in a host name, * is possible only as *. at its beginning, or alone")
+    if ":" in name and not name.startswith("["):
+        raise ValueError("all ports of a host are blocked together: leave the port out")
+    url = None if re.search(r"[\s@?\\%]", host) else normalise(f"http://{name}/")
+    if not name or url is None:
+        raise ValueError("this is no host name")
+    return _Entry(host_of(url), is_with_below, pattern)
+
+
+def _pattern(path: str) -> str:
+    """Return the pattern of a path, spelled as in normalised URLs; "" for every path."""
+    if not path.strip("/"):
+        return ""
+    if re.search(r"\s", path):
+        raise ValueError("a path has no spaces (%20 is one)")
+    url = normalise(f"http://a.example{path}")
+    if url is None:
+        raise ValueError("this is no path of a URL")
+    return _path_of(url)
+
+
+Stamp = Callable[[Path], object]
+"""Returns a value that differs after a file was written; None if there is no file."""
+
+
+def stamp_of(path: Path) -> object:
+    """Return modification time, size and inode of a file, None if it cannot be read."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+class BlockFile:
+    """The block list of a file, read again after the file changes."""
+
+    def __init__(self, path: Path, stamp: Stamp = stamp_of) -> None:
+        """Read the file; raises `SettingError` for a missing file and for a malformed line."""
+        self._path, self._stamp = path, stamp
+        self._looked_at = float("-inf")
+        self._seen = stamp(path)
+        try:
+            self.list, bad = self._read()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(f"-a block={path}: {_told(error)}") from error
+        if bad:
+            more = f" (and {len(bad) - 1:,} more lines)" if len(bad) > 1 else ""
+            raise SettingError(f"-a block={path}:{bad[0].number}: {bad[0].reason}{more}")
+
+    def follow(self, now: float) -> int | None:
+        """Read the file if it changed and return the number of ignored lines, else None.
+
+        Looks at the file at most every `LOOK_EVERY_S`. A file that is gone or cannot be read
+        changes nothing; the log tells it once.
+        """
+        if 0 <= now - self._looked_at < LOOK_EVERY_S:
+            return None
+        self._looked_at = now
+        stamp = self._stamp(self._path)
+        if stamp == self._seen:
+            return None
+        self._seen = stamp
+        try:
+            self.list, bad = self._read()
+        except (OSError, UnicodeDecodeError) as error:
+            _log.warning("%s: %s; the list stays as it was", self._path, _told(error))
+            return None
+        self._tell(bad)
+        return len(bad)
+
+    def _read(self) -> tuple[BlockList, list[BadLine]]:
+        return read_lines(self._path.read_text("utf-8-sig").splitlines())
+
+    def _tell(self, bad: Sequence[BadLine]) -> None:
+        for line in bad[:_MOST_NAMED]:
+            _log.warning("%s:%d is ignored: %s", self._path, line.number, line.reason)
+        more, entries = len(bad) - _MOST_NAMED, len(self.list)
+        if more > 0:
+            _log.warning("%s: %s more lines are ignored", self._path, f"{more:,}")
+        _log.warning("%s was read again: it has %s entries", self._path, f"{entries:,}")
+
+
+def _told(error: OSError | UnicodeDecodeError) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "the file is not UTF-8"
+    return f"cannot be read: {error.strerror or error}"
+
+
+class Blocking:
+    """All that a crawl may not fetch: the list of its file, and the hosts of take-downs."""
+
+    def __init__(self, file: BlockFile | None = None, taken_down: BlockList | None = None) -> None:
+        self._file = file
+        self._taken_down = taken_down or BlockList()
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing is blocked now."""
+        return not self._taken_down and not (self._file and self._file.list)
+
+    def blocks(self, url: str) -> bool:
+        """Return True if a normalised URL may not be fetched."""
+        if self._file is not None and self._file.list.blocks(url):
+            return True
+        return bool(self._taken_down) and self._taken_down.blocks(url)
+
+    def follow(self, now: float) -> int | None:
+        """Read the file again if it changed; see `BlockFile.follow`."""
+        return None if self._file is None else self._file.follow(now)
