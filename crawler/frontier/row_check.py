@@ -296,6 +296,9 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
             f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages) RETURNING page"  # noqa: S608
         ).fetchall()
     ]
+    connection.execute(
+        "UPDATE texts SET copy_of = NULL WHERE copy_of NOT IN (SELECT page FROM texts)"
+    )
     return chain(
         (BadRow(f"{table} {page}", "its page is missing", "") for table, page in homeless),
         (BadRow(f"urls {url}", "its host is missing", repr(text)) for url, text in lost),
