@@ -14,6 +14,7 @@ import pytest
 from crawler.configuration import CrawlSettings
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
+from crawler.goals import watch
 from crawler.options import CrawlOptions
 from crawler.outputs.export import export
 from crawler.outputs.page_item import PageItem
@@ -99,6 +100,14 @@ def test_copies_and_repeated_lines_are_found_also_after_a_kill(texts: Texts) -> 
     corpus = summarise(texts.folder).corpus
     assert (corpus.texts, corpus.duplicates, corpus.duplicate_share) == (4, 1, 0.25)
     assert corpus.words == (one.words or 0) + (three.words or 0) + (four.words or 0)
+
+
+def test_the_words_of_earlier_sessions_count_for_the_goal(texts: Texts) -> None:
+    for url, text in (("http://a.de/1", german(1)), ("http://b.de/", german(1))):
+        texts.settle(url, html(text))
+    connection, words = texts.open().run.connection, len(german(1).split())
+    for goal, is_over in ((words, True), (words + 1, False)):
+        assert watch(CrawlOptions("de", words=goal), connection, 0.0).is_over() is is_over
 
 
 @pytest.mark.parametrize(
