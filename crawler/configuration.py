@@ -22,7 +22,8 @@ class CrawlSettings:
     `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `geoip` None:
     countries are not recorded. `graph` None: no earlier crawl tells the neighbours of a URL.
     `bot` is the name and contact that requests carry.
-    `obeys_robots` is False if robots.txt files are not fetched.
+    `obeys_robots` is False if robots.txt files are not fetched, `obeys_directives` if nofollow and
+    noarchive are ignored. With `uses_hreflang` translations into the language are expected in it.
     `private_addresses` allows hosts of the crawler's own network. At most `per_address` hosts with
     one address are contacted at once; 0 is no limit. With `keeps_links` the run stores the links of
     its pages, with `keeps_answers` the answer of each kind of evidence, with `keeps_warc` its
@@ -43,6 +44,8 @@ class CrawlSettings:
     retry_rule: RetryRule = field(default_factory=RetryRule)
     bot: BotName = field(default_factory=BotName)
     obeys_robots: bool = settings.ROBOTSTXT_OBEY
+    obeys_directives: bool = settings.LANGFOCUS_DIRECTIVES_OBEY
+    uses_hreflang: bool = settings.LANGFOCUS_HREFLANG
     private_addresses: bool = settings.LANGFOCUS_PRIVATE_ADDRESSES
     per_address: int = settings.LANGFOCUS_PER_ADDRESS
     max_crawl_delay_s: float = settings.LANGFOCUS_MAX_CRAWL_DELAY

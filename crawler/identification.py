@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 
 from classifiers.errors import ClassifierError
 from classifiers.pages.binary import binary_kind
+from classifiers.pages.declared import meant
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
     Neighbour,
@@ -16,7 +17,10 @@ from classifiers.pages.method import (
 from classifiers.pages.methods import method
 from classifiers.pages.methods.alone import answers_of
 from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.urls.standard import absolute
 from crawler.errors import SettingError
+from crawler.link_header import ALTERNATE, CANONICAL
+from crawler.politeness.directives import of_metas
 from crawler.visit import Download, Read, Reading
 
 
@@ -38,19 +42,22 @@ def page_reader(
     is_census: bool = False,
     keeps_answers: bool = False,
     around: Around = Surroundings,
+    target: str | None = None,
 ) -> Read:
     """Return a function that parses a page once and identifies its language by a method.
 
     `around` gives the pages that an earlier crawl found around a URL. A census reads no links. With
-    `keeps_answers` the reading has the answer of each kind of evidence alone.
+    `keeps_answers` the reading has the answer of each kind of evidence alone. With a `target`
+    language it has the links to pages that the page declares to be in that language.
     """
 
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
         page, told = identified(download, by, inlinks, around)
         if page is None:
             return Reading([], None, None, None, None)
+        links, canonical = _with_header(page, download)
         return Reading(
-            [] if page.nofollow or is_census else page.links,
+            [] if is_census else [url for url in links if url not in page.nofollowed],
             told.language,
             told.confidence,
             told.method,
@@ -58,13 +65,36 @@ def page_reader(
             0 if is_census else page.dropped_links,
             is_reference=len(page.text) >= MIN_REFERENCE_LENGTH,
             parser=page.parser,
-            canonical=page.canonical,
+            canonical=canonical,
             answers=_answers(by, page, download.url) if keeps_answers else None,
-            is_noarchive=page.noarchive,
+            statements=of_metas(page.statements),
             title=page.title,
+            forbidden=() if is_census else sorted(page.nofollowed),
+            declared=_declared(page, download, target) if target else (),
         )
 
     return read
+
+
+def _with_header(page: ParsedPage, download: Download) -> tuple[list[str], str | None]:
+    """Return the links and the canonical URL of a page, and those that its header names."""
+    links, canonical = page.links, page.canonical
+    for link in download.links:
+        if ALTERNATE in link.relations and link.hreflang:
+            url = absolute(link.target, download.url)
+            links = [*links, url] if url is not None and url not in links else links
+        elif CANONICAL in link.relations:
+            canonical = canonical or absolute(link.target, download.url)
+    return links, canonical
+
+
+def _declared(page: ParsedPage, download: Download, target: str) -> list[str]:
+    """Return the links that the page or its header declares to be in a language."""
+    named = [url for url, tag in page.alternates if target in meant(tag)]
+    for link in download.links:
+        if ALTERNATE in link.relations and target in meant(link.hreflang):
+            named.append(absolute(link.target, download.url) or "")
+    return named
 
 
 def _answers(by: PageMethod, page: ParsedPage, url: str) -> str:

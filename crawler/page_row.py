@@ -36,7 +36,8 @@ class PageRow:
     None for seeds; `depth` is the distance from the seeds. `score` is that of the crawl's ordering
     before the fetch. `queued` is the number of queued URLs after this one was settled. `status`,
     `outcome`, `language`, `confidence`, `method`, `charset`, `country`, `address`, `answers`,
-    `bytes` and `fetched_at` are those of `crawler.frontier.base.Record`.
+    `directives`, `robots_txt`, `bytes` and `fetched_at` are those of
+    `crawler.frontier.base.Record`.
     """
 
     id: int = _column(_GivenBy.ORDER, "INTEGER PRIMARY KEY")
@@ -56,6 +57,8 @@ class PageRow:
     country: str | None = _column(_GivenBy.RECORD)
     address: str | None = _column(_GivenBy.RECORD)
     answers: str | None = _column(_GivenBy.RECORD)
+    directives: str | None = _column(_GivenBy.RECORD)
+    robots_txt: str | None = _column(_GivenBy.RECORD)
     bytes: int = _column(_GivenBy.RECORD)
     score: float = _column(_GivenBy.URL)
     queued: int = _column(_GivenBy.ORDER)

@@ -63,10 +63,12 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
             is_census=options.is_census,
             keeps_answers=settings.keeps_answers,
             around=_around(settings.graph),
+            target=options.lang if settings.uses_hreflang else None,
         ),
         settings.retry_rule,
         _country_lookup(settings.geoip),
         stays_on_host=options.is_census,
+        obeys_directives=settings.obeys_directives,
     )
     if options.expected and ordering.doubts_up_to is not None:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))

@@ -33,6 +33,13 @@ LANGFOCUS_CONTACT: Annotated[
 DOWNLOAD_DELAY: Annotated[float, Declared("seconds between two requests to a host", least=0)] = 1.0
 ROBOTSTXT_OBEY = True
 COOKIES_ENABLED = False
+LANGFOCUS_DIRECTIVES_OBEY: Annotated[
+    bool,
+    Declared(
+        "False: links with nofollow are followed and pages with noarchive are kept, for archives "
+        "that have the right to do so; the directives are recorded in either case"
+    ),
+] = True
 LANGFOCUS_MAX_CRAWL_DELAY: Annotated[
     float, Declared("seconds; a longer Crawl-delay of robots.txt is cut to this", least=0)
 ] = 60.0
@@ -189,6 +196,13 @@ LANGFOCUS_GRAPH: Annotated[
         default_help="the pages of this crawl that link to the URL",
     ),
 ] = None
+LANGFOCUS_HREFLANG: Annotated[
+    bool,
+    Declared(
+        "False: svm and cctld score links by their URLs alone, as in Baykan 2013; True: links that "
+        "a page declares to be its translation into the language (hreflang) count as expected"
+    ),
+] = True
 LANGFOCUS_ANSWERS: Annotated[
     bool,
     Declared(

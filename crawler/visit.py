@@ -4,7 +4,7 @@ This module does not import Scrapy. The spider, the simulator and the tests pass
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -13,8 +13,11 @@ from classifiers.urls.standard import absolute
 from crawler import settings
 from crawler.exchange import Exchange
 from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
+from crawler.link_header import HeaderLink
 from crawler.page_text import NewText
+from crawler.politeness import directives
 from crawler.politeness.blocking import BLOCKED
+from crawler.politeness.directives import NOARCHIVE, RobotsVersion
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource, Ordering
@@ -25,9 +28,10 @@ from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
 class Download:
     """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
 
-    `is_cut` is True if the body ended before the announced length. `is_noarchive` is True if its
-    headers forbid to keep a copy. `exchange` has the bytes as they were sent, None if nothing
-    keeps them.
+    `is_cut` is True if the body ended before the announced length. `statements` are those of its
+    headers (`crawler.politeness.directives`), `robots` the robots.txt that allowed the fetch, None
+    if none was asked. `links` are those of its headers. `exchange` has the bytes as they were sent,
+    None if nothing keeps them.
     """
 
     url: str
@@ -39,18 +43,23 @@ class Download:
     retry_after_s: float | None = None
     ip: str | None = None
     is_cut: bool = False
-    is_noarchive: bool = False
+    statements: tuple[str, ...] = ()
+    robots: RobotsVersion | None = None
+    links: tuple[HeaderLink, ...] = ()
     exchange: Exchange | None = field(default=None, repr=False)
 
 
 class Reading(NamedTuple):
     """The links of a page (absolute, unsorted), its language and its charset.
 
+    `forbidden` are links that it asks not to follow (`nofollow`), `declared` are links to pages
+    that it says are in the target language (`hreflang`).
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if the text is long enough for its language to be evidence for linked
     pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
-    gives as its own, None if it gives none. `answers` are those of `Record`. `is_noarchive` is True
-    if the page forbids to keep a copy of it. `title` is the text of its `title` element.
+    gives as its own, None if it gives none. `answers` are those of `Record`. `statements` are those
+    of its META elements (`crawler.politeness.directives`). `title` is the text of its `title`
+    element.
     """
 
     links: Sequence[str]
@@ -63,8 +72,10 @@ class Reading(NamedTuple):
     parser: str | None = None
     canonical: str | None = None
     answers: str | None = None
-    is_noarchive: bool = False
+    statements: tuple[str, ...] = ()
     title: str = ""
+    forbidden: Sequence[str] = ()
+    declared: Sequence[str] = ()
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
@@ -171,6 +182,7 @@ class VisitRules:
     `country_of` returns the country of an IP address, None if it is unknown. Seeds, and the URLs
     to which they redirect, have at least the score `least_seed_score`. With `stays_on_host` a
     redirect to another host leads to no page. URLs that `is_blocked` get no request.
+    Without `obeys_directives`, links with nofollow are followed and pages with noarchive are kept.
     """
 
     language: str
@@ -179,6 +191,7 @@ class VisitRules:
     country_of: Callable[[str | None], str | None] = _no_country
     least_seed_score: float = float("-inf")
     stays_on_host: bool = False
+    obeys_directives: bool = True
     text_of: TextOf = _no_text
     is_blocked: Callable[[str], bool] = _blocks_nothing
 
@@ -278,11 +291,16 @@ class Visitor:
 
     def _settle_page(self, lease: Lease, download: Download) -> Record:
         reading = self._rules.read(download, lease.inlinks)
-        sifted = sift(reading.links, self._rules.is_blocked)
+        found, nofollow = self._followed(download, reading)
+        sifted = sift(found, self._rules.is_blocked)
         record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
-        record = replace(record, canonical=self._canonical(lease, reading))
+        record = replace(
+            record, canonical=self._canonical(lease, reading), ignored_nofollow=nofollow
+        )
         record = self._with_text(lease, record, download, reading.title)
-        links = self._score(sifted.wanted, LinkSource(record.is_relevant, lease.depth))
+        declared = frozenset(filter(None, map(normalise, reading.declared)))
+        source = LinkSource(record.is_relevant, lease.depth, declared)
+        links = self._score(sifted.wanted, source)
         return self._settle(lease, record, links, download=download)
 
     def _with_text(self, lease: Lease, record: Record, download: Download, title: str) -> Record:
@@ -292,6 +310,14 @@ class Visitor:
             _log.warning("%s: its text could not be extracted", lease.url, exc_info=True)
             return replace(record, has_text_fault=True)
         return record if text is None else replace(record, text=text)
+
+    def _followed(self, download: Download, reading: Reading) -> tuple[Sequence[str], int]:
+        """Return the links that may be followed, and the number of the others."""
+        if not self._rules.obeys_directives:
+            return [*reading.links, *reading.forbidden], 0
+        if directives.forbids_links({*download.statements, *reading.statements}):
+            return [], len(reading.links) + len(reading.forbidden)
+        return reading.links, len(reading.forbidden)
 
     def _redirected(self, lease: Lease, download: Download) -> Record | None:
         if lease.redirects >= self._rules.retry_rule.max_redirects:
@@ -304,7 +330,8 @@ class Visitor:
         for url in sifted.wanted:
             if url != lease.url and fingerprint(url) == lease.fingerprint:
                 now = self._clock()
-                exchange = None if download.is_noarchive else download.exchange
+                is_kept = self.may_keep(download.statements)
+                exchange = download.exchange if is_kept else None
                 with self._keep_exchange(lease, None, exchange):
                     self._frontier.retry(lease, now=now, not_before=now, url=url)
                 return None
@@ -312,6 +339,10 @@ class Visitor:
         links = self._as_seeds(links) if lease.depth == 0 else links
         record = _ignoring(self._record(REDIRECT, download), sifted, int(not found))
         return self._settle(lease, record, links, download=download)
+
+    def may_keep(self, statements: Collection[str]) -> bool:
+        """Return True if an answer with these statements may be archived."""
+        return NOARCHIVE not in statements or not self._rules.obeys_directives
 
     def _may_lead(self, lease: Lease, url: str) -> bool:
         return not self._rules.stays_on_host or host_of(normalise(url) or "") == lease.host
@@ -326,6 +357,13 @@ class Visitor:
         return True
 
     def _record(self, outcome: str, download: Download, reading: Reading | None = None) -> Record:
+        robots = download.robots
+        sources = {
+            "robots.txt": robots.signals if robots else (),
+            "header": download.statements,
+            "page": reading.statements if reading else (),
+        }
+        statements = [statement for source in sources.values() for statement in source]
         return Record(
             outcome,
             self._clock(),
@@ -343,7 +381,10 @@ class Visitor:
             is_reference=reading is not None and reading.is_reference,
             parser=reading.parser if reading else None,
             is_cut=download.is_cut,
-            is_noarchive=download.is_noarchive or (reading is not None and reading.is_noarchive),
+            is_noarchive=not self.may_keep(statements),
+            is_opted_out=any(map(directives.is_opt_out, statements)),
+            directives=directives.written(sources),
+            robots_txt=robots.name if robots else None,
         )
 
     def _canonical(self, lease: Lease, reading: Reading) -> str | None:

@@ -28,6 +28,8 @@ _DECLARING_META = {
     "dcterms.language": "dc.language",
     "og:locale": "og:locale",
 }
+_META_STATEMENTS = frozenset({"robots", "langfocus", "tdm-reservation", "tdm-policy"})
+_FEEDS = frozenset({"application/rss+xml", "application/atom+xml", "application/rdf+xml"})
 _JSON_LANGUAGE = re.compile(rb"\"inLanguage\"\s*:\s*\"([A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*)\"")
 
 _Attributes = dict[str, str | None]
@@ -50,8 +52,11 @@ class ParsedPage:
     once, in document order; `dropped_links` counts those that were too long, broken or too many.
     `anchors` are the same links with their texts and attributes; empty unless
     requested. `declarations` go from the most to the least reliable. `charset_source` is the
-    evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `nofollow` is true
-    if META robots forbids to follow links, `noarchive` if it forbids to keep a copy.
+    evidence for `charset` (`bom`, `utf-8`, `http`, `meta`, `detected`, `ascii`). `statements` are
+    the names and contents of META elements about the use of the page, names in lower case.
+    `nofollowed` are those of `links` to which every element says `rel=nofollow`. `alternates` are
+    the translations that the page names, and the language tag of each. `feeds` are the URLs of its
+    RSS and Atom feeds, which are not among the links.
     `charset_declared` is the WHATWG name of the encoding in META, whether it was believed or not;
     None if there is none. `canonical` is the URL that the
     page gives as its own; None if there is none. `parser` is `lexbor`; `lexbor-disarmed` if
@@ -66,12 +71,14 @@ class ParsedPage:
     charset_source: str
     declarations: tuple[Declaration, ...]
     base: str
-    nofollow: bool
     parser: str
     canonical: str | None = None
     charset_declared: str | None = None
     anchors: tuple[Anchor, ...] = ()
-    noarchive: bool = False
+    statements: tuple[tuple[str, str], ...] = ()
+    nofollowed: frozenset[str] = frozenset()
+    alternates: tuple[tuple[str, str], ...] = ()
+    feeds: tuple[str, ...] = ()
 
 
 def parse_page(
@@ -94,9 +101,9 @@ def parse_page(
     resolver = Resolver(base, decoded.charset)
     links = LinkList(resolver)
     links.extend(filter(None, map(_target, raw.elements)))
-    canonical = _canonical(_named("link", raw), resolver)
+    heads = _named("link", raw)
+    canonical = _canonical(heads, resolver)
     own = {url.partition("#")[0], canonical}
-    robots = {word for meta in _named("meta", raw) for word in _words_for_robots(meta)}
     return ParsedPage(
         text=raw.text,
         title=raw.title,
@@ -106,12 +113,14 @@ def parse_page(
         charset_source=decoded.source,
         declarations=tuple(_declarations(raw, decoded.utf8, content_language, resolver, own)),
         base=base,
-        nofollow=not robots.isdisjoint({"nofollow", "none"}),
         parser=raw.parser,
         canonical=canonical,
         charset_declared=decoded.declared,
         anchors=_anchors(raw, links) if anchors else (),
-        noarchive="noarchive" in robots,
+        statements=tuple(_statements(_named("meta", raw))),
+        nofollowed=_nofollowed(raw.elements, links),
+        alternates=tuple(_alternates(heads, links)),
+        feeds=tuple(_feeds(heads, resolver)),
     )
 
 
@@ -232,8 +241,38 @@ def _declaration(source: str, value: str | None) -> Iterator[Declaration]:
         yield Declaration(source, tag)
 
 
-def _words_for_robots(meta: _Attributes) -> list[str]:
-    """The words of a META robots in lower case, [] for another element."""
-    if (meta.get("name") or "").strip().lower() != "robots":
-        return []
-    return (meta.get("content") or "").lower().replace(",", " ").split()
+def _statements(metas: list[_Attributes]) -> Iterator[tuple[str, str]]:
+    for attributes in metas:
+        name = (attributes.get("name") or "").strip().lower()
+        if name in _META_STATEMENTS:
+            yield name, attributes.get("content") or ""
+
+
+def _nofollowed(elements: list[Element], links: LinkList) -> frozenset[str]:
+    """The kept links that no element gives without `nofollow`."""
+    marks = ["nofollow" in (attributes.get("rel") or "").lower() for _, attributes in elements]
+    if True not in marks:
+        return frozenset()
+    urls = [links.url_of(_target(element) or "") for element in elements]
+    followed = {url for url, is_marked in zip(urls, marks, strict=True) if not is_marked}
+    return frozenset(url for url in urls if url is not None and url not in followed)
+
+
+def _alternates(heads: list[_Attributes], links: LinkList) -> Iterator[tuple[str, str]]:
+    """The translations among the kept links; `x-default` names no language."""
+    for attributes in heads:
+        tag = (attributes.get("hreflang") or "").strip()
+        if not tag or tag.lower() == "x-default" or "alternate" not in _relations(attributes):
+            continue
+        url = links.url_of(attributes.get("href") or "")
+        if url is not None:
+            yield url, tag
+
+
+def _feeds(heads: list[_Attributes], resolver: Resolver) -> Iterator[str]:
+    for attributes in heads:
+        kind = (attributes.get("type") or "").partition(";")[0].strip().lower()
+        if kind in _FEEDS and "alternate" in _relations(attributes):
+            url = resolver.resolve(attributes.get("href") or "")
+            if url is not None:
+                yield url

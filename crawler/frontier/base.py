@@ -82,7 +82,12 @@ class Record:
 
     `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
     the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
-    `is_noarchive` is True if the server or the page forbids to keep a copy of it.
+    `is_noarchive` is True if the server or the page forbids to keep a copy of it, and that is
+    obeyed. `ignored_nofollow` links are not followed because the page forbids it. `directives` are
+    the statements of robots.txt, headers and page about its use, as a JSON object of lists; None if
+    there are none. `is_opted_out` is True if one of them reserves the page from text and data
+    mining or from AI. `robots_txt` names the robots.txt that allowed the fetch: the SHA-256 of the
+    file, or the status of a server that has none; None if none was asked.
 
     `text` is the main text of the page, None if the crawl does not keep it. `has_text_fault` is
     True if the extractor failed. Only the embedded frontier stores texts.
@@ -110,6 +115,10 @@ class Record:
     address: str | None = None
     answers: str | None = None
     is_noarchive: bool = False
+    ignored_nofollow: int = 0
+    is_opted_out: bool = False
+    directives: str | None = None
+    robots_txt: str | None = None
     has_text_fault: bool = False
     text: NewText | None = field(default=None, repr=False, compare=False)
     blocked_links: int = 0
@@ -124,6 +133,8 @@ class Record:
             "blocked": self.blocked_links,
             "cut_short": int(self.is_cut),
             "noarchive": int(self.is_noarchive),
+            "ignored_nofollow": self.ignored_nofollow,
+            "opted_out": int(self.is_opted_out),
             "text_failed": int(self.has_text_fault),
         }
         if self.parser is not None:

@@ -18,6 +18,8 @@ _COLUMNS = (
     "method",
     "charset",
     "country",
+    "directives",
+    "robots_txt",
     "bytes",
     "score",
     "depth",
@@ -60,6 +62,8 @@ class PageItem:
     is_relevant: bool
     charset: str | None
     country: str | None
+    directives: str | None
+    robots_txt: str | None
     bytes: int
     score: float
     depth: int

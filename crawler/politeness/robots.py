@@ -3,9 +3,11 @@
 from collections import OrderedDict
 from dataclasses import dataclass
 from enum import Enum
+from hashlib import sha256
 from typing import Protocol
 
 from crawler.frontier.base import KeptRobots
+from crawler.politeness.directives import RobotsVersion
 from crawler.politeness.robots_rules import Rules, rules_for
 from crawler.url import host_of, origin_of
 
@@ -28,6 +30,7 @@ CACHE_BYTES = 16 * 1024 * 1024
 """Bytes of rules that stay in memory; a file of 512 KiB has at most 3 MiB of them."""
 
 _UNREACHABLE = "unreachable"
+_SITEMAP = "sitemap: "
 _SERVER_IS_BUSY = 429
 _ENTRY_BYTES = 600
 _MOST_MOVED = 1024
@@ -57,10 +60,14 @@ class RobotsStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The rules of an origin; None: its server is unreachable. `good_until` is in unix seconds."""
+    """The rules of an origin; None: its server is unreachable. `good_until` is in unix seconds.
+
+    `version` names the file that they come from (`RobotsVersion.name`).
+    """
 
     rules: Rules | None
     good_until: float
+    version: str = ""
 
 
 class Robots:
@@ -95,6 +102,18 @@ class Robots:
         if known.rules is None:
             return Verdict.UNREACHABLE
         return Verdict.ALLOWED if known.rules.allows(url) else Verdict.FORBIDDEN
+
+    def version(self, url: str) -> RobotsVersion | None:
+        """Return the version of the rules for `url`, None if there are none."""
+        known = self._known_of(origin_of(url))
+        if known is None or known.rules is None:
+            return None
+        return RobotsVersion(known.version, known.rules.signals)
+
+    def sitemaps(self, url: str) -> tuple[str, ...]:
+        """Return the URLs of the sitemaps that the robots.txt for `url` names."""
+        known = self._known_of(origin_of(url))
+        return known.rules.sitemaps if known is not None and known.rules is not None else ()
 
     def _known_of(self, origin: str) -> _Known | None:
         known = self._known.get(origin)
@@ -145,16 +164,18 @@ class Robots:
             return _UNREACHABLE
         has_rules = 200 <= status < 300
         rules = rules_for(self._bot, _whole_lines(body)) if has_rules else Rules()
-        return _stored(self._bot, rules)
+        version = f"sha256:{sha256(body).hexdigest()}" if has_rules else str(status)
+        return _stored(self._bot, rules, version)
 
     def _remember(self, origin: str, kept: KeptRobots) -> _Known | None:
         if kept.text == _UNREACHABLE:
             known = _Known(None, kept.fetched_at + UNREACHABLE_S)
         else:
-            rules = _restored(self._bot, kept.text)
-            if rules is None:
+            restored = _restored(self._bot, kept.text)
+            if restored is None:
                 return None
-            known = _Known(rules, kept.fetched_at + MAX_AGE_S)
+            rules, version = restored
+            known = _Known(rules, kept.fetched_at + MAX_AGE_S, version)
         self._known.put(origin, known, len(origin) + len(kept.text) + _ENTRY_BYTES)
         return known
 
@@ -181,22 +202,36 @@ class _Cache:
             self._left += self._known.popitem(last=False)[1][1]
 
 
-def _stored(bot: str, rules: Rules) -> str:
-    """Return rules as a text: bot, delay, and the rules; an empty line before the plain ones."""
+def _stored(bot: str, rules: Rules, version: str) -> str:
+    """Return rules as a text: bot, facts, and the rules; an empty line before the plain ones.
+
+    The facts have tabs between them: delay, version, signals and sitemaps.
+    """
     plain = "" if rules.plain == rules.spelled else f"\n\n{rules.plain}"
-    return f"{bot}\n{rules.delay_s!r}\n{rules.spelled}{plain}"
+    sitemaps = (f"{_SITEMAP}{url}" for url in rules.sitemaps)
+    facts = "\t".join([repr(rules.delay_s), version, *rules.signals, *sitemaps])
+    return f"{bot}\n{facts}\n{rules.spelled}{plain}"
 
 
-def _restored(bot: str, text: str) -> Rules | None:
-    """Return the rules of a stored text, None if it is damaged or has those for another bot."""
+def _restored(bot: str, text: str) -> tuple[Rules, str] | None:
+    """Return the rules of a stored text and their version.
+
+    None if the text is damaged or has the rules for another bot.
+    """
     name, _, rest = text.partition("\n")
-    delay, _, lines = rest.partition("\n")
+    facts, _, lines = rest.partition("\n")
     spelled, gap, plain = lines.partition("\n\n")
+    delay, *others = facts.split("\t")
     try:
         delay_s = float(delay)
     except ValueError:
         return None
-    return Rules(spelled, plain if gap else spelled, delay_s) if name == bot else None
+    if name != bot or not others:
+        return None
+    version, *told = others
+    sitemaps = tuple(fact.removeprefix(_SITEMAP) for fact in told if fact.startswith(_SITEMAP))
+    signals = tuple(fact for fact in told if not fact.startswith(_SITEMAP))
+    return Rules(spelled, plain if gap else spelled, delay_s, signals, sitemaps), version
 
 
 def is_unreachable(status: int | None) -> bool:

@@ -14,6 +14,12 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, quote_from_bytes
 
+from crawler.politeness.directives import MAX_STATEMENT, MAX_STATEMENTS, usage
+from crawler.url import normalise
+
+MAX_SITEMAPS: Final = 50
+"""Lines `Sitemap` that are kept of one file."""
+
 MAX_LINE_BYTES: Final = 16_664
 """Bytes of a line that are read, as in Google's parser."""
 
@@ -23,6 +29,8 @@ _AGENT = re.compile(rb"user-agent|useragent|user agent", re.IGNORECASE)
 _DISALLOW = re.compile(rb"disallow|dissallow|dissalow|disalow|diasllow|disallaw", re.IGNORECASE)
 _ALLOW = re.compile(rb"allow", re.IGNORECASE)
 _DELAY = re.compile(rb"crawl-?delay", re.IGNORECASE)
+_SIGNAL = re.compile(rb"content-(?:signal|usage)\Z", re.IGNORECASE)
+_SITEMAP = re.compile(rb"site-?map\Z", re.IGNORECASE)
 _SECONDS = re.compile(rb"\d+(?:[.,]\d+)?|[.,]\d+")
 _INDEX = re.compile(r"(.*/)index\.htm[^/]*")
 
@@ -44,12 +52,15 @@ class Rules:
 
     The longest paths come first; of equally long ones those that allow. `plain` has the rules
     without needless escapes; it is mostly the same text. `delay_s` is the Crawl-delay in seconds, 0
-    if there is none.
+    if there is none. `signals` are the lines Content-Signal and Content-Usage as statements
+    (`crawler.politeness.directives`), `sitemaps` the normalised URLs of the lines Sitemap.
     """
 
     spelled: str = ""
     plain: str = ""
     delay_s: float = 0.0
+    signals: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()
 
     def allows(self, url: str) -> bool:
         """Return True if the bot may fetch an absolute URL.
@@ -85,7 +96,13 @@ def rules_for(bot: str, body: bytes) -> Rules:
         as_plain = _DOLLAR_INSIDE.sub("%24", _plain(path))
         plain[as_plain] = allows or plain.get(as_plain, False)
     spelled = _sorted(group.paths)
-    return Rules(spelled, spelled if plain == group.paths else _sorted(plain), group.delay_s)
+    return Rules(
+        spelled,
+        spelled if plain == group.paths else _sorted(plain),
+        group.delay_s,
+        tuple(dict.fromkeys(reading.signals + group.signals))[:MAX_STATEMENTS],
+        tuple(reading.sitemaps),
+    )
 
 
 class _Group:
@@ -95,13 +112,15 @@ class _Group:
         self.is_named = False
         self.paths: dict[str, bool] = {}
         self.delay_s = 0.0
+        self.signals: list[str] = []
 
 
 class _Reading:
     """The groups so far, and those that the last User-agent lines name.
 
     A Crawl-delay does not end a list of User-agent lines, since RFC 9309 does not know it. But it
-    counts only for the bots above it, as its authors mean it.
+    counts only for the bots above it, as its authors mean it. So does a Content-Signal; above all
+    groups it counts for every bot. A Sitemap belongs to no group.
     """
 
     def __init__(self, bot: bytes) -> None:
@@ -109,7 +128,9 @@ class _Reading:
         self._bot = bot
         self._ruled: list[_Group] = []
         self._delayed: list[_Group] = []
-        self._has_rule = self._has_delay = False
+        self._has_rule = self._has_delay = self._has_name = False
+        self.signals: list[str] = []
+        self.sitemaps: dict[str, None] = {}
 
     def take(self, key: bytes, value: bytes) -> None:
         if _AGENT.match(key):
@@ -120,6 +141,11 @@ class _Reading:
             self._rule(value, allows=True)
         elif _DELAY.match(key):
             self._delay(value)
+        elif _SIGNAL.match(key):
+            self._signal(key, value)
+        elif _SITEMAP.match(key) and len(self.sitemaps) < MAX_SITEMAPS:
+            url = normalise(value.decode("utf-8", "replace"))
+            self.sitemaps.update({url: None} if url else {})
 
     def _name(self, agent: bytes) -> None:
         if self._has_rule:
@@ -127,6 +153,7 @@ class _Reading:
         if self._has_rule or self._has_delay:
             self._delayed = []
         self._has_rule = self._has_delay = False
+        self._has_name = True
         for group in self._groups_of(agent):
             group.is_named = True
             self._ruled.append(group)
@@ -155,6 +182,15 @@ class _Reading:
         if seconds := _SECONDS.match(value):
             for group in self._delayed:
                 group.delay_s = max(group.delay_s, float(seconds[0].replace(b",", b".")))
+
+    def _signal(self, key: bytes, value: bytes) -> None:
+        statement = usage(key.decode().lower(), value.decode("utf-8", "replace"))[:MAX_STATEMENT]
+        if not self._has_name:
+            self.signals.append(statement)
+            return
+        self._has_delay = True
+        for group in self._delayed:
+            group.signals.append(statement)
 
 
 def _pairs(body: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -26,9 +26,9 @@ from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT
 from crawler.spiders.responses import (
     content_type_of,
     download_of,
-    forbids_archive,
     redirect_target,
     retry_after_s,
+    statements_of,
 )
 from crawler.spiders.scrapy_settings import adapt, crawl_settings
 from crawler.spiders.unpacking import UNLIMITED
@@ -174,7 +174,7 @@ class LangfocusSpider(Spider):
         """Store a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
         crawl, now = self.crawl, self.crawl.clock()
-        if not forbids_archive(response.headers):
+        if crawl.visitor.may_keep(statements_of(response.headers)):
             crawl.keep_aside(response.meta.get(EXCHANGE))
         if is_unreachable(response.status):
             hold_s = retry_after_s(response, now) or 0.0

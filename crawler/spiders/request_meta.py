@@ -12,5 +12,8 @@ SLOT = "langfocus"
 HEADS = "langfocus_heads"
 """The key of the bytes before the bodies of a request and its answer, from the live Web."""
 
+ROBOTS = "langfocus_robots"
+"""The key of the version of robots.txt that allowed the request."""
+
 EXCHANGE = "langfocus_exchange"
 """The key of a request and its answer as they were sent; missing if nothing keeps them."""

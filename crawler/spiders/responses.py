@@ -6,13 +6,11 @@ from urllib.parse import quote_from_bytes
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
-from crawler.settings import BOT_NAME
-from crawler.spiders.request_meta import EXCHANGE
+from crawler.link_header import links_of
+from crawler.politeness import directives
+from crawler.spiders.request_meta import EXCHANGE, ROBOTS
 from crawler.url import normalise
 from crawler.visit import Download
-
-_WITH_VALUE = {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
-"""Directives of an X-Robots-Tag with a colon, which does not follow the name of a bot."""
 
 
 def download_of(response: Response, now: float) -> Download:
@@ -28,7 +26,9 @@ def download_of(response: Response, now: float) -> Download:
         retry_after_s(response, now),
         _address(response),
         is_cut="dataloss" in response.flags,
-        is_noarchive=forbids_archive(response.headers),
+        statements=statements_of(headers),
+        robots=response.meta.get(ROBOTS),
+        links=links_of(_texts(headers, "Link")),
         exchange=response.meta.get(EXCHANGE),
     )
 
@@ -39,30 +39,15 @@ def _address(response: Response) -> str | None:
     return str(response.ip_address) if response.ip_address and not is_proxied else None
 
 
-def forbids_archive(headers: Headers) -> bool:
-    """Return True if an X-Robots-Tag forbids to keep a copy.
-
-    A header may name the bot that it is for (`otherbot: noarchive`); one for this bot or for all
-    bots counts.
-    """
-    return any(
-        "noarchive" in _words_for_us(_text(value) or "")
-        for value in headers.getlist(b"X-Robots-Tag")
+def statements_of(headers: Headers) -> tuple[str, ...]:
+    """Return the statements of headers about the use of the answer."""
+    return directives.of_headers(
+        (name, value) for name in directives.HEADERS for value in _texts(headers, name)
     )
 
 
-def _words_for_us(tag: str) -> list[str]:
-    """Return the directives of an X-Robots-Tag that are for this bot."""
-    words: list[str] = []
-    is_ours = True
-    for part in tag.lower().split(","):
-        name, colon, directive = part.partition(":")
-        names_bot = bool(colon) and name.strip() not in _WITH_VALUE
-        if names_bot:
-            is_ours = name.strip() in ("*", BOT_NAME)
-        if is_ours:
-            words.append((directive if names_bot else part).strip())
-    return words
+def _texts(headers: Headers, name: str) -> list[str]:
+    return [value.decode("utf-8", "replace").strip() for value in headers.getlist(name)]
 
 
 def redirect_target(response: Response) -> str | None:

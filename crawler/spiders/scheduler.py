@@ -15,7 +15,7 @@ from crawler.errors import StorageError
 from crawler.frontier.base import Lease, LeaseError
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ROBOTS_UNREACHABLE, Verdict
-from crawler.spiders.request_meta import LEASE, LEASED_AT, SLOT
+from crawler.spiders.request_meta import LEASE, LEASED_AT, ROBOTS, SLOT
 from crawler.spiders.wakeup import WakeUp, keep_time
 from crawler.strategies import SEED
 
@@ -150,6 +150,8 @@ class FrontierScheduler(BaseScheduler):
         if verdict is Verdict.UNKNOWN:
             address = self._crawl.robots.address(lease.url)
             return self._spider.robots_request(address, meta)
+        if self._obey:
+            meta[ROBOTS] = self._crawl.robots.version(lease.url)
         return self._spider.page_request(lease.url, meta)
 
     def _verdict(self, url: str) -> Verdict:

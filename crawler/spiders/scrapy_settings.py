@@ -19,6 +19,8 @@ from crawler.spiders.request_meta import SLOT
 from crawler.visit import RetryRule
 
 _DIRECT = {
+    "obeys_directives": "LANGFOCUS_DIRECTIVES_OBEY",
+    "uses_hreflang": "LANGFOCUS_HREFLANG",
     "per_address": "LANGFOCUS_PER_ADDRESS",
     "private_addresses": "LANGFOCUS_PRIVATE_ADDRESSES",
     "max_crawl_delay_s": "LANGFOCUS_MAX_CRAWL_DELAY",

@@ -5,7 +5,7 @@ discovered first, or one drawn uniformly from those queued at that moment. A ran
 URL would not be uniform: late links compete in fewer draws, so it would favour them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -20,10 +20,14 @@ class Draw(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LinkSource:
-    """The facts about the page of the links that an ordering may use."""
+    """The facts about the page of the links that an ordering may use.
+
+    `declared` are the URLs that the page says are in the target language (`hreflang`).
+    """
 
     is_relevant: bool = True
     depth: int = 0
+    declared: Collection[str] = ()
 
 
 SEED = LinkSource(depth=-1)
@@ -55,6 +59,23 @@ class Ordering(Protocol):
 
 ScoreUrls = Callable[[Sequence[str]], Sequence[float]]
 """Returns the confidence that URLs are in the target language; positive is Yes."""
+
+
+DECLARED = 1.0
+"""The least score of a URL that a page declares to be in the target language.
+
+That of a matching top-level domain, and the margin of an SVM: a surer Yes than most.
+"""
+
+
+def _raised(scores: Sequence[float], urls: Sequence[str], source: LinkSource) -> Sequence[float]:
+    """Return scores, those of declared URLs at least `DECLARED`."""
+    if not source.declared:
+        return scores
+    return [
+        max(score, DECLARED) if url in source.declared else score
+        for url, score in zip(urls, scores, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +134,8 @@ class CountryDomain:
     lifts: bool = False
 
     def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
-        """Return 1 for a matching top-level domain, else 0."""
-        return self.score_urls(urls)
+        """Return 1 for a matching top-level domain and for declared URLs, else 0."""
+        return _raised(self.score_urls(urls), urls, source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,5 +149,8 @@ class Confidence:
     lifts: bool = False
 
     def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
-        """Return the decision value of the target language's binary classifier."""
-        return self.score_urls(urls)
+        """Return the decision value of the target language's binary classifier.
+
+        That of a declared URL is at least `DECLARED`.
+        """
+        return _raised(self.score_urls(urls), urls, source)

@@ -27,6 +27,8 @@ RECORD = Record(
     parser="lxml",
     address="192.0.2.1",
     answers="{}",
+    directives='{"page": ["noai"]}',
+    robots_txt="404",
 )
 
 
@@ -56,6 +58,8 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
         country="DE",
         address="192.0.2.1",
         answers="{}",
+        directives='{"page": ["noai"]}',
+        robots_txt="404",
         bytes=1234,
         score=-1.0,
         queued=1,

@@ -54,6 +54,17 @@ def test_filters_follow_tamura_4(
     assert accepted(make_filter(name, tolerance=10), page_is_relevant, source) == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "scores"), [("cctld", [1, 1]), ("bfs", [-1, -1]), ("random", [0, 0]), ("soft", [1, 1])]
+)
+def test_a_declared_translation_counts_as_expected_where_urls_are_doubted(
+    name: str, scores: list[float]
+) -> None:
+    urls = ["http://a.de/", "http://a.com/"]
+    source = LinkSource(declared={"http://a.com/"})
+    assert list(make_ordering(name, "de").scores(urls, source)) == scores
+
+
 def test_units_are_servers_or_directories() -> None:
     url = "http://www.a.de/x/y/z.html"
     assert make_filter("server").unit_of(url) == "a.de"

@@ -1,5 +1,6 @@
 """What becomes of a URL, whatever a server answers."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,8 @@ from crawler.frontier.base import Lease, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.identification import page_method, page_reader
+from crawler.link_header import HeaderLink
+from crawler.politeness.directives import RobotsVersion
 from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
 from crawler.strategies.filters import Filter
@@ -35,7 +38,15 @@ class Clock:
 class Visit:
     """A frontier with one seed, a visitor, and what was settled."""
 
-    def __init__(self, folder: Path, seed: str = "http://a.de/", rule: Filter = ANYTHING) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seed: str = "http://a.de/",
+        rule: Filter = ANYTHING,
+        *,
+        ordering: str = "bfs",
+        obeys_directives: bool = True,
+    ) -> None:
         self.clock = Clock()
         self.folder = folder
         run = open_run(folder, META, self.clock.now)
@@ -44,12 +55,13 @@ class Visit:
         self.settled: list[tuple[Lease, Record]] = []
         self.visitor = Visitor(
             self.frontier,
-            make_ordering("bfs", "de"),
+            make_ordering(ordering, "de"),
             VisitRules(
                 "de",
-                page_reader(page_method("composite")),
+                page_reader(page_method("composite"), target="de"),
                 RetryRule(2, 10.0, max_redirects=3),
                 lambda ip: "DE" if ip else None,
+                obeys_directives=obeys_directives,
             ),
             self.clock,
             on_settled=lambda lease, record, _: self.settled.append((lease, record)),
@@ -274,12 +286,75 @@ def test_what_robots_txt_forbids_costs_its_host_no_rest(visit: Visit) -> None:
     assert visit.frontier.counts().pages == 0
 
 
-def test_nofollow_is_kept(visit: Visit) -> None:
-    visit.answer(
-        body=f"<head><meta name=robots content='nofollow'></head>{GERMAN}<a href='/x'>x</a>"
-    )
+NOFOLLOW_PAGE = f"<head><meta name=robots content='nofollow'></head>{GERMAN}<a href='/x'>x</a>"
+NOFOLLOW_LINK = f"{GERMAN}<a href='/x' rel=nofollow>x</a>"
+
+
+@pytest.mark.parametrize(
+    ("body", "statements"),
+    [
+        (NOFOLLOW_PAGE, ()),
+        (NOFOLLOW_LINK, ()),
+        (f"{GERMAN}<a href='/x'>x</a>", ("none",)),
+    ],
+)
+def test_nofollow_is_obeyed_unless_the_archive_has_the_right_not_to(
+    visit: Visit, tmp_path: Path, body: str, statements: tuple[str, ...]
+) -> None:
+    visit.answer(body=body, statements=statements)
     assert visit.queued() == []
-    assert visit.settled[0][1].is_relevant
+    record = visit.settled[0][1]
+    assert record.is_relevant
+    assert record.ignored_nofollow == 1
+    assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_nofollow"] == 1
+    archive = Visit(tmp_path / "archive", obeys_directives=False)
+    archive.answer(body=body, statements=statements)
+    assert archive.queued() == ["http://a.de/x"]
+
+
+def test_what_the_owner_says_about_the_use_is_recorded_with_the_page(tmp_path: Path) -> None:
+    visit = Visit(tmp_path, obeys_directives=False)
+    visit.answer(
+        body=f"<meta name=robots content='noai,noarchive'>{GERMAN}",
+        statements=("tdm-reservation=1",),
+        robots=RobotsVersion("sha256:00", ("content-signal: ai-train=no",)),
+    )
+    ((told, version),) = rows(tmp_path, "SELECT directives, robots_txt FROM pages")
+    assert json.loads(told) == {
+        "robots.txt": ["content-signal: ai-train=no"],
+        "header": ["tdm-reservation=1"],
+        "page": ["noai", "noarchive"],
+    }
+    assert version == "sha256:00"
+    assert dict(rows(tmp_path, "SELECT name, value FROM counts"))["opted_out"] == 1
+    assert not visit.settled[0][1].is_noarchive
+
+
+def test_a_page_without_statements_has_none(visit: Visit) -> None:
+    visit.answer(body=GERMAN)
+    assert rows(visit.folder, "SELECT directives, robots_txt FROM pages") == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("body", "links"),
+    [
+        ("<link rel=alternate hreflang=de-AT href=/q7>", ()),
+        ("", (HeaderLink("/q7", ("alternate",), "de"),)),
+    ],
+)
+def test_a_translation_into_the_language_is_fetched_first(
+    tmp_path: Path, body: str, links: tuple[HeaderLink, ...]
+) -> None:
+    visit = Visit(tmp_path, ordering="cctld", seed="http://a.com/")
+    visit.answer(body=f"{body}<a href='http://b.com/'>x</a><a href='/q7'>x</a>", links=links)
+    scores = dict(rows(tmp_path, "SELECT url, score FROM urls WHERE queued = 1"))
+    assert scores == {"http://b.com/": 0.0, "http://a.com/q7": 1.0}
+
+
+def test_a_header_names_the_canonical_url(visit: Visit) -> None:
+    visit.answer(body=GERMAN, links=(HeaderLink("/own", ("canonical",)),))
+    visit_again = rows(visit.folder, "SELECT url, queued FROM urls ORDER BY id")
+    assert visit_again == [("http://a.de/", 0), ("http://a.de/own", 2)]
 
 
 @pytest.mark.parametrize(

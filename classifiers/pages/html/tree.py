@@ -58,10 +58,10 @@ class RawPage:
     """A page before its links are resolved.
 
     `elements` are the elements with links and metadata in document order, each a name and its
-    attributes (of `a` only `href` if anchors were not asked for); `unread` counts those beyond
-    `MAX_ELEMENTS`. `anchors` are the texts of the elements, if they were asked for. `root` and
-    `body` are the attributes of `html` and `body`; `parser` is `lexbor`, `lexbor-disarmed` or
-    `beautifulsoup`.
+    attributes (of `a` only `href` if anchors were not asked for, and `rel` if the page has the word
+    nofollow); `unread` counts those beyond `MAX_ELEMENTS`. `anchors` are the texts of the elements,
+    if they were asked for. `root` and `body` are the attributes of `html` and `body`; `parser` is
+    `lexbor`, `lexbor-disarmed` or `beautifulsoup`.
     """
 
     text: str = ""
@@ -98,22 +98,29 @@ def _read_lexbor(
     title = tree.css_first("title")
     nodes = tree.css(_WANTED)
     kept = nodes[:MAX_ELEMENTS]
+    of_anchors = ("href", "rel") if _names_nofollow(html) else ("href",)
     return RawPage(
         text=_representative(root if body is None else body, html, max_characters),
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[_element(node, anchors) for node in kept],
+        elements=[_element(node, None if anchors else of_anchors) for node in kept],
         anchors=[_anchor(node) for node in kept] if anchors else [],
         unread=len(nodes) - len(kept),
         parser=parser,
     )
 
 
-def _element(node: LexborNode, whole: bool) -> Element:
+def _names_nofollow(html: bytes) -> bool:
+    return b"ofollow" in html or b"OFOLLOW" in html or b"oFollow" in html
+
+
+def _element(node: LexborNode, of_anchors: tuple[str, ...] | None) -> Element:
+    """An element; an `a` has only the attributes `of_anchors`, None: all."""
     name = str(node.tag)
-    if name == "a" and not whole:
-        return name, {"href": node.attrs.get("href")}
+    if name == "a" and of_anchors is not None:
+        attributes = node.attrs
+        return name, {key: attributes.get(key) for key in of_anchors}
     return name, node.attributes
 
 

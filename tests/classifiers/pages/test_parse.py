@@ -92,12 +92,33 @@ def test_links_over_the_limit_are_dropped_and_counted() -> None:
     assert page.dropped_links == 5
 
 
-@pytest.mark.parametrize(
-    ("content", "nofollow"),
-    [("noindex, NOFOLLOW", True), ("none", True), ("noindex", False), ("follow", False)],
-)
-def test_meta_robots_is_read(content: str, nofollow: bool) -> None:
-    assert parse(f'<meta name="Robots" content="{content}">').nofollow is nofollow
+def test_statements_about_the_use_of_a_page_are_read() -> None:
+    page = parse(
+        '<meta name=" Robots" content="noindex, NOFOLLOW"><meta name=tdm-reservation content=1>'
+        "<meta name=description content=nofollow>"
+    )
+    assert page.statements == (("robots", "noindex, NOFOLLOW"), ("tdm-reservation", "1"))
+
+
+def test_a_link_is_nofollow_if_every_element_says_so() -> None:
+    page = parse(
+        "<a href=/a rel='UGC NoFollow'>x</a><a href=/b rel=nofollow>x</a><a href=/b>x</a>"
+        "<area href=/c rel=nofollow><a href=/d rel=me>x</a><link rel=next href=/e>"
+    )
+    assert page.nofollowed == {"http://example.org/a", "http://example.org/c"}
+    assert page.nofollowed < set(page.links)
+    assert parse("<a href=/a rel=me>nothing here</a>").nofollowed == frozenset()
+
+
+def test_translations_and_feeds_are_read() -> None:
+    page = parse(
+        "<link rel=alternate hreflang=de-AT href=/de><link rel=alternate hreflang=x-default href=/>"
+        "<link rel='Alternate' type=application/rss+xml href=/rss><link rel=stylesheet href=/s>"
+        "<link rel=alternate hreflang=fr href='mailto:x'>"
+    )
+    assert page.alternates == (("http://example.org/de", "de-AT"),)
+    assert page.feeds == ("http://example.org/rss",)
+    assert "http://example.org/rss" not in page.links
 
 
 def test_declarations_are_listed_from_the_most_reliable() -> None:

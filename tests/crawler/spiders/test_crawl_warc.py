@@ -1,6 +1,7 @@
 """A crawl writes into its WARC files what went over the wire."""
 
 import gzip
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -100,6 +101,10 @@ def test_a_crawl_keeps_what_went_over_the_wire(tmp_path: Path) -> None:
     assert b"\r\nAccept-Language: de,*;q=0.1\r\n" in request
     assert request.endswith(b"\r\nHost: odd.de\r\n\r\n")
     assert summary(tmp_path)["counts"]["noarchive"] == 2
+    told = "SELECT directives, robots_txt FROM pages WHERE url = 'http://kept-out.de/'"
+    ((directives, robots),) = rows(tmp_path, told)
+    assert json.loads(directives) == {"header": ["noarchive"]}
+    assert robots == "404"
     settled = rows(tmp_path, "SELECT url FROM pages WHERE status IS NOT NULL")
     pages = rows(tmp_path, "SELECT url FROM archived WHERE fingerprint IS NOT NULL")
     assert len(settled) == len(pages) + 2

@@ -1,0 +1,121 @@
+"""Statements about the use of a page, from headers, META elements and robots.txt."""
+
+import json
+from hashlib import sha256
+
+import pytest
+
+from crawler.politeness.directives import (
+    MAX_STATEMENT,
+    MAX_STATEMENTS,
+    forbids_links,
+    is_opt_out,
+    of_headers,
+    of_metas,
+    written,
+)
+from crawler.politeness.robots import Robots
+from crawler.politeness.robots_rules import rules_for
+from tests.crawler.politeness.test_robots import Store
+
+CLOUDFLARE = b"""\
+# As a condition of accessing this website, you agree to the content signals:
+User-agent: *
+Content-Signal: search=yes, ai-train=no
+Allow: /
+
+User-agent: GPTBot
+Content-Signal: ai-input=no
+Disallow: /
+"""
+
+
+@pytest.mark.parametrize(
+    ("header", "statements"),
+    [
+        (("X-Robots-Tag", "noindex, NoFollow"), ("noindex", "nofollow")),
+        (("x-robots-tag", "otherbot: nofollow, noarchive"), ()),
+        (("X-Robots-Tag", "otherbot: nofollow, langfocus: noai, noimageai"), ("noai", "noimageai")),
+        (("X-Robots-Tag", "unavailable_after: 25 Jun 2030 15:00:00 PST, none"), ("none",)),
+        (("X-Robots-Tag", "max-snippet:-1, all"), ()),
+        (("TDM-Reservation", " 1 "), ("tdm-reservation=1",)),
+        (("tdm-policy", "https://a.de/policy.json"), ("tdm-policy=https://a.de/policy.json",)),
+        (("Content-Usage", "train-ai=n"), ("content-usage: train-ai=n",)),
+        (("Content-Type", "noindex"), ()),
+    ],
+)
+def test_headers_make_statements(header: tuple[str, str], statements: tuple[str, ...]) -> None:
+    assert of_headers([header]) == statements
+
+
+def test_metas_make_statements_each_once() -> None:
+    metas = [("robots", "noai, NOFOLLOW"), ("langfocus", "noarchive noai"), ("tdm-policy", "")]
+    assert of_metas(metas) == ("noai", "nofollow", "noarchive")
+
+
+def test_statements_are_bounded() -> None:
+    long = of_metas([("tdm-policy", "x" * 10_000)] + [("tdm-policy", str(i)) for i in range(99)])
+    assert len(long) == MAX_STATEMENTS
+    assert len(long[0]) == MAX_STATEMENT
+
+
+def test_nofollow_and_none_forbid_to_follow_links() -> None:
+    assert [forbids_links([word]) for word in ("nofollow", "none", "noindex")] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("noai", True),
+        ("tdm-reservation=1", True),
+        ("tdm-reservation=0", False),
+        ("content-signal: search=yes, ai-train=no", True),
+        ("content-signal: search=no,ai-input=yes", False),
+        ("content-usage: train-ai=n", True),
+        ("content-usage: train-ai=y", False),
+        ("nofollow", False),
+    ],
+)
+def test_opt_outs_are_told_from_other_statements(statement: str, expected: bool) -> None:
+    assert is_opt_out(statement) is expected
+
+
+def test_statements_are_written_by_their_sources() -> None:
+    assert written({"header": (), "page": ()}) is None
+    told = written({"robots.txt": ["content-signal: ai-train=no"], "page": ()})
+    assert told is not None
+    assert json.loads(told) == {"robots.txt": ["content-signal: ai-train=no"]}
+
+
+@pytest.mark.parametrize(
+    ("bot", "signals"),
+    [
+        ("langfocus", ("content-signal: search=yes, ai-train=no",)),
+        ("gptbot", ("content-signal: ai-input=no",)),
+    ],
+)
+def test_a_signal_of_robots_txt_is_for_the_bots_above_it(bot: str, signals: object) -> None:
+    rules = rules_for(bot, CLOUDFLARE)
+    assert rules.signals == signals
+    assert rules.allows("http://a.de/") is (bot == "langfocus")
+
+
+def test_a_signal_above_all_groups_is_for_every_bot() -> None:
+    body = b"Content-Usage: train-ai=n\nUser-agent: a\nUser-agent: *\nDisallow: /x"
+    rules = rules_for("langfocus", body)
+    assert rules.signals == ("content-usage: train-ai=n",)
+    assert not rules.allows("http://a.de/x")
+
+
+def test_the_version_of_a_robots_txt_is_kept_for_other_processes() -> None:
+    store = Store()
+    Robots(store, "langfocus").keep("http://a.de/", 200, CLOUDFLARE, 0.0)
+    Robots(store, "langfocus").keep("http://b.de/", 404, b"<html>", 0.0)
+    Robots(store, "langfocus").keep("http://c.de/", 503, b"", 0.0)
+    later = Robots(store, "langfocus")
+    version = later.version("http://a.de/x")
+    assert version is not None
+    assert version.name == f"sha256:{sha256(CLOUDFLARE).hexdigest()}"
+    assert version.signals == ("content-signal: search=yes, ai-train=no",)
+    assert later.version("http://b.de/") == ("404", ())
+    assert later.version("http://c.de/") is None
