@@ -57,12 +57,17 @@ def _cut(path: Path, end: int | None) -> None:
 
 
 def _forget_missing(connection: sqlite3.Connection, path: Path) -> int:
-    """Remove the rows of exchanges beyond the end of a file, and their rests; return the number."""
-    size = path.stat().st_size if path.exists() else 0
+    """Remove the rows of exchanges beyond the end of a file, and their rests; return the number.
+
+    A file that is not there was moved to another place, and its rows stay.
+    """
+    if not path.exists():
+        return 0
     lost = connection.execute(
-        "DELETE FROM archived WHERE file = ? AND finish > ? RETURNING start", (path.name, size)
+        "DELETE FROM archived WHERE file = ? AND finish > ? RETURNING start",
+        (path.name, path.stat().st_size),
     ).fetchall()
-    if lost and path.exists():
+    if lost:
         with path.open("r+b") as file:
             file.truncate(min(start for (start,) in lost))
     return len(lost)

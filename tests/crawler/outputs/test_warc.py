@@ -271,6 +271,18 @@ def test_a_file_that_a_power_cut_made_shorter_loses_its_last_exchanges(
     again.end()
 
 
+def test_a_file_may_be_moved_away_between_two_sessions(tmp_path: Path) -> None:
+    kept = Kept(tmp_path)
+    kept.settle(1)
+    kept.end()
+    kept.files()[0].rename(tmp_path / "elsewhere.warc.gz")
+    again = Kept(tmp_path)
+    again.settle(2, body=b"page 1")
+    assert again.rows() == ["http://a.de/1", "http://a.de/2"]
+    assert [kind for kind, *_ in records(tmp_path)][1] == "revisit"
+    again.end()
+
+
 def test_no_file_is_cut_after_a_changed_row(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
     kept.settle(1)
