@@ -19,6 +19,7 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.goals import GoalWatch, watch
 from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.outputs.repair import repair
+from crawler.outputs.takedown import taken_down
 from crawler.outputs.text_keeper import TextKeeper
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.blocking import Blocking
@@ -210,7 +211,7 @@ def open_crawl(
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
     goals = watch(options, store.run.connection, clock())
-    blocking = Blocking(prepared.block_file)
+    blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
     listeners: list[OnSettled] = [lambda _lease, record, _links: goals.count(record)]
     return Crawl(
         options=prepared.options,

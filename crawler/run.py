@@ -7,8 +7,8 @@ import fcntl
 import json
 import re
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -182,6 +182,20 @@ def lock_run(folder: Path) -> IO[str]:
     return file
 
 
+@contextmanager
+def maintaining(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Yield a connection to change a run that no process crawls; raises `RunFolderError`."""
+    if not (folder / "run.db").is_file():
+        raise RunFolderError(f"{folder} is not the folder of a run: it has no run.db")
+    with closing(lock_run(folder)):
+        try:
+            with closing(connect(folder / "run.db")) as connection:
+                _check_schema(folder, _kept(connection, folder))
+                yield connection
+        except sqlite3.Error as error:
+            raise _unusable(folder, error) from error
+
+
 def _unusable(folder: Path, error: Exception) -> RunFolderError:
     return RunFolderError(f"{folder}: cannot be used as a run folder: {one_line(str(error))}")
 
@@ -325,12 +339,7 @@ def _kept(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
 
 
 def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, str]) -> None:
-    schema = kept["schema"]
-    if schema != SCHEMA_VERSION:
-        raise RunFolderError(
-            f"{folder}: made with schema {schema}, this version has {SCHEMA_VERSION}; "
-            "use the version that made it or a new folder"
-        )
+    _check_schema(folder, kept)
     for key in IDENTITY:
         before = kept.get(key, "")
         if before != values[key]:
@@ -338,6 +347,15 @@ def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, 
                 f"{folder}: holds a crawl with {key}={before}, not {key}={values[key]}; "
                 "use another folder or the same arguments"
             )
+
+
+def _check_schema(folder: Path, kept: Mapping[str, str]) -> None:
+    schema = kept["schema"]
+    if schema != SCHEMA_VERSION:
+        raise RunFolderError(
+            f"{folder}: made with schema {schema}, this version has {SCHEMA_VERSION}; "
+            "use the version that made it or a new folder"
+        )
 
 
 def _begin(connection: sqlite3.Connection, values: Mapping[str, str], now: float) -> int:

@@ -49,6 +49,7 @@ class ArchivedRow(NamedTuple):
 _COLUMNS = ", ".join(ArchivedRow._fields)
 _PLACES = "?, " * len(ArchivedRow._fields)
 _INSERT = f"INSERT INTO archived({_COLUMNS}, checksum) VALUES ({_PLACES}?)"  # noqa: S608
+_CHANGE = f"UPDATE archived SET ({_COLUMNS}, checksum) = ({_PLACES}?) WHERE id = ?"  # noqa: S608
 _ALL = f"SELECT id, {_COLUMNS}, checksum FROM archived ORDER BY id"  # noqa: S608
 _ORIGINAL = "SELECT url, date FROM archived WHERE digest = ? AND is_revisit = 0 LIMIT 1"
 _UNSETTLED = """\
@@ -76,6 +77,11 @@ def add(connection: sqlite3.Connection, row: ArchivedRow) -> int:
 def add_all(connection: sqlite3.Connection, rows: Iterable[ArchivedRow]) -> None:
     """Store rows in the caller's transaction."""
     connection.executemany(_INSERT, ((*row, row.checksum()) for row in rows))
+
+
+def change(connection: sqlite3.Connection, number: int, row: ArchivedRow) -> None:
+    """Give the row with an id other values, in the caller's transaction."""
+    connection.execute(_CHANGE, (*row, row.checksum(), number))
 
 
 def remove(connection: sqlite3.Connection, row: int) -> None:

@@ -46,6 +46,7 @@ def test_every_module_of_the_package_that_has_a_command_is_found() -> None:
         "report",
         "sample",
         "simulate",
+        "takedown",
         "train",
         "warc",
     ]

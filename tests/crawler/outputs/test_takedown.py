@@ -1,0 +1,163 @@
+"""A take-down removes hosts from all that a run kept, and from later sessions."""
+
+from pathlib import Path
+
+import pytest
+from warcio.archiveiterator import ArchiveIterator
+from warcio.checker import Checker
+
+from crawler.clock import CrawlClock
+from crawler.configuration import CrawlSettings
+from crawler.crawl import Crawl, open_crawl
+from crawler.errors import RunFolderError, StorageError
+from crawler.exchange import Exchange
+from crawler.options import CrawlOptions
+from crawler.outputs import takedown
+from crawler.outputs.archived import read_archived
+from crawler.outputs.cdxj import write_index
+from crawler.outputs.export import export
+from crawler.outputs.takedown import take_down
+from crawler.run import maintaining
+from crawler.visit import Download
+from crawler.web.archive import ArchiveWeb
+from tests.support.crawls import rows
+from tests.support.smallweb import SENTENCES
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+LINKS = "".join(f"<a href='http://{name}/'>x</a>" for name in ("bad.de", "x.bad.de", "b.de"))
+SHARED = f"<p>{SENTENCES['de'] * 9}</p>"
+PAGES = {
+    "http://seed.de/": SHARED + "<p>Start</p>" + LINKS,
+    "http://bad.de/": SHARED + "<a href='http://c.de/'>x</a>",
+    "http://x.bad.de/": SHARED + "<a href='http://y.bad.de/'>x</a><p>Mehr davon.</p>",
+    "http://b.de/": SHARED + "<a href='http://c.de/'>x</a>",
+}
+
+
+def opened(folder: Path) -> Crawl:
+    seeds = "http://seed.de/,http://z.bad.de/seed"
+    options = CrawlOptions.read({"lang": "de", "seeds": seeds, "strategy": "bfs", "host_cap": "9"})
+    settings = CrawlSettings(
+        run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=True, keeps_links=True
+    )
+    crawl = open_crawl(options, settings, CrawlClock(lambda: 1e9, elapsed=lambda: 0.0))
+    crawl.start()
+    return crawl
+
+
+def crawled(folder: Path) -> None:
+    """Fetch the pages; the seed of z.bad.de, and what is found behind, stay in the queue."""
+    crawl = opened(folder)
+    held = []
+    while lease := crawl.next():
+        if lease.url not in PAGES:
+            held.append(lease)
+            continue
+        body = PAGES[lease.url].encode()
+        sent = Exchange(lease.url, 1e9, HEAD, body, b"GET / HTTP/1.1\r\n\r\n", "192.0.2.1")
+        crawl.visitor.answered(
+            lease, Download(lease.url, 200, body, "text/html", exchange=sent, ip="192.0.2.1")
+        )
+    crawl.close("finished")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    crawled(folder)
+    write_index(folder)
+    return folder
+
+
+def removed(folder: Path, *lines: str) -> takedown.TakenDown:
+    with maintaining(folder) as connection:
+        return take_down(connection, folder, lines)
+
+
+def everything_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.glob("run.db*"))
+
+
+def test_only_the_entry_of_the_log_stays_of_a_page(run: Path) -> None:
+    page = "SELECT id FROM pages WHERE url = 'http://x.bad.de/'"
+    ((text,),) = rows(run, f"SELECT content FROM texts WHERE page = ({page})")
+    assert text in everything_in(run)
+    told = removed(run, "*.bad.de")
+    assert (told.pages, told.texts, told.exchanges, told.files) == (2, 2, 2, 1)
+    assert told.queued == 2
+    kept = rows(
+        run,
+        "SELECT url, outcome, status, bytes, parent, language, address FROM pages ORDER BY id",
+    )
+    assert ("http://bad.de/", "taken_down", 200, len(PAGES["http://bad.de/"]), *[None] * 3) in kept
+    assert [row[0] for row in kept if row[1] == "page"] == ["http://seed.de/", "http://b.de/"]
+    left = {url for (url,) in rows(run, "SELECT url FROM urls WHERE queued = 1")}
+    assert left == {"http://c.de/"}
+    export([run], run / "pages.jsonl", "jsonl")
+    assert b"bad.de" not in (run / "pages.jsonl").read_bytes()
+    assert text not in everything_in(run)
+
+
+def test_warc_files_have_no_record_of_the_host_and_each_other_answer_with_its_body(
+    run: Path,
+) -> None:
+    before = sorted(path.name for path in run.glob("pages-*"))
+    removed(run, "*.bad.de")
+    (path,) = run.glob("pages-*.warc.gz")
+    assert path.name not in before
+    with path.open("rb") as file:
+        found = [(r.rec_type, r.rec_headers["WARC-Target-URI"]) for r in ArchiveIterator(file)]
+    assert ("response", "http://b.de/") in found
+    assert not any("bad.de" in (url or "") for _, url in found)
+    assert not Checker(_Asked(path)).process_one(str(path))
+    web = ArchiveWeb(path)
+    assert web.respond("http://b.de/").body == PAGES["http://b.de/"].encode()
+    with maintaining(run) as connection:
+        for _, row in read_archived(connection):
+            with path.open("rb") as file:
+                file.seek(row.start)
+                assert next(iter(ArchiveIterator(file))).rec_headers["WARC-Target-URI"] == row.url
+    write_index(run)
+    assert "bad.de" not in (run / "index.cdxj").read_text()
+
+
+class _Asked:
+    def __init__(self, path: Path) -> None:
+        self.inputs, self.verbose = [str(path)], False
+
+
+def test_a_later_session_finds_a_sound_run_and_does_not_fetch_the_host_again(run: Path) -> None:
+    removed(run, "*.bad.de")
+    crawl = opened(run)
+    assert rows(run, "SELECT * FROM set_aside") == []
+    asked = []
+    while lease := crawl.next():
+        asked.append(lease.url)
+    crawl.close("finished")
+    assert asked == ["http://c.de/"]
+
+
+def test_a_take_down_that_fails_changes_nothing_and_can_be_repeated(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {path: path.read_bytes() for path in run.glob("pages-*")}
+    with monkeypatch.context() as broken:
+        broken.setattr(takedown, "_note", _fails)
+        with pytest.raises(StorageError, match="the take-down failed: no space"):
+            removed(run, "bad.de")
+    assert {path: path.read_bytes() for path in run.glob("pages-*")} == files
+    assert removed(run, "bad.de").pages == 1
+    assert removed(run, "bad.de").exchanges == 0
+
+
+def _fails(*_: object) -> None:
+    raise OSError("no space")
+
+
+def test_a_folder_without_a_run_and_a_run_that_is_crawled_are_refused(
+    tmp_path: Path, run: Path
+) -> None:
+    with pytest.raises(RunFolderError, match="it has no run"):
+        removed(tmp_path, "bad.de")
+    with maintaining(run), pytest.raises(RunFolderError, match="another process"):
+        removed(run, "bad.de")
