@@ -16,6 +16,7 @@ from crawler.visit import Download
 def download_of(response: Response, now: float) -> Download:
     """Return a response as a download; it arrived at `now`, in unix seconds."""
     headers = response.headers
+    meta = {} if response.request is None else response.request.meta
     return Download(
         response.url,
         response.status,
@@ -27,9 +28,9 @@ def download_of(response: Response, now: float) -> Download:
         _address(response),
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
-        robots=response.meta.get(ROBOTS),
+        robots=meta.get(ROBOTS),
         links=links_of(_texts(headers, "Link")),
-        exchange=response.meta.get(EXCHANGE),
+        exchange=meta.get(EXCHANGE),
     )
 
 
