@@ -28,6 +28,7 @@ from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
 from crawler.preparation import Preparation, prepare
+from crawler.revisits import Revisits
 from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
@@ -55,7 +56,8 @@ class Crawl:
     `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
     of requests for each address. `goals` knows when the crawl must end. `gaps` tells what does not
     know the language (`crawler.gaps`). `archive` keeps the exchanges of the crawl; None: they are
-    not kept. `blocking` is all that may not be fetched.
+    not kept. `blocking` is all that may not be fetched,
+    `revisits` are the pages of an earlier run.
     """
 
     options: CrawlOptions
@@ -72,6 +74,7 @@ class Crawl:
     waiting: Waiting
     occupancy: Occupancy
     goals: GoalWatch
+    revisits: Revisits
     worker: Worker | None = None
     gaps: tuple[str, ...] = ()
     archive: WarcArchive | None = None
@@ -89,6 +92,10 @@ class Crawl:
         """
         if not self.blocking.is_empty:
             self.frontier.drop_blocked(self.blocking.blocks)
+        now = self.clock()
+        for pages in self.revisits.links(now):
+            wanted = [link for link in pages if not self.blocking.blocks(link.url)]
+            self.frontier.seed(wanted, now, 1)
         for seeds in self.options.seed_batches():
             self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
 
@@ -211,7 +218,12 @@ def open_crawl(
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
     goals = watch(options, store.run.connection, clock())
+    revisits = Revisits(store.run.connection)
+    if options.since is not None:
+        revisits.take_over(options.since)
     blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
+    rules = _with_text(prepared, store.run)
+    rules = replace(rules, is_blocked=blocking.blocks, earlier=revisits.of)
     listeners: list[OnSettled] = [lambda _lease, record, _links: goals.count(record)]
     return Crawl(
         options=prepared.options,
@@ -227,7 +239,7 @@ def open_crawl(
         visitor=Visitor(
             store.frontier,
             prepared.ordering,
-            replace(_with_text(prepared, store.run), is_blocked=blocking.blocks),
+            rules,
             clock,
             on_settled=_tell_all(listeners),
             keep=keep_nothing if store.archive is None else store.archive.keeping,
@@ -241,6 +253,7 @@ def open_crawl(
         gaps=prepared.gaps,
         archive=store.archive,
         blocking=blocking,
+        revisits=revisits,
     )
 
 
@@ -353,6 +366,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "identify": options.identify,
         "answers": "kept" if settings.keeps_answers else "",
         **options.listed,
+        "since": "" if options.since is None else str(options.since.resolve()),
         "block": "" if options.block is None else str(options.block),
         "web": str(options.archive) if options.archive else options.web,
         "seeds": list(options.seeds),

@@ -179,6 +179,13 @@ class CrawlOptions:
             "begin no request after this many hours of crawling, all sessions together", read=_hours
         ),
     ] = None
+    since: Annotated[
+        Path | None,
+        Declared(
+            "folder of an earlier run: its pages are asked for again, those that have most likely "
+            "changed first, and the report tells what changed; then new links are followed"
+        ),
+    ] = None
     block: Annotated[
         Path | None,
         Declared(

@@ -17,6 +17,8 @@ from crawler.identification import Around, page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.outputs.extraction import Extract, make_extractor
 from crawler.politeness.blocking import BlockFile
+from crawler.revisits import check_since
+from crawler.run import SCHEMA_VERSION
 from crawler.strategies import Ordering, make_ordering
 from crawler.visit import VisitRules
 from crawler.web.contract import Web
@@ -73,6 +75,8 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     if options.expected and ordering.doubts_up_to is not None:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
     _check(settings)
+    if options.since is not None and settings.frontier is not None:
+        raise SettingError("-a since: not for a shared crawl (LANGFOCUS_FRONTIER)")
     check_goals(
         options,
         doubts=ordering.doubts_up_to is not None,
@@ -81,6 +85,8 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     )
     lacks = gaps(options, ordering.name, method)
     extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
+    if options.since is not None:
+        check_since(options.since, options.lang, settings.run_folder, schema=SCHEMA_VERSION)
     block_file = None if options.block is None else BlockFile(options.block)
     options = _with_seeds(options, web)
     return Preparation(options, settings, ordering, web, rules, lacks, extract, block_file)

@@ -19,7 +19,7 @@ from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
-SCHEMA_VERSION = "9"
+SCHEMA_VERSION = "10"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -69,6 +69,19 @@ CREATE TABLE texts(
     words INTEGER NOT NULL,               -- in the page's language, without repeated lines
     copy_of INTEGER,                      -- texts.page of which it is a near-duplicate
     content BLOB NOT NULL);               -- title and paragraphs, packed by crawler.page_text
+CREATE TABLE visits(
+    page INTEGER PRIMARY KEY,             -- pages.id of a download, or of an unchanged page
+    etag TEXT, modified TEXT,             -- ETag and Last-Modified of its server
+    digest TEXT NOT NULL,                 -- of its body
+    looks INTEGER NOT NULL,               -- visits after the first, in earlier runs too
+    changes INTEGER NOT NULL,             -- visits that found it changed
+    first_at REAL NOT NULL);              -- time of its first visit, unix seconds
+CREATE TABLE earlier(
+    url TEXT NOT NULL PRIMARY KEY,        -- of a page of the run that this one is since
+    etag TEXT, modified TEXT, digest TEXT NOT NULL,
+    looks INTEGER NOT NULL, changes INTEGER NOT NULL, first_at REAL NOT NULL,
+    seen_at REAL NOT NULL,                -- time of its last visit
+    language TEXT, confidence REAL, method TEXT, charset TEXT) WITHOUT ROWID;
 CREATE TABLE bands(
     band INTEGER PRIMARY KEY,             -- a part of the signature of a text
     page INTEGER NOT NULL);               -- texts.page of the last text that has it
@@ -105,6 +118,7 @@ IDENTITY = (
     "shared",
     "hosts",
     "range",
+    "since",
 )
 """The keys of `meta` that must have the same values for a folder to be resumed."""
 

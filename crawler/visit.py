@@ -12,7 +12,17 @@ from typing import NamedTuple
 from classifiers.urls.standard import absolute
 from crawler import settings
 from crawler.exchange import Exchange
-from crawler.frontier.base import PAGE, REDIRECT, Admission, Frontier, Lease, Link, Record
+from crawler.frontier.base import (
+    PAGE,
+    REDIRECT,
+    UNCHANGED,
+    Admission,
+    Frontier,
+    Lease,
+    Link,
+    Record,
+    Visit,
+)
 from crawler.link_header import HeaderLink
 from crawler.page_text import NewText
 from crawler.politeness import directives
@@ -20,6 +30,7 @@ from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.directives import NOARCHIVE, RobotsVersion
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
+from crawler.revisits import Earlier, digest_of, unchanged_visit, visit_of
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
 
@@ -30,8 +41,8 @@ class Download:
 
     `is_cut` is True if the body ended before the announced length. `statements` are those of its
     headers (`crawler.politeness.directives`), `robots` the robots.txt that allowed the fetch, None
-    if none was asked. `links` are those of its headers. `exchange` has the bytes as they were sent,
-    None if nothing keeps them.
+    if none was asked. `links` are those of its headers, `etag` and `modified` its ETag and
+    Last-Modified. `exchange` has the bytes as they were sent, None if nothing keeps them.
     """
 
     url: str
@@ -46,6 +57,8 @@ class Download:
     statements: tuple[str, ...] = ()
     robots: RobotsVersion | None = None
     links: tuple[HeaderLink, ...] = ()
+    etag: str | None = None
+    modified: str | None = None
     exchange: Exchange | None = field(default=None, repr=False)
 
 
@@ -104,6 +117,7 @@ _log = logging.getLogger(__name__)
 PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
 
+_NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
 
@@ -132,6 +146,10 @@ class Sifted(NamedTuple):
 
 def _blocks_nothing(url: str) -> bool:
     return False
+
+
+def _no_earlier(url: str) -> Earlier | None:
+    return None
 
 
 def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = _blocks_nothing) -> Sifted:
@@ -182,6 +200,7 @@ class VisitRules:
     `country_of` returns the country of an IP address, None if it is unknown. Seeds, and the URLs
     to which they redirect, have at least the score `least_seed_score`. With `stays_on_host` a
     redirect to another host leads to no page. URLs that `is_blocked` get no request.
+    `earlier` returns the page of an earlier run with a URL.
     Without `obeys_directives`, links with nofollow are followed and pages with noarchive are kept.
     """
 
@@ -194,6 +213,7 @@ class VisitRules:
     obeys_directives: bool = True
     text_of: TextOf = _no_text
     is_blocked: Callable[[str], bool] = _blocks_nothing
+    earlier: Callable[[str], Earlier | None] = _no_earlier
 
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
@@ -272,7 +292,7 @@ class Visitor:
             return self._settle(lease, self._record("media", download), download=download)
         if is_success:
             return self._settle_page(lease, download)
-        return self._settle(lease, self._record(PAGE, download), download=download)
+        return self._settle_other(lease, download)
 
     def failed(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
@@ -298,10 +318,30 @@ class Visitor:
             record, canonical=self._canonical(lease, reading), ignored_nofollow=nofollow
         )
         record = self._with_text(lease, record, download, reading.title)
+        record = replace(record, visit=self._visit(lease, download))
         declared = frozenset(filter(None, map(normalise, reading.declared)))
         source = LinkSource(record.is_relevant, lease.depth, declared)
         links = self._score(sifted.wanted, source)
         return self._settle(lease, record, links, download=download)
+
+    def _settle_other(self, lease: Lease, download: Download) -> Record:
+        """Settle a URL whose answer has no page: an error, or 304 for a page of an earlier run."""
+        earlier = self._rules.earlier(lease.url) if download.status == _NOT_MODIFIED else None
+        if earlier is None:
+            return self._settle(lease, self._record(PAGE, download), download=download)
+        record = replace(
+            self._record(UNCHANGED, download),
+            language=earlier.language,
+            confidence=earlier.confidence,
+            method=earlier.method,
+            charset=earlier.charset,
+            visit=unchanged_visit(earlier, download.etag, download.modified),
+        )
+        return self._settle(lease, record, download=download)
+
+    def _visit(self, lease: Lease, download: Download) -> Visit:
+        earlier, digest = self._rules.earlier(lease.url), digest_of(download.body)
+        return visit_of(earlier, digest, download.etag, download.modified, self._clock())
 
     def _with_text(self, lease: Lease, record: Record, download: Download, title: str) -> Record:
         try:

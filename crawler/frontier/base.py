@@ -24,6 +24,9 @@ pages.
 REDIRECT = "redirect"
 """The outcome of a URL that redirects; its target gets its slots of the caps."""
 
+UNCHANGED = "unchanged"
+"""The outcome of a page of an earlier run whose server says that it did not change (304)."""
+
 ADDRESS_FULL = "address_full"
 """The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
 
@@ -59,6 +62,22 @@ class Lease:
     retries: int
     inlinks: tuple[str, ...] = ()
     parent: str | None = None
+
+
+class Visit(NamedTuple):
+    """What a later run needs to know about a page.
+
+    `etag` and `modified` are the server's ETag and Last-Modified, `digest` is that of the body.
+    `looks` is the number of visits after the first, `changes` that of the visits that found the
+    page changed. `first_at` is the time of the first visit, unix seconds.
+    """
+
+    etag: str | None
+    modified: str | None
+    digest: str
+    looks: int
+    changes: int
+    first_at: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +141,7 @@ class Record:
     has_text_fault: bool = False
     text: NewText | None = field(default=None, repr=False, compare=False)
     blocked_links: int = 0
+    visit: Visit | None = field(default=None, repr=False, compare=False)
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
@@ -200,8 +220,11 @@ def robots_bytes(origin: str, text: str) -> int:
 class Frontier(Protocol):
     """Gives out URLs and takes in the results of their fetches."""
 
-    def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
-        """Queue the seeds: no filter applies, the caps do."""
+    def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
+        """Queue the seeds: no filter applies, the caps do.
+
+        The links on pages with another `depth` than 0 are not always followed.
+        """
 
     def admit(
         self,

@@ -291,7 +291,7 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
     connection.execute("DROP TABLE temp.derived")
     homeless = [
         (table, page)
-        for table in ("links", "texts")
+        for table in ("links", "texts", "visits")
         for (page,) in connection.execute(
             f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages) RETURNING page"  # noqa: S608
         ).fetchall()

@@ -91,10 +91,10 @@ class SqliteFrontier:
         self._selection = self._select()
         self._take_over(now)
 
-    def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
+    def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
         with self._storage.transaction() as counts:
-            outcome = self._admitter.admit(links, Origin(), counts)
+            outcome = self._admitter.admit(links, Origin(depth=depth), counts)
         self._take_in(outcome, now)
         return outcome.admissions
 
@@ -314,6 +314,8 @@ class SqliteFrontier:
         page = self._storage.add_record(lease, record, queued)
         if record.text is not None:
             self._storage.add_text(page, host.id, record.text)
+        if record.visit is not None:
+            self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
         return _Settlement(outcome, dropped, is_new_host)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.frontier import inlinks, outlinks, sketch
-from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, robots_bytes
+from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, Visit, robots_bytes
 from crawler.frontier.row_check import KNOWN, url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.page_text import NewText
@@ -361,6 +361,11 @@ class Storage:
             if not self._sql(statement, (values["fingerprint"],)).rowcount:
                 raise
             return self._sql(INSERT_PAGE, row).lastrowid or 0
+
+    def add_visit(self, page: int, visit: Visit) -> None:
+        """Write what a later run needs to know about a settled URL."""
+        values = (page, *visit)
+        self._sql("INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def add_text(self, page: int, host: int, new: NewText) -> None:
         """Write the text of a settled URL, its place among near-duplicates and its host's lines."""

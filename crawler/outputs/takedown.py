@@ -41,6 +41,7 @@ _STATEMENTS = (
     "DELETE FROM texts WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM bands WHERE page IN (SELECT id FROM taken)",
     "UPDATE texts SET copy_of = NULL WHERE copy_of IN (SELECT id FROM taken)",
+    "DELETE FROM visits WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM links WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM repeated WHERE host IN (SELECT host FROM taken_urls)",
     "DELETE FROM hidden WHERE host IN (SELECT host FROM taken_urls)",
@@ -119,10 +120,17 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
     for statement in _STATEMENTS:
         connection.execute(statement)
     _remove_links(connection, names)
-    for table, key in (("units", "unit"), ("directories", "directory"), ("robots", "origin")):
+    for table, key in (
+        ("units", "unit"),
+        ("directories", "directory"),
+        ("robots", "origin"),
+    ):
         rows = connection.execute(f"SELECT {key} FROM {table}").fetchall()  # noqa: S608
         gone = [(name,) for (name,) in rows if names.blocks(_url_of(name))]
         connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", gone)  # noqa: S608
+    urls = connection.execute("SELECT url FROM earlier").fetchall()
+    gone = [(url,) for (url,) in urls if names.blocks(url)]
+    connection.executemany("DELETE FROM earlier WHERE url = ?", gone)
 
 
 def _url_of(name: str) -> str:

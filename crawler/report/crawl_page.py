@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, middles_of
-from crawler.report.crawl_tables import corpus_rows, finish, language_table, shares
+from crawler.report.crawl_tables import change_rows, corpus_rows, finish, language_table, shares
 from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
 from crawler.report.harvest import Summary, summarise, write_summary
@@ -72,6 +72,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("downloaded", size(summary.bytes)),
         ("finish reason", finish(summary)),
         *corpus_rows(summary),
+        *change_rows(summary),
     ]
     if summary.coverage is not None:
         figures.insert(2, ("coverage", percent(summary.coverage)))

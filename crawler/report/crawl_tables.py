@@ -44,6 +44,7 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     if beyond:
         rows.insert(8, ("links beyond the cap of their domain", f"{beyond:,}"))
     rows += corpus_rows(summary)
+    rows += change_rows(summary)
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
     return rows
@@ -58,6 +59,27 @@ def corpus_rows(summary: Summary) -> list[tuple[str, str]]:
         (f"clean words in {language_name(summary.lang)}", f"{corpus.words:,}"),
         ("clean words per downloaded MB", number(corpus.words_per_megabyte)),
         ("near-duplicates", percent(corpus.duplicate_share)),
+    ]
+
+
+def change_rows(summary: Summary) -> list[tuple[str, str]]:
+    """The changes since an earlier run; none if there is no such run."""
+    changes = summary.changes
+    if changes is None:
+        return []
+    stayed = f"{changes.stayed:,} ({changes.not_modified:,} by the server's word)"
+    numbers = (
+        ("changed", changes.changed),
+        ("vanished", changes.vanished),
+        ("moved", changes.moved),
+        ("not reached", changes.failed),
+        ("not asked for", changes.not_asked),
+    )
+    return [
+        ("pages of the earlier run", f"{changes.earlier:,}"),
+        ("of these stayed", stayed),
+        *((f"of these {name}", f"{count:,}") for name, count in numbers),
+        ("new pages", f"{changes.new:,}"),
     ]
 
 

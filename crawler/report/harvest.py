@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.errors import RunFolderError
+from crawler.report.changes import Changes, changes_of
 from crawler.report.closing import closing_advice
 from crawler.report.corpus import Corpus, corpus_of
 from crawler.report.course import Portion, by_portion, last_portion
@@ -71,6 +72,8 @@ class Summary:
     advice: list[str]
     """What a next crawl may do otherwise, a sentence each (`crawler.report.closing`)."""
     settings: dict[str, str]
+    changes: Changes | None = None
+    """What became of the pages of an earlier run; `None` without `-a since`."""
 
     def as_json(self) -> dict[str, Any]:
         """The figures as JSON types, under the names of the fields."""
@@ -141,6 +144,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
         corpus=corpus_of(connection, lang, tallies.bytes),
+        changes=changes_of(connection),
         advice=closing_advice(
             connection, lang, host_cap=_whole(meta.get("host_cap")), relevant=relevant
         ),

@@ -55,7 +55,7 @@ _ADMISSIONS = {
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
-_RECORD = [field.name for field in fields(Record) if field.name != "text"]
+_RECORD = [field.name for field in fields(Record) if field.name not in ("text", "visit")]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
 _POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
@@ -161,12 +161,13 @@ class RedisFrontier(StoredCrawl):
         if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))
 
-    def seed(self, links: Sequence[Link], now: float) -> list[Admission]:
+    def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
         self._now = now
         answers: list[Admission] = []
+        origin = LinkOrigin(depth=depth)
         for start in range(0, len(links), _SEEDS_A_CALL):
-            packed = self._packer.pack(links[start : start + _SEEDS_A_CALL], LinkOrigin())
+            packed = self._packer.pack(links[start : start + _SEEDS_A_CALL], origin)
             letters = self._call("seed", packed, links=packed.number, again=packed.again)
             answers += _admissions(packed, letters)
         return answers

@@ -111,7 +111,12 @@ class LangfocusSpider(Spider):
     def page_request(self, url: str, meta: dict[str, Any]) -> Request:
         """Return the request for a leased page."""
         return Request(
-            url, callback=self.parse, errback=self.on_failure, meta=meta, dont_filter=True
+            url,
+            callback=self.parse,
+            errback=self.on_failure,
+            headers=self.crawl.revisits.conditions(url),
+            meta=meta,
+            dont_filter=True,
         )
 
     def robots_request(self, url: str, meta: dict[str, Any]) -> Request:

@@ -30,6 +30,8 @@ def download_of(response: Response, now: float) -> Download:
         statements=statements_of(headers),
         robots=meta.get(ROBOTS),
         links=links_of(_texts(headers, "Link")),
+        etag=_validator(headers.get(b"ETag")),
+        modified=_validator(headers.get(b"Last-Modified")),
         exchange=meta.get(EXCHANGE),
     )
 
@@ -95,6 +97,11 @@ def _location(response: Response) -> str | None:
         return None if value is None else value.decode("utf-8").strip()
     except UnicodeDecodeError as error:
         return quote_from_bytes(error.object, safe=bytes(range(0x80))).strip()
+
+
+def _validator(value: bytes | None) -> str | None:
+    """Return a header so that the same bytes can be sent again."""
+    return None if value is None else value.decode("latin-1").strip()
 
 
 def _text(value: bytes | None) -> str | None:
