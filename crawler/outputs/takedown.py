@@ -15,6 +15,7 @@ from typing import Final
 
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier import outlinks
+from crawler.frontier.base import PAGE, UNCHANGED
 from crawler.frontier.domains import domain_of
 from crawler.frontier.row_check import url_checksum
 from crawler.outputs import archived
@@ -34,10 +35,15 @@ _NOTHING: Final = ("parent", "language", "confidence", "method", "charset", "cou
 _EMPTIED = ", ".join(f"{name} = NULL" for name in (*_NOTHING, "answers"))
 _CHECKSUM = f"page_checksum({', '.join(PAGE_COLUMNS[1:])})"
 _STATEMENTS = (
-    f"UPDATE pages SET outcome = '{TAKEN_DOWN}', {_EMPTIED}"  # noqa: S608
-    " WHERE id IN (SELECT id FROM taken)",
+    "CREATE TEMP TABLE touched AS SELECT id FROM taken UNION"
+    " SELECT id FROM pages WHERE parent IN (SELECT url FROM taken_urls)",
+    # The outcome of a redirect tells that its target has its slot.
+    f"UPDATE pages SET outcome = '{TAKEN_DOWN}' WHERE outcome IN ('{PAGE}', '{UNCHANGED}')"  # noqa: S608
+    " AND id IN (SELECT id FROM taken)",
+    f"UPDATE pages SET {_EMPTIED} WHERE id IN (SELECT id FROM taken)",  # noqa: S608
     "UPDATE pages SET parent = NULL WHERE parent IN (SELECT url FROM taken_urls)",
-    f"UPDATE pages SET checksum = {_CHECKSUM} WHERE checksum <> {_CHECKSUM}",  # noqa: S608
+    f"UPDATE pages SET checksum = {_CHECKSUM} WHERE id IN (SELECT id FROM touched)",  # noqa: S608
+    "DROP TABLE touched",
     "DELETE FROM texts WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM bands WHERE page IN (SELECT id FROM taken)",
     "UPDATE texts SET copy_of = NULL WHERE copy_of IN (SELECT id FROM taken)",

@@ -24,12 +24,15 @@ from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-LINKS = "".join(f"<a href='http://{name}/'>x</a>" for name in ("bad.de", "x.bad.de", "b.de"))
+LINKS = "".join(
+    f"<a href='http://{name}/'>x</a>" for name in ("bad.de", "x.bad.de", "moved.bad.de", "b.de")
+)
 SHARED = f"<p>{SENTENCES['de'] * 9}</p>"
 PAGES = {
     "http://seed.de/": SHARED + "<p>Start</p>" + LINKS,
     "http://bad.de/": SHARED + "<a href='http://c.de/'>x</a>",
     "http://x.bad.de/": SHARED + "<a href='http://y.bad.de/'>x</a><p>Mehr davon.</p>",
+    "http://moved.bad.de/": "http://b.de/",
     "http://b.de/": SHARED + "<a href='http://c.de/'>x</a>",
 }
 
@@ -54,6 +57,9 @@ def crawled(folder: Path) -> None:
             held.append(lease)
             continue
         body = PAGES[lease.url].encode()
+        if body.startswith(b"http"):
+            crawl.visitor.answered(lease, Download(lease.url, 301, location=body.decode()))
+            continue
         sent = Exchange(lease.url, 1e9, HEAD, body, b"GET / HTTP/1.1\r\n\r\n", "192.0.2.1")
         crawl.visitor.answered(
             lease, Download(lease.url, 200, body, "text/html", exchange=sent, ip="192.0.2.1")
@@ -83,13 +89,14 @@ def test_only_the_entry_of_the_log_stays_of_a_page(run: Path) -> None:
     ((text,),) = rows(run, f"SELECT content FROM texts WHERE page = ({page})")
     assert text in everything_in(run)
     told = removed(run, "*.bad.de")
-    assert (told.pages, told.texts, told.exchanges, told.files) == (2, 2, 2, 1)
+    assert (told.pages, told.texts, told.exchanges, told.files) == (3, 2, 2, 1)
     assert told.queued == 2
     kept = rows(
         run,
         "SELECT url, outcome, status, bytes, parent, language, address FROM pages ORDER BY id",
     )
     assert ("http://bad.de/", "taken_down", 200, len(PAGES["http://bad.de/"]), *[None] * 3) in kept
+    assert ("http://moved.bad.de/", "redirect", 301, 0, *[None] * 3) in kept
     assert [row[0] for row in kept if row[1] == "page"] == ["http://seed.de/", "http://b.de/"]
     left = {url for (url,) in rows(run, "SELECT url FROM urls WHERE queued = 1")}
     assert left == {"http://c.de/"}
