@@ -167,7 +167,7 @@ class StoredCrawl:
         while True:
             scan = partial(ask, *words, cursor, "COUNT", _KEYS_A_CALL, NEVER_DECODE=True)
             cursor, pairs = self._insist(scan)
-            for key, packed in zip(pairs[::2], pairs[1::2], strict=True):
+            for key, packed in pairs.items():
                 reader = Unpacker(unicode_errors="surrogatepass", strict_map_key=False)
                 reader.feed(packed)
                 yield key.decode(), reader.unpack()[0]
