@@ -219,8 +219,6 @@ def open_crawl(
     store = _open_store(prepared, waiting, clock)
     goals = watch(options, store.run.connection, clock())
     revisits = Revisits(store.run.connection)
-    if options.since is not None:
-        revisits.take_over(options.since)
     blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
     rules = _with_text(prepared, store.run)
     rules = replace(rules, is_blocked=blocking.blocks, earlier=revisits.of)
@@ -293,6 +291,8 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
         if store.worker is not None:
             store.worker.write_down()  # so that pages of a killed worker count as settled
         repair(run.connection, folder)
+        if options.since is not None:
+            Revisits(run.connection).take_over(options.since)
         if settings.keeps_warc:
             store = replace(store, archive=_archive(run, meta, settings, now))
         undo.pop_all()
