@@ -45,6 +45,8 @@ class CrawlArguments(TypedDict, total=False):
     hours: float
     web: str
     archive: str | PathLike[str]
+    block: str | PathLike[str]
+    since: str | PathLike[str]
 
 
 def crawl(

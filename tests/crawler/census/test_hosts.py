@@ -128,4 +128,4 @@ def test_a_census_has_one_url_of_a_host_and_no_caps_of_domains(tmp_path: Path) -
     (note,) = options.notes
     assert note.endswith("1 lines name no host and are skipped, the first: line 8: 'no host'")
     assert gaps(options, "bfs", method()) == (note,)
-    assert set(CENSUS_ARGUMENTS) == {"hosts", "range", "identify", "web", "archive"}
+    assert set(CENSUS_ARGUMENTS) == {"hosts", "range", "identify", "web", "archive", "block"}

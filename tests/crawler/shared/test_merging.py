@@ -49,6 +49,8 @@ def values(page: Kept, folder: Path) -> dict[str, object]:
         "country": None,
         "address": None,
         "answers": None,
+        "directives": None,
+        "robots_txt": None,
         "parent": None,
         "depth": 0,
         "score": 0.0,
