@@ -24,6 +24,7 @@ class CrawlSettings:
     `bot` is the name and contact that requests carry.
     `obeys_robots` is False if robots.txt files are not fetched, `obeys_directives` if nofollow and
     noarchive are ignored. With `uses_hreflang` translations into the language are expected in it.
+    With `reads_sitemaps` sitemaps and feeds are fetched.
     `private_addresses` allows hosts of the crawler's own network. At most `per_address` hosts with
     one address are contacted at once; 0 is no limit. With `keeps_links` the run stores the links of
     its pages, with `keeps_answers` the answer of each kind of evidence, with `keeps_warc` its
@@ -45,6 +46,7 @@ class CrawlSettings:
     bot: BotName = field(default_factory=BotName)
     obeys_robots: bool = settings.ROBOTSTXT_OBEY
     obeys_directives: bool = settings.LANGFOCUS_DIRECTIVES_OBEY
+    reads_sitemaps: bool = settings.LANGFOCUS_SITEMAPS
     uses_hreflang: bool = settings.LANGFOCUS_HREFLANG
     private_addresses: bool = settings.LANGFOCUS_PRIVATE_ADDRESSES
     per_address: int = settings.LANGFOCUS_PER_ADDRESS

@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
+from crawler.politeness.sitemap_files import FileStore, SitemapFiles
 from crawler.preparation import Preparation, prepare
 from crawler.revisits import Revisits
 from crawler.run import IDENTITY, OpenRun, lock_run, open_run
@@ -36,6 +37,7 @@ from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
+from crawler.sitemap_links import SitemapLinks
 from crawler.strategies import SEED, Ordering, declines, make_filter
 from crawler.visit import OnSettled, Visitor, VisitRules, keep_nothing
 from crawler.web.contract import Web
@@ -222,6 +224,12 @@ def open_crawl(
     blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
     rules = _with_text(prepared, store.run)
     rules = replace(rules, is_blocked=blocking.blocks, earlier=revisits.of)
+    robots = Robots(
+        store.frontier,
+        settings.bot.robots_name,
+        max_delay_s=settings.max_crawl_delay_s,
+        keeps_sitemaps=settings.reads_sitemaps,
+    )
     listeners: list[OnSettled] = [lambda _lease, record, _links: goals.count(record)]
     return Crawl(
         options=prepared.options,
@@ -230,9 +238,7 @@ def open_crawl(
         web=prepared.web,
         run=store.run,
         frontier=store.frontier,
-        robots=Robots(
-            store.frontier, settings.bot.robots_name, max_delay_s=settings.max_crawl_delay_s
-        ),
+        robots=robots,
         clock=clock,
         visitor=Visitor(
             store.frontier,
@@ -241,6 +247,7 @@ def open_crawl(
             clock,
             on_settled=_tell_all(listeners),
             keep=keep_nothing if store.archive is None else store.archive.keeping,
+            sitemaps=_sitemaps(prepared, robots, store.frontier, blocking.blocks),
         ),
         listeners=listeners,
         lock=store.lock,
@@ -253,6 +260,16 @@ def open_crawl(
         blocking=blocking,
         revisits=revisits,
     )
+
+
+def _sitemaps(
+    prepared: Preparation, robots: Robots, store: FileStore, is_blocked: Callable[[str], bool]
+) -> SitemapLinks | None:
+    options, settings = prepared.options, prepared.settings
+    if options.is_census or not settings.reads_sitemaps:
+        return None
+    target = options.lang if settings.uses_hreflang else None
+    return SitemapLinks(prepared.ordering, robots, SitemapFiles(store), is_blocked, target)
 
 
 def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:

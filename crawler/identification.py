@@ -70,6 +70,7 @@ def page_reader(
             statements=of_metas(page.statements),
             title=page.title,
             forbidden=() if is_census else sorted(page.nofollowed),
+            feeds=page.feeds,
             declared=_declared(page, download, target) if target else (),
         )
 

@@ -196,6 +196,13 @@ LANGFOCUS_GRAPH: Annotated[
         default_help="the pages of this crawl that link to the URL",
     ),
 ] = None
+LANGFOCUS_SITEMAPS: Annotated[
+    bool,
+    Declared(
+        "True: the sitemaps and feeds of hosts with a relevant page are fetched, and their links "
+        "compete with others; the strategies of the papers know links of pages only"
+    ),
+] = False
 LANGFOCUS_HREFLANG: Annotated[
     bool,
     Declared(

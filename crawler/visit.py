@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from classifiers.urls.standard import absolute
 from crawler import settings
@@ -15,6 +15,7 @@ from crawler.exchange import Exchange
 from crawler.frontier.base import (
     PAGE,
     REDIRECT,
+    SITEMAP,
     UNCHANGED,
     Admission,
     Frontier,
@@ -31,6 +32,7 @@ from crawler.politeness.directives import NOARCHIVE, RobotsVersion
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.revisits import Earlier, digest_of, unchanged_visit, visit_of
+from crawler.sitemap import Sitemap
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
 
@@ -66,7 +68,7 @@ class Reading(NamedTuple):
     """The links of a page (absolute, unsorted), its language and its charset.
 
     `forbidden` are links that it asks not to follow (`nofollow`), `declared` are links to pages
-    that it says are in the target language (`hreflang`).
+    that it says are in the target language (`hreflang`), `feeds` its RSS and Atom feeds.
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if the text is long enough for its language to be evidence for linked
     pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
@@ -89,6 +91,7 @@ class Reading(NamedTuple):
     title: str = ""
     forbidden: Sequence[str] = ()
     declared: Sequence[str] = ()
+    feeds: Sequence[str] = ()
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
@@ -235,8 +238,24 @@ def keep_nothing(
     return nullcontext()
 
 
+class SitemapSource(Protocol):
+    """The sitemaps and feeds of a crawl (`crawler.sitemap_links`)."""
+
+    def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
+        """Return a download as a sitemap or a feed, None if it is read as a page."""
+
+    def of_page(self, lease: Lease, feeds: Sequence[str], now: float) -> list[Link]:
+        """Return the sitemaps and feeds that a relevant page leads to."""
+
+    def of_file(self, lease: Lease, found: Sitemap, now: float) -> tuple[list[Link], Sifted]:
+        """Return the links of a sitemap or a feed, and the numbers of those left out."""
+
+
 class Visitor:
-    """Turns downloads into records and links, and settles their URLs in the frontier."""
+    """Turns downloads into records and links, and settles their URLs in the frontier.
+
+    Without `sitemaps` a sitemap is a file or a page like others.
+    """
 
     def __init__(
         self,
@@ -247,6 +266,7 @@ class Visitor:
         *,
         on_settled: OnSettled = lambda *_: None,
         keep: Keep = keep_nothing,
+        sitemaps: SitemapSource | None = None,
     ) -> None:
         """Score links by `ordering` and read downloads by `rules`; `clock` returns unix seconds."""
         self._frontier = frontier
@@ -255,6 +275,7 @@ class Visitor:
         self._clock = clock
         self._on_settled = on_settled
         self._keep_exchange = keep
+        self._sitemaps = sitemaps
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return seed URLs as links, normalised and scored in one batch.
@@ -288,11 +309,20 @@ class Visitor:
         is_passing = download.status in self._rules.retry_rule.statuses
         if is_passing and self._retried(lease, download.retry_after_s or 0.0):
             return None
-        if is_success and not is_text(download.content_type):
-            return self._settle(lease, self._record("media", download), download=download)
         if is_success:
-            return self._settle_page(lease, download)
+            return self._succeeded(lease, download)
         return self._settle_other(lease, download)
+
+    def _succeeded(self, lease: Lease, download: Download) -> Record:
+        sitemaps, now = self._sitemaps, self._clock()
+        found = sitemaps.read(lease, download, now) if sitemaps is not None else None
+        if sitemaps is not None and found is not None:
+            links, sifted = sitemaps.of_file(lease, found, now)
+            record = _ignoring(self._record(SITEMAP, download), sifted, found.malformed)
+            return self._settle(lease, record, links, download=download)
+        if not is_text(download.content_type):
+            return self._settle(lease, self._record("media", download), download=download)
+        return self._settle_page(lease, download)
 
     def failed(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
@@ -322,6 +352,9 @@ class Visitor:
         declared = frozenset(filter(None, map(normalise, reading.declared)))
         source = LinkSource(record.is_relevant, lease.depth, declared)
         links = self._score(sifted.wanted, source)
+        if self._sitemaps is not None and record.is_relevant:
+            # Before the links of the page, which may take all slots of the host.
+            links = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + links
         return self._settle(lease, record, links, download=download)
 
     def _settle_other(self, lease: Lease, download: Download) -> Record:

@@ -27,6 +27,15 @@ REDIRECT = "redirect"
 UNCHANGED = "unchanged"
 """The outcome of a page of an earlier run whose server says that it did not change (304)."""
 
+SITEMAP = "sitemap"
+"""The outcome of a sitemap or a feed, which is no page; its links get its slots of the caps.
+
+They are admitted like the target of a redirect: always followed, at the distance of the sitemap.
+"""
+
+FORWARDING = frozenset({REDIRECT, SITEMAP})
+"""The outcomes of URLs that only lead to others."""
+
 ADDRESS_FULL = "address_full"
 """The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
 

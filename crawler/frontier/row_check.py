@@ -32,7 +32,8 @@ _URLS = (
 _DERIVED = """
 CREATE TEMP TABLE derived AS
 SELECT u.host AS id,
-    COUNT(*) - COUNT(IIF(p.outcome = 'redirect' OR u.queued = 2, 1, NULL)) AS admitted,
+    COUNT(*)
+        - COUNT(IIF(p.outcome IN ('redirect', 'sitemap') OR u.queued = 2, 1, NULL)) AS admitted,
     COUNT(IIF(p.outcome = 'page', 1, NULL)) AS pages, MIN(u.url) AS url
 FROM urls AS u LEFT JOIN pages AS p ON p.fingerprint = u.fingerprint GROUP BY u.host;
 """

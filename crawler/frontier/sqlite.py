@@ -16,6 +16,7 @@ from typing import NamedTuple
 from crawler.errors import StorageError
 from crawler.frontier.admission import Admitter, Origin, Outcome
 from crawler.frontier.base import (
+    FORWARDING,
     PAGE,
     REDIRECT,
     Admission,
@@ -292,7 +293,7 @@ class SqliteFrontier:
         host = pick.host
         self._storage.unqueue(pick.url_id)
         address = self._addresses.get(lease.fingerprint)
-        if record.outcome == REDIRECT:
+        if record.outcome in FORWARDING:
             self._storage.free_slots(host.id, 1)
             self._admitter.free(lease.host, [lease.url])
             if address:
@@ -363,13 +364,13 @@ class SqliteFrontier:
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
         downloads = self._downloads + record.is_download
-        if record.outcome == REDIRECT:
+        if record.outcome in FORWARDING:
             return Origin(
                 pick.url_id,
                 lease.depth,
                 lease.redirects + 1,
                 source=_ALWAYS_FOLLOWED,
-                inlinks=lease.inlinks,
+                inlinks=lease.inlinks if record.outcome == REDIRECT else (),
                 downloads=downloads,
             )
         inlinks = (record.language,) if record.is_reference and record.language else ()

@@ -1,7 +1,7 @@
 """The rules of robots.txt (RFC 9309); the frontier stores them, so a restart asks no host twice."""
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from hashlib import sha256
 from typing import Protocol
@@ -80,11 +80,13 @@ class Robots:
         *,
         max_delay_s: float = 60.0,
         cache_bytes: int = CACHE_BYTES,
+        keeps_sitemaps: bool = False,
     ) -> None:
         """Obey the rules for `user_agent`, a product token; its version, if any, does not count.
 
-        A Crawl-delay counts up to `max_delay_s`.
+        A Crawl-delay counts up to `max_delay_s`. The lines Sitemap are kept if they are wanted.
         """
+        self._keeps_sitemaps = keeps_sitemaps
         self._store = store
         self._bot = " ".join(user_agent.partition("/")[0].split())
         self._max_delay_s = max_delay_s
@@ -164,6 +166,8 @@ class Robots:
             return _UNREACHABLE
         has_rules = 200 <= status < 300
         rules = rules_for(self._bot, _whole_lines(body)) if has_rules else Rules()
+        if not self._keeps_sitemaps:
+            rules = replace(rules, sitemaps=())
         version = f"sha256:{sha256(body).hexdigest()}" if has_rules else str(status)
         return _stored(self._bot, rules, version)
 

@@ -21,6 +21,7 @@ from uuid import uuid4
 
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import (
+    FORWARDING,
     MAX_INLINKS,
     PAGE,
     REDIRECT,
@@ -483,7 +484,7 @@ def _grouped(languages: Sequence[str]) -> tuple[str, ...]:
 
 def _facts(lease: Lease, record: Record) -> dict[str, object]:
     """Return the values that the script needs for the counters and the links of a page."""
-    is_redirect = record.outcome == REDIRECT
+    is_redirect = record.outcome in FORWARDING
     return {
         "is_page": int(record.outcome == PAGE),
         "is_redirect": int(is_redirect),
@@ -496,8 +497,9 @@ def _facts(lease: Lease, record: Record) -> dict[str, object]:
 
 
 def _origin(lease: Lease, record: Record) -> LinkOrigin:
-    if record.outcome == REDIRECT:
-        return LinkOrigin(lease.url, lease.depth, lease.redirects + 1, lease.inlinks)
+    if record.outcome in FORWARDING:
+        inlinks = lease.inlinks if record.outcome == REDIRECT else ()
+        return LinkOrigin(lease.url, lease.depth, lease.redirects + 1, inlinks)
     languages = [record.language] if record.is_reference and record.language else []
     return LinkOrigin(lease.url, lease.depth + 1, inlinks=languages)
 

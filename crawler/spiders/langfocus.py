@@ -19,6 +19,7 @@ from crawler.options import CrawlOptions
 from crawler.outputs.page_item import PageItem, settled_item
 from crawler.politeness.network import AddressCapError, BusyAddressError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
+from crawler.sitemap import may_be_sitemap
 from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.printable_log import make_log_printable
@@ -249,8 +250,12 @@ class LangfocusSpider(Spider):
         if _ROBOTS_BYTES in request.meta:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
-        if is_large and not is_text(content_type_of(headers)):
+        kind = content_type_of(headers)
+        if is_large and not is_text(kind) and not self._may_be_sitemap(kind):
             raise StopDownload(fail=False)
+
+    def _may_be_sitemap(self, content_type: str | None) -> bool:
+        return self.crawl.settings.reads_sitemaps and may_be_sitemap(content_type)
 
     def on_idle(self) -> None:
         """Close the spider with the reason why there is no more work."""

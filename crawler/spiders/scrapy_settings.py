@@ -20,6 +20,7 @@ from crawler.visit import RetryRule
 
 _DIRECT = {
     "obeys_directives": "LANGFOCUS_DIRECTIVES_OBEY",
+    "reads_sitemaps": "LANGFOCUS_SITEMAPS",
     "uses_hreflang": "LANGFOCUS_HREFLANG",
     "per_address": "LANGFOCUS_PER_ADDRESS",
     "private_addresses": "LANGFOCUS_PRIVATE_ADDRESSES",

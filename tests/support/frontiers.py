@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from crawler.frontier.base import (
+    FORWARDING,
     MAX_INLINKS,
     PAGE,
-    REDIRECT,
     Admission,
     Link,
     Located,
@@ -188,7 +188,7 @@ class ObviousFrontier:
         page = self._find(url)
         page.is_leased = page.is_queued = False
         self.records.append((url, record))
-        if record.outcome == REDIRECT:
+        if record.outcome in FORWARDING:
             self._change_slots(url, -1)
             if page.address:
                 self._change(f"of {page.address}", -1)
@@ -206,7 +206,7 @@ class ObviousFrontier:
 
         def is_welcome(link: Link) -> bool:
             target = before.get(self.filter.unit_of(link.url), Tally())
-            if record.outcome == REDIRECT or page.depth == 0:
+            if record.outcome in FORWARDING or page.depth == 0:
                 return not self.filter.drops(target, downloads)
             return self.filter.accepts(
                 page_is_relevant=record.is_relevant,
@@ -215,8 +215,8 @@ class ObviousFrontier:
                 downloads=downloads,
             )
 
-        redirects = page.redirects + 1 if record.outcome == REDIRECT else 0
-        depth = page.depth + (record.outcome != REDIRECT)
+        redirects = page.redirects + 1 if record.outcome in FORWARDING else 0
+        depth = page.depth + (record.outcome not in FORWARDING)
         admissions = self._admit_links(links, redirects, depth, is_welcome)
         self._note_inlinks(page, record, {link.url for link in links})
         if record.is_download and self.filter.drops(tally, downloads):
@@ -248,7 +248,7 @@ class ObviousFrontier:
         counted = [record.language] if record.is_reference and record.language else []
         for known in self.known:
             if known.link.url in urls and known.is_queued:
-                is_redirect = record.outcome == REDIRECT
+                is_redirect = record.outcome in FORWARDING
                 known.inlinks += page.inlinks_at_lease if is_redirect else counted
 
     def retry(self, url: str, not_before: float, now: float) -> None:

@@ -16,6 +16,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from crawler.frontier.base import (
     PAGE,
     REDIRECT,
+    SITEMAP,
     Frontier,
     Lease,
     LeaseError,
@@ -60,12 +61,16 @@ LINKS = st.lists(
     max_size=8,
 )
 CANONICALS = st.sampled_from([None, None, *PATHS])
-OUTCOMES = st.sampled_from(["relevant", "irrelevant", "unlabelled", "gone", "redirect", "timeout"])
+OUTCOMES = st.sampled_from(
+    ["relevant", "irrelevant", "unlabelled", "gone", "redirect", "sitemap", "timeout"]
+)
 
 
 def record_of(kind: str, now: float) -> Record:
     if kind == "redirect":
         return Record(REDIRECT, now, 301)
+    if kind == "sitemap":
+        return Record(SITEMAP, now, 200)
     if kind == "timeout":
         return Record("timeout", now)
     if kind == "gone":
