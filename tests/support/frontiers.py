@@ -7,6 +7,7 @@ from crawler.frontier.base import (
     FORWARDING,
     MAX_INLINKS,
     PAGE,
+    REDIRECT,
     Admission,
     Link,
     Located,
@@ -248,7 +249,7 @@ class ObviousFrontier:
         counted = [record.language] if record.is_reference and record.language else []
         for known in self.known:
             if known.link.url in urls and known.is_queued:
-                is_redirect = record.outcome in FORWARDING
+                is_redirect = record.outcome == REDIRECT
                 known.inlinks += page.inlinks_at_lease if is_redirect else counted
 
     def retry(self, url: str, not_before: float, now: float) -> None:
