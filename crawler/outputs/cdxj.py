@@ -1,7 +1,6 @@
 """Writes the CDXJ index of a run's WARC files, from the rows in its database."""
 
 import json
-import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -12,6 +11,7 @@ from crawler.errors import StorageError
 from crawler.outputs.archived import ArchivedRow
 from crawler.outputs.kept import kept_exchanges
 from crawler.outputs.warc_records import written_digest
+from crawler.whole_file import replacing
 
 INDEX: Final = "index.cdxj"
 """The name of the index in a run folder."""
@@ -23,18 +23,18 @@ def write_index(folder: Path) -> int:
     Raises `RunFolderError` for another folder, and `StorageError` if the index cannot be written.
     """
     path = folder / INDEX
-    temporary = path.with_name(f".{INDEX}.{os.getpid()}")
     number = 0
     try:
-        with kept_exchanges(folder) as kept, temporary.open("wb") as file:
+        with (
+            replacing(path) as temporary,
+            kept_exchanges(folder) as kept,
+            temporary.open("wb") as file,
+        ):
             for line in in_order(map(_line, kept.rows())):
                 file.write(line.encode() + b"\n")
                 number += 1
-        temporary.replace(path)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return number
 
 

@@ -13,6 +13,7 @@ from crawler.errors import SettingError
 from crawler.outputs.page_item import KeptItems, PageItem
 from crawler.outputs.parquet import ParquetWriter, check_parquet
 from crawler.run_reader import reading
+from crawler.whole_file import replacing
 
 FORMATS: Final = ("jsonl", "parquet", "txt")
 
@@ -84,17 +85,12 @@ def _opened(path: Path | None) -> Iterator[IO[bytes]]:
     if path is None:
         yield sys.stdout.buffer
         return
-    unfinished = path.with_name(f".{path.name}.new")
-    try:
-        with unfinished.open("wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
-                    yield file  # type: ignore[misc]  # it is a binary file
-            else:
-                yield raw
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as unfinished, unfinished.open("wb") as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+                yield file  # type: ignore[misc]  # it is a binary file
+        else:
+            yield raw
 
 
 def _writer(file: IO[bytes], kind: str) -> tuple[Callable[[PageItem], None], Callable[[], None]]:

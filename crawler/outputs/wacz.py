@@ -6,7 +6,6 @@ only the bytes of the files are copied here.
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
@@ -17,6 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from crawler.errors import RunFolderError, StorageError
 from crawler.outputs.cdxj import INDEX, write_index
 from crawler.outputs.kept import KeptExchanges, kept_exchanges
+from crawler.whole_file import replacing
 
 PACKAGE: Final = "pages.wacz"
 """The name of the package that a crawl makes in its run folder."""
@@ -46,16 +46,16 @@ def write_wacz(folder: Path, path: Path, software: str) -> int:
     Raises `RunFolderError` for a folder that is no run or has no WARC files, and `StorageError` if
     the package cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         answers = write_index(folder)
-        with kept_exchanges(folder) as kept, ZipFile(temporary, "w") as package:
+        with (
+            replacing(path) as temporary,
+            kept_exchanges(folder) as kept,
+            ZipFile(temporary, "w") as package,
+        ):
             _fill(package, kept, software)
-        temporary.replace(path)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return answers
 
 

@@ -1,24 +1,19 @@
-"""Files that are complete or missing, never partial."""
+"""Texts and JSON as files."""
 
 import json
 import math
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from crawler.errors import SettingError
+from crawler.whole_file import replacing
 
 
 def write_whole(path: Path, text: str) -> Path:
     """`path`, after writing the text to it in one step: no reader sees half of it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError:
-        temporary.unlink(missing_ok=True)
-        raise
     return path
 
 
