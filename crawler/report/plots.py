@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from crawler.report.table import Table
 
@@ -122,7 +122,12 @@ def _dress_bars(drawn: "Axes", axes: PlotAxes) -> None:
     drawn.xaxis.set_major_formatter(FuncFormatter(lambda value, _: spelled.format(factor * value)))
     drawn.xaxis.set_major_locator(MaxNLocator(nbins=6, steps=_STEPS, integer=not axes.is_share))
     drawn.set_xlabel(axes.y_label, color=_INK)
-    drawn.grid(visible=True, axis="x", color=_RULE, linewidth=0.8)
+    _dress_frame(drawn, "x")
+
+
+def _dress_frame(drawn: "Axes", rules: Literal["x", "y"]) -> None:
+    """Draw pale rules across an axis, and a frame at the left and at the bottom."""
+    drawn.grid(visible=True, axis=rules, color=_RULE, linewidth=0.8)
     drawn.set_axisbelow(True)
     drawn.tick_params(colors=_INK, color=_RULE, length=3)
     drawn.patch.set_visible(False)
@@ -160,13 +165,7 @@ def _dress(drawn: "Axes", axes: PlotAxes) -> None:
     if not axes.is_logarithmic:
         drawn.set_ylim(bottom=0, top=1.02 if axes.is_share and axes.top is None else axes.top)
     _set_ticks(drawn, axes)
-    drawn.grid(visible=True, axis="y", color=_RULE, linewidth=0.8)
-    drawn.set_axisbelow(True)
-    drawn.tick_params(colors=_INK, color=_RULE, length=3)
-    drawn.patch.set_visible(False)
-    for side, spine in drawn.spines.items():
-        spine.set_visible(side in {"left", "bottom"})
-        spine.set_color(_RULE)
+    _dress_frame(drawn, "y")
 
 
 def _set_ticks(drawn: "Axes", axes: PlotAxes) -> None:
