@@ -358,8 +358,7 @@ def _run_folder(
     if settings.run_folder is not None:
         return settings.run_folder
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-    name = "census" if options.is_census else f"{options.lang}-{ordering.name}"
-    base = settings.runs / f"{name}-{stamp}"
+    base = settings.runs / f"{crawl_name(options, ordering)}-{stamp}"
     folder, number = base, 1
     while folder.exists():
         number += 1
@@ -393,7 +392,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "version": settings.version,
         "text": settings.kept_text,
         "extractor": settings.extractor,
-        "shared": _crawl_name(options, ordering, settings),
+        "shared": _shared_name(options, ordering, settings),
     }
 
 
@@ -401,12 +400,16 @@ def _told(goal: object) -> str:
     return "" if goal is None else str(goal)
 
 
-def _crawl_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> str:
+def _shared_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> str:
     """Return the name of the crawl in a shared frontier, "" if the frontier is not shared."""
     if settings.frontier is None:
         return ""
-    name = "census" if options.is_census else f"{options.lang}-{ordering.name}"
-    return settings.crawl_name or name
+    return settings.crawl_name or crawl_name(options, ordering)
+
+
+def crawl_name(options: CrawlOptions, ordering: Ordering, between: str = "-") -> str:
+    """Return what a crawl is called in folders and messages: its language and its ordering."""
+    return "census" if options.is_census else f"{options.lang}{between}{ordering.name}"
 
 
 def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> FrontierRules:

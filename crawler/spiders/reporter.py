@@ -11,6 +11,7 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
+from crawler.crawl import crawl_name
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
 from crawler.outputs.cdxj import write_index
@@ -55,7 +56,7 @@ class Reporter:
         self._line = LiveLine(
             Display(sys.stderr, every_s=crawl.settings.live_interval_s),
             time.monotonic,
-            "census" if crawl.options.is_census else f"{crawl.options.lang} {crawl.ordering.name}",
+            crawl_name(crawl.options, crawl.ordering, between=" "),
             Totals(counts.pages, counts.labelled, counts.relevant),
             is_census=crawl.options.is_census,
         )
