@@ -300,8 +300,9 @@ class Visitor:
         It does for a retry, or if its server redirects to another spelling of the same page.
         Nothing is kept of the answer for a URL that was blocked meanwhile.
         """
-        if self._rules.is_blocked(lease.url) or not is_status(download.status):
-            outcome = BLOCKED if self._rules.is_blocked(lease.url) else PROTOCOL
+        is_blocked = self._rules.is_blocked(lease.url)
+        if is_blocked or not is_status(download.status):
+            outcome = BLOCKED if is_blocked else PROTOCOL
             return self._settle(lease, Record(outcome, self._clock(), bytes=len(download.body)))
         is_success = 200 <= download.status < 300
         if download.status in _REDIRECTS and download.location:

@@ -164,10 +164,9 @@ class LangfocusSpider(Spider):
 
     def _is_over(self, lease: Lease) -> bool:
         """Return True if a goal was reached during the download; the URL is then queued again."""
-        now = self.crawl.clock()
         if not self.crawl.goals.is_over():
             return False
-        self.crawl.frontier.release(lease, now=now)
+        self.crawl.frontier.release(lease, now=self.crawl.clock())
         return True
 
     def _stood_still(self, failure: Failure) -> bool:
