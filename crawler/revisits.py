@@ -23,21 +23,6 @@ _BATCH: Final = 1000
 _LONGEST_VALIDATOR: Final = 1000
 _UNKNOWN_CHANCE: Final = 0.5  # where no page of the run was visited twice
 
-_COLUMNS = (
-    "url, etag, modified, digest, looks, changes, first_at, seen_at, language, confidence, method,"
-    " charset"
-)
-_OF_RUN = """\
-SELECT p.url, v.etag, v.modified, v.digest, v.looks, v.changes, v.first_at, p.fetched_at,
-    p.language, p.confidence, p.method, p.charset
-FROM pages AS p JOIN visits AS v ON v.page = p.id"""
-# The run before may have had earlier pages too, and ended before it asked for all of them.
-_NOT_ASKED = f"SELECT {_COLUMNS} FROM earlier WHERE url NOT IN (SELECT url FROM pages)"  # noqa: S608
-_INSERT = f"INSERT OR IGNORE INTO earlier({_COLUMNS}) VALUES ({', '.join('?' * 12)})"  # noqa: S608
-_ONE = f"SELECT {_COLUMNS} FROM earlier WHERE url = ?"  # noqa: S608
-_NEXT = f"SELECT {_COLUMNS} FROM earlier WHERE url > ? ORDER BY url LIMIT {_BATCH}"  # noqa: S608
-_ALL_LOOKS = "SELECT SUM(looks), SUM(changes), SUM(seen_at - first_at) FROM earlier WHERE looks > 0"
-
 
 class Earlier(NamedTuple):
     """A page of the earlier run; see the tables `visits` and `earlier`."""
@@ -54,6 +39,29 @@ class Earlier(NamedTuple):
     confidence: float | None
     method: str | None
     charset: str | None
+
+
+def _column_of_run(name: str) -> str:
+    """Return the place in a run, its pages `p` and visits `v`, of a field of `Earlier`."""
+    if name == "seen_at":
+        return "p.fetched_at"
+    return f"v.{name}" if name in Visit._fields else f"p.{name}"
+
+
+_COLUMNS = ", ".join(Earlier._fields)
+_OF_RUN = (
+    f"SELECT {', '.join(map(_column_of_run, Earlier._fields))}"  # noqa: S608  # names of columns
+    " FROM pages AS p JOIN visits AS v ON v.page = p.id"
+)
+# The run before may have had earlier pages too, and ended before it asked for all of them.
+_NOT_ASKED = f"SELECT {_COLUMNS} FROM earlier WHERE url NOT IN (SELECT url FROM pages)"  # noqa: S608
+_INSERT = (
+    f"INSERT OR IGNORE INTO earlier({_COLUMNS})"  # noqa: S608
+    f" VALUES ({', '.join('?' * len(Earlier._fields))})"
+)
+_ONE = f"SELECT {_COLUMNS} FROM earlier WHERE url = ?"  # noqa: S608
+_NEXT = f"SELECT {_COLUMNS} FROM earlier WHERE url > ? ORDER BY url LIMIT {_BATCH}"  # noqa: S608
+_ALL_LOOKS = "SELECT SUM(looks), SUM(changes), SUM(seen_at - first_at) FROM earlier WHERE looks > 0"
 
 
 def digest_of(body: bytes) -> str:

@@ -2,35 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, Lease, Record
+from crawler.page_row import PAGE_COLUMNS
 from crawler.page_text import PageText, unpacked
 
-_COLUMNS = (
-    "url",
-    "parent",
-    "status",
-    "language",
-    "confidence",
-    "method",
-    "charset",
-    "country",
-    "directives",
-    "robots_txt",
-    "bytes",
-    "score",
-    "depth",
-    "fetched_at",
-)
-_ITEMS = (
-    f"SELECT p.id, {', '.join(f'p.{name}' for name in _COLUMNS)},"  # noqa: S608  # names of columns
-    " t.content, t.words, t.copy_of, (SELECT url FROM pages WHERE id = t.copy_of), l.urls"
-    " FROM texts AS t JOIN pages AS p ON p.id = t.page LEFT JOIN links AS l ON l.page = p.id"
-    " WHERE p.outcome = ? ORDER BY p.id"
-)
 _LINKS = "SELECT urls FROM links WHERE page = (SELECT id FROM pages WHERE fingerprint = ?)"
 
 
@@ -74,6 +53,15 @@ class PageItem:
     other_paragraphs: list[OtherParagraph] | None = None
     duplicate_of: str | None = None
     links: list[str] | None = None
+
+
+_COLUMNS = tuple(field.name for field in fields(PageItem) if field.name in PAGE_COLUMNS)
+_ITEMS = (
+    f"SELECT p.id, {', '.join(f'p.{name}' for name in _COLUMNS)},"  # noqa: S608  # names of columns
+    " t.content, t.words, t.copy_of, (SELECT url FROM pages WHERE id = t.copy_of), l.urls"
+    " FROM texts AS t JOIN pages AS p ON p.id = t.page LEFT JOIN links AS l ON l.page = p.id"
+    " WHERE p.outcome = ? ORDER BY p.id"
+)
 
 
 def settled_item(connection: sqlite3.Connection, lease: Lease, record: Record) -> PageItem:
