@@ -100,6 +100,17 @@ def is_hazardous(body: bytes) -> bool:
     return len(opening) >= _HARMLESS_TAGS and _is_deep(body, opening)
 
 
+def defused(body: bytes) -> tuple[bytes, bool]:
+    """The page, disarmed if it is hazardous, and whether it is hazardous even so.
+
+    A page that is not hazardous is the same object.
+    """
+    if not is_hazardous(body):
+        return body, False
+    body = disarmed(body)
+    return body, is_hazardous(body)
+
+
 def disarmed(body: bytes) -> bytes:
     """The page without dangerous markup, but with its text, links and metadata; in linear time.
 

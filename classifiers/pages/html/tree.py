@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from classifiers.pages.html.hazards import disarmed, is_hazardous
+from classifiers.pages.html.hazards import defused
 from classifiers.pages.html.links import MAX_ANCHOR
 
 MAX_SOUP_BYTES = 50_000
@@ -76,15 +76,12 @@ class RawPage:
 
 def read(html: bytes, max_characters: int, *, anchors: bool = False) -> RawPage:
     """The parts of a page given in UTF-8; `text` is at most `max_characters` long."""
-    parser = "lexbor"
-    if is_hazardous(html):
-        html, parser = disarmed(html), "lexbor-disarmed"
-        if is_hazardous(html):
-            return _read_soup(html, max_characters, anchors)
-    try:
-        return _read_lexbor(html, max_characters, anchors, parser)
-    except Exception:
-        return _read_soup(html, max_characters, anchors)
+    safe, is_hazardous = defused(html)
+    if not is_hazardous:
+        parser = "lexbor" if safe is html else "lexbor-disarmed"
+        with suppress(Exception):
+            return _read_lexbor(safe, max_characters, anchors, parser)
+    return _read_soup(safe, max_characters, anchors)
 
 
 def _read_lexbor(
