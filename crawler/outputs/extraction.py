@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.hazards import disarmed, is_hazardous
+from classifiers.pages.html.hazards import defused
 from classifiers.pages.parse import MAX_BYTES
 from crawler.errors import SettingError
 
@@ -32,11 +32,8 @@ def paragraphs_of(body: bytes, content_type: str | None, extract: Extract) -> li
     html = decode(body[:MAX_BYTES], content_type).utf8
     if (content_type or "").strip().lower().startswith("text/plain"):
         return _lines(html.decode("utf-8", "replace"))
-    if is_hazardous(html):
-        html = disarmed(html)
-        if is_hazardous(html):
-            return []
-    return _lines(extract(html.decode("utf-8", "replace")))
+    html, is_hazardous = defused(html)
+    return [] if is_hazardous else _lines(extract(html.decode("utf-8", "replace")))
 
 
 def _lines(text: str) -> list[str]:
