@@ -51,6 +51,8 @@ def train(lang: str, urls: int, folder: Path) -> Path:
     chosen = [corpus.urls[at] for at in own.places]
     fitted = classifier("svm-perf:allgrams-from-word", lang).fit(chosen, own.y)
     path = folder / f"{lang}.pickle"
+    # Its vocabulary and weights have no other format. The crawl's process reads them from this
+    # folder, which only this user can write to and which ends with the script.
     path.write_bytes(pickle.dumps(fitted))
     return path
 
