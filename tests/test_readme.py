@@ -1,4 +1,4 @@
-"""The README's transcripts are what a person sees."""
+"""The README's transcripts are what a person sees, and the pages that it leads to exist."""
 
 import doctest
 import re
@@ -95,9 +95,10 @@ def test_every_make_target_that_the_readme_names_exists() -> None:
     assert all(f"\n{target}: " in makefile for target in targets)
 
 
-def test_every_extra_of_users_is_in_the_readmes_table() -> None:
+def test_every_extra_of_users_is_in_the_table_of_extras() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    table = README.partition("| `pip install 'langfocus[...]'`")[2].partition("\n\n")[0]
+    page = (ROOT / "docs/extras.md").read_text(encoding="utf-8")
+    table = page.partition("| `pip install 'langfocus[...]'`")[2].partition("\n\n")[0]
     listed = re.findall(r"^\| `(\w+)` \| \S", table, flags=re.MULTILINE)
     assert listed == [name for name in project["optional-dependencies"] if name not in DEVELOPERS]
 
