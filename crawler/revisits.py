@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from crawler.change_rate import chance_of_change, changes_per_second
 from crawler.errors import SettingError
-from crawler.frontier.base import Link, Visit
+from crawler.frontier.base import UNCHANGED, Link, Visit
 from crawler.run_reader import reading
 
 FIRST_SCORE: Final = 1000.0
@@ -39,19 +39,30 @@ class Earlier(NamedTuple):
     confidence: float | None
     method: str | None
     charset: str | None
+    kept_url: str | None
+    kept_at: str | None
+
+
+_OF_OTHER_NAMES = {
+    "seen_at": "p.fetched_at",
+    "kept_url": f"CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_url ELSE o.url END",
+    "kept_at": f"CASE p.outcome WHEN '{UNCHANGED}' THEN e.kept_at ELSE o.date END",
+}
 
 
 def _column_of_run(name: str) -> str:
-    """Return the place in a run, its pages `p` and visits `v`, of a field of `Earlier`."""
-    if name == "seen_at":
-        return "p.fetched_at"
-    return f"v.{name}" if name in Visit._fields else f"p.{name}"
+    """Return the place of a field of `Earlier` in a run; its tables are named in `_OF_RUN`."""
+    place = f"v.{name}" if name in Visit._fields else f"p.{name}"
+    return _OF_OTHER_NAMES.get(name, place)
 
 
 _COLUMNS = ", ".join(Earlier._fields)
 _OF_RUN = (
     f"SELECT {', '.join(map(_column_of_run, Earlier._fields))}"  # noqa: S608  # names of columns
-    " FROM pages AS p JOIN visits AS v ON v.page = p.id"
+    " FROM pages AS p JOIN visits AS v ON v.page = p.id LEFT JOIN earlier AS e ON e.url = p.url"
+    " LEFT JOIN archived AS a ON a.fingerprint = p.fingerprint"
+    # The record that has the body: of several, any one.
+    " LEFT JOIN archived AS o ON o.digest = a.digest AND o.is_revisit = 0"
 )
 # The run before may have had earlier pages too, and ended before it asked for all of them.
 _NOT_ASKED = f"SELECT {_COLUMNS} FROM earlier WHERE url NOT IN (SELECT url FROM pages)"  # noqa: S608

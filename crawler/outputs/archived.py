@@ -17,13 +17,18 @@ CREATE TABLE archived(
                                           -- spelling of a URL
     url TEXT NOT NULL, date TEXT NOT NULL, status INTEGER NOT NULL, mime TEXT NOT NULL,
     digest TEXT NOT NULL,                 -- SHA-1 of the body, in hexadecimal
-    is_revisit INTEGER NOT NULL,          -- 1: an earlier record has the body
+    is_revisit INTEGER NOT NULL,          -- 1: an earlier record has the body; 2: the server said
+                                          -- that the page of an earlier run has not changed
     file TEXT NOT NULL,
     start INTEGER NOT NULL,               -- bytes: the answer begins
     length INTEGER NOT NULL,              -- bytes of the answer's record
     finish INTEGER NOT NULL,              -- bytes: the exchange ends
     checksum INTEGER NOT NULL);           -- of the values between id and checksum
 CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0"""
+
+
+SAME_PAYLOAD_AS, NOT_MODIFIED_SINCE = 1, 2
+"""The values of `is_revisit` for revisits."""
 
 
 class ArchivedRow(NamedTuple):
@@ -52,6 +57,7 @@ _INSERT = f"INSERT INTO archived({_COLUMNS}, checksum) VALUES ({_PLACES}?)"  # n
 _CHANGE = f"UPDATE archived SET ({_COLUMNS}, checksum) = ({_PLACES}?) WHERE id = ?"  # noqa: S608
 _ALL = f"SELECT id, {_COLUMNS}, checksum FROM archived ORDER BY id"  # noqa: S608
 _ORIGINAL = "SELECT url, date FROM archived WHERE digest = ? AND is_revisit = 0 LIMIT 1"
+_OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
 _UNSETTLED = """\
 SELECT id FROM archived AS a WHERE id = (SELECT MAX(id) FROM archived)
 AND fingerprint IS NOT NULL AND NOT EXISTS (
@@ -92,8 +98,17 @@ def remove(connection: sqlite3.Connection, row: int) -> None:
 
 def original_of(connection: sqlite3.Connection, digest: str) -> Original | None:
     """Return the first record whose payload has a digest; raises `StorageError`."""
+    return _found(connection, _ORIGINAL, digest)
+
+
+def original_of_earlier(connection: sqlite3.Connection, url: str) -> Original | None:
+    """Return the record of an earlier run that has the body of a page; raises `StorageError`."""
+    return _found(connection, _OF_EARLIER, url)
+
+
+def _found(connection: sqlite3.Connection, query: str, key: str) -> Original | None:
     with storing():
-        found = connection.execute(_ORIGINAL, (digest,)).fetchone()
+        found = connection.execute(query, (key,)).fetchone()
     return None if found is None else Original(*found)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from crawler.errors import StorageError
-from crawler.outputs.archived import ArchivedRow
+from crawler.outputs.archived import NOT_MODIFIED_SINCE, ArchivedRow
 from crawler.outputs.kept import kept_exchanges
 from crawler.outputs.warc_records import written_digest
 from crawler.whole_file import replacing
@@ -50,6 +50,13 @@ def in_order(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
+def _digest(row: ArchivedRow) -> dict[str, str]:
+    """Return the digest of the payload; none for an answer 304, whose payload is elsewhere."""
+    if row.is_revisit == NOT_MODIFIED_SINCE:
+        return {}
+    return {"digest": written_digest(bytes.fromhex(row.digest))}
+
+
 def _line(row: ArchivedRow) -> str:
     """Return the line of an answer, with the fields and their order of other indexers."""
     from surt import surt
@@ -58,7 +65,7 @@ def _line(row: ArchivedRow) -> str:
         "url": row.url,
         "mime": "warc/revisit" if row.is_revisit else row.mime,
         "status": str(row.status),
-        "digest": written_digest(bytes.fromhex(row.digest)),
+        **_digest(row),
         "length": str(row.length),
         "offset": str(row.start),
         "filename": row.file,

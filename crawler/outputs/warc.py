@@ -13,12 +13,15 @@ from typing import NamedTuple
 
 from crawler.errors import StorageError
 from crawler.exchange import Exchange
-from crawler.frontier.base import Lease, Record
+from crawler.frontier.base import UNCHANGED, Lease, Record
 from crawler.outputs import archived
 from crawler.outputs.archived import ArchivedRow
 from crawler.outputs.warc_files import Place, WarcFiles
 from crawler.outputs.warc_records import (
+    NOT_MODIFIED,
+    SAME_PAYLOAD,
     Packed,
+    Revisit,
     digest_of,
     fields_block,
     pack,
@@ -99,7 +102,12 @@ class WarcArchive:
         if exchange is None or (record is not None and record.is_noarchive):
             yield
             return
-        written = self._write(exchange, None if record is None else lease.fingerprint, record)
+        revisit = None
+        if record is not None and record.outcome == UNCHANGED:
+            original = archived.original_of_earlier(self._connection, lease.url)
+            revisit = Revisit(NOT_MODIFIED, original)
+        key = None if record is None else lease.fingerprint
+        written = self._write(exchange, key, record, revisit)
         try:
             yield
         except BaseException:
@@ -116,13 +124,16 @@ class WarcArchive:
         self._files.close()
 
     def _write(
-        self, exchange: Exchange, fingerprint: int | None, record: Record | None
+        self,
+        exchange: Exchange,
+        fingerprint: int | None,
+        record: Record | None,
+        revisit: Revisit | None = None,
     ) -> _Written:
         self._files.prepare()
         digest = digest_of(exchange.body)
-        is_whole = exchange.body and not exchange.truncated
-        original = archived.original_of(self._connection, digest.hex()) if is_whole else None
-        answer = pack_answer(exchange, digest, self._files.warcinfo_id, original)
+        revisit = revisit or self._same_payload(exchange, digest)
+        answer = pack_answer(exchange, digest, self._files.warcinfo_id, revisit)
         data = answer.data + self._beside(exchange, record, answer.record_id)
         place = self._files.append(data)
         row = ArchivedRow(
@@ -132,7 +143,7 @@ class WarcArchive:
             _status(exchange),
             _mime(exchange),
             digest.hex(),
-            int(original is not None),
+            _kind(revisit),
             place.file,
             place.offset,
             len(answer.data),
@@ -143,6 +154,13 @@ class WarcArchive:
         except StorageError:
             self._files.cut(place)
             raise
+
+    def _same_payload(self, exchange: Exchange, digest: bytes) -> Revisit | None:
+        """Return a revisit of the record of this run that has the same body, if one has."""
+        if not exchange.body or exchange.truncated:
+            return None
+        original = archived.original_of(self._connection, digest.hex())
+        return None if original is None else Revisit(SAME_PAYLOAD, original)
 
     def _beside(self, exchange: Exchange, record: Record | None, answer_id: str) -> bytes:
         """Return the records beside the answer."""
@@ -164,6 +182,14 @@ def _metadata(record: Record) -> dict[str, str]:
         "charset": record.charset,
     }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _kind(revisit: Revisit | None) -> int:
+    """Return the value of the column `is_revisit`."""
+    if revisit is None:
+        return 0
+    is_same = revisit.profile == SAME_PAYLOAD
+    return archived.SAME_PAYLOAD_AS if is_same else archived.NOT_MODIFIED_SINCE
 
 
 def _status(exchange: Exchange) -> int:

@@ -20,7 +20,9 @@ except ImportError:
 LEVEL: Final = 2
 """The level of compression: of isal's 0 to 3, or of zlib's 0 to 9."""
 
-REVISIT_PROFILE: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+SAME_PAYLOAD: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+NOT_MODIFIED: Final = "http://netpreserve.org/warc/1.1/revisit/server-not-modified"
+"""The profiles of `revisit` records (WARC 1.1, 6.7)."""
 
 _KINDS = {
     "warcinfo": WarcRecordType.warcinfo,
@@ -44,6 +46,13 @@ class Original(NamedTuple):
 
     url: str
     date: str
+
+
+class Revisit(NamedTuple):
+    """The profile of a `revisit`, and the record with its payload, None if it is not known."""
+
+    profile: str
+    original: Original | None
 
 
 class Packed(NamedTuple):
@@ -95,26 +104,26 @@ def pack(
 
 
 def pack_answer(
-    exchange: Exchange, digest: bytes, warcinfo_id: str, original: Original | None
+    exchange: Exchange, digest: bytes, warcinfo_id: str, revisit: Revisit | None
 ) -> Packed:
-    """Return the answer of an exchange: a `response`, or a `revisit` of its `original`.
+    """Return the answer of an exchange: a `response`, or a `revisit` with its head only.
 
-    `digest` is the SHA-1 of the body.
+    `digest` is the SHA-1 of the body. The payload of an answer 304 is another one, so it has none.
     """
     headers = {"WARC-Target-URI": exchange.url, "WARC-Warcinfo-ID": warcinfo_id}
     if exchange.ip:
         headers["WARC-IP-Address"] = exchange.ip
-    if original is None:
+    date = warc_date(exchange.began_at)
+    if revisit is None:
         if exchange.truncated:
             headers["WARC-Truncated"] = exchange.truncated
-        date = warc_date(exchange.began_at)
         return pack("response", date, headers, exchange.head + exchange.body, digest)
-    headers |= {
-        "WARC-Profile": REVISIT_PROFILE,
-        "WARC-Refers-To-Target-URI": original.url,
-        "WARC-Refers-To-Date": original.date,
-    }
-    return pack("revisit", warc_date(exchange.began_at), headers, exchange.head, digest)
+    headers["WARC-Profile"] = revisit.profile
+    if revisit.original is not None:
+        headers["WARC-Refers-To-Target-URI"] = revisit.original.url
+        headers["WARC-Refers-To-Date"] = revisit.original.date
+    payload = None if revisit.profile == NOT_MODIFIED else digest
+    return pack("revisit", date, headers, exchange.head, payload)
 
 
 def pack_request(exchange: Exchange, warcinfo_id: str, answer_id: str) -> Packed:

@@ -64,7 +64,9 @@ def prepare_removal(connection: sqlite3.Connection, folder: Path, is_removed: Is
     orphans = {
         number
         for number, row in rows.items()
-        if number not in removed and row.is_revisit and row.digest in originals
+        if number not in removed
+        and row.is_revisit == archived.SAME_PAYLOAD_AS
+        and row.digest in originals
     }
     removal = Removal(sorted(removed), {}, [])
     for file in sorted({rows[number].file for number in removed | orphans}):

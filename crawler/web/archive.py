@@ -84,8 +84,8 @@ class ArchiveWeb:
     `path` may name several files, folders, patterns, CDXJ indexes and WACZ packages
     (`crawler.web.volumes`). Spellings that `crawler.url.normalise` makes equal are one URL. If http
     is not archived, https answers, and the other way round. A `revisit` has the headers of its own
-    record and the body of the record that it refers to; without that one it is no answer. A host
-    without an archived robots.txt answers 404 for it.
+    record and the body of the record that it refers to, after a 304 also the headers of that one;
+    without it, it is no answer. A host without an archived robots.txt answers 404 for it.
 
     Damaged records are skipped; `skipped` counts them, and a warning is logged. Raises
     `ArchiveError` at opening for a file that is missing, and for an archive whose files are all not
@@ -209,13 +209,22 @@ def _answers(record: ArchiveRecord) -> bool:
 
 
 def _is_same_payload(record: ArchiveRecord, original: ArchiveRecord) -> bool:
-    """Return True unless both records have a digest of their payload and these differ."""
-    return not (record.digest and original.digest) or record.digest == original.digest
+    """Return True unless both records have a digest of their payload and these differ.
+
+    A `revisit` without a digest, as of an answer 304, refers to its original by the date.
+    """
+    if not record.digest:
+        return record.refers_to_date in ("", original.date)
+    return not original.digest or record.digest == original.digest
 
 
 def _revisited(record: ArchiveRecord, head: bytes, original: bytes) -> Answer:
-    """Return the answer of a revisit, whose block is only the head, if it has one at all."""
-    if not STATUS_LINE.match(head):
+    """Return the answer of a revisit, whose block is only the head, if it has one at all.
+
+    After a 304 a browser shows the page that it has, so the answer is the whole original.
+    """
+    status_line = STATUS_LINE.match(head)
+    if status_line is None or status_line[0].endswith(b"304"):
         return answer_of(record, original)
     body = _split(original)[1]
     decoded = answer_of(record, original).body

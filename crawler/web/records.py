@@ -32,7 +32,8 @@ class ArchiveRecord:
     """A record: its offset in the file, its kind (such as "response"), and its URL.
 
     `address` is the server's address, `date` the WARC-Date and `digest` that of the payload, as
-    written in the record. `refers_to` is the URL of the record that has the body of a `revisit`.
+    written in the record. `refers_to` is the URL of the record that has the body of a `revisit`,
+    `refers_to_date` its WARC-Date.
     Each is "" if the record does not have it.
     """
 
@@ -43,6 +44,7 @@ class ArchiveRecord:
     date: str = ""
     digest: str = ""
     refers_to: str = ""
+    refers_to_date: str = ""
 
     @property
     def is_answer(self) -> bool:
@@ -219,6 +221,7 @@ class PartialRecord:
             fields.get("warc-date", ""),
             fields.get("warc-payload-digest", "").lower(),
             fields.get("warc-refers-to-target-uri", "").strip("<>"),
+            fields.get("warc-refers-to-date", ""),
         )
         if self._end is not None and self._left > self._end - self.offset:
             raise self.error("the file ends inside this record", AGAIN)

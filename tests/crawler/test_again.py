@@ -1,19 +1,26 @@
 """A run since another one asks for its pages again and tells what changed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
+from warcio.recordloader import ArcWarcRecord
 
 from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
+from crawler.exchange import Exchange
 from crawler.options import CrawlOptions
+from crawler.outputs.cdxj import INDEX, write_index
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise
 from crawler.revisits import FIRST_SCORE
 from crawler.visit import Download
+from crawler.web.archive import ArchiveWeb
+from crawler.web.contract import NotArchived
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 
@@ -41,15 +48,25 @@ class SmallServer:
         return Download(url, 200, (TEXT + body).encode(), "text/html", etag=etag, modified=modified)
 
 
-def opened(folder: Path, day: float, since: Path | None = None, **more: str) -> Crawl:
+def opened(
+    folder: Path, day: float, since: Path | None = None, *, keeps: bool = False, **more: str
+) -> Crawl:
     arguments = {"lang": "de", "seeds": "http://a.de/", "strategy": "bfs", "host_cap": "0", **more}
     if since is not None:
         arguments["since"] = str(since)
     settings = CrawlSettings(run_folder=folder, delay_s=0.0, patience_s=0.0, text="none")
+    settings = replace(settings, keeps_warc=keeps)
     clock = CrawlClock(lambda: day * DAY_S, elapsed=lambda: 0.0)
     crawl = open_crawl(CrawlOptions.read(arguments), settings, clock)
     crawl.start()
     return crawl
+
+
+def exchange_of(answer: Download, now: float) -> Exchange:
+    """Return an answer as it came over the wire."""
+    head = f"HTTP/1.1 {answer.status} x\r\nContent-Type: text/html\r\n"
+    head += f"ETag: {answer.etag}\r\n" if answer.etag else ""
+    return Exchange(answer.url, now, f"{head}\r\n".encode(), answer.body)
 
 
 def fetched(crawl: Crawl, server: SmallServer, most: int = 100) -> None:
@@ -58,15 +75,22 @@ def fetched(crawl: Crawl, server: SmallServer, most: int = 100) -> None:
         if lease is None:
             break
         answer = server.answer(lease.url, crawl.revisits.conditions(lease.url))
-        crawl.visitor.answered(lease, answer)
+        sent = exchange_of(answer, crawl.clock())
+        crawl.visitor.answered(lease, replace(answer, exchange=sent))
 
 
 def crawled(
-    folder: Path, server: SmallServer, day: float, since: Path | None = None, most: int = 100
+    folder: Path,
+    server: SmallServer,
+    day: float,
+    since: Path | None = None,
+    most: int = 100,
+    *,
+    keeps: bool = False,
 ) -> list[str]:
     """Crawl to the end and return the paths in the order of the requests."""
     server.asked.clear()
-    crawl = opened(folder, day, since)
+    crawl = opened(folder, day, since, keeps=keeps)
     fetched(crawl, server, most)
     crawl.close("finished")
     return list(server.asked)
@@ -186,3 +210,75 @@ def test_a_run_that_cannot_be_asked_again_is_refused_before_anything_is_written(
     crawled(tmp_path / "2", server, 1, tmp_path / "1")
     with pytest.raises(RunFolderError, match="holds a crawl with since="):
         opened(tmp_path / "2", 1)
+
+
+def kept_records(folder: Path, path: str) -> list[ArcWarcRecord]:
+    """Return the answers for a page in the WARC files of a run, as warcio reads them."""
+    found = []
+    for file in sorted(folder.glob("pages-*")):
+        with file.open("rb") as opened_file:
+            found += [
+                record
+                for record in ArchiveIterator(opened_file, check_digests="raise")
+                if record.rec_type in ("response", "revisit")
+                and record.rec_headers.get_header("WARC-Target-URI") == f"http://a.de/{path}"
+            ]
+    return found
+
+
+def test_an_answer_304_is_a_revisit_of_the_record_with_the_body(
+    tmp_path: Path, server: SmallServer
+) -> None:
+    server.pages["plain"] = ("", "e")  # has the body of the page `edited`
+    crawled(tmp_path / "0", server, 0, keeps=True)
+    server.pages["tag"] = ('W/"2"', "changed")
+    for run in (1, 2, 3):
+        crawled(tmp_path / str(run), server, run, tmp_path / str(run - 1), keeps=run != 2)
+    first = kept_records(tmp_path / "0", "date")[0].rec_headers
+    (revisit,) = kept_records(tmp_path / "3", "date")
+    told = revisit.rec_headers
+    assert revisit.rec_type == "revisit"
+    assert revisit.http_headers.get_statuscode() == "304"
+    assert told.get_header("WARC-Profile").endswith("/1.1/revisit/server-not-modified")
+    assert told.get_header("WARC-Refers-To-Target-URI") == "http://a.de/date"
+    assert told.get_header("WARC-Refers-To-Date") == first.get_header("WARC-Date")
+    assert told.get_header("WARC-Payload-Digest") is None
+    # Run 1 kept the body of `tag` that run 2, without WARC files, found unchanged.
+    (changed,) = kept_records(tmp_path / "1", "tag")
+    (revisit,) = kept_records(tmp_path / "3", "tag")
+    date = revisit.rec_headers.get_header("WARC-Refers-To-Date")
+    assert date == changed.rec_headers.get_header("WARC-Date")
+    (revisit,) = kept_records(tmp_path / "3", "edited")
+    assert revisit.rec_headers.get_header("WARC-Refers-To-Target-URI") == "http://a.de/plain"
+
+
+def test_a_page_that_answered_304_is_replayed_from_the_run_that_has_it(
+    tmp_path: Path, server: SmallServer
+) -> None:
+    crawled(tmp_path / "0", server, 0, keeps=True)
+    server.pages["tag"] = ('W/"2"', "changed")
+    crawled(tmp_path / "1", server, 1, tmp_path / "0", keeps=True)
+    crawled(tmp_path / "2", server, 2, tmp_path / "1", keeps=True)
+    newest_first = ",".join(str(tmp_path / run) for run in "210")
+    for paths in (newest_first, f"{tmp_path / '2'},{tmp_path / '1'}"):
+        web = ArchiveWeb(paths)
+        answer = web.respond("http://a.de/tag")
+        assert (answer.status, answer.header("ETag")) == (200, 'W/"2"')
+        assert answer.body.endswith(b"changed")
+    with pytest.raises(NotArchived):
+        web.respond("http://a.de/date")
+    assert write_index(tmp_path / "2") == 6
+    lines = (tmp_path / "2" / INDEX).read_text().splitlines()
+    (line,) = (line for line in lines if line.startswith("de,a)/tag "))
+    assert '"mime": "warc/revisit", "status": "304", "length"' in line
+    assert ArchiveWeb(f"{tmp_path / '2' / INDEX},{tmp_path / '1'}").respond("http://a.de/tag")
+
+
+def test_an_answer_304_for_a_page_that_no_run_kept_refers_to_nothing(
+    tmp_path: Path, server: SmallServer
+) -> None:
+    crawled(tmp_path / "0", server, 0)
+    crawled(tmp_path / "1", server, 1, tmp_path / "0", keeps=True)
+    (revisit,) = kept_records(tmp_path / "1", "tag")
+    assert revisit.rec_type == "revisit"
+    assert revisit.rec_headers.get_header("WARC-Refers-To-Date") is None
