@@ -4,7 +4,8 @@ A code of this project is the ISO 639-1 code of a language, or its ISO 639-3 cod
 shorter one. Varieties that share a Web share a code: `no` includes Bokmål, `zh` all written
 Chinese but Cantonese (`yue`), `ar` the spoken Arabics, `fa` Dari, `ak` Twi, `tl` Filipino, `sr`
 Montenegrin and text that is tagged Serbo-Croatian. Names, official languages and
-scripts come from CLDR, which Babel reads on first use.
+scripts come from CLDR, which Babel reads on first use. A language beyond these codes, which only a
+model of fastText may know, has its ISO 639-3 code (`classifiers.further_languages`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final
 
@@ -20,6 +22,7 @@ from babel.core import get_global
 from babel.languages import get_official_languages
 
 from classifiers.errors import LanguageError
+from classifiers.further_languages import further_names
 from classifiers.tables.country_domains import GENERIC, OTHER, TABLE_I, WITHOUT_A_DOMAIN, WRITTEN
 from classifiers.tables.language_codes import (
     ALSO_ACCEPTED,
@@ -39,15 +42,21 @@ from classifiers.tables.language_names import CALLED
 __all__ = [
     "accept_language",
     "canonical",
+    "further",
     "known",
     "language_of_tld",
     "name",
     "scripts",
     "tlds_of",
+    "understood",
 ]
 
 _TAG: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)
 _LONGEST_TAG: Final = 80
+_SHOWN: Final = 40
+"""Characters of an unknown name that an error shows."""
+_NEAR: Final = 0.7
+"""Likeness from which a name is near an unknown one, 0..1 (`difflib`)."""
 
 
 @lru_cache(maxsize=8192)
@@ -66,6 +75,37 @@ def canonical(tag: str) -> str | None:
     return code or _names().get(_spelled(tag))
 
 
+def further(tag: str) -> str | None:
+    """Return the ISO 639-3 code of a language beyond the codes of the project; None if unknown.
+
+    Understood are its code, alone or before a script (`nog`, `nog_Cyrl`), and its English name.
+    """
+    if len(tag) > _LONGEST_TAG or canonical(tag) is not None:
+        return None
+    match = _TAG.fullmatch(tag.strip().lower())
+    code = re.split("[-_.@]", match[0], maxsplit=1)[0] if match else ""
+    names = _further()
+    return code if code in names else _further_codes().get(_spelled(tag))
+
+
+def understood(text: str) -> str:
+    """Return the code of the language that a person names, in one of the spellings of `canonical`.
+
+    Languages beyond the codes of the project are understood, too (`further`). Raises
+    LanguageError, whose message names languages with a name like the text.
+    """
+    code = canonical(text) or further(text)
+    if code is not None:
+        return code
+    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    near = [f"{name(each)} ({each})" for each in _near(text)]
+    way_out = "give a code (de) or a name (German)"
+    if near:
+        *others, last = near
+        way_out = f"did you mean {' or '.join(filter(None, (', '.join(others), last)))}?"
+    raise LanguageError(f"{shown}: no such language; {way_out}")
+
+
 def known() -> frozenset[str]:
     """Return all codes of the project."""
     return KNOWN
@@ -73,7 +113,7 @@ def known() -> frozenset[str]:
 
 def name(code: str) -> str:
     """Return the English name; raises LanguageError for a code that is not known."""
-    return ENGLISH.get(_checked(code)) or str(_english()[code])
+    return ENGLISH.get(_checked(code)) or str(_english().get(code) or further_names()[code])
 
 
 def language_of_tld(tld: str) -> str | None:
@@ -122,7 +162,7 @@ def scripts(code: str) -> frozenset[str]:
 
 
 def _checked(code: str) -> str:
-    if code in KNOWN:
+    if code in KNOWN or code in _further():
         return code
     meant = canonical(code)
     way_out = f"write {meant!r}" if meant else "use an ISO 639-1 or 639-3 code such as 'de'"
@@ -163,6 +203,35 @@ def _names() -> dict[str, str]:
         if plain.isascii():
             names.setdefault(plain, code)
     return names
+
+
+@lru_cache(maxsize=1)
+def _further() -> dict[str, str]:
+    """ISO 639-3 code -> English name, of languages beyond the codes of the project."""
+    return {code: text for code, text in further_names().items() if canonical(code) is None}
+
+
+@lru_cache(maxsize=1)
+def _further_codes() -> dict[str, str]:
+    """Name -> code of the same languages; names of the project's languages are left out."""
+    codes: dict[str, str] = {}
+    for code, text in sorted(_further().items()):
+        if canonical(text) is None:
+            codes.setdefault(_spelled(text), code)
+    return codes
+
+
+def _near(text: str) -> list[str]:
+    """Codes of up to three languages with a name like a text, or of the country of a code."""
+    spelled = _spelled(text[:_LONGEST_TAG])
+    spoken = language_of_tld(spelled) if len(spelled) == 2 else None
+    if spoken is not None:
+        return [spoken]
+    for names in (_names(), _further_codes()):
+        found = get_close_matches(spelled, names, n=3, cutoff=_NEAR)
+        if found:
+            return list(dict.fromkeys(names[each] for each in found))
+    return []
 
 
 def _spelled(text: str) -> str:

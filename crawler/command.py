@@ -19,7 +19,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.utils.conf import arglist_to_dict
 
 from classifiers import languages
-from classifiers.errors import ClassifierError, StudyError
+from classifiers.errors import ClassifierError, LanguageError, StudyError
 from crawler.errors import CrawlError, SettingError
 from crawler.report.files import check_places, json_text, write_whole
 from crawler.report.formatting import printable
@@ -158,15 +158,17 @@ def parts(texts: Iterable[str] | str | None) -> list[str]:
     return [part.strip() for text in whole for part in text.split(",") if part.strip()]
 
 
-def language_codes(texts: Iterable[str] | None) -> tuple[str, ...]:
-    """The codes of the languages of `--languages`, each once; raises SettingError."""
-    codes = []
-    for tag in parts(texts):
-        code = languages.canonical(tag)
-        if code is None:
-            raise SettingError(f"--languages: {tag!r} is not a known language")
-        codes.append(code)
-    return tuple(dict.fromkeys(codes))
+def language_codes(texts: Iterable[str] | None, option: str = "--languages") -> tuple[str, ...]:
+    """The codes of the languages of an option, each once; raises SettingError."""
+    return tuple(dict.fromkeys(language_code(tag, option) for tag in parts(texts)))
+
+
+def language_code(text: str, option: str) -> str:
+    """The code of the language that an option names; raises SettingError."""
+    try:
+        return languages.understood(text)
+    except LanguageError as error:
+        raise SettingError(f"{option} {error}") from error
 
 
 def positive(text: str) -> int:

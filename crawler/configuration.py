@@ -19,8 +19,9 @@ DESCRIPTIONS = {name: setting.manual for name, setting in SETTINGS.items()}
 class CrawlSettings:
     """The settings that a crawl needs. All delays are seconds.
 
-    `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `geoip` None:
-    countries are not recorded. `graph` None: no earlier crawl tells the neighbours of a URL.
+    `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `fasttext`
+    None: no model of fastText adds languages. `geoip` None: countries are not recorded.
+    `graph` None: no earlier crawl tells the neighbours of a URL.
     `bot` is the name and contact that requests carry.
     `obeys_robots` is False if robots.txt files are not fetched, `obeys_directives` if nofollow and
     noarchive are ignored. With `uses_hreflang` translations into the language are expected in it.
@@ -62,6 +63,7 @@ class CrawlSettings:
     text: str | None = settings.LANGFOCUS_TEXT
     extractor: str = settings.LANGFOCUS_EXTRACTOR
     url_model: Path | None = None
+    fasttext: Path | None = None
     geoip: Path | None = None
     graph: Path | None = None
     sample_seed: int = settings.LANGFOCUS_SAMPLE_SEED

@@ -1,8 +1,10 @@
 """The parts of langfocus that do not know the language of a crawl, so that nobody is surprised."""
 
 from classifiers import languages
-from classifiers.pages.method import PageMethod
+from classifiers.pages.method import Adding, PageMethod
 from classifiers.pages.methods import DEFAULT_METHOD
+from classifiers.pages.text.fasttextengine import VARIABLE
+from crawler.errors import SettingError
 from crawler.options import SEED_FOLDER, CrawlOptions
 
 _ORDERED_BY = {
@@ -22,9 +24,26 @@ def gaps(options: CrawlOptions, ordering: str, method: PageMethod) -> tuple[str,
         return options.notes
     name = languages.name(options.lang)
     found = [_of_urls(options, ordering, name), _of_pages(options.lang, method, name)]
+    if isinstance(method, Adding) and method.note:
+        found.append(method.note)
     if options.web == "live" and not (SEED_FOLDER / f"{options.lang}.txt").exists():
         found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
     return tuple(filter(None, found))
+
+
+def check_language(lang: str, method: PageMethod) -> None:
+    """Raise `SettingError` for a language beyond the project's codes that no model of pages knows.
+
+    No page would count as relevant: there is no text of it, and its declarations are not read.
+    """
+    if not lang or lang in languages.known():
+        return
+    if lang not in (method.added if isinstance(method, Adding) else method.languages):
+        name = languages.name(lang)
+        raise SettingError(
+            f"-a lang={lang}: no model here reads {name}; {VARIABLE}=FILE names a model of "
+            "fastText that does"
+        )
 
 
 def _of_urls(options: CrawlOptions, ordering: str, name: str) -> str:
@@ -35,7 +54,10 @@ def _of_urls(options: CrawlOptions, ordering: str, name: str) -> str:
 
 
 def _of_pages(lang: str, method: PageMethod, name: str) -> str:
-    if method.name == DEFAULT_METHOD:
+    added = method.added if isinstance(method, Adding) else frozenset()
+    if lang in added:
+        return f"the text model does not know {name}: a model of fastText identifies its pages"
+    if method.name == DEFAULT_METHOD or added:
         from classifiers.pages.text.known import known_languages
 
         if lang in known_languages():

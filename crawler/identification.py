@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from classifiers.errors import ClassifierError
 from classifiers.pages.binary import binary_kind
@@ -14,9 +15,10 @@ from classifiers.pages.method import (
     Surroundings,
     unknown,
 )
-from classifiers.pages.methods import method
+from classifiers.pages.methods import method_with
 from classifiers.pages.methods.alone import answers_of
 from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.pages.text.fasttextengine import VARIABLE
 from classifiers.urls.standard import absolute
 from crawler.errors import SettingError
 from crawler.link_header import ALTERNATE, CANONICAL
@@ -24,12 +26,16 @@ from crawler.politeness.directives import of_metas
 from crawler.visit import Download, Read, Reading
 
 
-def page_method(name: str) -> PageMethod:
-    """Return the method with this name with its models loaded; raises `SettingError`."""
+def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
+    """Return the method with this name with its models loaded; raises `SettingError`.
+
+    A model file of fastText adds its languages to the default method.
+    """
     try:
-        return method(name)
+        return method_with(name, fasttext)
     except ClassifierError as error:
-        raise SettingError(f"-a identify={name}: {error}") from error
+        told = f"-a identify={name}" if fasttext is None else VARIABLE
+        raise SettingError(f"{told}: {error}") from error
 
 
 Around = Callable[[str], Surroundings]

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from classifiers import languages
+from classifiers.errors import LanguageError
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
@@ -25,10 +26,10 @@ ONLY_EXPECTED = "only"
 def _language(tag: str, label: str) -> str:
     if not tag:
         raise SettingError(f"{label} is missing: give the target language ({label}=de)")
-    code = languages.canonical(tag)
-    if code is None:
-        raise SettingError(f"{label}={tag}: no such language; give a code (de) or a name (German)")
-    return code
+    try:
+        return languages.understood(tag)
+    except LanguageError as error:
+        raise SettingError(f"{label}={error}") from error
 
 
 def _share(text: str, label: str) -> float:

@@ -11,7 +11,7 @@ from classifiers.pages.method import Surroundings
 from crawler.configuration import CrawlSettings
 from crawler.errors import GraphError, SettingError
 from crawler.frontier.slots import least_expected
-from crawler.gaps import gaps
+from crawler.gaps import check_language, gaps
 from crawler.goals import check_goals
 from crawler.identification import Around, page_method, page_reader
 from crawler.options import CrawlOptions
@@ -57,7 +57,8 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         seed=settings.sample_seed,
         hosts=settings.sample_hosts,
     )
-    method = page_method(options.identify)
+    method = page_method(options.identify, settings.fasttext)
+    check_language(options.lang, method)
     rules = VisitRules(
         options.lang,
         page_reader(

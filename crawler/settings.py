@@ -181,6 +181,14 @@ LANGFOCUS_RANDOM_STATE: Annotated[int, Declared("seed of all random draws of a c
 LANGFOCUS_URL_MODEL: Annotated[
     str | None, Declared("file of the URL model", default_help="the one that ships")
 ] = None
+LANGFOCUS_FASTTEXT_MODEL: Annotated[
+    str | None,
+    Declared(
+        "model file of fastText (lid.176.ftz, GlotLID): pages in languages that the text model "
+        "lacks are identified by it; -a lang takes these languages",
+        default_help="the file that the environment variable of that name gives, if it is set",
+    ),
+] = None
 LANGFOCUS_GEOIP: Annotated[
     str | None,
     Declared(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.ranking import Ranking
@@ -67,6 +67,19 @@ class PageMethod(Protocol):
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
         """The language of a page; never raises."""
+
+
+@runtime_checkable
+class Adding(Protocol):
+    """A method to which a further model adds languages."""
+
+    @property
+    def added(self) -> frozenset[str]:
+        """The languages that the further model adds."""
+
+    @property
+    def note(self) -> str:
+        """A sentence about the further model that a user wants to know; "" without one."""
 
 
 def unknown(reason: str) -> PageLanguage:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crawler.command import (
     LangfocusCommand,
-    language_codes,
+    language_code,
     meanings,
     natural,
     pairs,
@@ -176,21 +176,23 @@ def _view(opts: argparse.Namespace) -> CensusView:
     from crawler.report.census_tables import CensusView
 
     countries = tuple(code if code == "unknown" else code.upper() for code in parts(opts.country))
-    languages = tuple(
-        tag if tag == "unknown" else language_codes([tag])[0] for tag in parts(opts.language)
-    )
-    return CensusView(countries, languages, opts.top)
+    asked = [
+        tag if tag == "unknown" else language_code(tag, "--language")
+        for tag in parts(opts.language)
+    ]
+    return CensusView(countries, tuple(asked), opts.top)
 
 
 def _reading(opts: argparse.Namespace) -> Reading:
     from classifiers.geoip import country_lookup
-    from classifiers.pages.methods import method, names
+    from classifiers.pages.methods import method_with, names
+    from classifiers.pages.text.fasttextengine import named_file
     from crawler.census.facts import Reading, read_addresses
 
     if opts.identify not in names():
         raise SettingError(f"--identify {opts.identify}: there are {', '.join(names())}")
     return Reading(
-        lambda: method(opts.identify),
+        lambda: method_with(opts.identify, named_file()),
         country_lookup(opts.geoip) if opts.geoip else None,
         read_addresses(opts.addresses) if opts.addresses else {},
     )

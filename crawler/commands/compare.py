@@ -79,7 +79,7 @@ class CompareCommand(LangfocusCommand):
             self._folder(settings.pop("JOBDIR", None)),
             [*(f"{name}={value}" for name, value in settings.items()), *_logging(opts)],
         )
-        _check_strategies(comparison, settings.get("LANGFOCUS_URL_MODEL"))
+        _check_strategies(comparison, settings)
         comparison.folder.mkdir(parents=True, exist_ok=True)
         return comparison
 
@@ -128,16 +128,19 @@ def _arguments() -> str:
     return meanings("arguments (-a NAME=VALUE):", own)
 
 
-def _check_strategies(comparison: Comparison, url_model: str | None) -> None:
-    """Raise the error of a wrong strategy before the first crawl begins."""
+def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> None:
+    """Raise the error of a wrong strategy or model before the first crawl begins."""
     from classifiers.pages.methods import DEFAULT_METHOD
+    from classifiers.pages.text.fasttextengine import VARIABLE, named_file
     from crawler.identification import page_method
     from crawler.strategies import make_ordering
 
+    url_model, fasttext = settings.get("LANGFOCUS_URL_MODEL"), settings.get(VARIABLE)
     for lang in comparison.languages:
         for strategy in comparison.strategies:
             make_ordering(strategy, lang, model=Path(url_model) if url_model else None)
-    page_method(comparison.arguments.get("identify", DEFAULT_METHOD))
+    identify = comparison.arguments.get("identify", DEFAULT_METHOD)
+    page_method(identify, named_file(Path(fasttext) if fasttext else None))
 
 
 def _logging(opts: argparse.Namespace) -> list[str]:

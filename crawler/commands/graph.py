@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from classifiers import languages
-from crawler.command import LangfocusCommand, parts
+from crawler.command import LangfocusCommand, language_code, parts
 from crawler.errors import GraphError, SettingError
 
 _MANUAL = """\
@@ -143,9 +142,9 @@ def _add_generating(group: argparse._ArgumentGroup) -> None:
 def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
     from crawler.simulate.build import GraphOptions, build
 
-    target = languages.canonical(opts.target or "")
-    if target is None:
+    if not opts.target:
         raise SettingError("--target LANG is needed: the target language of the graph")
+    target = language_code(opts.target, "--target")
     build(
         sources,
         folder,

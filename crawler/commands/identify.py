@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
-from scrapy.settings import Settings
+from scrapy.settings import BaseSettings, Settings
 
 from crawler.command import ExitCode, LangfocusCommand, positive
 from crawler.errors import SettingError
@@ -84,7 +84,12 @@ identify languages [--format json|markdown]
     accuracy     text: percentages right of the text model on one sentence and on a page of 20;
                  url: the figures of the URL model in percent (classifiers/models/README.md): P, R,
                  p(-|-), F1 and the number of test URLs; each null if it was not measured
+    fasttext     the labels of the language in the model of LANGFOCUS_FASTTEXT_MODEL
   --format markdown writes docs/languages.md.
+
+  -s LANGFOCUS_FASTTEXT_MODEL=FILE (or the environment variable) names a model of fastText, such as
+  lid.176.ftz or GlotLID. It tells the languages of pages that the text model lacks; identify
+  languages lists them too.
 
 examples:
   echo http://www.wetterbericht.de/ | langfocus identify urls
@@ -156,7 +161,10 @@ class IdentifyCommand(LangfocusCommand):
         if kind == "pages":
             self._pages(sources, opts)
             return
-        found = _urls(sources, opts) if kind == "urls" else _languages(sources, opts)
+        if kind == "urls":
+            found = _urls(sources, opts)
+        else:
+            found = _languages(sources, opts, _fasttext(self.settings))
         with _output(opts.json) as output:
             for text in found:
                 output.write(text)
@@ -164,7 +172,7 @@ class IdentifyCommand(LangfocusCommand):
 
     def _pages(self, names: list[str], opts: argparse.Namespace) -> None:
         """Write a record for each page; a page that cannot be read sets the exit code."""
-        from classifiers.pages.methods import DEFAULT_METHOD, method
+        from classifiers.pages.methods import DEFAULT_METHOD, method_with
         from crawler.commands.page_lines import (
             PageLines,
             PageReader,
@@ -175,7 +183,7 @@ class IdentifyCommand(LangfocusCommand):
 
         if not (names or opts.list):
             raise SettingError("identify pages needs files, URLs or --list FILE")
-        by = method(opts.method or DEFAULT_METHOD)
+        by = method_with(opts.method or DEFAULT_METHOD, _fasttext(self.settings))
         lines = PageLines(PageReader(by, explains=opts.explain))
         sources = Sources(tuple(names), opts.list)
         with _output(opts.json) as output:
@@ -228,12 +236,22 @@ def _urls(files: list[str], opts: argparse.Namespace) -> Iterator[str]:
     return texts(InputLines(files[0] if files else None), writer)
 
 
-def _languages(sources: list[str], opts: argparse.Namespace) -> Iterator[str]:
+def _fasttext(settings: BaseSettings | None) -> Path | None:
+    """Return the model file of fastText that the settings or the environment name."""
+    from classifiers.pages.text.fasttextengine import VARIABLE, named_file
+
+    given = settings.get(VARIABLE) if settings else None
+    return named_file(Path(given) if given else None)
+
+
+def _languages(
+    sources: list[str], opts: argparse.Namespace, fasttext: Path | None
+) -> Iterator[str]:
     from crawler.commands.language_list import language_records, language_table
 
     if sources:
         raise SettingError(f"{sources[0]}: identify languages takes no arguments")
-    records = language_records()
+    records = language_records(fasttext)
     if opts.format == "markdown":
         return iter([language_table(records)])
     return (json.dumps(record) + "\n" for record in records)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,13 +35,17 @@ _HEAD = ("code", "language", "scripts", "texts", "sentence", "page", "URLs", "F1
 _NONE = "-"
 
 
-def language_records() -> list[Record]:
-    """Return a record for each language that a part of the project knows, in order of the codes."""
+def language_records(fasttext: Path | None = None) -> list[Record]:
+    """Return a record for each language that a part of the project knows, in order of the codes.
+
+    With a model file of fastText its languages are among them, with their labels.
+    """
     from classifiers import languages
     from classifiers.pages.text.known import known_languages
     from classifiers.urls.model import UrlModel
 
     url_model, texts, seeds = UrlModel.load(), known_languages(), _seeds()
+    labels = _labels(fasttext)
     measured = url_model.parameters.facts.get("evaluation", {}).get("all", {}).get("languages", {})
     return [
         {
@@ -52,8 +57,19 @@ def language_records() -> list[Record]:
             "seeds": seeds.get(code, 0),
             "accuracy": {"text": _text_accuracy(texts.get(code)), "url": measured.get(code)},
         }
-        for code in sorted({*url_model.named_languages, *texts, *seeds})
+        | ({"fasttext": labels.get(code, [])} if fasttext else {})
+        for code in sorted({*url_model.named_languages, *texts, *seeds, *labels})
     ]
+
+
+def _labels(fasttext: Path | None) -> dict[str, list[str]]:
+    """Return the labels of each language in a model file of fastText, by its code."""
+    from classifiers.pages.text.fasttextengine import codes_of
+
+    labels: dict[str, list[str]] = {}
+    for label, code in codes_of(fasttext).items() if fasttext else ():
+        labels.setdefault(code, []).append(label)
+    return labels
 
 
 def _of_texts(facts: LanguageFacts | None) -> Record | None:

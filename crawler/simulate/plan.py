@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers import languages
+from classifiers.errors import LanguageError
 from crawler.errors import SettingError
 from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
 from crawler.simulate.engine import Course, Simulation, simulate
@@ -384,9 +385,10 @@ def language_in(graph: WebGraph, tag: str | None, option: str) -> str:
     """
     if tag is None or tag in graph.languages:
         return graph.target if tag is None else tag
-    code = languages.canonical(tag)
-    if code is None:
-        raise SettingError(f"{option} {tag}: no such language; give a code (de) or a name (German)")
+    try:
+        code = languages.understood(tag)
+    except LanguageError as error:
+        raise SettingError(f"{option} {error}") from error
     graph.language_index(code)
     return code
 

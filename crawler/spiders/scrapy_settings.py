@@ -8,6 +8,7 @@ from urllib.request import getproxies
 from scrapy.settings import BaseSettings
 
 from classifiers import languages
+from classifiers.pages.text.fasttextengine import named_file
 from crawler.configuration import SETTINGS, CrawlSettings
 from crawler.crawl import Crawl
 from crawler.errors import SettingError
@@ -90,6 +91,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         bot=_bot_name(settings, given["LANGFOCUS_CONTACT"], has_servers=has_servers),
         obeys_robots=settings.getbool("ROBOTSTXT_OBEY"),
         url_model=_path(given["LANGFOCUS_URL_MODEL"]),
+        fasttext=named_file(_path(given["LANGFOCUS_FASTTEXT_MODEL"])),
         geoip=_path(given["LANGFOCUS_GEOIP"]),
         graph=_path(given["LANGFOCUS_GRAPH"]),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),

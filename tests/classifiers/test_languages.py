@@ -280,3 +280,55 @@ def own_names() -> Iterator[tuple[str, str]]:
         text = localedata.load(tag, merge_inherited=False)["languages"].get(tag) if code else None
         if code and text:
             yield text, code
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("Faroese", "fo"), ("fo", "fo"), ("fao", "fo"), ("føroyskt", "fo"), ("FAROESE ", "fo"),
+     ("nog", "nog"), ("Nogai", "nog"), ("nog_Cyrl", "nog"), ("Old Norse", "non")],
+)  # fmt: skip
+def test_a_person_names_a_language_by_code_or_name(text: str, code: str) -> None:
+    assert languages.understood(text) == code
+    assert languages.name(code) in {"Faroese", "Nogai", "Old Norse"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Faroise", "did you mean Faroese (fo)?"),
+        ("Galacian", "did you mean Galician (gl), Albanian (sq) or Catalan (ca)?"),
+        ("jp", "did you mean Japanese (ja)?"),
+        ("qq", "give a code (de) or a name (German)"),
+        ("de, en", "give a code (de) or a name (German)"),
+        ("Nogay", "did you mean"),
+    ],
+)
+def test_an_unknown_name_is_told_with_near_ones(text: str, told: str) -> None:
+    with pytest.raises(LanguageError) as error:
+        languages.understood(text)
+    assert str(error.value).startswith(f"{text}: no such language; {told}")
+
+
+@given(st.text(max_size=100))
+def test_any_text_names_a_language_with_a_name_or_is_refused(text: str) -> None:
+    try:
+        code = languages.understood(text)
+    except LanguageError:
+        return
+    assert languages.name(code)
+
+
+def test_languages_beyond_the_codes_are_no_tags_of_pages() -> None:
+    for code in ("nog", "jpr", "chn", "bra"):
+        assert languages.canonical(code) is None
+        assert languages.tlds_of(code) == frozenset()
+        assert languages.accept_language(code) == f"{code},*;q=0.1"
+    assert all(languages.further(tag) is None for tag in ("deu", "und", "mul", "cmn", "German"))
+
+
+def test_every_language_of_an_identifier_can_be_asked_for() -> None:
+    from classifiers.pages.text.known import known_languages
+    from classifiers.urls.model import UrlModel
+
+    for code in {*known_languages(), *UrlModel.load().named_languages}:
+        assert languages.understood(code) == languages.understood(languages.name(code)) == code

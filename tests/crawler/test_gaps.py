@@ -4,11 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.pages.methods import method
-from crawler.gaps import gaps
+from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
+from crawler.errors import SettingError
+from crawler.gaps import check_language, gaps
+from crawler.identification import page_method
 from crawler.options import CrawlOptions
 from tests.crawler.web.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary
+from tests.support.fasttextmodel import write_model
 
 SEEDS = ("http://a.fo/",)
 
@@ -54,6 +57,25 @@ def test_a_method_that_cannot_name_the_language_is_told() -> None:
     assert told == (
         "the method langdetect-arrays does not know Galician: no page will count as relevant"
     )
+
+
+def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path) -> None:
+    model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": "ногай", "chv": "чӑваш"})
+    with pytest.raises(SettingError, match=r"lang=nog: no model here reads Nogai; LANGFOCUS_FAST"):
+        check_language("nog", method())
+    pytest.importorskip("fasttext")
+    joined = method_with(DEFAULT_METHOD, model)
+    check_language("nog", joined)
+    with pytest.raises(SettingError, match="no model here reads Bakhtiari"):
+        check_language("bqi", joined)
+    (told,) = gaps(CrawlOptions("nog", strategy="soft", seeds=SEEDS, web="sample"), "soft", joined)
+    assert told == "the text model does not know Nogai: a model of fastText identifies its pages"
+
+
+def test_a_file_that_is_no_model_of_fasttext_is_a_wrong_setting(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(b"no model")
+    with pytest.raises(SettingError, match=r"^LANGFOCUS_FASTTEXT_MODEL: .*a.bin: not a whole"):
+        page_method(DEFAULT_METHOD, tmp_path / "a.bin")
 
 
 def test_a_crawl_tells_its_gaps_at_its_start_and_in_its_report(tmp_path: Path) -> None:

@@ -6,32 +6,17 @@ surrogates and code points that are no characters are replaced by spaces first.
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterable
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Final
 
-from classifiers.errors import MissingPackageError, ModelError
+from classifiers.errors import MissingPackageError
 from classifiers.languages import canonical
 from classifiers.pages.methods.text_only import ByText
+from classifiers.pages.text.fasttextengine import without_unshown
 from classifiers.pages.text.ranking import Ranking, merged
 
-FASTTEXT_MODEL: Final = "LANGFOCUS_FASTTEXT_MODEL"
-"""The environment variable with the path of fastText's model file, lid.176.ftz or another one."""
-
 EXTRA: Final = "engines"
-
-# Beyond the Basic Multilingual Plane the last two code points of each plane are no characters.
-_PLANES = "".join(chr(plane * 0x10000 + last) for plane in range(1, 17) for last in (65534, 65535))
-_UNSHOWN = re.compile(
-    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{_PLANES}]"
-)
-
-# fastText lists every label; later ones have hardly any probability.
-_FASTTEXT_ANSWERS = 5
-_LABEL = "__label__"
 
 
 class _Engine:
@@ -42,7 +27,7 @@ class _Engine:
 
     def rank(self, text: str) -> Ranking:
         """Languages with the package's value for each, in 0..1, best first; never raises."""
-        return merged(self._answers(_UNSHOWN.sub(" ", text)))
+        return merged(self._answers(without_unshown(text)))
 
     def _answers(self, text: str) -> Iterable[tuple[str, float]]:
         raise NotImplementedError
@@ -103,33 +88,6 @@ class Cld2Engine(_Engine):
             yield code, percent / (100.0 if reliable else 200.0)
 
 
-class FasttextEngine(_Engine):
-    """A language identification model of fastText, read from a local file.
-
-    ModelError if the file is missing or not a model of fastText.
-    """
-
-    name = "fasttext"
-
-    def __init__(self, path: Path) -> None:
-        package = _imported("fasttext.FastText", "fasttext-numpy2-wheel")
-        if not path.is_file():
-            raise ModelError(f"{path}: no such model file; {FASTTEXT_MODEL} names one of fastText")
-        try:
-            # `load_model` does the same with a warning on stderr.
-            self._model = package._FastText(model_path=str(path))
-        except (ValueError, RuntimeError, MemoryError) as error:
-            raise ModelError(f"{path}: not a model of fastText ({error})") from error
-        self.languages = _codes(label.removeprefix(_LABEL) for label in self._model.get_labels())
-
-    def _answers(self, text: str) -> Iterable[tuple[str, float]]:
-        line = " ".join(text.split())
-        if line:
-            labels, values = self._model.predict(line, k=_FASTTEXT_ANSWERS)
-            for label, value in zip(labels, values, strict=True):
-                yield label.removeprefix(_LABEL), float(value)
-
-
 def lingua() -> ByText:
     """Lingua in high accuracy; MissingPackageError if it is not installed."""
     return ByText(LinguaEngine())
@@ -143,19 +101,6 @@ def py3langid() -> ByText:
 def cld2() -> ByText:
     """Compact Language Detector 2; MissingPackageError if pycld2 is not installed."""
     return ByText(Cld2Engine())
-
-
-def fasttext() -> ByText:
-    """The model of fastText that the environment names.
-
-    MissingPackageError if the package is not installed, ModelError if the variable is not set or
-    does not name a model.
-    """
-    _imported("fasttext.FastText", "fasttext-numpy2-wheel")
-    path = os.environ.get(FASTTEXT_MODEL, "")
-    if not path:
-        raise ModelError(f"no fastText model: set {FASTTEXT_MODEL} to the path of lid.176.ftz")
-    return ByText(FasttextEngine(Path(path)))
 
 
 def _imported(module: str, package: str) -> Any:

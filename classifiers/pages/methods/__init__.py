@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Final, cast
 
 from classifiers.errors import LanguageError
@@ -11,6 +12,7 @@ from classifiers.pages.method import NOTHING, PageLanguage, PageMethod, Surround
 from classifiers.pages.parse import ParsedPage
 
 DEFAULT_METHOD: Final = "composite"
+FASTTEXT: Final = "fasttext"
 
 _BUILDERS: Final[dict[str, str]] = {
     "composite": "classifiers.pages.methods.composite:shipped",
@@ -28,7 +30,7 @@ _BUILDERS: Final[dict[str, str]] = {
     "lingua": "classifiers.lab.page_methods.rivals:lingua",
     "py3langid": "classifiers.lab.page_methods.rivals:py3langid",
     "cld2": "classifiers.lab.page_methods.rivals:cld2",
-    "fasttext": "classifiers.lab.page_methods.rivals:fasttext",
+    FASTTEXT: "classifiers.pages.methods.text_only:fasttext",
 }
 """Name -> module, and the function in it that makes the method."""
 
@@ -49,6 +51,23 @@ def method(name: str = DEFAULT_METHOD) -> PageMethod:
         raise LanguageError(f"no method is called {name!r}; choose one of: {', '.join(_BUILDERS)}")
     module, _, builder = _BUILDERS[name].partition(":")
     return cast(PageMethod, getattr(import_module(module), builder)())
+
+
+@cache
+def method_with(name: str, fasttext: Path | None) -> PageMethod:
+    """The method of that name; a model file of fastText adds its languages to the default method.
+
+    The errors are those of `method`, and ModelError if the model file cannot be read.
+    """
+    if fasttext is None or name not in (DEFAULT_METHOD, FASTTEXT):
+        return method(name)
+    if name == FASTTEXT:
+        from classifiers.pages.methods.text_only import fasttext_of
+
+        return fasttext_of(fasttext)
+    from classifiers.pages.methods.added import with_added
+
+    return with_added(fasttext)
 
 
 def identify(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
+from classifiers.errors import ModelError
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.engines import ArraysEngine, LangdetectEngine, TextEngine
+from classifiers.pages.text.fasttextengine import VARIABLE, FasttextEngine, named_file
 from classifiers.pages.text.textengine import shipped_engine
 
 
@@ -44,3 +47,20 @@ def arrays() -> ByText:
 def langdetect() -> ByText:
     """The package langdetect with a fixed seed."""
     return ByText(LangdetectEngine())
+
+
+def fasttext() -> ByText:
+    """The model of fastText that the environment names, alone.
+
+    MissingPackageError if the package is not installed, ModelError if the variable is not set or
+    does not name a model.
+    """
+    path = named_file()
+    if path is None:
+        raise ModelError(f"no fastText model: set {VARIABLE} to the path of lid.176.ftz or another")
+    return fasttext_of(path)
+
+
+def fasttext_of(path: Path) -> ByText:
+    """The model of fastText in a file, alone; errors are those of FasttextEngine."""
+    return ByText(FasttextEngine(path))

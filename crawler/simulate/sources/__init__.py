@@ -78,13 +78,14 @@ def _opened(path: Path, identify: str) -> Iterator[GraphSource]:
 
 
 def _archive(path: Path, identify: str) -> GraphSource:
+    from classifiers.pages.text.fasttextengine import named_file
     from crawler.identification import page_method, page_reader
     from crawler.simulate.sources.archives import WarcSource, WatSource
 
     # Common Crawl calls its WAT files NAME.warc.wat.gz.
     if path.name.endswith(_WAT):
         return WatSource(path)
-    return WarcSource(path, page_reader(page_method(identify)))
+    return WarcSource(path, page_reader(page_method(identify, named_file())))
 
 
 def _of_folder(folder: Path) -> Iterator[GraphSource]:

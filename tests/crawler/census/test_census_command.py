@@ -133,7 +133,7 @@ def test_a_run_is_counted_with_the_addresses_of_a_file(
         (("nothing.warc.gz",), "nothing.warc.gz: No such file or directory; give a run"),
         (("run", "--identify", "x"), "--identify x: there are composite"),
         (("run", "--geoip", "no.mmdb"), "cannot be read as a MaxMind DB file"),
-        (("run", "--language", "xx"), "'xx' is not a known language"),
+        (("run", "--language", "xx"), "--language xx: no such language"),
     ],
 )
 def test_a_wrong_call_is_one_line(

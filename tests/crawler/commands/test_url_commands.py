@@ -20,6 +20,7 @@ from tests.classifiers.lab.datasets.test_odp import dump, page
 from tests.classifiers.lab.training.test_urltraining import rows, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT
+from tests.support.fasttextmodel import write_model
 
 
 class Done(NamedTuple):
@@ -259,6 +260,17 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
     assert isinstance(accuracy, dict)
     assert accuracy["url"] == facts["evaluation"]["all"]["languages"]["de"]
     assert found["dz"]["url"] == {"by": "rules", "domains": ["bt"]}
+
+
+def test_the_languages_of_a_model_of_fasttext_are_listed_with_its_labels(tmp_path: Path) -> None:
+    from crawler.commands.language_list import language_records
+
+    model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": "a", "deu_Latn": "b", "de": "c"})
+    found = {each["language"]: each for each in language_records(model)}
+    assert found["de"]["fasttext"] == ["deu_Latn", "de"]
+    assert found["fr"]["fasttext"] == []
+    nogai = found["nog"]
+    assert (nogai["name"], nogai["text"], nogai["url"]) == ("Nogai", None, None)
 
 
 def test_the_list_of_languages_in_the_docs_is_that_of_the_models(

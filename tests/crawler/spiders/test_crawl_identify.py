@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.lab.page_methods.rivals import FASTTEXT_MODEL
+from classifiers.pages.text.fasttextengine import VARIABLE
 from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
 from crawler.crawl import Crawl, open_crawl
@@ -13,6 +13,7 @@ from crawler.options import CrawlOptions
 from crawler.visit import Download
 from tests.support import processes
 from tests.support.crawls import crawl, environment, rows, summary
+from tests.support.fasttextmodel import write_model
 
 GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 4
 FINNISH = "<p>" + "Tänään aurinko paistaa järven yllä ja lapset leikkivät rannalla aina. " * 4
@@ -22,10 +23,12 @@ SHORT_PAGE = "<p>Radio 24 Oslo Berlin"
 SEEDS = [f"http://seed{number}.example/" for number in range(13)]
 
 
-def opened(folder: Path, *, seeds: int = 1, **arguments: str) -> Crawl:
+def opened(
+    folder: Path, *, seeds: int = 1, fasttext: Path | None = None, **arguments: str
+) -> Crawl:
     """A breadth-first crawl for German pages: the seeds in their order, then what they link to."""
     given = {"lang": "de", "strategy": "bfs", "seeds": ",".join(SEEDS[:seeds]), **arguments}
-    settings = CrawlSettings(run_folder=folder, delay_s=0.0)
+    settings = CrawlSettings(run_folder=folder, delay_s=0.0, fasttext=fasttext)
     crawl = open_crawl(CrawlOptions.read(given), settings, CrawlClock(lambda: 1000.0, lambda: 0.0))
     crawl.start()
     return crawl
@@ -144,6 +147,22 @@ def test_a_run_is_bound_to_its_method(tmp_path: Path) -> None:
     assert language_of(tmp_path, SEEDS[0]) == "de"
 
 
+def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path: Path) -> None:
+    pytest.importorskip("fasttext")
+    words = "ногай тили казак сёз бар уьшин"  # noqa: RUF001
+    model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": words, "zz_Zzzz": "zzz"})
+    crawl = opened(tmp_path / "run", seeds=2, lang="Nogai", fasttext=model)
+    assert "labels of tiny.bin that name no language: zz_Zzzz" in crawl.gaps
+    visit(crawl, f"<p>{words * 4}")
+    visit(crawl, GERMAN)
+    crawl.close("finished")
+    told = [
+        (row[0], row[1]) for row in rows(tmp_path / "run", "SELECT language, method FROM pages")
+    ]
+    assert told == [("nog", "fasttext"), ("de", "text")]
+    assert summary(tmp_path / "run")["relevant"] == 1
+
+
 def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(SettingError, match=r"-a identify=guess: no such identify; .* nfc, "):
         CrawlOptions.read({"lang": "de", "web": "sample", "identify": "guess"})
@@ -155,10 +174,10 @@ def test_a_method_without_its_model_is_refused_before_anything_is_written(
 ) -> None:
     spider = ["langfocus"] if command == "crawl" else []
     arguments = ["-a", "lang=de", "-a", "identify=fasttext", "-s", f"JOBDIR={tmp_path / 'run'}"]
-    without = {**environment(None), FASTTEXT_MODEL: str(tmp_path / "none.ftz")}
+    without = {**environment(None), VARIABLE: str(tmp_path / "none.ftz")}
     done = processes.run("scrapy", command, *spider, *arguments, environment=without)
     assert done.returncode == 2
-    assert "-a identify=fasttext: " in done.stderr
+    assert f"{VARIABLE}: {tmp_path / 'none.ftz'}: no such model file" in done.stderr
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "run").exists()
 

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from functools import cache
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers import languages
-from classifiers.errors import MissingPackageError, ModelError
+from classifiers.errors import MissingPackageError
 from classifiers.lab.page_methods import rivals
 from classifiers.pages.methods.text_only import ByText
 from classifiers.pages.parse import parse_page
@@ -39,25 +37,6 @@ def made(name: str) -> ByText:
     pytest.importorskip(PACKAGES[name])
     engine: ByText = getattr(rivals, name)()
     return engine
-
-
-@pytest.fixture(scope="module")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of three languages, made by fastText itself in a process of its own."""
-    pytest.importorskip("fasttext")
-    folder = tmp_path_factory.mktemp("fasttext")
-    rows = [f"__label__{tag} {TEXTS[code]}" for tag, code in LABELS.items()]
-    (folder / "rows.txt").write_text("\n".join(rows * 20) + "\n", encoding="utf-8")
-    subprocess.run([sys.executable, "-c", TRAINING], check=True, cwd=folder, capture_output=True)
-    return folder / "model.bin"
-
-
-LABELS = {"deu_Latn": "de", "en": "en", "fr-FR": "fr"}
-TRAINING = """
-import fasttext
-options = dict(dim=8, minn=2, maxn=4, epoch=50, lr=0.5, bucket=5000, thread=1, verbose=0)
-fasttext.train_supervised("rows.txt", **options).save_model("model.bin")
-"""
 
 
 @pytest.mark.parametrize("code", TEXTS)
@@ -104,47 +83,11 @@ def test_any_text_gives_a_ranking_of_known_codes(name: str, text: str) -> None:
     assert engine.rank(text) == ranking
 
 
-def test_a_model_of_fasttext_is_read_from_the_path_in_the_environment(
-    model_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(rivals.FASTTEXT_MODEL, str(model_file))
-    method = rivals.fasttext()
-    assert method.languages == {"de", "en", "fr"}
-    found = {code: method.engine.rank(TEXTS[code])[0][0] for code in LABELS.values()}
-    assert found == {"de": "de", "en": "en", "fr": "fr"}
-
-
-@pytest.mark.parametrize("text", ["", "\n", "\0", "\ud800", "😀", "a\nb", "7" * 10_000])
-def test_a_model_of_fasttext_takes_any_text(model_file: Path, text: str) -> None:
-    ranking = rivals.FasttextEngine(model_file).rank(text)
-    assert all(0 < share <= 1 for _, share in ranking)
-
-
-def test_a_missing_model_of_fasttext_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("fasttext")
-    monkeypatch.delenv(rivals.FASTTEXT_MODEL, raising=False)
-    with pytest.raises(ModelError, match=rivals.FASTTEXT_MODEL):
-        rivals.fasttext()
-    monkeypatch.setenv(rivals.FASTTEXT_MODEL, str(tmp_path / "lid.176.ftz"))
-    with pytest.raises(ModelError, match="no such model file"):
-        rivals.fasttext()
-
-
-def test_a_file_that_is_no_model_of_fasttext_is_told(tmp_path: Path) -> None:
-    pytest.importorskip("fasttext")
-    path = tmp_path / "lid.176.ftz"
-    path.write_bytes(b"version https://git-lfs.example/spec\n" * 5)
-    with pytest.raises(ModelError, match="not a model of fastText"):
-        rivals.FasttextEngine(path)
-
-
-@pytest.mark.parametrize("name", [*NAMES, "fasttext"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_package_that_is_missing_is_named_with_its_extra(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    modules = ("lingua", "py3langid", "py3langid.langid", "pycld2", "fasttext.FastText")
+    modules = ("lingua", "py3langid", "py3langid.langid", "pycld2")
     for module in modules:
         monkeypatch.setitem(sys.modules, module, None)  # what a package not installed looks like
     with pytest.raises(MissingPackageError, match=r"pip install 'langfocus\[engines\]'"):

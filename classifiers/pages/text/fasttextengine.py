@@ -1,0 +1,111 @@
+"""Texts read by a model of fastText that the user has, such as lid.176.ftz or GlotLID.
+
+The extra `fasttext` installs the packages. Labels are read as tags of languages: `is`, `isl`,
+`isl_Latn`. A model may know languages that have no code of the project; their codes are those of
+ISO 639-3.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Final
+
+from classifiers.errors import MissingPackageError, ModelError
+from classifiers.languages import canonical, further
+from classifiers.pages.text.fasttextfile import LABEL, labels_of
+from classifiers.pages.text.ranking import Ranking
+
+VARIABLE: Final = "LANGFOCUS_FASTTEXT_MODEL"
+"""The environment variable, and the setting of a crawl, with the path of the model file."""
+
+EXTRA: Final = "fasttext"
+PACKAGE: Final = "fasttext-numpy2-wheel"
+
+_ANSWERS: Final = 5
+"""Labels that are asked for; later ones have hardly any probability."""
+_MOST_CHARACTERS: Final = 20_000
+"""Characters of a text that are read: more cost time and do not change the answer."""
+SHOWN: Final = 3
+"""Labels that a message names."""
+
+# Beyond the Basic Multilingual Plane the last two code points of each plane are no characters.
+_PLANES = "".join(chr(plane * 0x10000 + last) for plane in range(1, 17) for last in (65534, 65535))
+_UNSHOWN = re.compile(
+    f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff{_PLANES}]"
+)
+
+
+class FasttextEngine:
+    """A language identification model of fastText, read from a local file.
+
+    Raises MissingPackageError without the package, and ModelError if the file is missing, damaged
+    or cut short, is not a model of fastText, or no label of it names a language.
+    """
+
+    name = "fasttext"
+
+    def __init__(self, path: Path) -> None:
+        try:
+            package = import_module("fasttext.FastText")
+        except ImportError as error:
+            raise MissingPackageError(PACKAGE, EXTRA) from error
+        self.path = path
+        self.codes = codes_of(path)
+        try:
+            # `load_model` does the same with a warning on stderr.
+            self._model = package._FastText(model_path=str(path))
+        except (ValueError, RuntimeError, MemoryError) as error:
+            raise ModelError(f"{path}: not a model of fastText ({error})") from error
+        self.languages = frozenset(self.codes.values())
+
+    def rank(self, text: str) -> Ranking:
+        """Languages by probability, best first; empty for a text without words. Never raises.
+
+        The probabilities of labels of one language are added up.
+        """
+        line = " ".join(without_unshown(text[:_MOST_CHARACTERS]).split())
+        if not line:
+            return []
+        total: dict[str, float] = {}
+        labels, values = self._model.predict(line, k=_ANSWERS)
+        for label, value in zip(labels, values, strict=True):
+            code = self.codes.get(label.removeprefix(LABEL))
+            if code is not None and value > 0:
+                total[code] = min(1.0, total.get(code, 0.0) + float(value))
+        return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+@cache
+def codes_of(path: Path) -> dict[str, str]:
+    """Return the label -> the code of its language, of all labels that name a language.
+
+    The package is not needed. Raises ModelError if the file cannot be read or no label does.
+    """
+    labels = labels_of(path)
+    codes = {label: code for label in labels if (code := canonical(label) or further(label))}
+    if not codes:
+        shown = ", ".join(labels[:SHOWN])
+        raise ModelError(f"{path}: no label of this model names a language ({shown}, ...)")
+    return codes
+
+
+def unknown_labels(path: Path) -> Sequence[str]:
+    """Return the labels of a model that name no language."""
+    codes = codes_of(path)
+    return [label for label in labels_of(path) if label not in codes]
+
+
+def named_file(given: Path | None = None) -> Path | None:
+    """Return the file that is given, or that the environment names; None without either."""
+    named = os.environ.get(VARIABLE, "")
+    return given or (Path(named) if named else None)
+
+
+def without_unshown(text: str) -> str:
+    """Return a text with spaces for control characters, lone surrogates and the like."""
+    return _UNSHOWN.sub(" ", text)
