@@ -149,18 +149,16 @@ def test_a_run_is_bound_to_its_method(tmp_path: Path) -> None:
 
 def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path: Path) -> None:
     pytest.importorskip("fasttext")
-    words = "ногай тили казак сёз бар уьшин"  # noqa: RUF001
+    words = "ногай тили казак сёз бар уьшин"
     model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": words, "zz_Zzzz": "zzz"})
     crawl = opened(tmp_path / "run", seeds=2, lang="Nogai", fasttext=model)
     assert "labels of tiny.bin that name no language: zz_Zzzz" in crawl.gaps
     visit(crawl, f"<p>{words * 4}")
     visit(crawl, GERMAN)
+    assert crawl.counts().relevant == 1
     crawl.close("finished")
-    told = [
-        (row[0], row[1]) for row in rows(tmp_path / "run", "SELECT language, method FROM pages")
-    ]
-    assert told == [("nog", "fasttext"), ("de", "text")]
-    assert summary(tmp_path / "run")["relevant"] == 1
+    told = rows(tmp_path / "run", "SELECT language, method FROM pages")
+    assert [tuple(row) for row in told] == [("nog", "fasttext"), ("de", "text")]
 
 
 def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
