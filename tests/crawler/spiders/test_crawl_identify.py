@@ -149,7 +149,7 @@ def test_a_run_is_bound_to_its_method(tmp_path: Path) -> None:
 
 def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path: Path) -> None:
     pytest.importorskip("fasttext")
-    words = "ногай тили казак сёз бар уьшин"
+    words = "ногай тили казак сёз бар уьшин"  # noqa: RUF001
     model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": words, "zz_Zzzz": "zzz"})
     crawl = opened(tmp_path / "run", seeds=2, lang="Nogai", fasttext=model)
     assert "labels of tiny.bin that name no language: zz_Zzzz" in crawl.gaps
