@@ -29,7 +29,7 @@ from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
 from crawler.politeness.sitemap_files import FileStore, SitemapFiles
 from crawler.preparation import Preparation, prepare
-from crawler.revisits import Revisits
+from crawler.revisits import Revisits, TextsOf
 from crawler.run import IDENTITY, OpenRun, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
@@ -272,6 +272,13 @@ def _sitemaps(
     return SitemapLinks(prepared.ordering, robots, SitemapFiles(store), is_blocked, target)
 
 
+def _texts_of(options: CrawlOptions, settings: CrawlSettings) -> TextsOf | None:
+    """Return which texts of an earlier run belong to a crawl; None: it keeps no texts."""
+    if settings.kept_text == "none":
+        return None
+    return TextsOf(options.lang, is_for_all=settings.kept_text == "all")
+
+
 def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:
     if prepared.extract is None:
         return prepared.rules
@@ -309,7 +316,7 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
             store.worker.write_down()  # so that pages of a killed worker count as settled
         repair(run.connection, folder)
         if options.since is not None:
-            Revisits(run.connection).take_over(options.since)
+            Revisits(run.connection).take_over(options.since, _texts_of(options, settings))
         if settings.keeps_warc:
             store = replace(store, archive=_archive(run, meta, settings, now))
         undo.pop_all()

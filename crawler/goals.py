@@ -53,7 +53,8 @@ class GoalWatch:
 
     def count(self, record: Record) -> None:
         """Count a settled URL, and the words of its text if that is new."""
-        text = record.text.text if record.text is not None and record.is_relevant else None
+        is_wanted = record.language == self._options.lang
+        text = record.text.text if record.text is not None and is_wanted else None
         self._words += text.words if text and text.copy_of is None else 0
         if record.outcome == PAGE:
             self._last.append(None if record.language is None else record.is_relevant)

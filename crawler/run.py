@@ -19,7 +19,7 @@ from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
-SCHEMA_VERSION = "11"
+SCHEMA_VERSION = "12"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -84,6 +84,9 @@ CREATE TABLE earlier(
     language TEXT, confidence REAL, method TEXT, charset TEXT,
     kept_url TEXT, kept_at TEXT)          -- WARC-Target-URI and WARC-Date of the record with its
     WITHOUT ROWID;                        -- body; NULL: no run kept it
+CREATE TABLE earlier_texts(
+    url TEXT NOT NULL UNIQUE,             -- of a page of the run that this one is since
+    content BLOB NOT NULL);               -- its text, as in the table texts
 CREATE TABLE bands(
     band INTEGER PRIMARY KEY,             -- a part of the signature of a text
     page INTEGER NOT NULL);               -- texts.page of the last text that has it

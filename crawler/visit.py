@@ -371,6 +371,7 @@ class Visitor:
             charset=earlier.charset,
             visit=unchanged_visit(earlier, download.etag, download.modified),
         )
+        record = self._with_text(lease, record, download, "")
         return self._settle(lease, record, download=download)
 
     def _visit(self, lease: Lease, download: Download) -> Visit:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
 from crawler.frontier import outlinks
-from crawler.frontier.base import PAGE, Lease, Record
+from crawler.frontier.base import PAGE, UNCHANGED, Lease, Record
 from crawler.page_row import PAGE_COLUMNS
 from crawler.page_text import PageText, unpacked
 
@@ -22,7 +22,7 @@ class OtherParagraph(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class PageItem:
-    """A page with a final status and its text.
+    """A page with a final status and its text, or one whose text stayed since an earlier run.
 
     The columns of the run's table `pages` are those of `crawler.page_row.PageRow`; `is_relevant` is
     True if the page is in the target language. `title`, `text`, `words`, `other_paragraphs` and
@@ -60,7 +60,7 @@ _ITEMS = (
     f"SELECT p.id, {', '.join(f'p.{name}' for name in _COLUMNS)},"  # noqa: S608  # names of columns
     " t.content, t.words, t.copy_of, (SELECT url FROM pages WHERE id = t.copy_of), l.urls"
     " FROM texts AS t JOIN pages AS p ON p.id = t.page LEFT JOIN links AS l ON l.page = p.id"
-    " WHERE p.outcome = ? ORDER BY p.id"
+    " WHERE p.outcome IN (?, ?) ORDER BY p.id"
 )
 
 
@@ -74,7 +74,7 @@ def settled_item(connection: sqlite3.Connection, lease: Lease, record: Record) -
     new = record.text
     return PageItem(
         **values,
-        is_relevant=record.is_relevant,
+        is_relevant=_is_in(_language(connection), record.language),
         **(_text_fields(new.text, new.copy_url) if new is not None else {}),
         links=outlinks.read(row[0]) if row else None,
     )
@@ -106,9 +106,8 @@ class KeptItems:
 
     def __iter__(self) -> Iterator[PageItem]:
         """Yield the items, read from disk one by one."""
-        row = self._connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
-        lang = row[0] if row else None
-        for values in self._connection.execute(_ITEMS, (PAGE,)):
+        lang = _language(self._connection)
+        for values in self._connection.execute(_ITEMS, (PAGE, UNCHANGED)):
             try:
                 yield _item(values, lang)
             except ValueError:
@@ -120,7 +119,17 @@ def _item(row: Sequence[Any], lang: str | None) -> PageItem:
     values = dict(zip(_COLUMNS, columns, strict=True))
     return PageItem(
         **values,
-        is_relevant=values["language"] is not None and values["language"] == lang,
+        is_relevant=_is_in(lang, values["language"]),
         **_text_fields(unpacked(content, words, copy_of), copy_url),
         links=None if links is None else outlinks.read(links),
     )
+
+
+def _language(connection: sqlite3.Connection) -> str | None:
+    """Return the target language of a run."""
+    row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
+    return row[0] if row else None
+
+
+def _is_in(lang: str | None, language: str | None) -> bool:
+    return language is not None and language == lang

@@ -136,7 +136,8 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
         connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", gone)  # noqa: S608
     urls = connection.execute("SELECT url FROM earlier").fetchall()
     gone = [(url,) for (url,) in urls if names.blocks(url)]
-    connection.executemany("DELETE FROM earlier WHERE url = ?", gone)
+    for table in ("earlier", "earlier_texts"):
+        connection.executemany(f"DELETE FROM {table} WHERE url = ?", gone)  # noqa: S608
 
 
 def _url_of(name: str) -> str:

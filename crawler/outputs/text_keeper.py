@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from crawler.frontier.base import Lease, Record
+from crawler.frontier.base import UNCHANGED, Lease, Record
 from crawler.outputs.extraction import Extract, paragraphs_of
 from crawler.outputs.near_duplicates import THRESHOLD, Runs, bands_of, jaccard, runs_of
 from crawler.outputs.paragraph_languages import differing_languages
@@ -23,6 +23,7 @@ _MOST_CANDIDATES: Final = 3
 
 _SHARING = "SELECT page FROM bands WHERE band IN (SELECT value FROM json_each(?))"
 _CONTENT = "SELECT content, words, copy_of FROM texts WHERE page = ?"
+_EARLIER = "SELECT content FROM earlier_texts WHERE url = ?"
 _LINES = "SELECT lines FROM repeated WHERE host = (SELECT id FROM hosts WHERE host = ?)"
 
 
@@ -42,12 +43,31 @@ class TextKeeper:
     ) -> NewText | None:
         """Return the text of a page, None if the crawl does not keep it.
 
-        A page with `noarchive` has none. Raises whatever the extractor raises.
+        A page with `noarchive` has none. An unchanged page has the text that the earlier run kept.
+        Raises whatever the extractor raises, and ValueError for a damaged text of the earlier run.
         """
-        is_wanted = self._is_for_all or record.is_relevant
-        if not is_wanted or record.parser is None or record.is_noarchive:
+        if record.is_noarchive:
+            return None
+        if record.outcome == UNCHANGED:
+            return self._unchanged(lease, record)
+        if record.parser is None or not (self._is_for_all or record.is_relevant):
             return None
         parts = paragraphs_of(download.body, download.content_type, self._extract)
+        return self._among_others(lease, record, title, parts)
+
+    def _unchanged(self, lease: Lease, record: Record) -> NewText | None:
+        row = self._sql(_EARLIER, (lease.url,)).fetchone()
+        if row is None:
+            return None
+        text = unpacked(row[0], 0, None)
+        return self._among_others(
+            lease, record, text.title, [part.text for part in text.paragraphs]
+        )
+
+    def _among_others(
+        self, lease: Lease, record: Record, title: str, parts: Sequence[str]
+    ) -> NewText:
+        """Return the text of a page, compared with those of the run and with lines of its host."""
         runs = runs_of(units(" ".join(parts)))
         bands = bands_of(runs)
         copy_of, index = self._nearest(runs, bands)

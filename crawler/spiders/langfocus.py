@@ -148,8 +148,9 @@ class LangfocusSpider(Spider):
             self.logger.exception("%s could not be settled", lease.url)
             self.crawl.visitor.failed(lease, "error", is_final=True)
             return []
-        is_page = record is not None and record.outcome == PAGE
-        if not (self._wants_items and record and is_page):
+        if not self._wants_items or record is None:
+            return []
+        if record.outcome != PAGE and record.text is None:
             return []
         return [settled_item(self.crawl.run.connection, lease, record)]
 
