@@ -7,7 +7,8 @@ answered with 200, each URL once. N pages are N pages answered with 200, so erro
 The perfect crawl is `benchmarks.focus_perfect`.
 
 A strategy is `ORDERING[/FILTER][~KIND+KIND]`: `svm`, `soft/server-conservative`, or `focus~host`
-without a kind of evidence. A web is `plain-SEED`, `hard-SEED`, `docs` or `docs-directories`.
+without a kind of evidence. A web is `plain-SEED`, `hard-SEED`, `unseen-plain-SEED`,
+`unseen-hard-SEED`, `docs` or `docs-directories`.
 
     python -m benchmarks.focus --cache FOLDER --langs ru,th --strategies svm,cctld \
         --webs plain-1,hard-1 --counts 1000,4000 --out results.jsonl
@@ -245,11 +246,11 @@ def _crawl_all(arguments: argparse.Namespace) -> list[Line]:
         strategies.append(replace(Strategy("focus"), without=(kind,)))
     lines = []
     for name in filter(None, arguments.webs.split(",")):
-        web = open_known(name, reader_of(readings))
+        web = open_known(name, reader_of(readings), arguments.cache)
         cells = Cells(web, counts, arguments.cache)
         kept = readings("docs" if name.startswith("docs") else name)
         for lang in arguments.langs.split(","):
-            crawl = KnownCrawl(web, lang, kept, arguments.url_model)
+            crawl = KnownCrawl(web, lang, kept, arguments.url_model or web.url_model)
             for strategy in (None, *strategies):
                 line = cells.perfect(lang) if strategy is None else cells.strategy(crawl, strategy)
                 lines.append(line)

@@ -1,7 +1,9 @@
 """Webs whose truth is known, for `benchmarks.focus`: generated ones, and an archive.
 
 A generated web (`benchmarks.proxyweb`) is `plain-SEED` or `hard-SEED`. It is the program's own web,
-with its redirects, faults and robots.txt files, without its proxy. `docs` is the archive of
+with its redirects, faults and robots.txt files, without its proxy. `unseen-plain-SEED` and
+`unseen-hard-SEED` are made of hosts that the URL model of their crawls never saw
+(`benchmarks.focus_unseen`). `docs` is the archive of
 documentation pages; a page of it is in the language that its text and declarations tell. For
 `docs-directories` it is in the language of its directory, although some pages there are not
 translated.
@@ -11,13 +13,15 @@ import csv
 import html
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlsplit
 
+from benchmarks.focus_unseen import unseen_model, unseen_urls
 from benchmarks.proxyweb import PROGRAM, SHARED, TEXTS, URLS
 from crawler.errors import ArchiveError
 from crawler.link_header import links_of
@@ -41,11 +45,16 @@ _BODIES = 500
 
 
 class KnownWeb(Protocol):
-    """A web whose pages, links and languages can be asked for without a crawl."""
+    """A web whose pages, links and languages can be asked for without a crawl.
+
+    `kind` is its name without a seed. `url_model` is the file of the URL model for its crawls, None
+    for the one that ships.
+    """
 
     name: str
     kind: str
     host_cap: int
+    url_model: Path | None
 
     def seeds(self, lang: str) -> Sequence[str]:
         """Return the URLs from which a crawl for a language starts."""
@@ -121,15 +130,15 @@ class _Blank(dict[object, object]):
 class GeneratedWeb:
     """A web of `benchmarks.proxyweb` in this process; its truth is the language it was made in."""
 
-    def __init__(self, name: str) -> None:
-        """Make the web `plain-SEED` or `hard-SEED`."""
+    def __init__(self, name: str, urls: Path = URLS, url_model: Path | None = None) -> None:
+        """Make the web `[unseen-]plain-SEED` or `[unseen-]hard-SEED` of some labelled URLs."""
         self.name = name
-        self.kind, _, seed = name.partition("-")
+        self.kind, _, seed = name.rpartition("-")
         self.host_cap = HOST_CAP
+        self.url_model = url_model
         program = _program()
-        self._web = program.Web(
-            str(URLS), str(TEXTS), hosts=HOSTS, seed=int(seed), hard=self.kind == "hard"
-        )
+        is_hard = self.kind.endswith("hard")
+        self._web = program.Web(str(urls), str(TEXTS), hosts=HOSTS, seed=int(seed), hard=is_hard)
         self._server = program.Proxy(self._web, None, _Bodies(), 0)
         self._statuses = program.Proxy(self._web, None, _Blank(), 0)
         self._pages: dict[str, str | None] = {}
@@ -192,6 +201,7 @@ class DocsWeb:
         """Open `docs` or `docs-directories`; `read` reads its pages."""
         self.name = self.kind = name
         self.host_cap = 0
+        self.url_model: Path | None = None
         self._read = read
         self._web = ArchiveWeb(ARCHIVE)
         self._directories: dict[str, str] = {}
@@ -247,7 +257,7 @@ class DocsWeb:
         return self._facts[url]
 
 
-def _capped(web: KnownWeb, urls: Any) -> int:
+def _capped(web: KnownWeb, urls: Iterable[str]) -> int:
     """Return the number of these relevant URLs that are pages, at most the cap of each host."""
     pages: dict[str, set[int]] = {}
     for url in urls:
@@ -264,6 +274,15 @@ def _parts(url: str) -> tuple[str, str]:
     )
 
 
-def open_known(name: str, read: Callable[[str], Read]) -> KnownWeb:
-    """Return the web with this name; `read(name)` gives the reader of its pages."""
-    return DocsWeb(name, read("docs")) if name.startswith("docs") else GeneratedWeb(name)
+def open_known(name: str, read: Callable[[str], Read], folder: Path) -> KnownWeb:
+    """Return the web with this name; `read(name)` gives the reader of its pages.
+
+    The model of unseen webs is kept in a folder. Ends the program for a name of no web.
+    """
+    if name in ("docs", "docs-directories"):
+        return DocsWeb(name, read("docs"))
+    if re.fullmatch(r"(plain|hard)-\d+", name):
+        return GeneratedWeb(name)
+    if re.fullmatch(r"unseen-(plain|hard)-\d+", name):
+        return GeneratedWeb(name, unseen_urls(folder), unseen_model(folder))
+    sys.exit(f"{name}: no such web; there are [unseen-]plain-1, [unseen-]hard-1, docs, ...")
