@@ -134,10 +134,19 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
         rows = connection.execute(f"SELECT {key} FROM {table}").fetchall()  # noqa: S608
         gone = [(name,) for (name,) in rows if names.blocks(_url_of(name))]
         connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", gone)  # noqa: S608
-    urls = connection.execute("SELECT url FROM earlier").fetchall()
+    _remove_earlier(connection, names)
+
+
+def _remove_earlier(connection: sqlite3.Connection, names: BlockList) -> None:
+    """Remove the pages of the earlier run, their texts, and references to their WARC records."""
+    urls = connection.execute(
+        "SELECT url FROM earlier UNION SELECT kept_url FROM earlier WHERE kept_url IS NOT NULL"
+    ).fetchall()
     gone = [(url,) for (url,) in urls if names.blocks(url)]
     for table in ("earlier", "earlier_texts"):
         connection.executemany(f"DELETE FROM {table} WHERE url = ?", gone)  # noqa: S608
+    unkept = "UPDATE earlier SET kept_url = NULL, kept_at = NULL WHERE kept_url = ?"
+    connection.executemany(unkept, gone)
 
 
 def _url_of(name: str) -> str:

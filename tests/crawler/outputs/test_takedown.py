@@ -105,6 +105,22 @@ def test_only_the_entry_of_the_log_stays_of_a_page(run: Path) -> None:
     assert text not in everything_in(run)
 
 
+def test_pages_of_an_earlier_run_go_with_their_texts_and_records(run: Path) -> None:
+    with maintaining(run) as connection:
+        for url in ("http://bad.de/old", "http://b.de/old"):
+            connection.execute(
+                "INSERT INTO earlier(url, digest, looks, changes, first_at, seen_at, kept_url,"
+                " kept_at) VALUES (?, '', 0, 0, 0.0, 0.0, 'http://bad.de/old', '1970')",
+                (url,),
+            )
+            connection.execute("INSERT INTO earlier_texts VALUES (?, x'00')", (url,))
+    removed(run, "*.bad.de")
+    assert rows(run, "SELECT url, kept_url, kept_at FROM earlier") == [
+        ("http://b.de/old", None, None)
+    ]
+    assert rows(run, "SELECT url FROM earlier_texts") == [("http://b.de/old",)]
+
+
 def test_warc_files_have_no_record_of_the_host_and_each_other_answer_with_its_body(
     run: Path,
 ) -> None:
