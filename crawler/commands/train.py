@@ -1,4 +1,4 @@
-"""`langfocus train`: the URL model, from labelled URLs; methods for pages, from texts or pages."""
+"""`langfocus train`: the URL model, from labelled URLs or runs; methods for pages, from texts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         LabelledText,
         LabelledUrl,
     )
+    from classifiers.lab.training.extension import Added
     from classifiers.lab.training.urltraining import Options
 
 _URL_MODEL: Final = "url-model.npz"
@@ -37,6 +38,11 @@ data:
   or SIB-200's text, flores_code, split), or a folder of
   pages (pages.tsv and html.tar), whose visible text is used. top-level-domain learns from the URLs
   of such a folder, or from labelled URLs.
+  With --from-run, folders of runs: their pages whose language is sure from the page itself (text,
+  declaration or encoding, confidence 0.98 or more), never those that were told by their URL or by
+  the pages around them. Without DATA they add a classifier to the model that ships (or to that of
+  --extend) for each language that the runs were crawled for, or of --languages; all others stay
+  as they are. With DATA both are learned from together, which takes minutes.
 
 output:
   The model file: plain arrays, a classifier for each language. With --evaluate a model is first
@@ -49,6 +55,10 @@ examples:
   langfocus train urls.tsv.gz
   langfocus train urls.tsv.gz --output de-en.npz --languages de en --no-evaluate
   langfocus train urls.tsv.gz --json figures.json
+  langfocus train --from-run runs/cy-soft --output cy.npz
+      then: langfocus crawl -a lang=cy -s LANGFOCUS_URL_MODEL=cy.npz
+  langfocus train --from-run 'runs/cy-*' runs/br-svm --languages cy br --output celtic.npz
+  langfocus train urls.tsv.gz --from-run 'runs/*' --output all.npz
   langfocus train content.rdf.u8.gz --languages en de fr es it
   langfocus train texts.tsv.gz --method nfc --output nfc.npz
   langfocus train texts.tsv.gz sib200.tsv.gz --method text --output text.npz
@@ -59,11 +69,12 @@ examples:
 class TrainCommand(LangfocusCommand):
     """Trains the URL model, or a method that identifies pages."""
 
-    usage = "DATA ... [options]"
+    usage = "[DATA ...] [--from-run RUN ...] [options]"
     summary = "Train the model that reads a page's language from its URL, or one that reads pages"
     description = (
         "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
         "measures it on registered domains that it was not trained on, and writes the model file. "
+        "With --from-run the pages of crawls add languages to a model. "
         "With --method it trains a method that identifies the language of a page instead."
     )
     json_help = "write the figures to FILE, as JSON"
@@ -82,13 +93,28 @@ class TrainCommand(LangfocusCommand):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Train, then print the figures."""
-        if not args or (len(args) > 1 and not opts.method):
-            raise SettingError("expected one file or folder of labelled URLs, texts or pages")
+        _check(args, opts)
         opts.languages = language_codes(opts.languages) or None
         opts.kinds = parts(opts.kinds)
         paths = [Path(each) for each in args]
-        figures = _train_method(paths, opts) if opts.method else _train_url_model(paths[0], opts)
+        if opts.method:
+            figures = _train_method(paths, opts)
+        elif paths:
+            figures = _train_url_model(paths[0], opts)
+        else:
+            figures = _extend_url_model(opts)
         self.write_json(opts, figures)
+
+
+def _check(args: list[str], opts: argparse.Namespace) -> None:
+    if opts.method and opts.from_run:
+        raise SettingError("--from-run trains the URL model; --method learns from texts or pages")
+    if len(args) > 1 and not opts.method:
+        raise SettingError("expected one file or folder of labelled URLs")
+    if not args and not opts.from_run:
+        raise SettingError("expected a file or folder of labelled URLs, texts or pages, or runs")
+    if opts.extend and (args or not opts.from_run):
+        raise SettingError("--extend adds languages from --from-run to a model, without DATA")
 
 
 def _add_data(group: argparse._ArgumentGroup) -> None:
@@ -112,9 +138,23 @@ def _add_data(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_model(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--from-run",
+        metavar="RUN",
+        nargs="+",
+        default=[],
+        help="folders of runs whose sure pages are learned from; a pattern in quotes names several",
+    )
+    group.add_argument(
+        "--extend",
+        metavar="FILE",
+        type=Path,
+        help="the model to which --from-run adds languages (default: the one that ships)",
+    )
     numbers = {
         "--buckets": (1 << 18, "buckets of the hashed features, a power of two"),
         "--min-urls": (30, "URLs that a language needs to get a classifier"),
+        "--max-per-domain": (20, "URLs of a language that a registered domain adds at most"),
         "--seed": (0, "seed of the split and the training, a whole number"),
         "--jobs": (1, "threads, two at most; the model does not depend on it"),
     }
@@ -172,7 +212,7 @@ def _train_url_model(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
     options = _options(opts)
     start = time.monotonic()
     source = open_dataset(data, opts.format)
-    rows = usable(source)
+    rows = usable([*source, *_of_runs(opts)])
     print(f"{len(rows)} usable URLs, {_left_out(source.reasons)}")
     figures = _evaluate(rows, options) if opts.evaluate else None
     parameters = fit(rows, options)
@@ -187,18 +227,69 @@ def _train_url_model(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
     return {"version": model.version, "bytes": size, **parameters.facts}
 
 
-def _options(opts: argparse.Namespace) -> Options:
+def _extend_url_model(opts: argparse.Namespace) -> dict[str, Any]:
+    from classifiers.lab.training.extension import extend
+    from classifiers.urls import modelfile
+    from crawler.outputs.verified import VerifiedPages, named_runs
+
+    start, rows = time.monotonic(), _of_runs(opts)
+    targets = opts.languages or VerifiedPages(named_runs(opts.from_run)).targets()
+    if not targets:
+        raise SettingError("--from-run: these runs have no target language; give --languages")
+    base = modelfile.read(opts.extend or modelfile.SHIPPED)
+    parameters, added = extend(base, rows, targets, _options(opts, has_word_lists=False))
+    for told in added:
+        print(_told(told))
+    if not any(told.is_used for told in added):
+        raise DatasetError("nothing was added: the model knows these languages better already")
+    output = opts.output or Path(_URL_MODEL)
+    modelfile.write(parameters, output)
+    size, seconds = output.stat().st_size, time.monotonic() - start
+    of_languages = f"{len(parameters.languages)} languages, {size / 1e6:.1f} MB"
+    print(f"{output}: version {parameters.version}, {of_languages}, {seconds:.0f} s")
+    return {"version": parameters.version, "bytes": size, **parameters.facts}
+
+
+def _told(added: Added) -> str:
+    """A line about what a language has learned."""
+    from classifiers.languages import name
+
+    before = "no classifier before" if added.f1_before is None else f"before {added.f1_before}"
+    verdict = "" if added.is_used else "; the classifier before is not worse and stays"
+    return (
+        f"{name(added.language)} ({added.language}): {added.urls} URLs on {added.domains} domains"
+        f" against {added.negatives}; F1 on domains not learned from {added.f1}, {before},"
+        f" top-level domains alone {added.f1_domains}{verdict}"
+    )
+
+
+def _of_runs(opts: argparse.Namespace) -> list[LabelledUrl]:
+    """The sure pages of the runs as labelled URLs; prints how many there are."""
+    from classifiers.lab.datasets import LabelledUrl
+    from crawler.outputs.verified import VerifiedPages, named_runs
+
+    if not opts.from_run:
+        return []
+    pages = VerifiedPages(named_runs(opts.from_run))
+    rows = [LabelledUrl(page.url, page.language, "crawled", page.run) for page in pages]
+    runs = "1 run" if len(pages.runs) == 1 else f"{len(pages.runs)} runs"
+    print(f"{len(rows)} sure pages of {runs}, {_left_out(pages.reasons)}")
+    return rows
+
+
+def _options(opts: argparse.Namespace, *, has_word_lists: bool = True) -> Options:
     """The options of the training; prints a line if word lists are left out."""
     from classifiers.lab.training import wordlists
     from classifiers.lab.training.urltraining import Options
 
-    uses_word_lists = opts.word_lists
+    uses_word_lists = opts.word_lists if has_word_lists else False
     if uses_word_lists is None and not (uses_word_lists := wordlists.are_installed()):
         print("word lists are left out: pip install 'langfocus[training]' adds them")
     return Options(
         buckets=opts.buckets,
         seed=opts.seed,
         min_urls=opts.min_urls,
+        max_per_domain=opts.max_per_domain,
         languages=opts.languages,
         word_lists=uses_word_lists,
         jobs=opts.jobs,

@@ -157,7 +157,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
         examples.masses,
     )
     weights = _folded(weights, data.names, options.buckets)
-    _use_domains(weights, intercepts, languages, thresholds)
+    use_domains(weights, intercepts, languages, thresholds)
     codes, scales = quantised(weights.T)
     facts = _facts(rows, data.chosen, languages, options)
     return Parameters(
@@ -317,7 +317,7 @@ def _unseen(
     return unseen
 
 
-def _use_domains(
+def use_domains(
     weights: Floats,
     intercepts: Floats,
     languages: Sequence[str],

@@ -7,9 +7,17 @@ import pytest
 
 from classifiers.errors import DatasetError
 from classifiers.lab.datasets import LabelledUrl, LabelledUrls
-from classifiers.lab.training import calibration, urltraining
+from classifiers.lab.training import calibration
 from classifiers.lab.training.assessment import assess
-from classifiers.lab.training.urltraining import Options, capped, fit, is_reliable, matrix, usable
+from classifiers.lab.training.urltraining import (
+    Options,
+    capped,
+    fit,
+    is_reliable,
+    matrix,
+    usable,
+    use_domains,
+)
 from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Evidence
@@ -99,7 +107,7 @@ def with_domains(rule: str) -> UrlModel:
     weights = chance.normal(0, 0.01, (1 << 12, 2)).astype(np.float32)
     intercepts = np.array([-0.3, -0.3], np.float32)
     thresholds = calibration.Thresholds(np.zeros(2), {"cs": rule})
-    urltraining._use_domains(weights, intercepts, ("cs", "de"), thresholds)
+    use_domains(weights, intercepts, ("cs", "de"), thresholds)
     codes, scales = quantised(weights.T)
     evidence = Evidence.of_scores(("cs", "de"))
     return UrlModel(modelfile.Parameters(("cs", "de"), codes, scales, intercepts, evidence))
