@@ -39,6 +39,7 @@ from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.sitemap_links import SitemapLinks
 from crawler.strategies import SEED, Ordering, declines, make_filter
+from crawler.strategies.focus.ordering import Focus
 from crawler.visit import OnSettled, Visitor, VisitRules, keep_nothing
 from crawler.web.contract import Web
 
@@ -430,6 +431,7 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
         draw=ordering.draw,
         lifts=ordering.lifts,
         doubts_up_to=ordering.doubts_up_to,
+        prior=ordering.prior if isinstance(ordering, Focus) else None,
         patience_s=settings.patience_s,
         host_cap=options.host_cap,
         domain_cap=options.domain_slots,

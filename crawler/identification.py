@@ -77,7 +77,8 @@ def page_reader(
             title=page.title,
             forbidden=() if is_census else sorted(page.nofollowed),
             feeds=page.feeds,
-            declared=_declared(page, download, target) if target else (),
+            declared=_declared(page, download, target, is_target=True) if target else (),
+            declared_other=_declared(page, download, target, is_target=False) if target else (),
         )
 
     return read
@@ -95,11 +96,12 @@ def _with_header(page: ParsedPage, download: Download) -> tuple[list[str], str |
     return links, canonical
 
 
-def _declared(page: ParsedPage, download: Download, target: str) -> list[str]:
-    """Return the links that the page or its header declares to be in a language."""
-    named = [url for url, tag in page.alternates if target in meant(tag)]
+def _declared(page: ParsedPage, download: Download, target: str, *, is_target: bool) -> list[str]:
+    """Return the links that the page or its header declares to be in a language, or in another."""
+    named = [url for url, tag in page.alternates if (target in meant(tag)) is is_target]
     for link in download.links:
-        if ALTERNATE in link.relations and target in meant(link.hreflang):
+        is_alternate = ALTERNATE in link.relations and link.hreflang
+        if is_alternate and (target in meant(link.hreflang)) is is_target:
             named.append(absolute(link.target, download.url) or "")
     return named
 

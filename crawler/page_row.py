@@ -34,10 +34,10 @@ class PageRow:
 
     `id` grows in the order of settling. `parent` is the URL of the page that linked here first,
     None for seeds; `depth` is the distance from the seeds. `score` is that of the crawl's ordering
-    before the fetch. `queued` is the number of queued URLs after this one was settled. `status`,
-    `outcome`, `language`, `confidence`, `method`, `charset`, `country`, `address`, `answers`,
-    `directives`, `robots_txt`, `bytes` and `fetched_at` are those of
-    `crawler.frontier.base.Record`.
+    before the fetch, `reasons` what each feature adds to it (`crawler.frontier.base.Lease`).
+    `queued` is the number of queued URLs after this one was settled. `status`, `outcome`,
+    `language`, `confidence`, `method`, `charset`, `country`, `address`, `answers`, `directives`,
+    `robots_txt`, `bytes` and `fetched_at` are those of `crawler.frontier.base.Record`.
     """
 
     id: int = _column(_GivenBy.ORDER, "INTEGER PRIMARY KEY")
@@ -61,6 +61,7 @@ class PageRow:
     robots_txt: str | None = _column(_GivenBy.RECORD)
     bytes: int = _column(_GivenBy.RECORD)
     score: float = _column(_GivenBy.URL)
+    reasons: str | None = _column(_GivenBy.URL)
     queued: int = _column(_GivenBy.ORDER)
     fetched_at: float = _column(_GivenBy.RECORD)
 

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import IO
 
 from crawler.errors import RunFolderError
+from crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
 from crawler.frontier.row_check import set_bad_rows_aside
 from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
-SCHEMA_VERSION = "12"
+SCHEMA_VERSION = "13"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -95,6 +96,7 @@ CREATE TABLE repeated(
     lines TEXT NOT NULL);                 -- its last lines, packed by
                                           -- crawler.outputs.repeated_lines
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+{LEARNING_TABLES};
 {TABLE};
 {ARCHIVED_TABLE};
 CREATE TABLE robots(

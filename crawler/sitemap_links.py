@@ -11,7 +11,7 @@ from crawler.politeness.sitemap_files import SitemapFiles
 from crawler.sitemap import Sitemap, read_sitemap
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import normalise
-from crawler.visit import Download, Sifted, sift
+from crawler.visit import Download, Sifted, scored, sift
 
 MAX_STEPS: Final = 3
 """Steps from a page to its links by sitemaps: redirects, an index, a sitemap."""
@@ -54,31 +54,25 @@ class SitemapLinks:
             return self._chosen(lease, files, lease.depth - 1, now), sift([])
         sifted = sift(list(found.entries), self.is_blocked)
         declared = {url for url in sifted.wanted if found.entries[url].is_declared}
-        scores = self._scores(sifted.wanted, lease.depth - 1, declared)
-        return self._newest_first(sifted.wanted, scores, found)[:MAX_ADMITTED], sifted
+        links = self._links(sifted.wanted, lease.depth - 1, declared)
+        return self._newest_first(links, found)[:MAX_ADMITTED], sifted
 
     def _chosen(self, lease: Lease, urls: Sequence[str], depth: int, now: float) -> list[Link]:
         chosen = self.files.choose(lease.host, list(dict.fromkeys(urls)), now)
-        scores = self._scores(chosen, depth, set(chosen))
-        return [Link(url, score) for url, score in zip(chosen, scores, strict=True)]
+        return self._links(chosen, depth, set(chosen))
 
     def _ranked(self, urls: Sequence[str], found: Sitemap | None = None) -> list[str]:
         """Return the files that may be fetched, those first whose URLs fit the language best."""
         wanted = [url for url in urls if not (has_bad_port(url) or self.is_blocked(url))]
-        links = self._newest_first(wanted, self._scores(wanted, 0, ()), found)
-        return [link.url for link in links]
+        return [link.url for link in self._newest_first(self._links(wanted, 0, ()), found)]
 
-    def _newest_first(
-        self, urls: Sequence[str], scores: Sequence[float], found: Sitemap | None
-    ) -> list[Link]:
+    @staticmethod
+    def _newest_first(links: list[Link], found: Sitemap | None) -> list[Link]:
         """Return links by their scores; of equal ones those with the latest date first."""
-        links = [Link(url, score) for url, score in zip(urls, scores, strict=True)]
         if found is not None:
             links.sort(key=lambda link: found.entries[link.url].date, reverse=True)
         return sorted(links, key=lambda link: -link.score)
 
-    def _scores(
-        self, urls: Sequence[str], depth: int, declared: Collection[str]
-    ) -> Sequence[float]:
+    def _links(self, urls: Sequence[str], depth: int, declared: Collection[str]) -> list[Link]:
         source = LinkSource(is_relevant=True, depth=depth, declared=declared)
-        return self.ordering.scores(urls, source) if urls else []
+        return scored(self.ordering, urls, source)

@@ -33,6 +33,7 @@ from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.revisits import Earlier, digest_of, unchanged_visit, visit_of
 from crawler.sitemap import Sitemap
+from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
 
@@ -68,7 +69,8 @@ class Reading(NamedTuple):
     """The links of a page (absolute, unsorted), its language and its charset.
 
     `forbidden` are links that it asks not to follow (`nofollow`), `declared` are links to pages
-    that it says are in the target language (`hreflang`), `feeds` its RSS and Atom feeds.
+    that it says are in the target language (`hreflang`), `declared_other` links to pages in
+    another, `feeds` its RSS and Atom feeds.
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if the text is long enough for its language to be evidence for linked
     pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
@@ -91,6 +93,7 @@ class Reading(NamedTuple):
     title: str = ""
     forbidden: Sequence[str] = ()
     declared: Sequence[str] = ()
+    declared_other: Sequence[str] = ()
     feeds: Sequence[str] = ()
 
 
@@ -219,6 +222,18 @@ class VisitRules:
     earlier: Callable[[str], Earlier | None] = _no_earlier
 
 
+def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[Link]:
+    """Return URLs as links, scored in one batch; those of an ordering that learns have evidence."""
+    if not urls:
+        return []
+    if isinstance(ordering, Focus):
+        found = ordering.evidence(urls, source)
+        scores = ordering.first_scores(found)
+        return [Link(*link) for link in zip(urls, scores, found, strict=True)]
+    scores = ordering.scores(urls, source)
+    return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
+
+
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
 """Called with each lease that ends, its record, and the admission of each of its links."""
 
@@ -291,8 +306,7 @@ class Visitor:
         return [Link(link.url, max(link.score, least)) for link in links]
 
     def _score(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
-        scores = self._ordering.scores(urls, source) if urls else []
-        return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
+        return scored(self._ordering, urls, source)
 
     def answered(self, lease: Lease, download: Download) -> Record | None:
         """Settle a URL that a server answered; None: it went back into the queue.
@@ -351,7 +365,8 @@ class Visitor:
         record = self._with_text(lease, record, download, reading.title)
         record = replace(record, visit=self._visit(lease, download))
         declared = frozenset(filter(None, map(normalise, reading.declared)))
-        source = LinkSource(record.is_relevant, lease.depth, declared)
+        others = frozenset(filter(None, map(normalise, reading.declared_other)))
+        source = LinkSource(record.is_relevant, lease.depth, declared, others)
         links = self._score(sifted.wanted, source)
         if self._sitemaps is not None and record.is_relevant:
             # Before the links of the page, which may take all slots of the host.

@@ -1,12 +1,14 @@
 """Admits the links of a page: each is seen, rejected, beyond a cap, or stored in the queue."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from crawler.domains import domain_of
 from crawler.frontier.base import Admission, Link
-from crawler.frontier.domains import domain_of
+from crawler.frontier.evidence_rows import ScoredUrl
+from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import FREE_SHARE, are_full, fallen, level_of
 from crawler.frontier.storage import HostRow, Storage, UrlRow
@@ -21,7 +23,8 @@ class Origin:
     `parent` is the id of its URL. `depth` and `redirects` are those of the links. `source` is the
     tally of the page's unit, None for seeds. `inlinks` are the languages that count for each link:
     that of the page, or those of the pages that linked to a redirect. `downloads` of the whole
-    crawl include the page; they are counted only where the tolerance declines.
+    crawl include the page; they are counted only where the tolerance declines. `page` is what it
+    tells an ordering that learns.
     """
 
     parent: int | None = None
@@ -31,15 +34,21 @@ class Origin:
     source: Tally | None = None
     inlinks: tuple[str, ...] = ()
     downloads: int = 0
+    page: LinkingPage = NO_PAGE
 
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of an admission. `lifted` are the ids of hosts with a URL whose score rose."""
+    """The result of an admission.
+
+    `lifted` are the ids of hosts with a URL whose score rose. `met` are queued URLs that the page
+    links to, for an ordering that learns.
+    """
 
     admissions: list[Admission] = field(default_factory=list)
     stored: list[UrlRow] = field(default_factory=list)
     lifted: set[int] = field(default_factory=set)
+    met: list[ScoredUrl] = field(default_factory=list)
 
 
 class _Page(NamedTuple):
@@ -63,6 +72,7 @@ class _Accepted(NamedTuple):
     place: int
     host: HostRow
     score: float
+    falls: int
 
 
 @dataclass(slots=True)
@@ -72,6 +82,7 @@ class _Caps:
     `hosts` are the hosts and their domains by name, `domains` the domain of each host; that is
     empty if domains have no cap. `directories` have the slots given before, and those `taken` by
     this page. Unless the page `is_crowded`, all its links are in the free share of their domains.
+    `queued` are the queued URLs of each host, those of this page too, where `rules.queue_cap` asks.
     """
 
     rules: FrontierRules
@@ -79,6 +90,7 @@ class _Caps:
     domains: Mapping[str, HostRow]
     directories: Mapping[str, int]
     is_crowded: bool
+    queued: Counter[str]
     taken: Counter[str] = field(default_factory=Counter)
 
     def level(self, host: str) -> int:
@@ -90,13 +102,17 @@ class _Caps:
         host, domain = self.hosts[name], self.domains.get(name)
         if self.rules.host_cap and host.admitted >= self.rules.host_cap:
             return Admission.HOST_FULL
+        if self.rules.queue_cap and self.queued[name] >= self.rules.queue_cap:
+            return Admission.HOST_FULL
         if domain and self.is_crowded and self._is_full(domain):
             return Admission.DOMAIN_FULL
         if self.rules.directory_cap and not self._take_directory(url):
             return Admission.DIRECTORY_FULL
-        host.admitted += 1
-        if domain:
-            domain.taken += 1
+        self.queued[name] += 1
+        if self.rules.prior is None:
+            host.admitted += 1
+            if domain:
+                domain.taken += 1
         return Admission.STORED
 
     def _is_full(self, domain: HostRow) -> bool:
@@ -119,10 +135,16 @@ class _Caps:
 
 @dataclass(frozen=True, slots=True)
 class Admitter:
-    """Decides about links by the rules of a crawl."""
+    """Decides about links by the rules of a crawl.
+
+    `learner` scores the links of an ordering that learns. `queued_of` returns the number of queued
+    URLs of a host by its id.
+    """
 
     storage: Storage
     rules: FrontierRules
+    learner: Learner | None
+    queued_of: Callable[[int], int]
 
     def admit(self, links: Sequence[Link], origin: Origin, counts: Counter[str]) -> Outcome:
         """Decide about each link and queue the accepted ones, in the caller's transaction.
@@ -135,7 +157,7 @@ class Admitter:
         prints = [fingerprint(link.url) for link in links]
         seen = self.storage.seen(prints)
         self.storage.add_inlinks(seen, origin.inlinks)
-        page = self._page(links, prints, seen)
+        page = self._scored(self._page(links, prints, seen), origin)
         caps = self._caps(page)
         targets = self._targets(page, origin)
         admissions = [Admission.SEEN] * len(links)
@@ -153,11 +175,15 @@ class Admitter:
                 continue
             admissions[place] = caps.take(link.url, name)
             if admissions[place] is Admission.STORED:
-                accepted.append(_Accepted(place, caps.hosts[name], score))
+                accepted.append(_Accepted(place, caps.hosts[name], score, level))
                 counts["lowered"] += level > 0
         accepted.sort()
         outcome.stored = [self._row(page, link, origin) for link in accepted]
         self._store(outcome, caps)
+        if self.learner is not None:
+            self._keep_evidence(self.learner, page, accepted, outcome, origin)
+            links_of = {prints[i]: links[i] for i in page.first.values() if prints[i] in seen}
+            outcome.met = self.learner.meet(links_of, origin.page)
         outcome.admissions = _with_repeated(page, admissions)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
@@ -185,6 +211,30 @@ class Admitter:
         best = _best_scores(links, prints) if self.rules.lifts else {}
         return _Page(links, prints, first, best, hosts, domains)
 
+    def _scored(self, page: _Page, origin: Origin) -> _Page:
+        """Return a page whose new links have the scores that an ordering that learns gives them."""
+        if self.learner is None:
+            return page
+        new = [page.links[place] for place in page.hosts]
+        scored = self.learner.scored(new, list(page.hosts.values()), origin.page)
+        links = list(page.links)
+        for place, link in zip(page.hosts, scored, strict=True):
+            links[place] = link
+        return page._replace(links=links)
+
+    @staticmethod
+    def _keep_evidence(
+        learner: Learner,
+        page: _Page,
+        accepted: Sequence[_Accepted],
+        outcome: Outcome,
+        origin: Origin,
+    ) -> None:
+        learner.keep(
+            (row.id, page.links[link.place], origin.page.links(link.host.key), link.falls)
+            for link, row in zip(accepted, outcome.stored, strict=True)
+        )
+
     def _caps(self, page: _Page) -> _Caps:
         others = (domain for name, domain in page.domains.items() if domain != name)
         hosts = self.storage.hosts([*page.hosts.values(), *others])
@@ -197,7 +247,11 @@ class Admitter:
         domains = {name: hosts[domain] for name, domain in page.domains.items()}
         free = self.rules.domain_cap // FREE_SHARE - len(page.hosts)
         is_crowded = any(domain.taken >= free for domain in domains.values())
-        return _Caps(self.rules, hosts, domains, directories, is_crowded)
+        queued: Counter[str] = Counter()
+        if self.rules.queue_cap:
+            for name in page.hosts.values():
+                queued[name] = self.queued_of(hosts[name].id)
+        return _Caps(self.rules, hosts, domains, directories, is_crowded, queued)
 
     def _targets(self, page: _Page, origin: Origin) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
@@ -223,12 +277,22 @@ class Admitter:
             self.storage.add_directory_slots(caps.taken)
 
     def free(self, host: str, urls: Collection[str]) -> None:
-        """Give back the slots of domain and directories that URLs of a host held."""
-        if self.rules.domain_cap and urls:
+        """Give back the slots of domain and directories that queued URLs of a host held."""
+        if self.rules.domain_cap and urls and self.rules.prior is None:
             self.storage.free_wide_slots(domain_of(host), len(urls))
         if self.rules.directory_cap:
             freed = Counter(map(self.rules.filter.directory_of, urls))
             self.storage.add_directory_slots({key: -number for key, number in freed.items()})
+
+    def take_slot(self, host: str) -> bool:
+        """Count a settled URL for its host and its domain; True if the host is full now."""
+        names = [host, domain_of(host)] if self.rules.domain_cap else [host]
+        rows = self.storage.hosts(names)
+        rows[host].admitted += 1
+        if self.rules.domain_cap:
+            rows[names[1]].taken += 1
+        self.storage.store_hosts(rows.values())
+        return 0 < self.rules.host_cap <= rows[host].admitted
 
     def earn(self, host: str, address: str | None) -> None:
         """Count a relevant page for the domain and the address of a host."""

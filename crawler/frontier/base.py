@@ -15,6 +15,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from crawler.page_text import NewText
+from crawler.strategies.focus.evidence import Evidence
 
 PAGE = "page"
 """The outcome of a page that was downloaded with a final status; other outcomes do not count as
@@ -45,10 +46,14 @@ MAX_INLINKS = 10
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A normalised URL found on a page, with its score by the crawl's ordering."""
+    """A normalised URL found on a page, with its score by the crawl's ordering.
+
+    With `evidence`, a frontier that learns computes the score from it instead.
+    """
 
     url: str
     score: float
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,8 @@ class Lease:
     here, `retries` the number of calls of `Frontier.retry` for it. `inlinks` are the languages of
     the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
     the target of a redirect gets those of the redirect. `parent` is the URL of the page that linked
-    to it first, None for a seed.
+    to it first, None for a seed. With an ordering that learns, `score` is the log-odds at the time
+    of the lease, without falls, and `reasons` what each feature adds to it (`Belief.reasons`).
     """
 
     fingerprint: int
@@ -71,6 +77,7 @@ class Lease:
     retries: int
     inlinks: tuple[str, ...] = ()
     parent: str | None = None
+    reasons: str | None = None
 
 
 class Visit(NamedTuple):

@@ -21,7 +21,10 @@ from crawler.url import fingerprint, host_of
 
 _PAGES = f"SELECT {', '.join(PAGE_COLUMNS)}, checksum FROM pages"  # noqa: S608
 # `crawler.outputs.repair` checks the rows of `archived`.
-_NOT_CHECKED = ("meta", "urls", "pages", "archived", "sqlite_sequence", "sqlite_stat1")
+_NOT_CHECKED = (
+    *("meta", "urls", "pages", "archived", "sqlite_sequence", "sqlite_stat1"),
+    "belief",  # its reader checks it
+)
 _URLS = (
     "SELECT u.id, u.fingerprint, u.url, u.host, u.unit, u.parent, u.depth, u.redirects, u.checksum,"
     " u.retries, u.score, u.queued, u.inlinks, u.located, h.host"
@@ -33,7 +36,9 @@ _DERIVED = """
 CREATE TEMP TABLE derived AS
 SELECT u.host AS id,
     COUNT(*)
-        - COUNT(IIF(p.outcome IN ('redirect', 'sitemap') OR u.queued = 2, 1, NULL)) AS admitted,
+        - COUNT(IIF(p.outcome IN ('redirect', 'sitemap') OR u.queued = 2
+            OR (u.queued = 1 AND (SELECT value FROM meta WHERE key = 'ordering') = 'focus'),
+            1, NULL)) AS admitted,
     COUNT(IIF(p.outcome = 'page', 1, NULL)) AS pages, MIN(u.url) AS url
 FROM urls AS u LEFT JOIN pages AS p ON p.fingerprint = u.fingerprint GROUP BY u.host;
 """

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 
 from crawler.frontier.slots import highest_fallen
 from crawler.strategies.filters import Filter
+from crawler.strategies.focus.belief import Prior
 from crawler.strategies.orderings import Draw
 
 ANY_LINK = Filter("none")
 """The filter that accepts every link."""
+
+_QUEUED_A_SLOT = 20
 
 _AT_LEAST_ZERO = (
     "patience_s",
@@ -45,6 +48,11 @@ class FrontierRules:
     At most `robots_bytes` bytes of robots.txt files are stored, and always the newest file; the
     oldest are deleted first, and fetched again when they are needed.
 
+    With a `prior` the frontier learns: a score is the log-odds that the page will be relevant, and
+    follows what the crawl learns. Then settled URLs hold the slots of host and domain, queued ones
+    none, so that the best of a host are fetched, not the first. At most `queue_cap` URLs of a host
+    are queued.
+
     `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
     redirects, in their order.
 
@@ -65,6 +73,7 @@ class FrontierRules:
     budget_relevant: int | None = None
     is_expected_only: bool = False
     robots_bytes: int = 256 * 1024 * 1024
+    prior: Prior | None = None
     random_state: int = 0
     keeps_links: bool = False
 
@@ -76,8 +85,15 @@ class FrontierRules:
                 raise ValueError(f"{name} must be 0 or more, not {value}")
         if self.lifts and self.draw is Draw.UNIFORM:
             raise ValueError("scores are not lifted if URLs are drawn uniformly")
+        if self.prior is not None and (self.lifts or self.draw is Draw.UNIFORM):
+            raise ValueError("an ordering that learns neither lifts scores nor draws URLs")
         if self.is_expected_only and (self.doubts_up_to is None or self.lifts):
             raise ValueError("an ordering without doubts, or that lifts scores, expects no URL")
+
+    @property
+    def queue_cap(self) -> int:
+        """The most queued URLs of a host with an ordering that learns; 0: any number."""
+        return _QUEUED_A_SLOT * self.host_cap if self.prior is not None else 0
 
     @property
     def waits_up_to(self) -> float | None:

@@ -72,6 +72,9 @@ class Selection(Protocol):
     def lift(self, host: QueuedHost) -> None:
         """Note that the scores of queued URLs of a host rose."""
 
+    def rescore(self, host: QueuedHost, url_id: int, score: float) -> None:
+        """Note that a queued URL of a host has another score."""
+
     def lower(self, pick: Pick, score: float) -> None:
         """Note that a taken URL is queued again with a lower score; its host is not ready yet."""
 
@@ -130,6 +133,18 @@ class BestFirst:
         if host.is_ready:
             host.head = (*self._head_of(host.id), host.id)
             self._push(host.head)
+
+    def rescore(self, host: QueuedHost, url_id: int, score: float) -> None:
+        """Make a URL the host's best one if it is, or look up another if it was."""
+        if host.head is None:
+            return
+        head = (-score, url_id, host.id)
+        if head < host.head:
+            host.head = head
+            if host.is_ready:
+                self._push(head)
+        elif host.head[1] == url_id:
+            self.lift(host)
 
     def lower(self, pick: Pick, score: float) -> None:
         """Do nothing: the host's best URL is looked up when the host is ready."""
@@ -235,6 +250,10 @@ class UniformDraw:
 
     def lift(self, host: QueuedHost) -> None:
         """Raise NotImplementedError: orderings that lift scores do not draw."""
+        raise NotImplementedError
+
+    def rescore(self, host: QueuedHost, url_id: int, score: float) -> None:
+        """Raise NotImplementedError: an ordering that learns does not draw."""
         raise NotImplementedError
 
     def lower(self, pick: Pick, score: float) -> None:

@@ -9,6 +9,7 @@ every URL that was leased is therefore still queued.
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
@@ -29,6 +30,15 @@ from crawler.frontier.base import (
     Record,
 )
 from crawler.frontier.doubt import Doubt
+from crawler.frontier.evidence_rows import EvidenceRows, Links
+from crawler.frontier.learning import (
+    LEAST_CHANGE,
+    MOST_TRIED,
+    NO_PAGE,
+    Learner,
+    LinkingPage,
+    Rescored,
+)
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
 from crawler.frontier.slots import are_full, fallen, holder_of, level_of
@@ -52,6 +62,7 @@ class _Settlement(NamedTuple):
     outcome: Outcome
     dropped: list[tuple[float, int]]
     is_new_host: bool
+    rescored: list[Rescored]
 
 
 class _QueuedUrl(NamedTuple):
@@ -74,10 +85,13 @@ class SqliteFrontier:
         contacted it just before. If `now` is earlier than the times of that process, the machine's
         clock was set back, and no host rests longer for that.
         """
-        self._storage = Storage(connection)
+        self._storage = Storage(connection, has_slots_for_queue=rules.prior is None)
         self._storage.set_back(now)
         self._rules = rules
-        self._admitter = Admitter(self._storage, rules)
+        self._learner: Learner | None = None
+        if rules.prior is not None:
+            self._learner = Learner(EvidenceRows(connection), rules.prior, rules.doubts_up_to)
+        self._admitter = Admitter(self._storage, rules, self._learner, self._queued_of)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
         self._downloads = self._storage.downloads() if rules.filter.half_life else 0
@@ -111,12 +125,18 @@ class SqliteFrontier:
         """Settle a leased URL and return the admission of each of its links, in their order."""
         pick = self._pick(lease)
         host = pick.host
-        with self._storage.transaction() as counts:
-            counts.update(record.counts())
-            settlement = self._settle(lease, pick, record, links, counts)
+        try:
+            with self._storage.transaction() as counts:
+                counts.update(record.counts())
+                settlement = self._settle(lease, pick, record, links, counts)
+        except BaseException:
+            if self._learner is not None:
+                self._learner.reload()
+            raise
         self._count(record, is_new_host=settlement.is_new_host)
         self._take_out(host, [(pick.score, pick.url_id), *settlement.dropped])
         self._take_in(settlement.outcome, now)
+        self._move(settlement.rescored)
         self._end_lease(lease)
         self._rest(host, now + host.delay_s if was_contacted else host.ready_at, now)
         return settlement.outcome.admissions
@@ -159,6 +179,8 @@ class SqliteFrontier:
                     score = fallen(score, level, self._rules.doubts_up_to)
                     counts["lowered"] += level > 0
                     self._storage.locate(pick.url_id, score)
+                    if self._learner is not None and level:
+                        self._learner.fall(pick.url_id, level)
                     slots.taken += 1
                     self._storage.store_hosts([slots])
         self._addresses[lease.fingerprint] = holder
@@ -187,10 +209,7 @@ class SqliteFrontier:
         self._wake_rested(now)
         if self._is_budget_leased():
             return None
-        best = self._best()
-        if best is None or self._doubt.hopes_for_better(best, now):
-            return None
-        pick = self._selection.take()
+        pick = self._take(now)
         if pick is None:
             return None
         host = pick.host
@@ -199,9 +218,45 @@ class SqliteFrontier:
         if not pick.url_id:
             url_id = self._storage.url_at(host.id, pick.score, pick.first_id, pick.offset)
             pick = Pick(host, pick.score, url_id)
-        lease = self._storage.lease(pick.url_id)
+        lease = self._explained(self._storage.lease(pick.url_id), pick)
         self._leased[lease.fingerprint] = pick
         return lease
+
+    def _take(self, now: float) -> Pick | None:
+        """Take the best URL; if its score has fallen meanwhile, the next best is tried."""
+        for is_last in (*[False] * (MOST_TRIED - 1), True):
+            best = self._best()
+            if best is None or self._doubt.hopes_for_better(best, now):
+                return None
+            pick = self._selection.take()
+            if pick is None or self._learner is None or is_last:
+                return pick
+            if not self._fell(self._learner, pick):
+                return pick
+        return None
+
+    def _fell(self, learner: Learner, pick: Pick) -> bool:
+        """Return True if a taken URL is not the best any more; it is then queued again."""
+        url = learner.url(pick.url_id)
+        if url is None:
+            return False
+        score, others = learner.now(url)[1], self._selection.best()
+        if score > pick.score - LEAST_CHANGE or (others is None and score > self._doubt.threshold):
+            return False
+        if others is not None and score >= others:
+            return False
+        with self._storage.transaction():
+            learner.set_score(pick.url_id, score)
+        self._count_moved(pick.host, pick.score, score)
+        self._selection.put(pick.host)
+        return True
+
+    def _explained(self, lease: Lease, pick: Pick) -> Lease:
+        """Return a lease with the log-odds of its URL now, and their reasons."""
+        url = None if self._learner is None else self._learner.url(pick.url_id)
+        if self._learner is None or url is None:
+            return lease
+        return replace(lease, score=self._learner.now(url)[0], reasons=self._learner.reasons(url))
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
@@ -223,7 +278,7 @@ class SqliteFrontier:
                 if url.id not in leased and is_blocked(url.url):
                     found.setdefault(url.host, []).append(url)
             for host, urls in found.items():
-                self._storage.delete_urls(url.id for url in urls)
+                self._delete(urls)
                 self._storage.free_slots(host, len(urls))
                 self._admitter.free(urls[0].host_name, [url.url for url in urls])
             number = sum(map(len, found.values()))
@@ -232,6 +287,11 @@ class SqliteFrontier:
         for host, urls in found.items():
             self._leave(self._hosts[host], [(url.score, url.id) for url in urls])
         return number
+
+    def _delete(self, urls: Sequence[_QueuedUrl]) -> None:
+        self._storage.delete_urls(url.id for url in urls)
+        if self._learner is not None:
+            self._learner.forget(url.id for url in urls)
 
     def _leave(self, host: QueuedHost, urls: Sequence[tuple[float, int]]) -> None:
         """Take URLs out of the queue of a host that may be ready."""
@@ -291,8 +351,12 @@ class SqliteFrontier:
         counts: Counter[str],
     ) -> _Settlement:
         host = pick.host
+        linking = self._learn(lease, pick, record)
         self._storage.unqueue(pick.url_id)
         address = self._addresses.get(lease.fingerprint)
+        is_full = False
+        if self._rules.prior is not None and record.outcome not in FORWARDING:
+            is_full = self._admitter.take_slot(lease.host)
         if record.outcome in FORWARDING:
             self._storage.free_slots(host.id, 1)
             self._admitter.free(lease.host, [lease.url])
@@ -302,14 +366,18 @@ class SqliteFrontier:
             self._admitter.earn(lease.host, address)
         dropped = self._drop_canonical(lease, pick, record, counts)
         tally = self._tally(lease, record)
-        origin = self._origin(lease, pick, record, tally)
+        origin = replace(self._origin(lease, pick, record, tally), page=linking)
         outcome = self._admitter.admit(links, origin, counts)
         if record.is_relevant:
             self._note_hidden(lease, host, links, outcome)
         if record.is_download and self._rules.filter.drops(tally, origin.downloads):
-            of_unit = self._drop_unit(lease, host)
+            of_unit = self._drop_unit(lease, host, self._rules.filter.part_of_host(lease.url))
             counts["dropped_irrelevant"] += len(of_unit)
             dropped += of_unit
+        if is_full:
+            of_host = self._drop_unit(lease, host, None)
+            counts["dropped_host_full"] += len(of_host)
+            dropped += of_host
         is_new_host = record.outcome == PAGE and self._storage.count_page(host.id)
         queued = self._queued - 1 + len(outcome.stored) - len(dropped)
         page = self._storage.add_record(lease, record, queued)
@@ -319,7 +387,38 @@ class SqliteFrontier:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
-        return _Settlement(outcome, dropped, is_new_host)
+        rescored = self._rescore(host, pick, outcome, dropped)
+        return _Settlement(outcome, dropped, is_new_host, rescored)
+
+    def _learn(self, lease: Lease, pick: Pick, record: Record) -> LinkingPage:
+        """Learn from a settled URL; return what its page tells of its links."""
+        learner = self._learner
+        if learner is None:
+            return NO_PAGE
+        url = learner.url(pick.url_id)
+        is_labelled = record.is_download and record.language is not None
+        if is_labelled:
+            learner.learn(url, lease.url, is_relevant=record.is_relevant)
+        if record.outcome in FORWARDING:
+            return LinkingPage(inherited=url.links if url is not None else Links())
+        return LinkingPage(lease.host, record.is_relevant if is_labelled else None)
+
+    def _rescore(
+        self,
+        host: QueuedHost,
+        pick: Pick,
+        outcome: Outcome,
+        dropped: Sequence[tuple[float, int]],
+    ) -> list[Rescored]:
+        """Score URLs anew after a page, except those that are leased or left the queue."""
+        learner = self._learner
+        if learner is None:
+            return []
+        learner.forget([pick.url_id, *(url for _, url in dropped)])
+        leased = {other.url_id for other in self._leased.values()}
+        rescored = learner.rescore(host.id, outcome.met, leased)
+        learner.store()
+        return rescored
 
     def _note_hidden(
         self, lease: Lease, host: QueuedHost, links: Sequence[Link], outcome: Outcome
@@ -355,9 +454,10 @@ class SqliteFrontier:
         self._admitter.free(lease.host, [url])
         return [(score, url_id)]
 
-    def _drop_unit(self, lease: Lease, host: QueuedHost) -> list[tuple[float, int]]:
-        """Delete the queued URLs of the unit of a page; return the score and id of each."""
-        part = self._rules.filter.part_of_host(lease.url)
+    def _drop_unit(
+        self, lease: Lease, host: QueuedHost, part: str | None
+    ) -> list[tuple[float, int]]:
+        """Delete the queued URLs of a part of a host, None: all; return score and id of each."""
         urls, dropped = self._storage.drop(host.id, part)
         self._admitter.free(lease.host, urls)
         return dropped
@@ -463,6 +563,23 @@ class SqliteFrontier:
             lifted = self._hosts.get(host_id)
             if lifted is not None:
                 self._selection.lift(lifted)
+
+    def _queued_of(self, host: int) -> int:
+        queued = self._hosts.get(host)
+        return 0 if queued is None else queued.queued
+
+    def _move(self, rescored: Iterable[Rescored]) -> None:
+        for url in rescored:
+            host = self._hosts.get(url.host)
+            if host is not None:
+                self._count_moved(host, url.before, url.after)
+                self._selection.rescore(host, url.url, url.after)
+
+    def _count_moved(self, host: QueuedHost, before: float, after: float) -> None:
+        """Count a queued URL whose score changed."""
+        self._expected += self._rules.is_expected(after) - self._rules.is_expected(before)
+        self._doubt.count(host, before, -1)
+        self._doubt.count(host, after, 1)
 
     def _take_out(self, host: QueuedHost, urls: Iterable[tuple[float, int]]) -> None:
         for score, url_id in urls:

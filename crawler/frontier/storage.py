@@ -97,8 +97,12 @@ def is_of_storage(error: sqlite3.Error) -> bool:
 class Storage:
     """The statements of the frontier on one connection in autocommit mode."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        """Read the last ids of hosts and URLs."""
+    def __init__(self, connection: sqlite3.Connection, *, has_slots_for_queue: bool = True) -> None:
+        """Read the last ids of hosts and URLs.
+
+        `has_slots_for_queue` is True if queued URLs hold slots, False if only settled ones do.
+        """
+        self._has_slots_for_queue = has_slots_for_queue
         self._sql = connection.execute
         self._many = connection.executemany
         self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
@@ -302,7 +306,9 @@ class Storage:
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
 
     def free_slots(self, host: int, number: int) -> None:
-        """Give back a number of slots of the host cap."""
+        """Give back a number of slots of the host cap, if queued URLs hold any."""
+        if not self._has_slots_for_queue:
+            return
         self._sql("UPDATE hosts SET admitted = admitted - ? WHERE id = ?", (number, host))
 
     def count_page(self, host: int) -> bool:
@@ -343,6 +349,7 @@ class Storage:
             "parent": lease.parent,
             "depth": lease.depth,
             "score": lease.score,
+            "reasons": lease.reasons,
             "queued": queued,
         }
         try:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from crawler.domains import domain_of
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
-from crawler.frontier.domains import domain_of
 from crawler.frontier.row_check import url_checksum
 from crawler.outputs import archived
 from crawler.outputs.warc_removal import Removal, delete_unknown_files, prepare_removal

@@ -8,7 +8,7 @@ several lookups in a row got no answer. Names of other domains do not wait for t
 from collections import Counter, OrderedDict
 from typing import Any, Final
 
-from crawler.frontier.domains import domain_of
+from crawler.domains import domain_of
 from crawler.politeness.waiting_room import STEP_S, WaitingRoom
 
 PER_DOMAIN: Final = 4

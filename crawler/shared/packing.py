@@ -8,8 +8,8 @@ from math import isnan
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
+from crawler.domains import domain_of
 from crawler.frontier.base import Link
-from crawler.frontier.domains import domain_of
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
 from crawler.url import fingerprint, host_of

@@ -102,6 +102,8 @@ class RedisFrontier(StoredCrawl):
         super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
         if rules.keeps_links:
             raise ValueError("a shared crawl keeps no links")
+        if rules.prior is not None:
+            raise ValueError("a shared crawl does not learn")
         if rules.is_expected_only:
             raise ValueError("a shared crawl does not count expected URLs")
         self.crawl, self.worker = crawl, member.worker

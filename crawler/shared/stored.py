@@ -79,6 +79,7 @@ class Settled:
     parent: str | None
     depth: int
     score: float
+    reasons: str | None
     queued: int
     record: Record
 

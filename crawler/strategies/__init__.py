@@ -65,12 +65,19 @@ def _svm(language: str, model: Path | None) -> Ordering:
     return Confidence(score_urls)
 
 
+def _focus(language: str, model: Path | None) -> Ordering:
+    from crawler.strategies.focus.ordering import Focus
+
+    return Focus.of(language, model)
+
+
 _MAKERS: dict[str, Callable[[str, Path | None], Ordering]] = {
     "random": lambda *_: Random(),
     "bfs": lambda *_: BreadthFirst(),
     "soft": lambda *_: Soft(),
     "cctld": _cctld,
     "svm": _svm,
+    "focus": _focus,
 }
 
 ORDERINGS = tuple(_MAKERS)

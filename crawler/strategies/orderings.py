@@ -22,12 +22,14 @@ class Draw(Enum):
 class LinkSource:
     """The facts about the page of the links that an ordering may use.
 
-    `declared` are the URLs that the page says are in the target language (`hreflang`).
+    `declared` are the URLs that the page says are in the target language (`hreflang`),
+    `declared_other` those that it says are in another.
     """
 
     is_relevant: bool = True
     depth: int = 0
     declared: Collection[str] = ()
+    declared_other: Collection[str] = ()
 
 
 SEED = LinkSource(depth=-1)

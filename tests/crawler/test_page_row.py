@@ -62,6 +62,7 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
         robots_txt="404",
         bytes=1234,
         score=-1.0,
+        reasons=None,
         queued=1,
         fetched_at=7.0,
     )

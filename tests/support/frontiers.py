@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from crawler.domains import domain_of
 from crawler.frontier.base import (
     FORWARDING,
     MAX_INLINKS,
@@ -13,7 +14,6 @@ from crawler.frontier.base import (
     Located,
     Record,
 )
-from crawler.frontier.domains import domain_of
 from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import Tally
 from crawler.url import host_of

@@ -9,7 +9,9 @@ from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership, binding, in_force
 from crawler.strategies.orderings import Draw
 
-NOT_IN_REDIS = {"filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only"}
+NOT_IN_REDIS = {
+    *("filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only", "prior")
+}
 """Rules that the scripts are told in another form or with a call, or that a worker keeps."""
 
 

@@ -54,6 +54,7 @@ def values(page: Kept, folder: Path) -> dict[str, object]:
         "parent": None,
         "depth": 0,
         "score": 0.0,
+        "reasons": None,
         "queued": 0,
     }
     return known | record | told | place

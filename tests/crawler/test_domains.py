@@ -3,7 +3,7 @@
 import pytest
 from tldextract import TLDExtract
 
-from crawler.frontier.domains import domain_of
+from crawler.domains import domain_of
 
 
 @pytest.mark.parametrize(

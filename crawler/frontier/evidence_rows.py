@@ -1,0 +1,143 @@
+"""The statements of the SQLite frontier about evidence, records of units and learned weights."""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from crawler.strategies.focus.belief import Belief, Prior
+from crawler.strategies.focus.evidence import Evidence
+
+TABLES: Final = """\
+CREATE TABLE evidence(
+    url INTEGER PRIMARY KEY,              -- urls.id of a queued URL
+    named REAL NOT NULL, decision REAL NOT NULL, top_level REAL NOT NULL, code REAL NOT NULL,
+    declared REAL NOT NULL,               -- crawler.strategies.focus.evidence.Evidence
+    relevant_elsewhere INTEGER NOT NULL, other_elsewhere INTEGER NOT NULL,
+    relevant_here INTEGER NOT NULL, other_here INTEGER NOT NULL,
+                                          -- pages that link to it, of other hosts and its own
+    falls INTEGER NOT NULL);              -- of its score, for its domain and its address
+CREATE TABLE tallies(
+    unit TEXT PRIMARY KEY,                -- registered domain, host or directory
+    labelled INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE belief(
+    id INTEGER PRIMARY KEY,               -- 1
+    labelled INTEGER NOT NULL, relevant INTEGER NOT NULL,
+    swept INTEGER,                        -- urls.id up to which the queue was scored anew since
+                                          -- the last checkpoint; NULL: all of it
+    mean BLOB NOT NULL, covariance BLOB NOT NULL)"""
+
+_FACTS: Final = (
+    "COALESCE(e.named, 0), COALESCE(e.decision, 0), COALESCE(e.top_level, 0), COALESCE(e.code, 0),"
+    " COALESCE(e.declared, 0), COALESCE(e.relevant_elsewhere, 0), COALESCE(e.other_elsewhere, 0),"
+    " COALESCE(e.relevant_here, 0), COALESCE(e.other_here, 0), COALESCE(e.falls, 0)"
+)
+"""A URL whose row was set aside has no evidence."""
+
+_SELECT: Final = (
+    f"SELECT u.id, u.fingerprint, u.url, u.host, u.score, {_FACTS}"  # noqa: S608
+    " FROM urls AS u LEFT JOIN evidence AS e ON e.url = u.id WHERE u.queued = 1"
+)
+
+
+class Links(NamedTuple):
+    """Pages with a label that link to a URL: relevant ones and others, elsewhere and here."""
+
+    relevant_elsewhere: int = 0
+    other_elsewhere: int = 0
+    relevant_here: int = 0
+    other_here: int = 0
+
+
+class ScoredUrl(NamedTuple):
+    """A queued URL, its score in the queue, its evidence and the number of falls of its score."""
+
+    id: int
+    fingerprint: int
+    url: str
+    host: int
+    score: float
+    evidence: Evidence
+    links: Links
+    falls: int
+
+
+def _scored(row: Sequence[int]) -> ScoredUrl:
+    url = row[:5]
+    return ScoredUrl(*url, Evidence(*row[5:10]), Links(*row[10:14]), row[14])  # type: ignore[arg-type,call-arg]  # SQLite gives the declared types
+
+
+class EvidenceRows:
+    """Reads and writes the tables of `TABLES`, in the caller's transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Use a run's database."""
+        self._sql = connection.execute
+        self._many = connection.executemany
+
+    def by_id(self, ids: Iterable[int]) -> list[ScoredUrl]:
+        """Return those of some URLs that are queued."""
+        where = " AND u.id IN (SELECT value FROM json_each(?))"
+        return list(map(_scored, self._sql(_SELECT + where, (json.dumps(list(ids)),))))
+
+    def by_fingerprint(self, fingerprints: Iterable[int]) -> list[ScoredUrl]:
+        """Return those of some URLs that are queued."""
+        where = " AND u.fingerprint IN (SELECT value FROM json_each(?))"
+        return list(map(_scored, self._sql(_SELECT + where, (json.dumps(list(fingerprints)),))))
+
+    def best_of_host(self, host: int, number: int) -> list[ScoredUrl]:
+        """Return the queued URLs of a host with the best scores, at most `number`."""
+        rest = " AND u.host = ? ORDER BY u.score DESC, u.id LIMIT ?"
+        return list(map(_scored, self._sql(_SELECT + rest, (host, number))))
+
+    def after(self, url: int, number: int) -> list[ScoredUrl]:
+        """Return the queued URLs with the next ids, at most `number`."""
+        rest = " AND u.id > ? ORDER BY u.id LIMIT ?"
+        return list(map(_scored, self._sql(_SELECT + rest, (url, number))))
+
+    def add(self, rows: Iterable[tuple[int, Evidence, Links, int]]) -> None:
+        """Store the evidence, links and falls of URLs by their ids."""
+        values = [(url, *evidence, *links, falls) for url, evidence, links, falls in rows]
+        self._many("INSERT OR REPLACE INTO evidence VALUES (?, ?,?,?,?,?, ?,?,?,?, ?)", values)
+
+    def forget(self, urls: Iterable[int]) -> None:
+        """Delete the evidence of URLs that left the queue."""
+        self._many("DELETE FROM evidence WHERE url = ?", [(url,) for url in urls])
+
+    def set_scores(self, scores: Iterable[tuple[float, int]]) -> None:
+        """Store new scores of queued URLs: pairs of a score and an id."""
+        self._many("UPDATE urls SET score = ? WHERE id = ?", scores)
+
+    def tallies(self, units: Iterable[str]) -> Iterator[tuple[str, int, int]]:
+        """Yield unit, pages with a label and relevant pages, for those units that have any."""
+        yield from self._sql(
+            "SELECT unit, labelled, relevant FROM tallies"
+            " WHERE unit IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(units)),),
+        )
+
+    def store_tallies(self, tallies: Mapping[str, tuple[int, int]]) -> None:
+        """Store the tallies of units."""
+        rows = [(unit, *tally) for unit, tally in tallies.items()]
+        self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
+
+    def belief(self, prior: Prior) -> tuple[Belief, int | None]:
+        """Return the weights and the place of the sweep; the prior if nothing is stored.
+
+        Stored weights that were damaged count as lost.
+        """
+        belief = Belief(prior)
+        row = self._sql("SELECT labelled, relevant, swept, mean, covariance FROM belief").fetchone()
+        if row is None:
+            return belief, None
+        try:
+            belief.unpack(row[3], row[4])
+        except ValueError:
+            return belief, 0
+        belief.labelled, belief.relevant = row[0], row[1]
+        return belief, row[2]
+
+    def store_belief(self, belief: Belief, swept: int | None) -> None:
+        """Store the weights and the place of the sweep."""
+        values = (1, belief.labelled, belief.relevant, swept, *belief.packed())
+        self._sql("INSERT OR REPLACE INTO belief VALUES (?, ?, ?, ?, ?, ?)", values)

@@ -1,0 +1,235 @@
+"""Scores of queued URLs that follow what the crawl learns (the ordering `focus`).
+
+A score is the log-odds that the URL's page will be in the target language. When a page is settled,
+the weights and the records of its units change, and with them the scores of all queued URLs. These
+are scored anew at once: the best of the page's host, and the URLs that the page links to. Others
+are scored anew when their turn comes: a URL whose score fell goes back, and the next best is tried.
+At rare checkpoints a sweep goes over the whole queue, some URLs at each page.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final, NamedTuple
+
+from crawler.frontier.base import Link
+from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
+from crawler.frontier.slots import fallen
+from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
+from crawler.strategies.focus.evidence import Evidence, units_of
+from crawler.url import host_of
+
+HOST_QUEUE: Final = 64
+"""The best URLs of a page's host that are scored anew after the page."""
+
+SWEPT_A_PAGE: Final = 256
+"""The queued URLs that a sweep scores anew at each page."""
+
+LEAST_CHANGE: Final = 0.05
+"""A smaller change of the log-odds is not written."""
+
+MOST_TRIED: Final = 16
+"""The most URLs that are scored anew to find the one that is fetched next."""
+
+_KEPT_TALLIES: Final = 200_000
+_FIRST_CHECKPOINT: Final = 1000
+
+
+def is_checkpoint(labelled: int) -> bool:
+    """Return True after 1,000, 2,000, 5,000, 10,000, 20,000, ... pages with a label."""
+    if labelled < _FIRST_CHECKPOINT:
+        return False
+    while labelled % 10 == 0:
+        labelled //= 10
+    return labelled in (1, 2, 5)
+
+
+class Rescored(NamedTuple):
+    """A queued URL whose score changed; `host` is the id of its host."""
+
+    host: int
+    url: int
+    before: float
+    after: float
+
+
+class LinkingPage(NamedTuple):
+    """What a page tells of its links: its host, and whether it is relevant; None: no label.
+
+    The target of a redirect has the links that lead to the redirect, `inherited`.
+    """
+
+    host: str = ""
+    is_relevant: bool | None = None
+    inherited: Links = Links()
+
+    def links(self, host: str) -> Links:
+        """Return the links of a URL of a host by this page alone."""
+        if self.is_relevant is None:
+            return self.inherited
+        place = 2 * (host == self.host) + (not self.is_relevant)
+        return Links(*(int(place == each) for each in range(4)))
+
+
+NO_PAGE: Final = LinkingPage()
+
+
+def _sum(first: Links, second: Links) -> Links:
+    return Links(*(min(MOST_COUNTED, a + b) for a, b in zip(first, second, strict=True)))
+
+
+class Learner:
+    """Scores URLs by the evidence, and learns from pages."""
+
+    def __init__(self, rows: EvidenceRows, prior: Prior, doubts_up_to: float | None) -> None:
+        """Continue with what the run's database holds."""
+        self._rows = rows
+        self._doubts_up_to = doubts_up_to
+        self._prior = prior
+        self._tallies: OrderedDict[str, tuple[int, int]] = OrderedDict()
+        self.reload()
+
+    def reload(self) -> None:
+        """Forget what is not stored: a transaction was rolled back."""
+        self._tallies.clear()
+        self._belief, self._swept = self._rows.belief(self._prior)
+
+    # Admission.
+
+    def scored(self, links: Sequence[Link], hosts: Sequence[str], page: LinkingPage) -> list[Link]:
+        """Return new links with the scores that they have now."""
+        standings = [
+            Standing(link.evidence or Evidence(), page.links(host))
+            for link, host in zip(links, hosts, strict=True)
+        ]
+        scores = self._scores(standings, [link.url for link in links])
+        return [replace(link, score=s) for link, s in zip(links, scores, strict=True)]
+
+    def keep(self, urls: Iterable[tuple[int, Link, Links, int]]) -> None:
+        """Store the evidence of URLs that entered the queue: id, link, its links, falls."""
+        self._rows.add(
+            (url, link.evidence or Evidence(), links, falls) for url, link, links, falls in urls
+        )
+
+    def meet(self, links: Mapping[int, Link], page: LinkingPage) -> list[ScoredUrl]:
+        """Count links to queued URLs, by fingerprint, and return these URLs."""
+        known, changed = [], []
+        for url in self._rows.by_fingerprint(links):
+            evidence = links[url.fingerprint].evidence
+            declared = evidence.declared if evidence else 0.0
+            first = url.evidence
+            now = first._replace(declared=declared or first.declared) if declared else first
+            total = _sum(url.links, page.links(host_of(url.url)))
+            if now != first or total != url.links:
+                changed.append((url.id, now, total, url.falls))
+            known.append(url._replace(evidence=now, links=total))
+        self._rows.add(changed)
+        return known
+
+    # Settling.
+
+    def learn(self, url: ScoredUrl | None, text: str, *, is_relevant: bool) -> None:
+        """Learn from a page with a label; `url` is its URL, None if it is not known any more."""
+        units = units_of(text)
+        standing = self._standing(url) if url is not None else None
+        if standing is not None:
+            self._belief.learn(standing, is_relevant=is_relevant)
+        found = self._of_units([units])
+        new = {unit: (found[unit][0] + 1, found[unit][1] + is_relevant) for unit in units}
+        self._tallies.update(new)
+        self._rows.store_tallies(new)
+        if is_checkpoint(self._belief.labelled):
+            self._swept = 0
+
+    def rescore(
+        self, host: int, met: Sequence[ScoredUrl], leased: Collection[int]
+    ) -> list[Rescored]:
+        """Score anew after a page: the best of its host, the URLs it links to, part of a sweep.
+
+        The scores of URLs that are `leased`, by their ids, stay.
+        """
+        urls = {url.id: url for url in self._rows.best_of_host(host, HOST_QUEUE)}
+        if self._swept is not None:
+            swept = self._rows.after(self._swept, SWEPT_A_PAGE)
+            urls |= {url.id: url for url in swept}
+            self._swept = swept[-1].id if len(swept) == SWEPT_A_PAGE else None
+        urls |= {url.id: url for url in met}
+        rescored = self._changed([url for url in urls.values() if url.id not in leased])
+        self._rows.set_scores((each.after, each.url) for each in rescored)
+        return rescored
+
+    def store(self) -> None:
+        """Write the weights."""
+        self._rows.store_belief(self._belief, self._swept)
+
+    def forget(self, urls: Iterable[int]) -> None:
+        """Delete the evidence of URLs that left the queue."""
+        self._rows.forget(urls)
+
+    # The next URL.
+
+    def url(self, url: int) -> ScoredUrl | None:
+        """Return a queued URL with its evidence."""
+        found = self._rows.by_id([url])
+        return found[0] if found else None
+
+    def now(self, url: ScoredUrl) -> tuple[float, float]:
+        """Return the log-odds of a queued URL now, and its score in the queue."""
+        odds = self._scores([Standing(url.evidence, url.links)], [url.url])[0]
+        return odds, fallen(odds, url.falls, self._doubts_up_to)
+
+    def set_score(self, url: int, score: float) -> None:
+        """Store the score of a queued URL."""
+        self._rows.set_scores([(score, url)])
+
+    def fall(self, url: int, falls: int) -> None:
+        """Store more falls of a queued URL."""
+        found = self.url(url)
+        if found is not None:
+            self._rows.add([(url, found.evidence, found.links, found.falls + falls)])
+
+    def reasons(self, url: ScoredUrl) -> str:
+        """Return what each feature adds to the log-odds of a URL."""
+        return self._belief.reasons(self._standing(url))
+
+    # Records of units.
+
+    def _standing(self, url: ScoredUrl) -> Standing:
+        units = units_of(url.url)
+        found = self._of_units([units])
+        tallies = tuple(number for unit in units for number in found[unit])
+        return Standing(url.evidence, url.links, tallies)
+
+    def _scores(self, standings: Sequence[Standing], urls: Sequence[str]) -> list[float]:
+        units = list(map(units_of, urls))
+        found = self._of_units(units)
+        with_tallies = [
+            replace(each, tallies=tuple(number for unit in of for number in found[unit]))
+            for each, of in zip(standings, units, strict=True)
+        ]
+        return self._belief.scores(with_tallies)
+
+    def _changed(self, urls: Sequence[ScoredUrl]) -> list[Rescored]:
+        standings = [Standing(url.evidence, url.links) for url in urls]
+        rescored = []
+        for url, odds in zip(urls, self._scores(standings, [u.url for u in urls]), strict=True):
+            score = fallen(odds, url.falls, self._doubts_up_to)
+            if abs(score - url.score) >= LEAST_CHANGE or (score > 0) != (url.score > 0):
+                rescored.append(Rescored(url.host, url.id, url.score, score))
+        return rescored
+
+    def _of_units(self, urls: Iterable[Collection[str]]) -> Mapping[str, tuple[int, int]]:
+        """Return the tallies of units, from memory or from the database."""
+        units = dict.fromkeys((unit for of in urls for unit in of), (0, 0))
+        missing = [unit for unit in units if unit not in self._tallies]
+        if missing:
+            self._tallies.update(dict.fromkeys(missing, (0, 0)))
+            self._tallies.update(
+                (unit, (labelled, relevant))
+                for unit, labelled, relevant in self._rows.tallies(missing)
+            )
+        for unit in units:
+            units[unit] = self._tallies[unit]
+        while len(self._tallies) > _KEPT_TALLIES:
+            self._tallies.popitem(last=False)
+        return units

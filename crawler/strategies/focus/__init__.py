@@ -1,0 +1,1 @@
+"""The ordering `focus`: all evidence about a URL as one probability, learned while crawling."""

@@ -1,0 +1,137 @@
+"""What a crawl believes about its evidence: a weight for each feature, and how sure that is."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from crawler.strategies.focus.evidence import Evidence
+from crawler.strategies.focus.features import FEATURES, N_FEATURES, N_LINKS, N_UNITS
+
+Floats = npt.NDArray[np.float64]
+
+SHIPPED: Final = Path(__file__).with_name("prior.json")
+"""The weights that a crawl begins with, with a card of the crawls that they were learned from."""
+
+MOST_COUNTED: Final = 8
+"""Of each kind at most so many pages that link to a URL are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prior:
+    """The weights before a crawl: normal with this `mean` (k,) and `covariance` (k, k).
+
+    A unit without pages of its own takes the record of the unit around it as `strength` pages.
+    """
+
+    mean: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
+    strength: float
+
+    @classmethod
+    @cache
+    def shipped(cls) -> "Prior":
+        """Return the prior that ships."""
+        read = json.loads(SHIPPED.read_text(encoding="utf-8"))
+        if tuple(read["features"]) != FEATURES:
+            raise ValueError(f"{SHIPPED} is of another version")
+        rows = tuple(map(tuple, read["covariance"]))
+        return cls(tuple(read["mean"]), rows, read["strength"])
+
+    def without(self, features: Sequence[str]) -> "Prior":
+        """Return the prior of a crawl that does not use some features, for an ablation."""
+        used = [name not in features for name in FEATURES]
+        mean = tuple(weight * use for weight, use in zip(self.mean, used, strict=True))
+        rows = tuple(
+            tuple(value * a * b for value, b in zip(row, used, strict=True))
+            for row, a in zip(self.covariance, used, strict=True)
+        )
+        return Prior(mean, rows, self.strength)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All that is known of one URL: its evidence, the pages that link to it, its units' records.
+
+    `links` are the numbers of pages with a label that link to it, at most `MOST_COUNTED` each:
+    relevant ones of other hosts, others of other hosts, relevant ones of its host, others of it.
+    `tallies` are pages with a label and relevant pages of each of its units, in the order of
+    `units_of`.
+    """
+
+    evidence: Evidence
+    links: tuple[int, int, int, int] = (0, 0, 0, 0)
+    tallies: tuple[int, ...] = ()
+
+
+_NO_TALLIES: Final = (0,) * (2 * N_UNITS)
+
+
+@dataclass(slots=True)
+class Belief:
+    """The weights of a crawl after `labelled` pages with a label, `relevant` of them relevant."""
+
+    prior: Prior
+    labelled: int = 0
+    relevant: int = 0
+    mean: Floats = field(init=False)
+    covariance: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with the prior."""
+        self.mean = np.array(self.prior.mean)
+        self.covariance = np.array(self.prior.covariance)
+
+    @property
+    def rate(self) -> float:
+        """The share of relevant pages in the crawl, a half before the first page."""
+        return (self.relevant + 0.5) / (self.labelled + 1.0)
+
+    def features(self, standings: Sequence[Standing]) -> Floats:
+        """Return the features of URLs, (n, k)."""
+        from crawler.strategies.focus.kernel import features_of  # numba takes half a second
+
+        facts = np.array([each.evidence for each in standings], np.float64)
+        links = np.array([each.links for each in standings], np.float64).reshape(-1, N_LINKS)
+        tallies = [(each.tallies + _NO_TALLIES)[: 2 * N_UNITS] for each in standings]
+        counted = np.array(tallies, np.float64)
+        return features_of(facts, links, counted, self.rate, self.prior.strength)
+
+    def scores(self, standings: Sequence[Standing]) -> list[float]:
+        """Return the log-odds that URLs are in the target language."""
+        from crawler.strategies.focus.kernel import scores_of
+
+        if not standings:
+            return []
+        scores = scores_of(self.features(standings), self.mean, self.covariance)
+        return scores.tolist()  # type: ignore[no-any-return]  # a list of float
+
+    def learn(self, standing: Standing, *, is_relevant: bool) -> None:
+        """Learn from a page with a label; `standing` is that of its URL before the fetch."""
+        from crawler.strategies.focus.kernel import learn
+
+        learn(self.features([standing])[0], is_relevant, self.mean, self.covariance)
+        self.labelled += 1
+        self.relevant += is_relevant
+
+    def reasons(self, standing: Standing) -> str:
+        """Return what each feature of a URL adds to its log-odds, in order, as one short text."""
+        return " ".join(f"{part:.3g}" for part in self.features([standing])[0] * self.mean)
+
+    def packed(self) -> tuple[bytes, bytes]:
+        """Return mean and covariance as bytes."""
+        return self.mean.tobytes(), self.covariance.tobytes()
+
+    def unpack(self, mean: bytes, covariance: bytes) -> None:
+        """Take over `packed`; raises ValueError for bytes of another length or strange numbers."""
+        read = np.frombuffer(mean).copy(), np.frombuffer(covariance).copy()
+        if read[0].shape != (N_FEATURES,) or read[1].shape != (N_FEATURES**2,):
+            raise ValueError("the weights are of another version")
+        if not all(np.isfinite(each).all() for each in read):
+            raise ValueError("the weights are not finite")
+        self.mean, self.covariance = read[0], read[1].reshape(N_FEATURES, N_FEATURES)

@@ -1,0 +1,128 @@
+"""The arithmetic of the ordering `focus`, compiled: features, probabilities, and learning.
+
+The live crawl and the simulator call the same functions, so they get the same numbers. The script
+of the shared frontier does the same steps in the same order.
+"""
+
+import math
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.compiled import compiled, inlined
+from crawler.strategies.focus.features import N_FEATURES
+
+Floats = npt.NDArray[np.float64]
+
+_GRAIN: Final = 1048576.0
+"""Scores are multiples of 1 / 2**20, so that rounding in the last bit changes no order."""
+
+
+@inlined
+def _log_odds(share: float) -> float:
+    return math.log(share / (1.0 - share))
+
+
+@inlined
+def _fill(
+    facts: Floats, links: Floats, tallies: Floats, rate: float, strength: float, row: Floats
+) -> None:
+    """Write the features of one URL into `row`; see `features_of`."""
+    above = _log_odds(rate)
+    before, share = above, rate
+    for level in range(2):
+        labelled, relevant = tallies[2 * level], tallies[2 * level + 1]
+        share = (relevant + strength * share) / (labelled + strength)
+        here = _log_odds(share)
+        row[13 + level] = here - before
+        before = here
+    for level in range(2, 6):
+        labelled, relevant = tallies[2 * level], tallies[2 * level + 1]
+        share = (relevant + strength * share) / (labelled + strength)
+    row[15] = _log_odds(share) - before
+    new = 1.0 / (1.0 + tallies[2])
+    row[0], row[1] = 1.0, new
+    row[2], row[3] = facts[0] * new, facts[0] * (1.0 - new)
+    row[4], row[5] = facts[1] * new, facts[1] * (1.0 - new)
+    row[6], row[7], row[12] = facts[2], facts[3], facts[4]
+    for place in range(4):
+        row[8 + place] = math.log(1.0 + links[place])
+
+
+@compiled
+def features_of(
+    facts: Floats, links: Floats, tallies: Floats, rate: float, strength: float
+) -> Floats:
+    """Return the features of n URLs, (n, N_FEATURES).
+
+    `facts` (n, 5) are those of `Evidence`, `links` (n, 4) the pages that link to each URL.
+    `tallies` (n, 12) have the pages with a label and the relevant ones of the URL's registered
+    domain, host and four directories; a unit that it has not counts nothing. `rate` is the share
+    of relevant pages in the crawl. A unit without pages is as good as the unit around it, which
+    counts as `strength` pages.
+    """
+    rows = np.empty((len(facts), N_FEATURES))
+    for at in range(len(facts)):
+        _fill(facts[at], links[at], tallies[at], rate, strength, rows[at])
+    return rows
+
+
+@inlined
+def _spread(row: Floats, covariance: Floats) -> float:
+    """Return the variance of the log-odds of one URL."""
+    total = 0.0
+    for i in range(len(row)):
+        part = 0.0
+        for j in range(len(row)):
+            part += covariance[i, j] * row[j]
+        total += row[i] * part
+    return total
+
+
+@inlined
+def _score(row: Floats, mean: Floats, covariance: Floats) -> float:
+    total = 0.0
+    for i in range(len(row)):
+        total += mean[i] * row[i]
+    total /= math.sqrt(1.0 + math.pi * _spread(row, covariance) / 8.0)
+    return math.floor(total * _GRAIN + 0.5) / _GRAIN
+
+
+@compiled
+def scores_of(rows: Floats, mean: Floats, covariance: Floats) -> Floats:
+    """Return the log-odds of n URLs with features `rows`, (n,).
+
+    They are those of the mean probability under a normal distribution of the weights, by MacKay's
+    approximation (1992, "The evidence framework applied to classification networks").
+    """
+    scores = np.empty(len(rows))
+    for at in range(len(rows)):
+        scores[at] = _score(rows[at], mean, covariance)
+    return scores
+
+
+@compiled
+def learn(row: Floats, is_relevant: bool, mean: Floats, covariance: Floats) -> None:
+    """Move `mean` (k,) and `covariance` (k, k) by one page with features `row`.
+
+    One step of Newton's method on the posterior of a logistic regression, at the mean
+    (Spiegelhalter and Lauritzen 1990, "Sequential updating of conditional probabilities").
+    """
+    n = len(row)
+    gain = np.empty(n)
+    spread, total = 0.0, 0.0
+    for i in range(n):
+        gain[i] = 0.0
+        for j in range(n):
+            gain[i] += covariance[i, j] * row[j]
+        spread += gain[i] * row[i]
+        total += mean[i] * row[i]
+    share = 1.0 / (1.0 + math.exp(-total))
+    weight = share * (1.0 - share)
+    step = ((1.0 if is_relevant else 0.0) - share) / (1.0 + weight * spread)
+    shrinking = weight / (1.0 + weight * spread)
+    for i in range(n):
+        mean[i] += gain[i] * step
+        for j in range(n):
+            covariance[i, j] -= shrinking * gain[i] * gain[j]

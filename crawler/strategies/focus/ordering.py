@@ -1,0 +1,41 @@
+"""The ordering `focus`: all evidence about a link in one probability, learned while crawling."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from crawler.strategies.focus.belief import Belief, Prior, Standing
+from crawler.strategies.focus.evidence import Evidence, EvidenceOf, evidence_of
+from crawler.strategies.orderings import Draw, LinkSource
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """Most probable first. The frontier learns, and scores queued URLs anew (`Belief`)."""
+
+    evidence_of: EvidenceOf = field(repr=False)
+    prior: Prior = field(repr=False)
+    name: str = "focus"
+    draw: Draw = Draw.FIRST
+    doubts_up_to: float | None = 0.0
+    lifts: bool = False
+
+    @classmethod
+    def of(cls, language: str, model: Path | None) -> "Focus":
+        """Return the ordering for a target language, with the file of a URL model; None: ours."""
+        return cls(evidence_of(language, model), Prior.shipped())
+
+    def evidence(self, urls: Sequence[str], source: LinkSource) -> Sequence[Evidence]:
+        """Return the evidence about links of a page."""
+        declared = dict.fromkeys(source.declared_other, False) | dict.fromkeys(
+            source.declared, True
+        )
+        return self.evidence_of(urls, declared)
+
+    def first_scores(self, evidence: Sequence[Evidence]) -> Sequence[float]:
+        """Return the log-odds of links before the crawl knows anything else."""
+        return Belief(self.prior).scores([Standing(each) for each in evidence])
+
+    def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
+        """Return the log-odds of links before the crawl knows anything else."""
+        return self.first_scores(self.evidence(urls, source))
