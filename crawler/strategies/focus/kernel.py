@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import compiled, step
 from crawler.strategies.focus.features import N_FEATURES
 
 Floats = npt.NDArray[np.float64]
@@ -19,13 +19,13 @@ _GRAIN: Final = 1048576.0
 """Scores are multiples of 1 / 2**20, so that rounding in the last bit changes no order."""
 
 
-@inlined
+@step
 def _log_odds(share: float) -> float:
     return math.log(share / (1.0 - share))
 
 
-@inlined
-def _fill(
+@step
+def fill(
     facts: Floats, links: Floats, tallies: Floats, rate: float, strength: float, row: Floats
 ) -> None:
     """Write the features of one URL into `row`; see `features_of`."""
@@ -64,12 +64,12 @@ def features_of(
     """
     rows = np.empty((len(facts), N_FEATURES))
     for at in range(len(facts)):
-        _fill(facts[at], links[at], tallies[at], rate, strength, rows[at])
+        fill(facts[at], links[at], tallies[at], rate, strength, rows[at])
     return rows
 
 
-@inlined
-def _spread(row: Floats, covariance: Floats) -> float:
+@step
+def spread_of(row: Floats, covariance: Floats) -> float:
     """Return the variance of the log-odds of one URL."""
     total = 0.0
     for i in range(len(row)):
@@ -80,12 +80,13 @@ def _spread(row: Floats, covariance: Floats) -> float:
     return total
 
 
-@inlined
-def _score(row: Floats, mean: Floats, covariance: Floats) -> float:
+@step
+def score_of(row: Floats, mean: Floats, covariance: Floats) -> float:
+    """Return the log-odds of one URL; see `scores_of`."""
     total = 0.0
     for i in range(len(row)):
         total += mean[i] * row[i]
-    total /= math.sqrt(1.0 + math.pi * _spread(row, covariance) / 8.0)
+    total /= math.sqrt(1.0 + math.pi * spread_of(row, covariance) / 8.0)
     return math.floor(total * _GRAIN + 0.5) / _GRAIN
 
 
@@ -98,19 +99,16 @@ def scores_of(rows: Floats, mean: Floats, covariance: Floats) -> Floats:
     """
     scores = np.empty(len(rows))
     for at in range(len(rows)):
-        scores[at] = _score(rows[at], mean, covariance)
+        scores[at] = score_of(rows[at], mean, covariance)
     return scores
 
 
-@compiled
-def learn(row: Floats, is_relevant: bool, mean: Floats, covariance: Floats) -> None:
-    """Move `mean` (k,) and `covariance` (k, k) by one page with features `row`.
-
-    One step of Newton's method on the posterior of a logistic regression, at the mean
-    (Spiegelhalter and Lauritzen 1990, "Sequential updating of conditional probabilities").
-    """
+@step
+def learn_from(
+    row: Floats, is_relevant: bool, mean: Floats, covariance: Floats, gain: Floats
+) -> None:
+    """Move `mean` and `covariance` by one page; `gain` (k,) is written over. See `learn`."""
     n = len(row)
-    gain = np.empty(n)
     spread, total = 0.0, 0.0
     for i in range(n):
         gain[i] = 0.0
@@ -120,9 +118,19 @@ def learn(row: Floats, is_relevant: bool, mean: Floats, covariance: Floats) -> N
         total += mean[i] * row[i]
     share = 1.0 / (1.0 + math.exp(-total))
     weight = share * (1.0 - share)
-    step = ((1.0 if is_relevant else 0.0) - share) / (1.0 + weight * spread)
+    move = ((1.0 if is_relevant else 0.0) - share) / (1.0 + weight * spread)
     shrinking = weight / (1.0 + weight * spread)
     for i in range(n):
-        mean[i] += gain[i] * step
+        mean[i] += gain[i] * move
         for j in range(n):
             covariance[i, j] -= shrinking * gain[i] * gain[j]
+
+
+@compiled
+def learn(row: Floats, is_relevant: bool, mean: Floats, covariance: Floats) -> None:
+    """Move `mean` (k,) and `covariance` (k, k) by one page with features `row`.
+
+    One step of Newton's method on the posterior of a logistic regression, at the mean
+    (Spiegelhalter and Lauritzen 1990, "Sequential updating of conditional probabilities").
+    """
+    learn_from(row, is_relevant, mean, covariance, np.empty(len(row)))
