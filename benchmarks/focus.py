@@ -4,7 +4,7 @@ Each crawl runs in this process (`benchmarks.focus_crawl`) on a generated web or
 (`benchmarks.focus_webs`). The truth is the language that the web gives a page, never the crawl's
 own answer. The harvest rate is that of the judge of the generated web: relevant pages among those
 answered with 200, each URL once. N pages are N pages answered with 200, so errors cost nothing.
-The perfect crawl is `benchmarks.focus_perfect`.
+The perfect crawl, and the oracle that does not look ahead, are `benchmarks.focus_perfect`.
 
 A strategy is `ORDERING[/FILTER][~KIND+KIND]`: `svm`, `soft/server-conservative`, or `focus~host`
 without a kind of evidence. A web is `plain-SEED`, `hard-SEED`, `unseen-plain-SEED`,
@@ -15,7 +15,8 @@ without a kind of evidence. A web is `plain-SEED`, `hard-SEED`, `unseen-plain-SE
 
 Prints a JSON line for each crawl, then for each kind of web the relevant pages of each strategy
 divided by those of the perfect crawl: the mean over webs, with a 95 % interval (Student's t) if
-there are several. `--with FILE` adds the lines of earlier crawls to the tables.
+there are several. `--with FILE` adds the lines of earlier crawls to the tables; of two lines of a
+crawl the later one counts. A `*` marks crawls that ended before that number of pages.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import statistics
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from benchmarks.focus_webs import KnownWeb, open_known
 from benchmarks.proxyweb import require
 
 PERFECT = "perfect"
+ORACLE = "oracle"
 BINS = 10
 """Bins of the same width for the expected calibration error."""
 
@@ -100,19 +102,20 @@ class Cells:
         self._web, self._counts, self._cache = web, counts, cache_folder
         self._links = PageLinks(web)
 
-    def perfect(self, lang: str) -> Line:
-        """Return the line of the perfect crawl, from the cache if it is there."""
-        path = self._cache / f"perfect-{self._web.name}-{lang}-{self._counts[-1]}.json"
+    def told(self, lang: str, name: str) -> Line:
+        """Return the line of the perfect crawl or of the oracle, from the cache if it is there."""
+        path = self._cache / f"{name}-{self._web.name}-{lang}-{self._counts[-1]}.json"
         if path.exists():
             kept: Line = json.loads(path.read_text())
         else:
-            course = PerfectCrawl(self._web, self._links, lang).course(self._counts[-1])
+            crawl = PerfectCrawl(self._web, self._links, lang, looks_ahead=name == PERFECT)
+            course = crawl.course(self._counts[-1])
             most = self._web.most_relevant(lang)
             kept = {"most_relevant": most, "course": "".join(str(int(x)) for x in course)}
             path.write_text(json.dumps(kept))
         relevant = [x == "1" for x in kept["course"]]
         return {
-            **self._head(lang, PERFECT),
+            **self._head(lang, name),
             "at": harvest(relevant, self._counts),
             "most_relevant": kept["most_relevant"],
             "is_ended": len(relevant) < self._counts[-1],
@@ -145,26 +148,26 @@ class Cells:
         }
 
 
-def ratio_table(lines: Sequence[Line], kind: str, count: int) -> str:
-    """Return a table of the ratios to the perfect crawl after a number of pages."""
+def ratio_table(lines: Sequence[Line], kind: str, count: int, best: str = PERFECT) -> str:
+    """Return a table of the ratios to the best crawl after a number of pages."""
     cells = {(x["lang"], x["web"], x["strategy"]): x for x in lines if x["kind"] == kind}
     langs = list(dict.fromkeys(lang for lang, _, _ in cells))
-    names = list(dict.fromkeys(name for *_, name in cells if name != PERFECT))
+    names = list(dict.fromkeys(name for *_, name in cells if name != best))
     webs = list(dict.fromkeys(web for _, web, _ in cells))
-    rows = [["", PERFECT, *names]]
+    rows = [["", best, *names]]
     means: dict[str, list[float]] = {name: [] for name in names}
     for lang in langs:
-        rates = [_relevant(cells, (lang, web, PERFECT), count, "harvest_rate") for web in webs]
+        rates = [_relevant(cells, (lang, web, best), count, "harvest_rate") for web in webs]
         row = [lang, _mean_text([x for x in rates if x is not None])]
         for name in names:
-            ratios = _ratios(cells, lang, name, webs, count)
+            ratios = _ratios(cells, lang, (name, best), webs, count)
             means[name].extend([statistics.fmean(ratios)] if ratios else [])
             row.append(_mean_text(ratios) + _mark(cells, lang, name, webs, count))
         rows.append(row)
     for told, figure in (("least", min), ("mean", statistics.fmean)):
         rows.append([told, "", *(f"{figure(means[n]):.3f}" if means[n] else "-" for n in names)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    title = f"{kind}, {count:,} pages, {len(webs)} webs: harvest rate of perfect, ratios to it"
+    title = f"{kind}, {count:,} pages, {len(webs)} webs: harvest rate of {best}, ratios to it"
     return "\n".join(
         [title] + ["  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
     )
@@ -179,12 +182,16 @@ def _relevant(
 
 
 def _ratios(
-    cells: dict[tuple[str, str, str], Line], lang: str, name: str, webs: Sequence[str], count: int
+    cells: dict[tuple[str, str, str], Line],
+    lang: str,
+    names: tuple[str, str],
+    webs: Sequence[str],
+    count: int,
 ) -> list[float]:
+    """Return the relevant pages of the first strategy divided by those of the second."""
     ratios = []
     for web in webs:
-        best = _relevant(cells, (lang, web, PERFECT), count, "relevant")
-        own = _relevant(cells, (lang, web, name), count, "relevant")
+        own, best = (_relevant(cells, (lang, web, name), count, "relevant") for name in names)
         if best and own is not None:
             ratios.append(own / best)
     return ratios
@@ -233,6 +240,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--counts", default="500,1000,2000,4000", help="numbers of pages")
     parser.add_argument("--without", default="", help="kinds of evidence; focus runs without each")
     parser.add_argument("--url-model", type=Path, help="file of the URL model")
+    parser.add_argument("--against", default=PERFECT, choices=(PERFECT, ORACLE))
     parser.add_argument("--out", type=Path, help="file to which the JSON lines are added")
     parser.add_argument("--with", type=Path, nargs="*", default=[], dest="earlier")
     return parser.parse_args()
@@ -251,8 +259,10 @@ def _crawl_all(arguments: argparse.Namespace) -> list[Line]:
         kept = readings("docs" if name.startswith("docs") else name)
         for lang in arguments.langs.split(","):
             crawl = KnownCrawl(web, lang, kept, arguments.url_model or web.url_model)
-            for strategy in (None, *strategies):
-                line = cells.perfect(lang) if strategy is None else cells.strategy(crawl, strategy)
+            told = (partial(cells.told, lang, each) for each in (PERFECT, ORACLE))
+            own = (partial(cells.strategy, crawl, each) for each in strategies)
+            for line_of in (*told, *own):
+                line = line_of()
                 lines.append(line)
                 print(json.dumps(line), flush=True)
                 if arguments.out:
@@ -269,7 +279,7 @@ def main() -> None:
     lines += _crawl_all(arguments)
     for kind in dict.fromkeys(line["kind"] for line in lines):
         for count in sorted(map(int, arguments.counts.split(","))):
-            print("\n" + ratio_table(lines, kind, count))
+            print("\n" + ratio_table(lines, kind, count, arguments.against))
     print("\n" + calibration_table(lines))
 
 

@@ -14,6 +14,11 @@ fetched that leads to the most; if none leads to any, the shortest way through u
 pages to a relevant one is taken (breadth first). So no step is wasted while a relevant page can be
 reached, but the choice is greedy: `most_relevant` of the web is a bound that nothing can exceed,
 and the benchmark prints both.
+
+The `oracle` is weaker: it knows the language of each URL and nothing of the pages behind it, so
+among relevant pages the one found first goes first, and then among irrelevant ones. An ordering
+that scores each link by itself can hardly do better; what `perfect` has more is the value of pages
+as a way to others.
 """
 
 from collections import Counter, deque
@@ -55,9 +60,11 @@ class PageLinks:
 
 
 class PerfectCrawl:
-    """A crawl in memory that is told the language of each URL."""
+    """A crawl in memory that is told the language of each URL, and with `looks_ahead` its links."""
 
-    def __init__(self, web: KnownWeb, links: PageLinks, lang: str) -> None:
+    def __init__(
+        self, web: KnownWeb, links: PageLinks, lang: str, *, looks_ahead: bool = True
+    ) -> None:
         """Queue the seeds of a web for a language; `links` are those of the web."""
         self._web, self._links, self._lang = web, links, lang
         self._cap = web.host_cap or _ANY
@@ -68,7 +75,7 @@ class PerfectCrawl:
         self._relevant: list[tuple[int, int, str]] = []
         self._others: list[tuple[int, int, str]] = []
         self._way: deque[str] = deque()
-        self._is_exhausted = False
+        self._is_blind = not looks_ahead
         self._learn(links.pages(filter(None, map(normalise, web.seeds(lang)))))
 
     def course(self, pages: int) -> list[bool]:
@@ -99,7 +106,7 @@ class PerfectCrawl:
             if self._is_relevant(url):
                 queue = self._relevant
                 self._taken[self._links.host(url)] += 1
-            most = 0 if self._is_exhausted else len(self._links.of(url))
+            most = 0 if self._is_blind else len(self._links.of(url))
             heappush(queue, (-most, len(self._known), url))
 
     def _next(self) -> str | None:
@@ -108,12 +115,12 @@ class PerfectCrawl:
             self._way.clear()
             return url
         url = self._next_on_way()
-        if url is None and not self._is_exhausted:
+        if url is None and not self._is_blind:
             url = self._best(self._others, least=1)
             if url is None:
                 self._way.extend(self._shortest_way())
                 url = self._next_on_way()
-                self._is_exhausted = url is None
+                self._is_blind = url is None
         return self._best(self._others, least=0) if url is None else url
 
     def _next_on_way(self) -> str | None:
@@ -134,7 +141,7 @@ class PerfectCrawl:
             if not self._may_fetch(url):
                 heappop(queue)
                 continue
-            gain = 0 if self._is_exhausted else self._gain(url)
+            gain = 0 if self._is_blind else self._gain(url)
             if gain != -told:
                 heapreplace(queue, (-gain, order, url))
             elif gain < least:
