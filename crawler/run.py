@@ -20,7 +20,7 @@ from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
-SCHEMA_VERSION = "13"
+SCHEMA_VERSION = "14"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -34,7 +34,8 @@ CREATE TABLE hosts(
     delay_s REAL,                         -- Crawl-delay; NULL: the crawl's own delay
     not_before REAL NOT NULL DEFAULT 0,   -- unix seconds; set by Retry-After and back-off
     taken INTEGER NOT NULL DEFAULT 0,     -- URLs that hold a slot of the domain or address
-    relevant INTEGER NOT NULL DEFAULT 0); -- relevant pages of the domain or address
+    relevant INTEGER NOT NULL DEFAULT 0,  -- relevant pages of the domain or address
+    failed INTEGER NOT NULL DEFAULT 0);   -- fetches without a page, if fetched URLs hold slots
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory
     downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;

@@ -284,15 +284,18 @@ class Admitter:
             freed = Counter(map(self.rules.filter.directory_of, urls))
             self.storage.add_directory_slots({key: -number for key, number in freed.items()})
 
-    def take_slot(self, host: str) -> bool:
-        """Count a settled URL for its host and its domain; True if the host is full now."""
-        names = [host, domain_of(host)] if self.rules.domain_cap else [host]
-        rows = self.storage.hosts(names)
-        rows[host].admitted += 1
+    def take_slot(self, host: int, name: str, *, is_download: bool) -> bool:
+        """Count a fetched URL for its host and its domain; True if the host is full now.
+
+        A fetch that gave no page takes a slot only after half as many such fetches as the host cap.
+        """
+        free = 0 if is_download else self.rules.host_cap // 2
+        admitted = self.storage.take_slot(host, free, is_download=is_download)
         if self.rules.domain_cap:
-            rows[names[1]].taken += 1
-        self.storage.store_hosts(rows.values())
-        return 0 < self.rules.host_cap <= rows[host].admitted
+            row = self.storage.hosts([domain_of(name)])[domain_of(name)]
+            row.taken += 1
+            self.storage.store_hosts([row])
+        return 0 < self.rules.host_cap <= admitted
 
     def earn(self, host: str, address: str | None) -> None:
         """Count a relevant page for the domain and the address of a host."""

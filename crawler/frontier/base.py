@@ -37,6 +37,9 @@ They are admitted like the target of a redirect: always followed, at the distanc
 FORWARDING = frozenset({REDIRECT, SITEMAP})
 """The outcomes of URLs that only lead to others."""
 
+REFUSED = frozenset({"robots", "robots_unreachable", "private_address", "blocked", "address_full"})
+"""The outcomes of URLs that were not fetched, because a rule forbids it."""
+
 ADDRESS_FULL = "address_full"
 """The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from crawler.frontier import inlinks, outlinks
+from crawler.frontier.base import REFUSED
 from crawler.page_row import PAGE_COLUMNS, fault_of, page_checksum
 from crawler.set_aside import BadRow, set_aside
 from crawler.url import fingerprint, host_of
@@ -32,16 +33,20 @@ _URLS = (
 )
 
 # The queue and the counters of hosts as they follow from the rows.
-_DERIVED = """
+_REFUSED = ", ".join(f"'{outcome}'" for outcome in sorted(REFUSED))
+_IS_PAGE = "(p.outcome = 'unchanged' OR (p.outcome = 'page' AND p.status BETWEEN 200 AND 299))"
+_HOLDS_SLOT = f"""IIF((SELECT value FROM meta WHERE key = 'ordering') = 'focus',
+    COUNT(IIF({_IS_PAGE}, 1, NULL)) + MAX(0,
+        COUNT(IIF(p.outcome NOT IN ('redirect', 'sitemap', {_REFUSED}) AND NOT {_IS_PAGE}, 1, NULL))
+        - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'host_cap') / 2),
+    COUNT(*) - COUNT(IIF(p.outcome IN ('redirect', 'sitemap') OR u.queued = 2, 1, NULL)))"""  # noqa: S608
+"""Slots of the host cap: of queued and settled URLs, or of fetched ones (`Admitter.take_slot`)."""
+_DERIVED = f"""
 CREATE TEMP TABLE derived AS
-SELECT u.host AS id,
-    COUNT(*)
-        - COUNT(IIF(p.outcome IN ('redirect', 'sitemap') OR u.queued = 2
-            OR (u.queued = 1 AND (SELECT value FROM meta WHERE key = 'ordering') = 'focus'),
-            1, NULL)) AS admitted,
+SELECT u.host AS id, {_HOLDS_SLOT} AS admitted,
     COUNT(IIF(p.outcome = 'page', 1, NULL)) AS pages, MIN(u.url) AS url
 FROM urls AS u LEFT JOIN pages AS p ON p.fingerprint = u.fingerprint GROUP BY u.host;
-"""
+"""  # noqa: S608
 _WRONG_QUEUE = (
     "SELECT id, queued FROM urls AS u WHERE queued <> 2 AND queued IS NOT"
     " NOT EXISTS(SELECT 1 FROM pages AS p WHERE p.fingerprint = u.fingerprint)"

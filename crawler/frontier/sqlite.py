@@ -20,6 +20,8 @@ from crawler.frontier.base import (
     FORWARDING,
     PAGE,
     REDIRECT,
+    REFUSED,
+    UNCHANGED,
     Admission,
     Counts,
     KeptRobots,
@@ -355,8 +357,9 @@ class SqliteFrontier:
         self._storage.unqueue(pick.url_id)
         address = self._addresses.get(lease.fingerprint)
         is_full = False
-        if self._rules.prior is not None and record.outcome not in FORWARDING:
-            is_full = self._admitter.take_slot(lease.host)
+        if self._rules.prior is not None and record.outcome not in FORWARDING | REFUSED:
+            is_page = record.is_download or record.outcome == UNCHANGED
+            is_full = self._admitter.take_slot(host.id, lease.host, is_download=is_page)
         if record.outcome in FORWARDING:
             self._storage.free_slots(host.id, 1)
             self._admitter.free(lease.host, [lease.url])

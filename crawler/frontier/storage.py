@@ -311,6 +311,20 @@ class Storage:
             return
         self._sql("UPDATE hosts SET admitted = admitted - ? WHERE id = ?", (number, host))
 
+    def take_slot(self, host: int, free: int, *, is_download: bool) -> int:
+        """Count a fetched URL of a host; return the number of slots that are taken.
+
+        If it gave no page, it takes a slot only after `free` others that gave none.
+        """
+        takes = "1" if is_download else "(failed >= :free)"
+        statement = (
+            f"UPDATE hosts SET admitted = admitted + {takes}, failed = failed + :failed"  # noqa: S608  # both spellings are above
+            " WHERE id = :host RETURNING admitted"
+        )
+        return self._sql(  # type: ignore[no-any-return]  # an integer
+            statement, {"free": free, "failed": int(not is_download), "host": host}
+        ).fetchone()[0]
+
     def count_page(self, host: int) -> bool:
         """Count a page of a host; True if it is its first."""
         row = self._sql("UPDATE hosts SET pages = pages + 1 WHERE id = ? RETURNING pages", (host,))
