@@ -185,6 +185,8 @@ class KnownCrawl:
     lang: str
     readings: KeptReadings
     url_model: Path | None = None
+    run_folder: Path | None = None
+    """Where the run is kept; None: nowhere."""
 
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
@@ -201,7 +203,7 @@ class KnownCrawl:
                 seeds=tuple(self.web.seeds(self.lang)),
             )
             settings = CrawlSettings(
-                run_folder=Path(folder) / "run",
+                run_folder=self.run_folder or Path(folder) / "run",
                 delay_s=0.0,
                 retry_rule=RetryRule(0, 0.0),
                 max_crawl_delay_s=0.0,

@@ -1,34 +1,49 @@
 """Three rounds of crawling a language that the URL model lacks: what `train --from-run` brings.
 
-Round 1 crawls a web without a URL model of the language. Its sure pages add a classifier to the
-model that ships, from which the language was taken before. Round 2 crawls another web with it, and
-its pages are learned from, too; round 3 crawls a third web. In each round the orderings without a
-model crawl the same web, since webs differ. The judge of the web gives the harvest rates; `known`
-is the share of the pages in the language on hosts that the model has learned from. Results are kept
-in the folder, so that the work can be done in pieces.
+The language is taken out of the model that ships. Round 1 crawls a web without a URL model of it.
+The sure pages of that crawl add a classifier (`langfocus train --from-run`). Round 2 crawls another
+web with it, and its pages are learned from, too; round 3 crawls a third web. Since webs differ, the
+orderings without a model crawl the web of each round, and so does the perfect crawl.
 
-    python -m benchmarks.from_runs FOLDER --langs id,bn --pages 400
+The crawls run in this process (`benchmarks.focus_crawl`), on the webs of `benchmarks.proxyweb` and
+by the measure of its judge. An ordering is `ORDERING[/FILTER]`, with `+model` if it needs the
+trained model. `known` is the share of a crawl's sure pages in the language on hosts that the model
+has learned from. A cell is the harvest rate divided by that of the perfect crawl, the mean over the
+chains of three webs, with the lowest and the highest.
+
+    python -m benchmarks.from_runs FOLDER --langs id,bn --kinds plain,hard --pages 300
 """
 
 import argparse
-import csv
 import json
-import subprocess
+import statistics
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks import proxyweb
+from benchmarks.focus_crawl import KeptReadings, KnownCrawl, Strategy
+from benchmarks.focus_perfect import PageLinks, PerfectCrawl
+from benchmarks.focus_webs import GeneratedWeb
+from benchmarks.proxyweb import require
+from classifiers.errors import DatasetError
+from classifiers.lab.datasets import LabelledUrl
+from classifiers.lab.training.extension import extend
+from classifiers.lab.training.urltraining import Options
 from classifiers.urls import modelfile
 from classifiers.urls.posteriors import Evidence
 from crawler.outputs.verified import VerifiedPages
 from crawler.url import host_of
 
 ROUNDS = (1, 2, 3)
+WITH_MODEL = "+model"
+OPTIONS = Options(min_urls=30, word_lists=False)
+"""Those of the command."""
+
+Line = dict[str, Any]
 
 
 def without(model: modelfile.Parameters, lang: str) -> modelfile.Parameters:
@@ -55,125 +70,172 @@ def without(model: modelfile.Parameters, lang: str) -> modelfile.Parameters:
     )
 
 
-def train(lang: str, runs: list[Path], base: Path, output: Path, at_least: int) -> str:
-    """Train a model from runs by the command; return its line about the language."""
-    command = [sys.executable, "-m", "langfocus", "train", "--from-run", *map(str, runs)]
-    command += ["--languages", lang, "--extend", str(base), "--output", str(output)]
-    command += ["--min-urls", str(at_least)]
-    done = subprocess.run(command, cwd=proxyweb.ROOT, check=True, capture_output=True, text=True)
-    return done.stdout.splitlines()[1]
+def trained(base: Path, lang: str, runs: list[Path], output: Path) -> str:
+    """Write the model that the runs extend, as the command does; return what it has learned."""
+    rows = [
+        LabelledUrl(page.url, page.language, "crawled", page.run) for page in VerifiedPages(runs)
+    ]
+    parameters, (told,) = extend(modelfile.read(base), rows, [lang], OPTIONS)
+    modelfile.write(parameters, output)
+    return f"{told.urls} URLs on {told.domains} domains against {told.negatives}: F1 {told.f1}"
 
 
-class Rounds:
-    """The crawls of one language; those that the folder has are not done again."""
+@dataclass
+class Chain:
+    """The three rounds of a language on three webs."""
 
-    def __init__(self, lang: str, folder: Path, arguments: argparse.Namespace) -> None:
-        self.lang, self.folder, self.arguments = lang, folder / lang, arguments
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.base = self.folder / "base.npz"
-        modelfile.write(without(modelfile.read(modelfile.SHIPPED), lang), self.base)
+    lang: str
+    folder: Path
+    learned: list[Path] = field(default_factory=list)
+    models: list[Path] = field(default_factory=list)
 
-    def run(self) -> Iterator[dict[str, Any]]:
-        """Yield the result of each crawl."""
-        learned: list[Path] = []
-        models: list[Path] = []
-        for number in ROUNDS:
-            for strategy in self.arguments.without.split(","):
-                yield self.crawl(number, strategy, self.base, learned)
-            for strategy in self.arguments.with_model.split(","):
-                for rounds, model in enumerate(models, 1):
-                    yield self.crawl(number, strategy, model, learned[:rounds], rounds)
-            first = f"{number}-{self.arguments.first}-0"
-            learned.append(self.folder / (first if number == 1 else f"{number}-svm-{number - 1}"))
-            models.append(self.model(number, learned))
+    @property
+    def base(self) -> Path:
+        """Return the file of the model without the language."""
+        path = self.folder / "base.npz"
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            modelfile.write(without(modelfile.read(modelfile.SHIPPED), self.lang), path)
+        return path
 
-    def model(self, number: int, learned: list[Path]) -> Path:
-        """Return the model of the pages of all rounds so far."""
-        output = self.folder / f"model-{number}.npz"
-        if not output.exists() and number != ROUNDS[-1]:
-            print("#", train(self.lang, learned, self.base, output, self.arguments.min_urls))
-        return output
+    def crawls(self, orderings: Iterable[str]) -> Iterator[tuple[str, Path, int]]:
+        """Yield the crawls of the next round: ordering, model, and the rounds it learned."""
+        for ordering in orderings:
+            if not ordering.endswith(WITH_MODEL):
+                yield ordering, self.base, 0
+                continue
+            for rounds, model in enumerate(self.models, 1):
+                yield ordering.removesuffix(WITH_MODEL), model, rounds
 
-    def crawl(
-        self, number: int, strategy: str, model: Path, learned: list[Path], rounds: int = 0
-    ) -> dict[str, Any]:
-        """Crawl the web of a round, unless that was done before, and return the judge's figures."""
-        name = f"{number}-{strategy}-{rounds}"
-        result = self.folder / f"{name}.json"
-        if not result.exists():
-            result.write_text(json.dumps(self._crawled(name, number, strategy, model, learned)))
-        told: dict[str, Any] = json.loads(result.read_text())
-        return {"lang": self.lang, "round": number, "strategy": strategy, "rounds": rounds, **told}
-
-    def _crawled(
-        self, name: str, number: int, strategy: str, model: Path, learned: list[Path]
-    ) -> dict[str, Any]:
-        web_folder, run = self.folder / f"{name}.web", self.folder / name
-        with proxyweb.serve(web_folder, seed=number, hosts=self.arguments.hosts) as web:
-            told = proxyweb.crawl(
-                web,
-                run,
-                f"lang={self.lang}",
-                f"strategy={strategy}",
-                f"pages={self.arguments.pages}",
-                f"seeds={','.join(web.seeds[self.lang][:3])}",
-                DOWNLOAD_DELAY=self.arguments.delay,
-                LANGFOCUS_URL_MODEL=model,
-            )
-        judged = web.judge(self.lang)
-        truth = _truth(web_folder / "truth.tsv")
-        return {
-            "pages": told["pages"],
-            "harvest_rate": judged["harvest_rate"],
-            "coverage": judged["coverage"],
-            "known": _known(run, learned, truth, self.lang),
-            "labels": _labels(run, truth),
-        }
+    def learn(self, run: Path) -> None:
+        """Train the next model from this run and the earlier ones."""
+        self.learned.append(run)
+        model = self.folder / f"model-{len(self.learned)}.npz"
+        try:
+            print(f"# {self.lang}: {trained(self.base, self.lang, self.learned, model)}")
+        except DatasetError as error:
+            print(f"# {error}")
+        else:
+            self.models.append(model)
 
 
-def _truth(path: Path) -> dict[str, str]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return {row["url"]: row["lang"] for row in csv.DictReader(lines, delimiter="\t")}
+@dataclass(frozen=True)
+class Round:
+    """The crawls of a round on one web, for one language."""
+
+    web: GeneratedWeb
+    links: PageLinks
+    readings: KeptReadings
+    chain: Chain
+    number: int
+    arguments: argparse.Namespace
+
+    def lines(self) -> Iterator[Line]:
+        """Yield the result of each crawl, then learn from the round."""
+        lang, pages = self.chain.lang, self.arguments.pages
+        best = sum(PerfectCrawl(self.web, self.links, lang).course(pages))
+        next_run = None
+        for ordering, model, rounds in self.chain.crawls(self.arguments.orderings.split(",")):
+            name = ordering.replace("/", "-")
+            run = self.chain.folder / f"{self.number}-{name}-{rounds}"
+            crawl = KnownCrawl(self.web, lang, self.readings, model, run)
+            course = crawl.course(Strategy.read(ordering), pages)
+            wanted = self.arguments.first if self.number == 1 else self.arguments.then
+            if ordering == wanted and (rounds == self.number - 1 or not self.chain.models):
+                next_run = run
+            yield {
+                "web": self.web.name,
+                "lang": lang,
+                "round": self.number,
+                "ordering": ordering,
+                "learned": rounds,
+                "pages": len(course.relevant),
+                "relevant": sum(course.relevant),
+                "perfect": best,
+                "known": self._known(run, self.chain.learned[:rounds]),
+                "labels": self._labels(run),
+            }
+        if next_run is not None and self.number < ROUNDS[-1]:
+            self.chain.learn(next_run)
+
+    def _known(self, run: Path, learned: list[Path]) -> float | None:
+        lang = self.chain.lang
+        hosts = {host_of(page.url) for page in VerifiedPages(learned) if page.language == lang}
+        own = [page.url for page in VerifiedPages([run]) if page.language == lang]
+        return sum(host_of(url) in hosts for url in own) / len(own) if learned and own else None
+
+    def _labels(self, run: Path) -> tuple[int, int]:
+        """Return the number of sure pages, and of those with a wrong label."""
+        pages = list(VerifiedPages([run]))
+        return len(pages), sum(self.web.language(page.url) != page.language for page in pages)
 
 
-def _labels(run: Path, truth: dict[str, str]) -> dict[str, int]:
-    """Return the number of sure pages of a run, and of those with a wrong language."""
-    pages = list(VerifiedPages([run]))
-    wrong = sum(truth.get(page.url) not in (page.language, None) for page in pages)
-    return {"sure": len(pages), "wrong": wrong}
+def table(lines: list[Line], lang: str, kind: str) -> str:
+    """Return the relevant pages of each ordering by round, divided by those of the perfect one."""
+    own = [line for line in lines if line["lang"] == lang and line["web"].startswith(kind)]
+    rows = ["| ordering | learned from | round 1 | round 2 | round 3 | known |"]
+    rows.append("|---|---|---:|---:|---:|---:|")
+    learned = {0: "-", 1: "round 1", 2: "rounds 1 and 2"}
+    for ordering, rounds in dict.fromkeys((line["ordering"], line["learned"]) for line in own):
+        alike = [x for x in own if (x["ordering"], x["learned"]) == (ordering, rounds)]
+        cells = [_cell([x for x in alike if x["round"] == number]) for number in ROUNDS]
+        known = [x["known"] for x in alike if x["known"] is not None]
+        cells.append(f"{statistics.mean(known):.2f}" if known else "")
+        rows.append(f"| {ordering} | {learned[rounds]} | {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
-def _known(run: Path, learned: list[Path], truth: dict[str, str], lang: str) -> float | None:
-    """Return the share of the run's pages in the language on hosts that were learned from."""
-    if not learned:
-        return None
-    hosts = {host_of(page.url) for page in VerifiedPages(learned) if page.language == lang}
-    own = [page.url for page in VerifiedPages([run]) if truth.get(page.url) == lang]
-    return round(sum(host_of(url) in hosts for url in own) / max(len(own), 1), 3)
+def _cell(lines: list[Line]) -> str:
+    shares = [line["relevant"] / line["perfect"] for line in lines]
+    if not shares:
+        return ""
+    return f"{statistics.mean(shares):.3f} ({min(shares):.3f}-{max(shares):.3f})"
+
+
+def crawl_all(arguments: argparse.Namespace) -> Iterator[Line]:
+    """Yield the results of all crawls; each web is made once."""
+    langs = arguments.langs.split(",")
+    for kind in arguments.kinds.split(","):
+        for chain in map(int, arguments.chains.split(",")):
+            folder = arguments.folder / f"{kind}-{chain}"
+            chains = {lang: Chain(lang, folder / lang) for lang in langs}
+            for number in ROUNDS:
+                web = GeneratedWeb(f"{kind}-{3 * (chain - 1) + number}")
+                readings = KeptReadings(arguments.folder / "readings", web.name)
+                links = PageLinks(web)
+                for lang in langs:
+                    work = Round(web, links, readings, chains[lang], number, arguments)
+                    yield from work.lines()
 
 
 def main() -> None:
-    """Crawl all languages and print a table."""
+    """Crawl all languages and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, help="a new folder for the runs and models")
     parser.add_argument("--langs", default="id,bn")
-    parser.add_argument("--without", default="soft,cctld", help="orderings without a model")
-    parser.add_argument("--with-model", default="svm", help="orderings with the trained models")
-    parser.add_argument("--first", default="soft", help="ordering whose pages are learned first")
-    parser.add_argument("--pages", type=int, default=400)
-    parser.add_argument("--hosts", type=int, default=24000)
-    parser.add_argument("--min-urls", type=int, default=30)
-    parser.add_argument("--delay", type=float, default=0.05, help="seconds, DOWNLOAD_DELAY")
+    parser.add_argument("--kinds", default="plain,hard")
+    parser.add_argument("--chains", default="1", help="of three webs: 2 has the webs 4, 5 and 6")
+    parser.add_argument(
+        "--orderings", default="cctld,soft,soft/hard,svm+model,svm/hard+model", help="in this order"
+    )
+    parser.add_argument("--first", default="soft", help="ordering whose first round is learned")
+    parser.add_argument("--then", default="svm/hard", help="that of the second round")
+    parser.add_argument("--pages", type=int, default=300)
+    parser.add_argument("--out", type=Path, help="file to which a JSON line is added a crawl")
+    parser.add_argument("--with", dest="earlier", type=Path, help="file with earlier lines")
     arguments = parser.parse_args()
-    proxyweb.require()
-    print("| language | web | ordering | learned from | pages | harvest | known |")
-    print("|---|---:|---|---|---:|---:|---:|")
-    for lang in arguments.langs.split(","):
-        for row in Rounds(lang, arguments.folder, arguments).run():
-            learned = {0: "-", 1: "round 1", 2: "rounds 1, 2"}[row["rounds"]]
-            known = "" if row["known"] is None else f"{row['known']:.3f}"
-            cells = (lang, row["round"], row["strategy"], learned, row["pages"])
-            print(f"| {' | '.join(map(str, cells))} | {row['harvest_rate']:.3f} | {known} |")
+    require()
+    earlier = arguments.earlier.read_text().splitlines() if arguments.earlier else []
+    lines = [json.loads(line) for line in earlier]
+    for line in crawl_all(arguments):
+        lines.append(line)
+        print(json.dumps(line), file=sys.stderr, flush=True)
+        if arguments.out:
+            with arguments.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+    for lang in dict.fromkeys(line["lang"] for line in lines):
+        for kind in dict.fromkeys(line["web"].rpartition("-")[0] for line in lines):
+            print(f"\n{lang}, {kind}\n\n{table(lines, lang, kind)}")
 
 
 if __name__ == "__main__":

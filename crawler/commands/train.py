@@ -39,7 +39,7 @@ data:
   pages (pages.tsv and html.tar), whose visible text is used. top-level-domain learns from the URLs
   of such a folder, or from labelled URLs.
   With --from-run, folders of runs: their pages whose language is sure from the page itself (text,
-  declaration or encoding, confidence 0.98 or more), never those that were told by their URL or by
+  declaration or encoding, confidence 0.9 or more), never those that were told by their URL or by
   the pages around them. Without DATA they add a classifier to the model that ships (or to that of
   --extend) for each language that the runs were crawled for, or of --languages; all others stay
   as they are. With DATA both are learned from together, which takes minutes.

@@ -126,6 +126,8 @@ class _Scales:
     """Nats of a language without any evidence."""
     none: float | None = None
     """Nats of a text in no known language; None without enough letters."""
+    without_url: str | None = None
+    """The answer of all evidence but the URL; None if the URL was not asked."""
 
     @property
     def ballot(self) -> ScriptVote:
@@ -185,6 +187,7 @@ class Composite:
         if _is_doubtful(scales, ranking):
             _weigh_neighbours(scales, "inlinks", surroundings.inlinks, INLINK_NATS)
             _weigh_neighbours(scales, "outlinks", surroundings.outlinks, OUTLINK_NATS)
+            scales.without_url = _named(scales, scales.ranking())
             _weigh_url(scales, surroundings.url)
             ranking = scales.ranking()
         return self._answer(page, scales, ranking)
@@ -212,6 +215,14 @@ def _is_doubtful(scales: _Scales, ranking: list[tuple[str, float]]) -> bool:
     none = _share_of_none(ranking)
     best = max((share for code, share in ranking if code != NO_LANGUAGE), default=0.0)
     return none > _most_none(scales, ranking) or best < DOUBT * (1 - none)
+
+
+def _named(scales: _Scales, ranking: list[tuple[str, float]]) -> str:
+    """The language that a ranking names, NO_LANGUAGE if none."""
+    if not ranking or _share_of_none(ranking) > _most_none(scales, ranking):
+        return NO_LANGUAGE
+    first = next(pair for pair in ranking if pair[0] != NO_LANGUAGE)
+    return first[0] if first[1] >= THIN else NO_LANGUAGE
 
 
 def _share_of_none(ranking: list[tuple[str, float]]) -> float:
@@ -364,7 +375,9 @@ def _may_be(language: str, ballot: ScriptVote) -> bool:
 
 
 def _decisive(scales: _Scales, language: str) -> str:
-    """The kind of evidence with the most nats for a language."""
+    """The kind of evidence with the most nats for a language; the URL if it changed the answer."""
+    if scales.without_url not in (None, language):
+        return "URL"
     found: dict[str, float] = {}
     for kind, code, nats, _ in scales.pieces:
         if code == language:

@@ -24,13 +24,13 @@ def test_only_pages_that_are_sure_by_themselves_are_learned_from(tmp_path: Path)
     folder = run(
         tmp_path / "fo-soft",
         ("text.fo", "fo", "text", 0.99),
-        ("declared.fo", "da", "declaration", 0.98),
+        ("declared.fo", "da", "declaration", 0.9),
         ("encoded.example", "th", "encoding", 1.0),
         ("model.example", "cv", "fasttext", 1.0),
         ("url.fo", "fo", "URL", 0.999),
         ("inlinks.fo", "fo", "inlinks", 0.999),
         ("top.fo", "fo", "top-level-domain", 1.0),
-        ("doubtful.fo", "fo", "text", 0.97),
+        ("doubtful.fo", "fo", "text", 0.89),
         ("nothing.fo", None, "none", 0.0),
     )
     connection = make_run(
