@@ -209,19 +209,20 @@ def test_pages_that_link_to_a_short_page_tell_its_language() -> None:
     assert page_of("<p>Photo 12", surroundings=german).method == "inlinks"
 
 
-@pytest.mark.parametrize("text", ["Photo 12", "Radio 24 Oslo Berlin", "Hotel", "Menu 1", "foto"])
-@pytest.mark.parametrize("top", ["de", "fr", "it", "cz", "no"])
-def test_the_url_is_named_where_it_changes_the_answer(text: str, top: str) -> None:
-    words = "wetter-nachrichten" if top == "de" else "example"
-    with_url = page_of(f"<p>{text}", surroundings=Surroundings(f"http://www.{words}.{top}/{top}/"))
-    alone = page_of(f"<p>{text}")
-    if with_url.language != alone.language:
-        assert with_url.method == ("URL" if with_url.language else "none")
-
-
-def test_a_url_that_changes_an_answer_is_among_the_cases() -> None:
-    found = page_of("<p>Photo 12", surroundings=Surroundings("http://www.wetter-nachrichten.de/"))
-    assert (found.language, found.method) == ("de", "URL")
+@pytest.mark.parametrize(
+    ("text", "url", "alone", "language"),
+    [
+        ("Dobar dan svima", "http://www.vesti.rs/", "hr", "sr"),
+        ("Det er en god dag", "http://www.nyheter.no/", "da", "no"),
+        ("Kontakt", "http://www.nyheter.no/", None, "no"),
+    ],
+)
+def test_the_url_is_named_where_it_changes_the_answer(
+    text: str, url: str, alone: str | None, language: str
+) -> None:
+    assert page_of(f"<p>{text}").language == alone
+    found = page_of(f"<p>{text}", surroundings=Surroundings(url))
+    assert (found.language, found.method) == (language, "URL")
 
 
 def test_short_pages_and_those_beyond_ten_do_not_vote() -> None:
