@@ -93,6 +93,14 @@ def step(function: Function) -> Function:
     return cast(Function, numba.njit(**_BORROWING, forceinline=True)(function))
 
 
+def part(function: Function) -> Function:
+    """The function compiled once for the functions that call it, without counts of references.
+
+    Each call passes all fields of its tuples, but the code of a `step` is there for each call.
+    """
+    return cast(Function, numba.njit(**_BORROWING)(function))
+
+
 def _cached(function: Function, compile_it: Callable[[Any], Any]) -> Function:
     dispatcher = compile_it(function)
     cached: Any = _DigestCache

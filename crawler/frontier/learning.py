@@ -142,11 +142,11 @@ class Learner:
             self._swept = 0
 
     def rescore(
-        self, host: int, met: Sequence[ScoredUrl], leased: Collection[int]
+        self, host: int, met: Sequence[ScoredUrl], left_out: Collection[int]
     ) -> list[Rescored]:
         """Score anew after a page: the best of its host, the URLs it links to, part of a sweep.
 
-        The scores of URLs that are `leased`, by their ids, stay.
+        The scores of URLs that are leased or that left the queue, `left_out` by their ids, stay.
         """
         urls = {url.id: url for url in self._rows.best_of_host(host, HOST_QUEUE)}
         if self._swept is not None:
@@ -154,7 +154,7 @@ class Learner:
             urls |= {url.id: url for url in swept}
             self._swept = swept[-1].id if len(swept) == SWEPT_A_PAGE else None
         urls |= {url.id: url for url in met}
-        rescored = self._changed([url for url in urls.values() if url.id not in leased])
+        rescored = self._changed([url for url in urls.values() if url.id not in left_out])
         self._rows.set_scores((each.after, each.url) for each in rescored)
         return rescored
 

@@ -417,9 +417,10 @@ class SqliteFrontier:
         learner = self._learner
         if learner is None:
             return []
-        learner.forget([pick.url_id, *(url for _, url in dropped)])
+        gone = {pick.url_id, *(url for _, url in dropped)}
+        learner.forget(gone)
         leased = {other.url_id for other in self._leased.values()}
-        rescored = learner.rescore(host.id, outcome.met, leased)
+        rescored = learner.rescore(host.id, outcome.met, leased | gone)
         learner.store()
         return rescored
 

@@ -2,7 +2,8 @@
 
 One worker, and no host ever rests. Filters, orderings and the frontier decide as they do live
 (`crawler.strategies`, `crawler.frontier.sqlite`); their rules are written a second time in
-`crawler.simulate.kernel`, which is compiled, and tests compare the two.
+`crawler.simulate.kernel` and `crawler.simulate.focuskernel`, which are compiled, and tests compare
+the two.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,16 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import SettingError
+from crawler.simulate import focusing
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import Filter, Unit
+from crawler.strategies.focus.belief import Prior
 
 if TYPE_CHECKING:
     from crawler.simulate import kernel
     from crawler.simulate.drawing import Drawing
+    from crawler.simulate.focuskernel import Focused
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "perfect")
+ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
 them stand the names in `WebGraph.scores`."""
 
@@ -64,6 +68,8 @@ class Simulation:
     `filter.directory_depth`. `host_cap` 0: any number of URLs of a host. `seeds` are vertices,
     None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
     `limit` pages, None: when nothing is left that can be downloaded.
+
+    `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships.
     """
 
     filter: Filter
@@ -73,6 +79,8 @@ class Simulation:
     seeds: Sequence[int] | npt.NDArray[np.int32] | None = None
     random_state: int = 0
     limit: int | None = None
+    evidence: focusing.GraphEvidence | None = None
+    prior: Prior | None = None
 
     def check(self, graph: WebGraph) -> None:
         """Raise `SettingError` for an ordering or a number that cannot be simulated."""
@@ -140,6 +148,8 @@ class _Crawl:
             _frozen(_tiers(graph, ordering, target)),
         )
         self._state = _states(graph, target)
+        self._target = target
+        self._focused: Focused | None = None
 
     def begin(self) -> None:
         """Queue the seeds."""
@@ -154,6 +164,8 @@ class _Crawl:
         else:
             self._state |= np.uint8(kernel.WANTED)
         self._memory = _memory(self._graph, self._rules, self._state, min(self._until, n_pages))
+        if self._rules.kind == kernel.LEARNED:
+            self._focused = self._focus()
         self._is_complete = False
         self._waiting = _frozen(seeds)
 
@@ -164,6 +176,20 @@ class _Crawl:
         parent = np.empty(self._graph.n_vertices, np.int32)
         web = self._web
         mark_wanted(web.link_start, web.link_target, seeds, self._state, reached, parent)
+
+    def _focus(self) -> "Focused":
+        simulation, graph = self._simulation, self._graph
+        focusing.mark_labelled(graph, self._state)
+        evidence = simulation.evidence or focusing.GraphEvidence.of(graph, self._target)
+        prior = simulation.prior or Prior.shipped()
+        return focusing.focused(graph, evidence, prior, self._web, self._rules, self._memory)
+
+    def _crawl(self, seeds: npt.NDArray[np.int32], until: int) -> int:
+        if self._focused is None:
+            return self._kernel.crawl(self._web, self._rules, self._memory, seeds, until)
+        from crawler.simulate import focuskernel
+
+        return focuskernel.crawl(self._focused, seeds, until)
 
     @property
     def n_pages(self) -> int:
@@ -177,7 +203,7 @@ class _Crawl:
             _refill(memory.drawing, self._random)
         until = min(self._until, self.n_pages + _PAGES_A_CALL)
         seeds, self._waiting = self._waiting, _frozen(np.empty(0, np.int32))
-        ended = kernel.crawl(self._web, self._rules, memory, seeds, until) == kernel.ENDED
+        ended = self._crawl(seeds, until) == kernel.ENDED
         # After the last page of the graph no URL in the queue gives another page.
         self._is_complete = ended or self.n_pages == self._graph.n_pages
         return not ended and self.n_pages < self._until
@@ -205,6 +231,8 @@ def _kind(graph: WebGraph, ordering: str) -> int:
         return kernel.DRAW
     if ordering == "soft":
         return kernel.SOFT
+    if ordering == "focus":
+        return kernel.LEARNED
     if ordering in ("bfs", "perfect"):
         # Without redirects the first found is always the nearest.
         return kernel.DEPTH if graph.has_redirects else kernel.FIFO
@@ -268,10 +296,11 @@ def _memory(
     n_units = graph.n_servers + (graph.n_directories if rules.by_directory else 0)
     n_units = n_units if rules.uses_relevance else 1
     is_keyed = kind in (kernel.DEPTH, kernel.SCORE)
+    is_numbered = kind in (kernel.SOFT, kernel.LEARNED)
     n_words = n_fetchable // 64 + 1 if kind == kernel.SOFT else 1
     return kernel.Memory(
         state=state,
-        number=np.empty(graph.n_vertices if kind == kernel.SOFT else 1, np.int32),
+        number=np.empty(graph.n_vertices if is_numbered else 1, np.int32),
         found=np.empty(n_fetchable, np.int32),
         depth=np.empty(n_fetchable, np.int32),
         downloaded=np.zeros(n_units, np.int32),

@@ -44,9 +44,10 @@ LOW: Final = 0x10
 HIGH: Final = 0x20
 SETTLED: Final = 0x30
 
-FIFO, SOFT, DEPTH, SCORE, DRAW = range(5)
+FIFO, SOFT, DEPTH, SCORE, DRAW, LEARNED = range(6)
 """How the next URL is found: first found; from links of relevant pages first; least depth; best
-score; drawn uniformly."""
+score; drawn uniformly; best score of those that follow what the crawl learns
+(`crawler.simulate.focuskernel`)."""
 
 N_PAGES, QUEUED, STORED, SEEN, REJECTED, HOST_FULL, DROPPED = range(7)
 FOUND, FIRST_LOW = range(7, HEAP)
@@ -182,7 +183,7 @@ def tolerance_after(rules: Rules, downloads: int) -> int:
 
 
 @step
-def _unit(web: WebArrays, rules: Rules, vertex: int) -> int:
+def unit_of(web: WebArrays, rules: Rules, vertex: int) -> int:
     """The server of a vertex, or its directory, which has a number after those of all servers."""
     if not rules.uses_relevance:
         return 0
@@ -192,9 +193,9 @@ def _unit(web: WebArrays, rules: Rules, vertex: int) -> int:
 
 
 @step
-def _is_dropped(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
+def is_dropped(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
     """Whether the unit of a vertex is irrelevant, so that its queued URLs are void."""
-    return rules.uses_relevance and bool(memory.is_dropped[_unit(web, rules, vertex)])
+    return rules.uses_relevance and bool(memory.is_dropped[unit_of(web, rules, vertex)])
 
 
 # --- Links
@@ -206,7 +207,7 @@ def _is_seen(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
     place = memory.state[target] & PLACE
     if place == SETTLED:
         return True
-    return place != UNSEEN and not _is_dropped(web, rules, memory, target)
+    return place != UNSEEN and not is_dropped(web, rules, memory, target)
 
 
 @step
@@ -221,13 +222,13 @@ def _see_again(rules: Rules, memory: Memory, source: Source, target: int) -> Non
 
 
 @step
-def _is_admitted(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> bool:
+def is_admitted(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> bool:
     """Whether the filter lets a link into the queue."""
     if source.is_seed_list:
         return True
     downloaded = relevant = 0
     if rules.uses_relevance:
-        unit = _unit(web, rules, target)
+        unit = unit_of(web, rules, target)
         downloaded, relevant = int(memory.downloaded[unit]), int(memory.relevant[unit])
     if source.is_vouched_for:
         is_accepted = not drops(downloaded, relevant, rules, source.tolerance)
@@ -287,7 +288,7 @@ def _queue(web: WebArrays, rules: Rules, memory: Memory, source: Source, target:
 def _store(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> None:
     """Count a URL as queued, and queue it if it can be fetched."""
     if rules.uses_relevance:
-        memory.unit_queued[_unit(web, rules, target)] += 1
+        memory.unit_queued[unit_of(web, rules, target)] += 1
     memory.counts[STORED] += 1
     memory.counts[QUEUED] += 1
     place = LOW
@@ -301,7 +302,7 @@ def _follow(web: WebArrays, rules: Rules, memory: Memory, source: Source, target
     """Store the target of a link, or count why not."""
     if _is_seen(web, rules, memory, target):
         _see_again(rules, memory, source, target)
-    elif not _is_admitted(web, rules, memory, source, target):
+    elif not is_admitted(web, rules, memory, source, target):
         memory.counts[REJECTED] += 1
     elif not _takes_slot(web, rules, memory, target):
         memory.counts[HOST_FULL] += 1
@@ -310,7 +311,7 @@ def _follow(web: WebArrays, rules: Rules, memory: Memory, source: Source, target
 
 
 @step
-def _prefetch_targets(
+def prefetch_targets(
     web: WebArrays, rules: Rules, memory: Memory, targets: Ints, first: int, end: int
 ) -> None:
     for link in range(first, min(end, first + _LINKS_AHEAD)):
@@ -375,28 +376,26 @@ def _next(web: WebArrays, rules: Rules, memory: Memory, until: int) -> int:
         if number == EMPTY:
             return ENDED
         _prefetch_pages(web, rules, memory, number)
-        if not _is_dropped(web, rules, memory, int(memory.found[number])):
+        if not is_dropped(web, rules, memory, int(memory.found[number])):
             return number
     return PAUSED
 
 
 @step
-def _settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
+def settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
     """Take a URL out of the queue for good and count its page for its unit."""
-    vertex, depth = int(memory.found[number]), int(memory.depth[number])
+    vertex, depth = int(np.int64(memory.found[number])), int(memory.depth[number])
     memory.state[vertex] |= SETTLED
     memory.counts[QUEUED] -= 1
     status = memory.state[vertex] & STATUS
     is_page, is_redirect = bool(status == PAGE), bool(status == REDIRECT)
     is_relevant = memory.state[vertex] & RELEVANT != 0
-    unit, unit_relevant = _unit(web, rules, vertex), 0
+    unit, unit_relevant = unit_of(web, rules, vertex), 0
     if rules.uses_relevance:
         memory.unit_queued[unit] -= 1
         memory.downloaded[unit] += is_page
         memory.relevant[unit] += is_relevant
         unit_relevant = int(memory.relevant[unit])
-    if is_redirect and rules.host_cap:
-        memory.slots[web.server[vertex]] -= 1
     return Source(
         vertex=vertex,
         unit=unit,
@@ -416,24 +415,23 @@ def _undraw(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> Non
     drawing, server = memory.drawing, int(web.server[source.vertex])
     for at in range(drawing.admitted[server]):
         vertex = int(memory.found[drawing.first[server] + at])
-        if memory.state[vertex] & PLACE == LOW and _unit(web, rules, vertex) == source.unit:
+        if memory.state[vertex] & PLACE == LOW and unit_of(web, rules, vertex) == source.unit:
             change(drawing, server, at, int(web.tier[server]), -1)
 
 
 @step
-def _drop(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> None:
-    """Void the queued URLs of a page's unit, which has turned irrelevant."""
+def drop_unit(memory: Memory, source: Source) -> int:
+    """Void the queued URLs of a page's unit, which has turned irrelevant; return their number."""
     dropped = memory.unit_queued[source.unit]
     memory.is_dropped[source.unit] = 1
     memory.unit_queued[source.unit] = 0
     memory.counts[DROPPED] += dropped
     memory.counts[QUEUED] -= dropped
-    if rules.host_cap:
-        memory.slots[web.server[source.vertex]] -= dropped
+    return int(dropped)
 
 
 @step
-def _record(memory: Memory, vertex: int) -> None:
+def record(memory: Memory, vertex: int) -> None:
     """Add a page to the course."""
     memory.order[memory.counts[N_PAGES]] = vertex
     memory.queue[memory.counts[N_PAGES]] = memory.counts[QUEUED]
@@ -455,8 +453,10 @@ def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int)
         number = _next(web, rules, memory, until)
         if number < 0:
             return number
-        source = _settle(web, rules, memory, number)
+        source = settle(web, rules, memory, number)
         vertex = source.vertex
+        if rules.host_cap and memory.state[vertex] & STATUS == REDIRECT:
+            memory.slots[web.server[vertex]] -= 1
         is_dropping = source.is_page and drops(
             int(memory.downloaded[source.unit]), source.unit_relevant, rules, source.tolerance
         )
@@ -464,10 +464,12 @@ def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int)
             _undraw(web, rules, memory, source)
         first = int(web.link_start[vertex])
         end = first if memory.state[vertex] & STATUS == FAILED else int(web.link_start[vertex + 1])
-        _prefetch_targets(web, rules, memory, web.link_target, first, end)
+        prefetch_targets(web, rules, memory, web.link_target, first, end)
         for link in range(first, end):
             _follow(web, rules, memory, source, int(web.link_target[link]))
         if is_dropping:
-            _drop(web, rules, memory, source)
+            dropped = drop_unit(memory, source)
+            if rules.host_cap:
+                memory.slots[web.server[vertex]] -= dropped
         if source.is_page:
-            _record(memory, vertex)
+            record(memory, vertex)

@@ -15,6 +15,7 @@ from crawler.run import open_run
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.strategies import SEED, make_ordering
 from crawler.strategies.filters import Filter
+from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import Confidence, Ordering
 from crawler.visit import Download, Reading, Visitor, VisitRules
 
@@ -113,6 +114,7 @@ def crawl_live(
         draw=rule.draw,
         lifts=rule.lifts,
         doubts_up_to=rule.doubts_up_to,
+        prior=rule.prior if isinstance(rule, Focus) else None,
         patience_s=2.0,
         host_cap=host_cap,
         budget_pages=limit,

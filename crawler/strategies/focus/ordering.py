@@ -3,10 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, EvidenceOf, evidence_of
 from crawler.strategies.orderings import Draw, LinkSource
+
+DOUBTS_UP_TO: Final = 0.0
+"""A URL with these log-odds or less is not expected in the target language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,7 @@ class Focus:
     prior: Prior = field(repr=False)
     name: str = "focus"
     draw: Draw = Draw.FIRST
-    doubts_up_to: float | None = 0.0
+    doubts_up_to: float | None = DOUBTS_UP_TO
     lifts: bool = False
 
     @classmethod

@@ -1,0 +1,191 @@
+"""What a simulation of the ordering `focus` needs of a graph: the evidence about URLs, their units.
+
+A graph with URLs has the evidence that their text gives. It does not know which URLs pages declare
+to be in a language (`hreflang`, sitemaps). A graph without URLs has the top-level domains of its
+servers, if these are known, and no other evidence; its units are servers and directories.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from crawler.frontier.learning import HOST_QUEUE
+from crawler.frontier.rules import FrontierRules
+from crawler.simulate.webgraph import PAGE, WebGraph
+from crawler.strategies.focus.belief import Belief, Prior
+from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
+from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
+from crawler.strategies.focus.ordering import DOUBTS_UP_TO
+
+if TYPE_CHECKING:
+    from crawler.simulate import kernel
+    from crawler.simulate.focuskernel import FocusArrays, Focused, Learned
+    from crawler.simulate.hostqueues import HostQueues
+
+_CHUNK: Final = 50_000
+_NO_UNIT: Final = -1
+
+Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphEvidence:
+    """The evidence about the vertices of a graph for one target language.
+
+    `facts` float32 (E, 5) are those of `Evidence`: of each vertex, or with `by_server` of each
+    server. `deepest` int32 (V,) and `parent` int32 (U,) are as in `focuskernel.FocusArrays`.
+    """
+
+    facts: npt.NDArray[np.float32]
+    deepest: Ints
+    parent: Ints
+    by_server: bool
+
+    @classmethod
+    def of(cls, graph: WebGraph, target: str) -> "GraphEvidence":
+        """Find the evidence and the units; costs some microseconds for each URL of a graph."""
+        if graph.has_urls:
+            deepest, parent = _units_of_urls(graph)
+            return cls(_facts_of_urls(graph, target), deepest, parent, by_server=False)
+        deepest, parent = _units_of_servers(graph)
+        return cls(_facts_of_servers(graph, target), deepest, parent, by_server=True)
+
+    @property
+    def arrays(self) -> "FocusArrays":
+        """The arguments of the compiled crawl."""
+        from crawler.simulate.focuskernel import FocusArrays
+
+        return FocusArrays(self.facts, self.deepest, self.parent, self.by_server)
+
+
+def _urls(graph: WebGraph) -> Iterator[tuple[int, list[str]]]:
+    for first in range(0, graph.n_vertices, _CHUNK):
+        last = min(first + _CHUNK, graph.n_vertices)
+        yield first, [graph.url(vertex) for vertex in range(first, last)]
+
+
+def _facts(urls: Sequence[str], target: str) -> npt.NDArray[np.float32]:
+    nothing_declared: Mapping[str, bool] = {}
+    found = evidence_of(target, None)(urls, nothing_declared)
+    return np.array(found, np.float32).reshape(-1, len(Evidence._fields))
+
+
+def _facts_of_urls(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
+    facts = np.empty((graph.n_vertices, len(Evidence._fields)), np.float32)
+    for first, urls in _urls(graph):
+        facts[first : first + len(urls)] = _facts(urls, target)
+    return facts
+
+
+def _facts_of_servers(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
+    facts = np.zeros((graph.n_servers, len(Evidence._fields)), np.float32)
+    if graph.server_domain is not None:
+        place = Evidence._fields.index("top_level")
+        urls = [f"http://a.{domain}/" for domain in graph.domains]
+        marks = _facts(urls, target)[:, place] if urls else np.empty(0, np.float32)
+        # The last row is that of servers without a domain, whose index is -1.
+        facts[:, place] = np.append(marks, np.float32(0))[graph.server_domain]
+    return facts
+
+
+def _units_of_urls(graph: WebGraph) -> tuple[Ints, Ints]:
+    deepest, parent = np.empty(graph.n_vertices, np.int32), [_NO_UNIT]
+    parent.clear()
+    number_of: dict[str, int] = {}
+    for first, urls in _urls(graph):
+        for vertex, url in enumerate(urls, first):
+            unit = _NO_UNIT
+            for name in units_of(url):
+                above, unit = unit, number_of.setdefault(name, len(number_of))
+                if unit == len(parent):
+                    parent.append(above)
+            deepest[vertex] = unit
+    return deepest, np.array(parent, np.int32)
+
+
+def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
+    """Each server is a registered domain of its own: units are domains, servers, directories."""
+    n, directory = graph.n_servers, graph.page_directory
+    has_directory = np.flatnonzero(directory >= 0)
+    server_of = np.zeros(graph.n_directories, np.int32)
+    server_of[directory[has_directory]] = graph.page_server[has_directory]
+    parent = np.concatenate((np.full(n, _NO_UNIT), np.arange(n), n + server_of)).astype(np.int32)
+    deepest = np.where(directory >= 0, 2 * n + directory, n + graph.page_server)
+    return deepest.astype(np.int32), parent
+
+
+def focused(
+    graph: WebGraph,
+    evidence: GraphEvidence,
+    prior: Prior,
+    web: "kernel.WebArrays",
+    rules: "kernel.Rules",
+    memory: "kernel.Memory",
+) -> "Focused":
+    """Return the arguments of a compiled crawl that begins with a prior."""
+    from crawler.simulate.focuskernel import Focused, FocusRules
+
+    cap = FrontierRules(prior=prior, host_cap=rules.host_cap).queue_cap
+    return Focused(
+        web,
+        rules,
+        memory,
+        evidence.arrays,
+        FocusRules(cap, DOUBTS_UP_TO, prior.strength),
+        _learned(graph, evidence, Belief(prior), len(memory.found)),
+        _queues(graph, len(memory.found)),
+    )
+
+
+def mark_labelled(graph: WebGraph, state: npt.NDArray[np.uint8]) -> None:
+    """Mark the pages whose language is known."""
+    from crawler.simulate.focuskernel import LABELLED
+
+    state[(graph.page_language >= 0) & (graph.page_status == PAGE)] |= np.uint8(LABELLED)
+
+
+def _learned(
+    graph: WebGraph, evidence: GraphEvidence, belief: Belief, n_fetchable: int
+) -> "Learned":
+    from crawler.simulate.focuskernel import NO_SWEEP, Learned
+
+    return Learned(
+        labelled=np.zeros(len(evidence.parent), np.int32),
+        relevant=np.zeros(len(evidence.parent), np.int32),
+        links=np.zeros((n_fetchable, N_LINKS), np.uint8),
+        queued=np.zeros(graph.n_servers, np.int32),
+        failed=np.zeros(graph.n_servers, np.int32),
+        mean=belief.mean,
+        covariance=belief.covariance,
+        total=np.zeros(2, np.int64),
+        swept=np.full(1, NO_SWEEP, np.int64),
+        row=np.empty(N_FEATURES),
+        gain=np.empty(N_FEATURES),
+        facts=np.empty(len(Evidence._fields)),
+        tallies=np.empty(2 * N_UNITS),
+        chosen=np.empty(HOST_QUEUE, np.int32),
+        waiting=np.empty(HOST_QUEUE + 1, np.int32),
+    )
+
+
+def _queues(graph: WebGraph, n_fetchable: int) -> "HostQueues":
+    from crawler.simulate.hostqueues import HostQueues
+    from crawler.simulate.queues import EMPTY
+
+    n = graph.n_servers
+    first = np.zeros(n + 1, np.int32)
+    fetchable = graph.page_server[graph.page_status != 0]
+    np.cumsum(np.bincount(fetchable, minlength=n), out=first[1:])
+    return HostQueues(
+        first=first,
+        size=np.zeros(n, np.int32),
+        heap=np.empty(n_fetchable, np.int32),
+        place=np.full(n_fetchable, EMPTY, np.int32),
+        score=np.empty(n_fetchable, np.float64),
+        ready=np.empty(n, np.int32),
+        rank=np.full(n, EMPTY, np.int32),
+        servers=np.zeros(1, np.int64),
+    )

@@ -1,0 +1,479 @@
+"""The compiled simulation of the ordering `focus`, whose scores follow what the crawl learns.
+
+The rules of `crawler.frontier.learning`, and of the frontier around it, are written here a second
+time, in the same order, with the arithmetic of `crawler.strategies.focus.kernel`; tests compare
+the two. Links, filters and pages are those of `crawler.simulate.kernel`.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.compiled import borrowing, part, step
+from crawler.frontier.learning import (
+    HOST_QUEUE,
+    LEAST_CHANGE,
+    MOST_TRIED,
+    SWEPT_A_PAGE,
+    is_checkpoint,
+)
+from crawler.simulate import hostqueues
+from crawler.simulate.hostqueues import HostQueues
+from crawler.simulate.kernel import (
+    ENDED,
+    FOUND,
+    HOST_FULL,
+    LOW,
+    N_PAGES,
+    PAUSED,
+    PLACE,
+    QUEUED,
+    REJECTED,
+    RELEVANT,
+    SEED_LIST,
+    SEEN,
+    SETTLED,
+    STATUS,
+    STORED,
+    UNSEEN,
+    Bytes,
+    Ints,
+    Longs,
+    Memory,
+    Rules,
+    Source,
+    WebArrays,
+    drop_unit,
+    drops,
+    is_admitted,
+    is_dropped,
+    prefetch_targets,
+    record,
+    settle,
+    unit_of,
+)
+from crawler.simulate.queues import EMPTY
+from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
+from crawler.strategies.focus.belief import MOST_COUNTED
+from crawler.strategies.focus.kernel import fill, learn_from, score_of
+
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+LABELLED: Final = 0x40
+"""The bit of a vertex's state that is set for a page whose language is known."""
+SEED: Final = 0x80
+"""Set for seeds and the URLs to which they redirect: the live crawl has no evidence about them."""
+
+NO_SWEEP: Final = -1
+"""The place of a sweep that is over."""
+_is_checkpoint = step(is_checkpoint)
+
+
+class FocusArrays(NamedTuple):
+    """The evidence about vertices, and their units.
+
+    `facts` (E, 5) are those of each vertex, or with `by_server` of each server. A vertex has the
+    unit `deepest` (V,), that lies in `parent` (U,), and so on up to a registered domain, which has
+    the parent -1.
+    """
+
+    facts: Floats
+    deepest: Ints
+    parent: Ints
+    by_server: bool
+
+
+class FocusRules(NamedTuple):
+    """The rules of a frontier that learns: see `crawler.frontier.rules.FrontierRules`.
+
+    `strength` is that of the prior.
+    """
+
+    queue_cap: int
+    doubts_up_to: float
+    strength: float
+
+
+class Learned(NamedTuple):
+    """All that changes beside `Memory`, whose `slots` are here those of fetched URLs.
+
+    The records of units `labelled` and `relevant` (U,); `links` (F, 4), the pages that link to a
+    queued URL, by number; `queued` (S,) URLs of servers, and their `failed` (S,) ones; the weights
+    `mean` (k,) and `covariance` (k, k) after `total` (2,) pages with a label, and relevant ones;
+    `swept` (1,), the number at which a sweep goes on. The others are written over: the features
+    `row` of a URL, its `facts` and `tallies`, `gain`, and the best numbers of a server, `chosen`
+    and `waiting`.
+    """
+
+    labelled: Ints
+    relevant: Ints
+    links: Bytes
+    queued: Ints
+    failed: Ints
+    mean: Doubles
+    covariance: Doubles
+    total: Longs
+    swept: Longs
+    row: Doubles
+    gain: Doubles
+    facts: Doubles
+    tallies: Doubles
+    chosen: Ints
+    waiting: Ints
+
+
+class Focused(NamedTuple):
+    """The arguments of a crawl in one."""
+
+    web: WebArrays
+    rules: Rules
+    memory: Memory
+    evidence: FocusArrays
+    focus: FocusRules
+    learned: Learned
+    queues: HostQueues
+
+
+class Page(NamedTuple):
+    """A settled URL as the source of links: its `source`, its server, and the number of its URL.
+
+    `place` is that of `Links` which it adds to for URLs of other hosts, -1: it has no label.
+    `inherits` is true for a redirect, whose target has the links of the redirect.
+    """
+
+    source: Source
+    server: int
+    number: int
+    place: int
+    inherits: bool
+
+
+# --- Scores
+
+
+@step
+def _read_tallies(evidence: FocusArrays, learned: Learned, vertex: int) -> None:
+    """Write the records of a vertex's units, from the registered domain down."""
+    learned.tallies[:] = 0.0
+    at, unit = 0, int(evidence.deepest[vertex])
+    while unit >= 0:
+        at += 2
+        unit = int(evidence.parent[unit])
+    unit = int(evidence.deepest[vertex])
+    while unit >= 0:
+        at -= 2
+        learned.tallies[at] = learned.labelled[unit]
+        learned.tallies[at + 1] = learned.relevant[unit]
+        unit = int(evidence.parent[unit])
+
+
+@step
+def _read(of: Focused, vertex: int) -> None:
+    """Write the evidence about a vertex, and the records of its units."""
+    _read_tallies(of.evidence, of.learned, vertex)
+    at = int(of.web.server[vertex]) if of.evidence.by_server else vertex
+    is_seed = of.memory.state[vertex] & SEED != 0
+    for column in range(len(of.learned.facts)):
+        of.learned.facts[column] = 0.0 if is_seed else of.evidence.facts[at, column]
+
+
+@part
+def _find_features(learned: Learned, number: int, strength: float) -> None:
+    """Write the features of the URL with a number, whose facts and tallies are there."""
+    rate = (learned.total[1] + 0.5) / (learned.total[0] + 1.0)
+    links = learned.links[number]
+    fill(learned.facts, links, learned.tallies, rate, strength, learned.row)
+
+
+@part
+def _score(learned: Learned, number: int, strength: float) -> float:
+    """The log-odds of the URL with a number, whose facts and tallies are there."""
+    _find_features(learned, number, strength)
+    return score_of(learned.row, learned.mean, learned.covariance)
+
+
+@step
+def _score_now(of: Focused, number: int) -> float:
+    """The log-odds that the URL with a number has now."""
+    _read(of, int(of.memory.found[number]))
+    return _score(of.learned, number, of.focus.strength)
+
+
+@step
+def _rescore(of: Focused, number: int) -> None:
+    """Score a URL anew if it is queued; a small change is not written (`Learner.rescore`)."""
+    if of.queues.place[number] == EMPTY:
+        return
+    before = of.queues.score[number]
+    now = _score_now(of, number)
+    if abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0):
+        server = int(of.web.server[of.memory.found[number]])
+        hostqueues.set_score(of.queues, server, number, now)
+
+
+# --- Links
+
+
+@step
+def _is_full(host_cap: int, slots: Ints, server: int) -> bool:
+    return host_cap > 0 and slots[server] >= host_cap
+
+
+@step
+def _is_seen(of: Focused, target: int) -> bool:
+    """Whether a URL is settled, or queued and not dropped with its unit or its host."""
+    place = of.memory.state[target] & PLACE
+    if place in (SETTLED, UNSEEN):
+        return bool(place == SETTLED)
+    server = int(of.web.server[target])
+    is_full = _is_full(of.rules.host_cap, of.memory.slots, server)
+    # A host that just became full has its queue until the links of the page are followed.
+    has_left = is_full and of.learned.queued[server] == 0
+    return not (has_left or is_dropped(of.web, of.rules, of.memory, target))
+
+
+@step
+def _count_link(of: Focused, page: Page, number: int) -> None:
+    """Count a page that links to a queued URL (`LinkingPage.links`)."""
+    links = of.learned.links
+    if page.inherits:
+        for place in range(links.shape[1]):
+            total = links[number, place] + links[page.number, place]
+            links[number, place] = min(total, MOST_COUNTED)
+    elif page.place >= 0:
+        is_here = of.web.server[of.memory.found[number]] == page.server
+        place = page.place + 2 * is_here
+        links[number, place] = min(links[number, place] + 1, MOST_COUNTED)
+
+
+@step
+def _store(of: Focused, page: Page, target: int) -> None:
+    """Count a URL as queued, and queue it by its score if it can be fetched."""
+    memory, server = of.memory, int(of.web.server[target])
+    if of.rules.uses_relevance:
+        memory.unit_queued[unit_of(of.web, of.rules, target)] += 1
+    of.learned.queued[server] += 1
+    memory.counts[STORED] += 1
+    memory.counts[QUEUED] += 1
+    memory.state[target] |= LOW
+    if page.source.is_seed_list or (page.inherits and page.source.depth == 0):
+        memory.state[target] |= SEED
+    if memory.state[target] & STATUS:
+        number = int(memory.counts[FOUND])
+        memory.counts[FOUND] += 1
+        memory.number[target] = number
+        memory.found[number] = target
+        memory.depth[number] = page.source.depth
+        _count_link(of, page, number)
+        hostqueues.add_url(of.queues, server, number, _score_now(of, number))
+
+
+@step
+def _follow(of: Focused, page: Page, target: int) -> None:
+    """Store the target of a link, or count why not."""
+    counts = of.memory.counts
+    if _is_seen(of, target):
+        counts[SEEN] += 1
+        if of.memory.state[target] & PLACE == LOW and of.memory.state[target] & STATUS:
+            _count_link(of, page, int(of.memory.number[target]))
+    elif not is_admitted(of.web, of.rules, of.memory, page.source, target):
+        counts[REJECTED] += 1
+    else:
+        cap, server = of.focus.queue_cap, int(of.web.server[target])
+        has_long_queue = cap > 0 and of.learned.queued[server] >= cap
+        if has_long_queue or _is_full(of.rules.host_cap, of.memory.slots, server):
+            counts[HOST_FULL] += 1
+        else:
+            _store(of, page, target)
+
+
+# --- Pages
+
+
+@step
+def _has_fallen(of: Focused, number: int) -> bool:
+    """Score the best URL anew; True if it is then not the best (`SqliteFrontier._fell`)."""
+    queues = of.queues
+    now, before = _score_now(of, number), queues.score[number]
+    other = hostqueues.best_of_others(queues)
+    if now > before - LEAST_CHANGE or (other == EMPTY and now > of.focus.doubts_up_to):
+        return False
+    if other != EMPTY and now >= queues.score[other]:
+        return False
+    server = int(of.web.server[of.memory.found[number]])
+    hostqueues.set_score(queues, server, number, now)
+    return True
+
+
+@step
+def _take(of: Focused) -> int:
+    """The number of the next URL, or EMPTY."""
+    for tried in range(MOST_TRIED):
+        number = hostqueues.best(of.queues)
+        if number == EMPTY or tried == MOST_TRIED - 1 or not _has_fallen(of, number):
+            return number
+    return EMPTY
+
+
+@step
+def _learn(of: Focused, number: int) -> int:
+    """Learn from a page; return the place of `Links` that it adds to, -1 for no label."""
+    learned, vertex = of.learned, int(of.memory.found[number])
+    state = of.memory.state[vertex]
+    if not state & LABELLED:
+        return EMPTY
+    is_relevant = bool(state & RELEVANT)
+    _read(of, vertex)
+    _find_features(learned, number, of.focus.strength)
+    learn_from(learned.row, is_relevant, learned.mean, learned.covariance, learned.gain)
+    learned.total[0] += 1
+    learned.total[1] += is_relevant
+    unit = int(of.evidence.deepest[vertex])
+    while unit >= 0:
+        learned.labelled[unit] += 1
+        learned.relevant[unit] += is_relevant
+        unit = int(of.evidence.parent[unit])
+    if _is_checkpoint(int(learned.total[0])):
+        learned.swept[0] = 0
+    return 0 if is_relevant else 1
+
+
+@step
+def _take_slot(host_cap: int, slots: Ints, failed: Ints, server: int, is_page: bool) -> None:
+    """Count a fetched URL for its host (`Admitter.take_slot`)."""
+    slots[server] += is_page or failed[server] >= host_cap // 2
+    failed[server] += not is_page
+
+
+@step
+def _settle(of: Focused, number: int) -> Page:
+    """Learn from a URL's page and take the URL out of the queue for good."""
+    vertex = int(of.memory.found[number])
+    server = int(np.int64(of.web.server[vertex]))
+    place = _learn(of, number)
+    hostqueues.remove_url(of.queues, server, number)
+    of.learned.queued[server] -= 1
+    is_redirect = bool(of.memory.state[vertex] & STATUS == REDIRECT)
+    if of.rules.host_cap and not is_redirect:
+        is_page = bool(of.memory.state[vertex] & STATUS == PAGE)
+        _take_slot(of.rules.host_cap, of.memory.slots, of.learned.failed, server, is_page)
+    source = settle(of.web, of.rules, of.memory, number)
+    return Page(source, server, number, place, is_redirect)
+
+
+@step
+def _drop_unit(of: Focused, page: Page) -> None:
+    """Drop the queued URLs of a page's unit, which has turned irrelevant."""
+    queues, server = of.queues, page.server
+    of.learned.queued[server] -= drop_unit(of.memory, page.source)
+    if not of.rules.by_directory:
+        hostqueues.clear(queues, server)
+        return
+    first, before, left = int(queues.first[server]), int(queues.size[server]), 0
+    for at in range(before):
+        number = queues.heap[first + at]
+        if unit_of(of.web, of.rules, int(of.memory.found[number])) == page.source.unit:
+            queues.place[number] = EMPTY
+        else:
+            queues.heap[first + left] = number
+            left += 1
+    queues.size[server] = left
+    hostqueues.reorder(queues, server, before)
+
+
+# --- Scores anew
+
+
+@step
+def _next_swept(swept: Longs, place: Ints, n_found: int) -> int:
+    """The next queued number of a sweep, or EMPTY at its end."""
+    while swept[0] != NO_SWEEP and swept[0] < n_found:
+        number = int(swept[0])
+        swept[0] += 1
+        if place[number] != EMPTY:
+            return number
+    swept[0] = NO_SWEEP
+    return EMPTY
+
+
+@step
+def _met_before(state: Bytes, numbers: Ints, target: int, n_before: int) -> int:
+    """The number of a queued URL if it had one before the page, else EMPTY."""
+    if state[target] & PLACE != LOW or not state[target] & STATUS:
+        return EMPTY
+    number = int(np.int64(numbers[target]))
+    return number if number < n_before else EMPTY
+
+
+@step
+def _rescore_all(of: Focused, server: int, first: int, end: int, n_before: int) -> None:
+    """Score anew: the best of a page's host, part of a sweep, URLs that the page links to."""
+    learned = of.learned
+    n_best = hostqueues.best_of_server(
+        of.queues, server, HOST_QUEUE, learned.chosen, learned.waiting
+    )
+    n_swept = SWEPT_A_PAGE if learned.swept[0] != NO_SWEEP else 0
+    n_found = int(of.memory.counts[FOUND])
+    for at in range(n_best + n_swept + end - first):
+        if at < n_best:
+            number = int(np.int64(learned.chosen[at]))
+        elif at < n_best + n_swept:
+            number = _next_swept(learned.swept, of.queues.place, n_found)
+        else:
+            target = int(of.web.link_target[first + at - n_best - n_swept])
+            number = _met_before(of.memory.state, of.memory.number, target, n_before)
+        if number != EMPTY:
+            _rescore(of, number)
+
+
+# --- The crawl
+
+
+@step
+def _finish(of: Focused, page: Page, first: int, end: int, n_before: int) -> None:
+    """Drop URLs and score others anew after the links of a page are followed."""
+    source = page.source
+    if source.is_page and drops(
+        int(of.memory.downloaded[source.unit]),
+        source.unit_relevant,
+        of.rules,
+        source.tolerance,
+    ):
+        _drop_unit(of, page)
+    server = page.server
+    if _is_full(of.rules.host_cap, of.memory.slots, server):
+        of.memory.counts[QUEUED] -= of.learned.queued[server]
+        of.learned.queued[server] = 0
+        hostqueues.clear(of.queues, server)
+    _rescore_all(of, page.server, first, end, n_before)
+    if source.is_page:
+        record(of.memory, source.vertex)
+
+
+@borrowing
+def crawl(of: Focused, seeds: Ints, until: int) -> int:
+    """Queue seeds, crawl until there are `until` pages (PAUSED) or nothing is left (ENDED).
+
+    No filter applies to seeds, the host cap does.
+    """
+    page = Page(SEED_LIST, EMPTY, EMPTY, EMPTY, False)
+    targets, first, end = seeds, 0, len(seeds)
+    while True:
+        n_before = int(of.memory.counts[FOUND])
+        for link in range(first, end):
+            _follow(of, page, int(targets[link]))
+        if not page.source.is_seed_list:
+            _finish(of, page, first, end, n_before)
+        if of.memory.counts[N_PAGES] >= until:
+            return PAUSED
+        number = _take(of)
+        if number == EMPTY:
+            return ENDED
+        page = _settle(of, number)
+        targets, vertex = of.web.link_target, page.source.vertex
+        first = end = int(of.web.link_start[vertex])
+        if of.memory.state[vertex] & STATUS != FAILED:
+            end = int(of.web.link_start[vertex + 1])
+        prefetch_targets(of.web, of.rules, of.memory, targets, first, end)

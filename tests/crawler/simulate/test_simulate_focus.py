@@ -1,0 +1,158 @@
+"""The simulated ordering `focus` is the live one, page by page; its queues are in order."""
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from crawler.simulate import focusing, hostqueues
+from crawler.simulate.engine import Course, Simulation, simulate
+from crawler.simulate.queues import EMPTY
+from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
+from crawler.strategies.filters import make_filter
+from crawler.strategies.focus.belief import Prior
+from tests.support.simulatedwebs import crawl_live, random_graph
+
+CASES = [
+    ("none", 0, 0, (PAGE,)),
+    ("none", 0, 9, (PAGE, PAGE, PAGE, FAILED, REDIRECT)),
+    ("server-declining", 5, 7, (PAGE, PAGE, FAILED, REDIRECT)),
+    ("directory-conservative", 1, 0, (PAGE, PAGE, PAGE, REDIRECT)),
+]
+
+
+def focused(graph: WebGraph, filter_name: str = "none", tolerance: int = 0, cap: int = 0) -> Course:
+    rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
+    return simulate(graph, Simulation(filter=rule, ordering="focus", host_cap=cap))
+
+
+@pytest.mark.parametrize(("filter_name", "tolerance", "host_cap", "statuses"), CASES)
+def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
+    filter_name: str, tolerance: int, host_cap: int, statuses: tuple[int, ...], tmp_path: Path
+) -> None:
+    graph = random_graph(31 + tolerance, statuses=statuses)
+    course = focused(graph, filter_name, tolerance, host_cap)
+    live = crawl_live(
+        graph,
+        tmp_path,
+        filter=make_filter(filter_name, tolerance=tolerance, half_life=25),
+        ordering="focus",
+        host_cap=host_cap,
+        random_state=0,
+    )
+    assert len(course.order) > 10
+    assert course.order.tolist() == live.order
+    assert course.queue.tolist() == live.queue
+    for name in ("stored", "seen", "rejected", "host_full", "dropped_irrelevant"):
+        assert getattr(course, name) == live.counts.get(name, 0), name
+
+
+def without_urls(graph: WebGraph) -> WebGraph:
+    return replace(graph, url_start=None, url_bytes=None)
+
+
+def test_a_graph_without_urls_has_servers_and_directories_as_units() -> None:
+    graph = random_graph(3)
+    bare = focusing.GraphEvidence.of(without_urls(graph), "th")
+    whole = focusing.GraphEvidence.of(graph, "th")
+
+    def chain(evidence: focusing.GraphEvidence, vertex: int) -> list[int]:
+        units = [int(evidence.deepest[vertex])]
+        while evidence.parent[units[-1]] >= 0:
+            units.append(int(evidence.parent[units[-1]]))
+        return units
+
+    same: dict[int, int] = {}
+    for vertex in range(graph.n_vertices):
+        for one, other in zip(chain(bare, vertex), chain(whole, vertex), strict=True):
+            assert same.setdefault(one, other) == other
+    assert len(set(same.values())) == len(same)
+    top_level = whole.facts[:, 2]
+    assert set(top_level.tolist()) == {0.0, 1.0}
+    assert (bare.facts[graph.page_server, 2] == top_level).all()
+    assert not np.delete(bare.facts, 2, axis=1).any()
+
+
+def test_a_graph_without_urls_is_crawled_by_domains_and_records() -> None:
+    graph = without_urls(random_graph(6, vertices=600, servers=40))
+    limit = int(graph.relevant().sum())
+    rule = make_filter("none")
+    harvest = {
+        name: int(
+            graph.relevant()[
+                simulate(graph, Simulation(filter=rule, ordering=name, limit=limit)).order
+            ].sum()
+        )
+        for name in ("focus", "bfs", "random", "soft")
+    }
+    assert max(harvest, key=lambda name: harvest[name]) == "focus"
+    assert focused(replace(graph, server_domain=None)).is_complete
+
+
+def test_a_limit_ends_a_crawl_where_the_whole_one_would_have_been() -> None:
+    graph, rule = random_graph(2, statuses=[PAGE, UNKNOWN]), make_filter("none")
+    whole = focused(graph)
+    assert whole.is_complete
+    assert (graph.page_status[whole.order] == PAGE).all()
+    assert whole.queue[-1] > 0
+    part = simulate(graph, Simulation(filter=rule, ordering="focus", limit=7))
+    assert part.order.tolist() == whole.order[:7].tolist()
+    assert not part.is_complete
+
+
+def test_the_weights_that_a_crawl_begins_with_are_an_argument() -> None:
+    graph, shipped = random_graph(2), Prior.shipped()
+    turned = replace(shipped, mean=tuple(-weight for weight in shipped.mean))
+    evidence = focusing.GraphEvidence.of(graph, "th")
+    orders = [
+        simulate(
+            graph,
+            Simulation(
+                filter=make_filter("none"), ordering="focus", evidence=evidence, prior=prior
+            ),
+        ).order.tolist()
+        for prior in (None, shipped, turned)
+    ]
+    assert orders[0] == orders[1] != orders[2]
+
+
+def test_the_best_url_of_all_servers_is_first_however_scores_change() -> None:
+    chance, n_servers, n_urls = Random(5), 5, 60
+    first = np.arange(0, n_servers * n_urls + 1, n_urls, dtype=np.int32)
+    size = n_servers * n_urls
+    queues = hostqueues.HostQueues(
+        first=first,
+        size=np.zeros(n_servers, np.int32),
+        heap=np.empty(size, np.int32),
+        place=np.full(size, EMPTY, np.int32),
+        score=np.zeros(size),
+        ready=np.empty(n_servers, np.int32),
+        rank=np.full(n_servers, EMPTY, np.int32),
+        servers=np.zeros(1, np.int64),
+    )
+    found, waiting = np.empty(8, np.int32), np.empty(9, np.int32)
+    queued: dict[int, float] = {}
+    for _ in range(600):
+        number, score = chance.randrange(size), float(chance.randrange(12))
+        server = number % n_servers
+        if number not in queued:
+            hostqueues.add_url(queues, server, number, score)
+            queued[number] = score
+        elif chance.random() < 0.3:
+            hostqueues.remove_url(queues, server, number)
+            del queued[number]
+        else:
+            hostqueues.set_score(queues, server, number, score)
+            queued[number] = score
+        ranked = sorted(queued, key=lambda each: (-queued[each], each))
+        assert hostqueues.best(queues) == (ranked[0] if ranked else EMPTY)
+        others = [each for each in ranked if each % n_servers != ranked[0] % n_servers]
+        assert hostqueues.best_of_others(queues) == (others[0] if others else EMPTY)
+        own = [each for each in ranked if each % n_servers == server]
+        n_found = hostqueues.best_of_server(queues, server, 8, found, waiting)
+        assert n_found == min(8, len(own))
+        assert set(found[:n_found].tolist()) == set(own[:8])
+    hostqueues.clear(queues, 0)
+    assert hostqueues.best_of_server(queues, 0, 8, found, waiting) == 0
