@@ -84,11 +84,20 @@ ORDERINGS = tuple(_MAKERS)
 """The names of the orderings."""
 
 
-def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:
+def make_ordering(
+    name: str, language: str, *, model: Path | None = None, without: Sequence[str] = ()
+) -> Ordering:
     """Return the ordering with that name for a target language.
+
+    `focus` does not use the features `without`, for an ablation.
 
     `model` is the file of the URL model, None: the one that ships. Raises KeyError for a name not
     in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language, and
     `classifiers.errors.ModelError` if it cannot be read.
     """
-    return _MAKERS[name](language, model)
+    ordering = _MAKERS[name](language, model)
+    if without and name == "focus":
+        from crawler.strategies.focus.ordering import Focus
+
+        ordering = Focus.of(language, model, without)
+    return ordering

@@ -25,9 +25,12 @@ class Focus:
     lifts: bool = False
 
     @classmethod
-    def of(cls, language: str, model: Path | None) -> "Focus":
-        """Return the ordering for a target language, with the file of a URL model; None: ours."""
-        return cls(evidence_of(language, model), Prior.shipped())
+    def of(cls, language: str, model: Path | None, without: Sequence[str] = ()) -> "Focus":
+        """Return the ordering for a target language, with the file of a URL model; None: ours.
+
+        It does not use the features `without`.
+        """
+        return cls(evidence_of(language, model), Prior.shipped().without(without))
 
     def evidence(self, urls: Sequence[str], source: LinkSource) -> Sequence[Evidence]:
         """Return the evidence about links of a page."""

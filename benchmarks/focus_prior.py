@@ -1,0 +1,162 @@
+"""The weights with which a crawl with `focus` begins, learned from crawls in other languages.
+
+Crawls known webs in some languages and keeps what the crawl learned from: the features of each page
+with a label, and whether it was relevant. Every crawl has weights of its own; they come from one
+normal distribution, whose mean and covariance are estimated from all crawls by the EM algorithm
+(Laird and Ware 1982, "Random-effects models for longitudinal data", with a normal approximation of
+each crawl's posterior). That distribution is the prior of the next crawl. `--spread` is added to
+each variance, because other webs differ from each other more than these do.
+
+    python -m benchmarks.focus_prior --cache FOLDER --crawls unseen-plain-11:nl,pl docs:pt,tr
+"""
+
+import argparse
+import json
+import pickle
+import time
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest import mock
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.focus_crawl import KeptReadings, KnownCrawl, Strategy, reader_of
+from benchmarks.focus_webs import open_known
+from benchmarks.proxyweb import require
+from crawler.strategies.focus.belief import SHIPPED, Belief, Prior, Standing
+from crawler.strategies.focus.features import FEATURES
+
+Floats = npt.NDArray[np.float64]
+
+ROUNDS = 15
+FIRST_VARIANCE = 0.3
+
+
+class Lesson(NamedTuple):
+    """What one crawl learned from: features (n, k), and which of n pages were relevant."""
+
+    crawl: str
+    features: Floats
+    relevant: Floats
+
+
+def lessons(crawls: Sequence[str], pages: int, folder: Path) -> Iterator[Lesson]:
+    """Crawl, or read what an earlier call kept in `folder`."""
+    readings = cache(lambda web: KeptReadings(folder, web))
+    for name, _, langs in (crawl.partition(":") for crawl in crawls):
+        web = open_known(name, reader_of(readings), folder)
+        kept = readings("docs" if name.startswith("docs") else name)
+        for lang in langs.split(","):
+            path = folder / f"lesson-{name}-{lang}-{pages}-{len(FEATURES)}.pickle"
+            if not path.exists():
+                found = _learned(KnownCrawl(web, lang, kept, web.url_model), pages)
+                path.write_bytes(pickle.dumps(Lesson(f"{name} {lang}", *found)))
+            lesson: Lesson = pickle.loads(path.read_bytes())  # our own file
+            print(f"{lesson.crawl}: {len(lesson.relevant)} pages", flush=True)
+            yield lesson
+
+
+def _learned(crawl: KnownCrawl, pages: int) -> tuple[Floats, Floats]:
+    """Crawl with `focus`; return the features of the pages with a label, and their relevance."""
+    rows: list[Floats] = []
+    answers: list[bool] = []
+    learn = Belief.learn
+
+    def noting(belief: Belief, standing: Standing, *, is_relevant: bool) -> None:
+        rows.append(belief.features([standing])[0])
+        answers.append(is_relevant)
+        learn(belief, standing, is_relevant=is_relevant)
+
+    with mock.patch.object(Belief, "learn", noting):
+        crawl.course(Strategy("focus"), pages)
+    return np.array(rows), np.array(answers, np.float64)
+
+
+def fit(lesson: Lesson, mean: Floats, precision: Floats) -> tuple[Floats, Floats]:
+    """Return the most probable weights of a crawl under a prior, and their covariance."""
+    rows, relevant = lesson.features, lesson.relevant
+    weights = mean.copy()
+
+    def loss(of: Floats) -> float:
+        odds = rows @ of
+        told = np.logaddexp(0, odds) - relevant * odds
+        return float(told.sum() + (of - mean) @ precision @ (of - mean) / 2)
+
+    for _ in range(30):
+        share = 1 / (1 + np.exp(-np.clip(rows @ weights, -40, 40)))
+        slope = rows.T @ (share - relevant) + precision @ (weights - mean)
+        curve = (rows * (share * (1 - share))[:, None]).T @ rows + precision
+        step, size = np.linalg.solve(curve, slope), 1.0
+        while loss(weights - size * step) > loss(weights) and size > 1e-4:
+            size /= 2
+        weights = weights - size * step
+        if np.abs(size * step).max() < 1e-7:
+            break
+    covariance: Floats = np.linalg.inv(curve)
+    return weights, covariance
+
+
+def estimate(crawls: Sequence[Lesson]) -> tuple[Floats, Floats]:
+    """Return mean and covariance of the weights over crawls."""
+    pooled = Lesson(
+        "all",
+        np.concatenate([each.features for each in crawls]),
+        np.concatenate([each.relevant for each in crawls]),
+    )
+    k = len(FEATURES)
+    mean: Any = fit(pooled, np.zeros(k), np.eye(k) / 10)[0]
+    covariance: Any = np.eye(k) * FIRST_VARIANCE
+    for _ in range(ROUNDS):
+        own = [fit(each, mean, np.linalg.inv(covariance)) for each in crawls]
+        weights = np.array([each for each, _ in own])
+        mean = weights.mean(axis=0)
+        between = (weights - mean).T @ (weights - mean)
+        covariance = (between + sum(within for _, within in own)) / len(own)
+    return mean, covariance
+
+
+def main() -> None:
+    """Write the prior."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--crawls", nargs="+", required=True, help="WEB:LANG,LANG")
+    parser.add_argument("--pages", type=int, default=1200)
+    parser.add_argument("--spread", type=float, default=0.05)
+    parser.add_argument("--strength", type=float, default=Prior.shipped().strength)
+    parser.add_argument("--out", type=Path, default=SHIPPED)
+    arguments = parser.parse_args()
+    require()
+    found = [
+        each
+        for each in lessons(arguments.crawls, arguments.pages, arguments.cache)
+        if 20 <= each.relevant.sum() < len(each.relevant)
+    ]
+    mean, covariance = estimate(found)
+    covariance = covariance + np.eye(len(FEATURES)) * arguments.spread
+    for name, weight, variance in zip(FEATURES, mean, covariance.diagonal(), strict=True):
+        print(f"{name:42} {weight:8.3f} +- {variance**0.5:.3f}")
+    card = {
+        "made": time.strftime("%Y-%m-%d"),
+        "with": "benchmarks/focus_prior.py",
+        "crawls": [each.crawl for each in found],
+        "pages": int(sum(len(each.relevant) for each in found)),
+        "relevant": int(sum(each.relevant.sum() for each in found)),
+        "spread": arguments.spread,
+    }
+    prior = {
+        "card": card,
+        "features": FEATURES,
+        "strength": arguments.strength,
+        "mean": [round(weight, 4) for weight in mean.tolist()],
+        "covariance": [[round(value, 5) for value in row] for row in covariance.tolist()],
+    }
+    arguments.out.write_text(json.dumps(prior, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
