@@ -78,7 +78,7 @@ def _learned(crawl: KnownCrawl, pages: int) -> tuple[Floats, Floats]:
 def fit(lesson: Lesson, mean: Floats, precision: Floats) -> tuple[Floats, Floats]:
     """Return the most probable weights of a crawl under a prior, and their covariance."""
     rows, relevant = lesson.features, lesson.relevant
-    weights = mean.copy()
+    weights: Any = mean.copy()
 
     def loss(of: Floats) -> float:
         odds = rows @ of
