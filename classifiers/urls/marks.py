@@ -17,6 +17,7 @@ from classifiers.urls.batch import encode
 from classifiers.urls.clues import HOST, KEYED, LOCALE, SEGMENT, SUFFIX, TOP, find_clues, key_of
 
 Marks = npt.NDArray[np.int8]
+Flags = npt.NDArray[np.bool_]
 
 _OF_A_CODE = (HOST, SEGMENT, LOCALE, KEYED, SUFFIX)
 """The kinds of clues that a code may be; the value of any parameter is too often a word."""
@@ -29,25 +30,30 @@ def marks(urls: Sequence[str], language: str) -> Marks:
     1 stands for the language, -1 for another, 0 for none. A URL with a code of the language and one
     of another, as in `/de/en/`, has 1. Raises `LanguageError` for a language that is not known.
     """
-    keys, columns, signs = _table(language)
+    keys, kinds = _table(language)
     batch = encode(urls)
     rows = find_clues(batch.buffer, len(batch), keys)
     found: Marks = np.zeros((len(urls), 2), np.int8)
-    for sign in (-1, 1):
-        for column in (0, 1):
-            wanted = np.append((columns == column) & (signs == sign), False)
-            found[wanted[rows].any(axis=1), column] = sign
+    for column, sign, is_one in kinds:
+        found[is_one[rows].any(axis=1), column] = sign
     return found
 
 
 @lru_cache(maxsize=8)
-def _table(language: str) -> tuple[npt.NDArray[np.uint64], Marks, Marks]:
-    """Return the keys of all marks, sorted, and for each its column and its sign."""
+def _table(language: str) -> tuple[npt.NDArray[np.uint64], list[tuple[int, int, Flags]]]:
+    """Return the keys of all marks, sorted, and which of them are of each column and sign.
+
+    The last flag of each is that of a missing mark, False.
+    """
     of_key = {key: (column, -1) for key, column in _of_others(language)}
     of_key |= {key: (column, 1) for key, column in _of_language(language)}
     keys = sorted(of_key)
-    columns, signs = zip(*(of_key[key] for key in keys), strict=True)
-    return np.array(keys, np.uint64), np.array(columns, np.int8), np.array(signs, np.int8)
+    kinds = [
+        (column, sign, np.array([*(of_key[key] == (column, sign) for key in keys), False]))
+        for sign in (-1, 1)
+        for column in (0, 1)
+    ]
+    return np.array(keys, np.uint64), kinds
 
 
 def _of_language(language: str) -> Iterator[tuple[int, int]]:

@@ -176,6 +176,23 @@ class UrlModel:
         logits, _ = self._logits(batch, self._all_scores(batch), prior)
         return _softmax(logits[:, : len(self.named_languages)])
 
+    def shares_and_scores(
+        self, urls: Sequence[str], language: str, prior: Prior | None = None
+    ) -> tuple[Scores, Scores]:
+        """The probability of a language and its decision value, (n_urls,) each.
+
+        Both are 0 if the model knows nothing of the language.
+        """
+        batch = encode(urls)
+        shares = scores = np.zeros(len(batch), np.float32)
+        if language in self.named_languages:
+            of_all = self._all_scores(batch)
+            logits, _ = self._logits(batch, of_all, prior)
+            shares = _softmax(logits)[:, self.named_languages.index(language)]
+            if language in self._index:
+                scores = of_all[:, self._index[language]]
+        return shares, scores
+
     def evidence(self, urls: Sequence[str]) -> Scores:
         """Log-likelihood ratios in nats for `named_languages`, (n_urls, n_named).
 

@@ -83,8 +83,19 @@ class Prior:
         total = sum(others.values())
         return cls({**others, language: total * share / (1 - share)}, UNLISTED)
 
+    @cached_property
+    def _logs(self) -> dict[tuple[str, ...], Floats]:
+        """The answers of `log_of`, by languages."""
+        return {}
+
     def log_of(self, languages: Sequence[str]) -> Floats:
         """The logarithms of the shares of some languages among each other, (n_languages,)."""
+        key = tuple(languages)
+        if key not in self._logs:
+            self._logs[key] = self._log_of(key)
+        return self._logs[key]
+
+    def _log_of(self, languages: Sequence[str]) -> Floats:
         shares = np.array([self.shares.get(code, self.rest) for code in languages], np.float64)
         if not shares.any():
             raise ValueError("the prior rules out every language of the model")

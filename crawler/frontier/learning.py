@@ -9,7 +9,6 @@ At rare checkpoints a sweep goes over the whole queue, some URLs at each page.
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from crawler.frontier.base import Link
@@ -19,7 +18,7 @@ from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
 from crawler.url import host_of
 
-HOST_QUEUE: Final = 64
+HOST_QUEUE: Final = 32
 """The best URLs of a page's host that are scored anew after the page."""
 
 SWEPT_A_PAGE: Final = 256
@@ -31,6 +30,7 @@ LEAST_CHANGE: Final = 0.05
 MOST_TRIED: Final = 16
 """The most URLs that are scored anew to find the one that is fetched next."""
 
+_NOTHING: Final = Evidence()
 _KEPT_TALLIES: Final = 200_000
 _FIRST_CHECKPOINT: Final = 1000
 
@@ -51,6 +51,14 @@ class Rescored(NamedTuple):
     url: int
     before: float
     after: float
+
+
+class Odds(NamedTuple):
+    """The log-odds of a queued URL, its score in the queue, and what each feature adds."""
+
+    odds: float
+    score: float
+    reasons: str
 
 
 class LinkingPage(NamedTuple):
@@ -98,17 +106,17 @@ class Learner:
 
     def scored(self, links: Sequence[Link], hosts: Sequence[str], page: LinkingPage) -> list[Link]:
         """Return new links with the scores that they have now."""
-        standings = [
-            Standing(link.evidence or Evidence(), page.links(host))
+        known = [
+            (link.url, link.evidence or _NOTHING, page.links(host))
             for link, host in zip(links, hosts, strict=True)
         ]
-        scores = self._scores(standings, [link.url for link in links])
-        return [replace(link, score=s) for link, s in zip(links, scores, strict=True)]
+        scores = self._belief.scores(self._standings(known))
+        return [Link(link.url, s, link.evidence) for link, s in zip(links, scores, strict=True)]
 
     def keep(self, urls: Iterable[tuple[int, Link, Links, int]]) -> None:
         """Store the evidence of URLs that entered the queue: id, link, its links, falls."""
         self._rows.add(
-            (url, link.evidence or Evidence(), links, falls) for url, link, links, falls in urls
+            (url, link.evidence or _NOTHING, links, falls) for url, link, links, falls in urls
         )
 
     def meet(self, links: Mapping[int, Link], page: LinkingPage) -> list[ScoredUrl]:
@@ -173,10 +181,14 @@ class Learner:
         found = self._rows.by_id([url])
         return found[0] if found else None
 
-    def now(self, url: ScoredUrl) -> tuple[float, float]:
-        """Return the log-odds of a queued URL now, and its score in the queue."""
-        odds = self._scores([Standing(url.evidence, url.links)], [url.url])[0]
-        return odds, fallen(odds, url.falls, self._doubts_up_to)
+    def odds(self, url: int) -> Odds | None:
+        """Return the log-odds of a queued URL now; None if it is not known any more."""
+        found = self.url(url)
+        if found is None:
+            return None
+        standing = self._standing(found)
+        odds, reasons = self._belief.explained(standing)
+        return Odds(odds, fallen(odds, found.falls, self._doubts_up_to), reasons)
 
     def set_score(self, url: int, score: float) -> None:
         """Store the score of a queued URL."""
@@ -188,31 +200,23 @@ class Learner:
         if found is not None:
             self._rows.add([(url, found.evidence, found.links, found.falls + falls)])
 
-    def reasons(self, url: ScoredUrl) -> str:
-        """Return what each feature adds to the log-odds of a URL."""
-        return self._belief.reasons(self._standing(url))
-
     # Records of units.
 
     def _standing(self, url: ScoredUrl) -> Standing:
-        units = units_of(url.url)
-        found = self._of_units([units])
-        tallies = tuple(number for unit in units for number in found[unit])
-        return Standing(url.evidence, url.links, tallies)
+        return self._standings([(url.url, url.evidence, url.links)])[0]
 
-    def _scores(self, standings: Sequence[Standing], urls: Sequence[str]) -> list[float]:
-        units = list(map(units_of, urls))
+    def _standings(self, urls: Sequence[tuple[str, Evidence, Links]]) -> list[Standing]:
+        units = [units_of(url) for url, _, _ in urls]
         found = self._of_units(units)
-        with_tallies = [
-            replace(each, tallies=tuple(number for unit in of for number in found[unit]))
-            for each, of in zip(standings, units, strict=True)
+        return [
+            Standing(evidence, links, tuple([number for unit in of for number in found[unit]]))
+            for (_, evidence, links), of in zip(urls, units, strict=True)
         ]
-        return self._belief.scores(with_tallies)
 
     def _changed(self, urls: Sequence[ScoredUrl]) -> list[Rescored]:
-        standings = [Standing(url.evidence, url.links) for url in urls]
+        standings = self._standings([(url.url, url.evidence, url.links) for url in urls])
         rescored = []
-        for url, odds in zip(urls, self._scores(standings, [u.url for u in urls]), strict=True):
+        for url, odds in zip(urls, self._belief.scores(standings), strict=True):
             score = fallen(odds, url.falls, self._doubts_up_to)
             if abs(score - url.score) >= LEAST_CHANGE or (score > 0) != (url.score > 0):
                 rescored.append(Rescored(url.host, url.id, url.score, score))
@@ -220,16 +224,14 @@ class Learner:
 
     def _of_units(self, urls: Iterable[Collection[str]]) -> Mapping[str, tuple[int, int]]:
         """Return the tallies of units, from memory or from the database."""
-        units = dict.fromkeys((unit for of in urls for unit in of), (0, 0))
-        missing = [unit for unit in units if unit not in self._tallies]
+        kept = self._tallies
+        units = {unit for of in urls for unit in of}
+        missing = [unit for unit in units if unit not in kept]
         if missing:
-            self._tallies.update(dict.fromkeys(missing, (0, 0)))
-            self._tallies.update(
-                (unit, (labelled, relevant))
-                for unit, labelled, relevant in self._rows.tallies(missing)
-            )
-        for unit in units:
-            units[unit] = self._tallies[unit]
-        while len(self._tallies) > _KEPT_TALLIES:
-            self._tallies.popitem(last=False)
-        return units
+            kept.update(dict.fromkeys(missing, (0, 0)))
+            for unit, labelled, relevant in self._rows.tallies(missing):
+                kept[unit] = labelled, relevant
+        found = {unit: kept[unit] for unit in units}
+        while len(kept) > _KEPT_TALLIES:
+            kept.popitem(last=False)
+        return found

@@ -39,6 +39,7 @@ from crawler.frontier.learning import (
     NO_PAGE,
     Learner,
     LinkingPage,
+    Odds,
     Rescored,
 )
 from crawler.frontier.rules import FrontierRules
@@ -211,54 +212,49 @@ class SqliteFrontier:
         self._wake_rested(now)
         if self._is_budget_leased():
             return None
-        pick = self._take(now)
-        if pick is None:
+        taken = self._take(now)
+        if taken is None:
             return None
+        pick, odds = taken
         host = pick.host
         self._doubt.lease(pick.score)
         host.is_ready, host.is_leased = False, True
         if not pick.url_id:
             url_id = self._storage.url_at(host.id, pick.score, pick.first_id, pick.offset)
             pick = Pick(host, pick.score, url_id)
-        lease = self._explained(self._storage.lease(pick.url_id), pick)
+        lease = self._storage.lease(pick.url_id)
+        if odds is not None:
+            lease = replace(lease, score=odds.odds, reasons=odds.reasons)
         self._leased[lease.fingerprint] = pick
         return lease
 
-    def _take(self, now: float) -> Pick | None:
-        """Take the best URL; if its score has fallen meanwhile, the next best is tried."""
+    def _take(self, now: float) -> tuple[Pick, Odds | None] | None:
+        """Take the best URL; if its score has fallen meanwhile, the next best is tried.
+
+        With an ordering that learns, return its log-odds too.
+        """
         for is_last in (*[False] * (MOST_TRIED - 1), True):
             best = self._best()
             if best is None or self._doubt.hopes_for_better(best, now):
                 return None
             pick = self._selection.take()
-            if pick is None or self._learner is None or is_last:
-                return pick
-            if not self._fell(self._learner, pick):
-                return pick
+            if pick is None:
+                return None
+            odds = None if self._learner is None else self._learner.odds(pick.url_id)
+            if self._learner is None or odds is None or is_last or self._stands(pick, odds.score):
+                return pick, odds
+            with self._storage.transaction():
+                self._learner.set_score(pick.url_id, odds.score)
+            self._count_moved(pick.host, pick.score, odds.score)
+            self._selection.put(pick.host)
         return None
 
-    def _fell(self, learner: Learner, pick: Pick) -> bool:
-        """Return True if a taken URL is not the best any more; it is then queued again."""
-        url = learner.url(pick.url_id)
-        if url is None:
-            return False
-        score, others = learner.now(url)[1], self._selection.best()
-        if score > pick.score - LEAST_CHANGE or (others is None and score > self._doubt.threshold):
-            return False
-        if others is not None and score >= others:
-            return False
-        with self._storage.transaction():
-            learner.set_score(pick.url_id, score)
-        self._count_moved(pick.host, pick.score, score)
-        self._selection.put(pick.host)
-        return True
-
-    def _explained(self, lease: Lease, pick: Pick) -> Lease:
-        """Return a lease with the log-odds of its URL now, and their reasons."""
-        url = None if self._learner is None else self._learner.url(pick.url_id)
-        if self._learner is None or url is None:
-            return lease
-        return replace(lease, score=self._learner.now(url)[0], reasons=self._learner.reasons(url))
+    def _stands(self, pick: Pick, score: float) -> bool:
+        """Return True if a taken URL is still the best with the score that it has now."""
+        others = self._selection.best()
+        if score > pick.score - LEAST_CHANGE:
+            return True
+        return score > self._doubt.threshold if others is None else score >= others
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""

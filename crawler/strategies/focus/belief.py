@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -54,8 +54,7 @@ class Prior:
         return Prior(mean, rows, self.strength)
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """All that is known of one URL: its evidence, the pages that link to it, its units' records.
 
     `links` are the numbers of pages with a label that link to it, at most `MOST_COUNTED` each:
@@ -119,9 +118,14 @@ class Belief:
         self.labelled += 1
         self.relevant += is_relevant
 
-    def reasons(self, standing: Standing) -> str:
-        """Return what each feature of a URL adds to its log-odds, in order, as one short text."""
-        return " ".join(f"{part:.3g}" for part in self.features([standing])[0] * self.mean)
+    def explained(self, standing: Standing) -> tuple[float, str]:
+        """Return the log-odds of a URL, and what each feature adds to it as one short text."""
+        from crawler.strategies.focus.kernel import scores_of
+
+        rows = self.features([standing])
+        parts = (rows[0] * self.mean).tolist()
+        odds = float(scores_of(rows, self.mean, self.covariance)[0])
+        return odds, " ".join([f"{part:.3g}" for part in parts])
 
     def packed(self) -> tuple[bytes, bytes]:
         """Return mean and covariance as bytes."""

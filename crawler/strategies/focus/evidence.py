@@ -1,6 +1,7 @@
 """The evidence about a link that is known before its page is fetched."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ from crawler.url import host_of
 _MOST_NATS = 8.0
 _MOST_DECISION = 3.0
 _LEAST_SHARE = 1e-9
+_SAID = {None: 0.0, True: 1.0, False: -1.0}
+_KEPT_URLS = 65_536
 MAX_DEPTH = 4
 """The most segments of a path that make a unit of a URL."""
 
@@ -32,11 +35,15 @@ class Evidence(NamedTuple):
     declared: float = 0.0
 
 
+Facts = tuple[float, float, float, float]
+"""The first four fields of `Evidence`."""
+
 EvidenceOf = Callable[[Sequence[str], Mapping[str, bool]], Sequence[Evidence]]
 """Returns the evidence of URLs; the mapping has those with a declared language, True: the target's.
 """
 
 
+@lru_cache(_KEPT_URLS)
 def units_of(url: str) -> tuple[str, ...]:
     """Return the units of a URL: its registered domain, host, and first directories.
 
@@ -65,22 +72,27 @@ def evidence_of(language: str, model: Path | None) -> EvidenceOf:
 
     url_model = UrlModel.load(model)
     prior = Prior.crawl(language)
-    named = url_model.named_languages
-    column = named.index(language) if language in named else None
+    is_named = language in url_model.named_languages
+    kept: dict[str, Facts] = {}
+
+    def facts(urls: Sequence[str]) -> Iterator[Facts]:
+        share, decisions = url_model.shares_and_scores(urls, language, prior)
+        share = share.astype(np.float64).clip(_LEAST_SHARE, 1 - _LEAST_SHARE)
+        odds = np.log(share / (1 - share)).clip(-_MOST_NATS, _MOST_NATS).astype(np.float32)
+        odds = odds if is_named else np.zeros(len(urls))
+        decisions = decisions.clip(-_MOST_DECISION, _MOST_DECISION)
+        top_level, code = marks(urls, language).T.astype(np.float64).tolist()
+        return zip(odds.tolist(), decisions.tolist(), top_level, code, strict=True)
 
     def of_urls(urls: Sequence[str], declared: Mapping[str, bool]) -> Sequence[Evidence]:
-        if not urls:
-            return []
-        odds = decisions = np.zeros(len(urls), np.float32)
-        if column is not None:
-            share = url_model.shares(urls, prior)[:, column].astype(np.float64)
-            share = share.clip(_LEAST_SHARE, 1 - _LEAST_SHARE)
-            odds = np.log(share / (1 - share)).clip(-_MOST_NATS, _MOST_NATS).astype(np.float32)
-        if language in url_model.languages:
-            decisions = url_model.score(urls, language).clip(-_MOST_DECISION, _MOST_DECISION)
-        said = [0.0 if (of := declared.get(url)) is None else (1.0 if of else -1.0) for url in urls]
-        top_level, code = marks(urls, language).T.astype(np.float64).tolist()
-        found = zip(odds.tolist(), decisions.tolist(), top_level, code, said, strict=True)
-        return [Evidence(*values) for values in found]
+        new = [url for url in urls if url not in kept]
+        if len(kept) + len(new) > _KEPT_URLS:
+            kept.clear()
+            new = list(urls)
+        if new:
+            kept.update(zip(new, facts(new), strict=True))
+        if not declared:
+            return [Evidence(*kept[url]) for url in urls]
+        return [Evidence(*kept[url], _SAID[declared.get(url)]) for url in urls]
 
     return of_urls

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from crawler.strategies.focus.belief import Belief, Prior, Standing
+from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence, EvidenceOf, evidence_of
 from crawler.strategies.orderings import Draw, LinkSource
 
@@ -39,10 +39,11 @@ class Focus:
         )
         return self.evidence_of(urls, declared)
 
-    def first_scores(self, evidence: Sequence[Evidence]) -> Sequence[float]:
-        """Return the log-odds of links before the crawl knows anything else."""
-        return Belief(self.prior).scores([Standing(each) for each in evidence])
+    @staticmethod
+    def first_scores(evidence: Sequence[Evidence]) -> Sequence[float]:
+        """Return a score of links by their URLs alone; the frontier computes that of its queue."""
+        return [each.named + each.decision + each.top_level + each.code for each in evidence]
 
     def scores(self, urls: Sequence[str], source: LinkSource) -> Sequence[float]:
-        """Return the log-odds of links before the crawl knows anything else."""
+        """Return a score of links by their URLs alone."""
         return self.first_scores(self.evidence(urls, source))
