@@ -1,11 +1,13 @@
 """Cost of generating a Web of the paper's size and of crawling it by each strategy.
 
-    python -m benchmarks.simulate [--scale 1] [--folder FOLDER] [--random-state 0]
+    python -m benchmarks.simulate [--scale 1] [--folder FOLDER] [--random-state 0] \
+        [--strategies NAME,NAME]
 
 At scale 1 the Web has the size of Tamura 2007: 18,344,127 pages, 39,078,795 vertices, 123,836,342
 links, 574,111 servers. One process generates it and writes it to a folder: a temporary one of 1.4
 GB, or FOLDER, whose graph is used again if there is one. Another process crawls it by every
-strategy of the paper's chapter 5. Seconds include everything that `simulate` does, except
+strategy of the paper's chapter 5, or by those named (`focus` only then, as it takes longer). Scale
+0.055 is a million pages. Seconds include everything that `simulate` does, except
 compilation, which is in numba's cache or done before. Peak memory is that of each process,
 including the mapped pages of the graph's files. Prints one JSON line, and a table on stderr.
 """
@@ -37,6 +39,7 @@ _STRATEGIES = [
     *((f"directory-conservative {t}", "directory-conservative", "soft", t) for t in (5, 10, 20)),
     ("perfect", "none", "perfect", 0),
 ]
+_FOCUS = ("focus", "none", "focus", 0)
 
 
 def peak_gb() -> float:
@@ -60,16 +63,17 @@ def made(folder: Path, scale: float, random_state: int) -> dict[str, float]:
     }
 
 
-def crawled(folder: Path) -> list[dict[str, object]]:
-    """Crawl a Web by each strategy."""
+def crawled(folder: Path, names: list[str]) -> list[dict[str, object]]:
+    """Crawl a Web by each strategy of these names; none: by all of the paper."""
+    strategies = [one for one in (*_STRATEGIES, _FOCUS) if one[0] in names] or _STRATEGIES
     warm = generate(WebMeasures().scaled(0.001))
-    for ordering in ("soft", "perfect"):
+    for ordering in {"soft", "perfect", *(ordering for _, _, ordering, _ in strategies)}:
         simulate(warm, Simulation(filter=make_filter("none"), ordering=ordering))
     began = time.perf_counter()
     graph = WebGraph.open(folder)
     rows: list[dict[str, object]] = [{"opened_seconds": round(time.perf_counter() - began, 1)}]
     is_relevant = graph.relevant()
-    for name, filter_name, ordering, tolerance in _STRATEGIES:
+    for name, filter_name, ordering, tolerance in strategies:
         rule = make_filter(filter_name, tolerance=tolerance)
         began, cpu = time.perf_counter(), time.process_time()
         course = simulate(graph, Simulation(filter=rule, ordering=ordering))
@@ -100,7 +104,12 @@ def main() -> None:
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--random-state", type=int, default=0)
+    parser.add_argument("--strategies", default="", help="names of the table, and focus")
     arguments = parser.parse_args()
+    names = [name for name in arguments.strategies.split(",") if name]
+    known = [name for name, *_ in (*_STRATEGIES, _FOCUS)]
+    if unknown := [name for name in names if name not in known]:
+        parser.error(f"no strategy {unknown[0]!r}; there are {', '.join(known)}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary) / "web"
         result: dict[str, object] = {"benchmark": "simulate", "scale": arguments.scale}
@@ -112,7 +121,7 @@ def main() -> None:
                 ).result()
             print(json.dumps(result["generator"]), file=sys.stderr, flush=True)
         with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-            result["crawls"] = pool.submit(crawled, folder).result()
+            result["crawls"] = pool.submit(crawled, folder, names).result()
         print(json.dumps(result))
 
 

@@ -29,8 +29,9 @@ _ADVICE_STATES = (0, 1, 2, 3, 4)
 _MANUAL = """\
 Without strategies and filters, all strategies of the paper are simulated: bfs, hard and soft
 focused, the three filters that know irrelevant servers or directories, and perfect, which knows
-where the relevant pages are. Strategies, filters and numbers are those of `langfocus crawl`: copy
-the arguments to crawl as it was simulated.
+where the relevant pages are. So are random, cctld, svm and focus, where the graph has what they
+need: domains of servers for cctld, URLs for svm. Strategies, filters and numbers are those of
+`langfocus crawl`: copy the arguments to crawl as it was simulated.
 
 The first random state starts at the seeds of the graph. With --random-seeds N each other random
 state starts at N relevant pages that it draws. Without it, a random state only changes the draws

@@ -17,14 +17,15 @@ from crawler.errors import SettingError
 from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
 from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
+from crawler.simulate.focusing import GraphEvidence
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, HALF_LIFE, PAPER_FILTERS, declines, make_filter
 from crawler.url import directory_of, host_of
 
 ARGUMENTS: Final = {
     "lang": "language to look for (default: the one that the graph was made for)",
-    "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, perfect, and "
-    "svm or any other whose scores the graph has (default: soft)",
+    "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, focus, perfect, "
+    "and svm or any other whose scores the graph has (default: soft)",
     "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
@@ -155,9 +156,10 @@ def make_plan(
 ) -> SimulationPlan:
     """Return the simulations that arguments ask for.
 
-    With neither strategies nor filters they are those of Tamura 2007, 5.1. Raises `SettingError`
-    for arguments that no simulation of the graph can use and `GraphError` for a language that none
-    of its pages is in.
+    With neither strategies nor filters they are those of Tamura 2007, 5.1, and those orderings of
+    `langfocus compare` for which the graph has what they need. Raises `SettingError` for arguments
+    that no simulation of the graph can use and `GraphError` for a language that none of its pages
+    is in.
     """
     for name in given:
         if name not in ARGUMENTS:
@@ -168,14 +170,19 @@ def make_plan(
         raise SettingError("-a host_cap: one number for all simulations")
     if len(set(random_states)) != len(random_states) or not random_states:
         raise SettingError("random states are different whole numbers, at least one")
-    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph), host_cap[0])))
+    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_cap[0])))
     return SimulationPlan(lang, cases, tuple(random_states), drawn_seeds, limit)
 
 
-def _pairs(given: Mapping[str, str], graph: WebGraph) -> list[tuple[str, str]]:
+def _pairs(given: Mapping[str, str], graph: WebGraph, lang: str) -> list[tuple[str, str]]:
     """The pairs of a strategy and a filter, in their order."""
     if "strategies" not in given and "filters" not in given:
-        return [("bfs", "none"), *(("soft", name) for name in PAPER_FILTERS), ("perfect", "none")]
+        return [
+            ("bfs", "none"),
+            *(("soft", name) for name in PAPER_FILTERS),
+            *((name, "none") for name in _of_links(graph, lang)),
+            ("perfect", "none"),
+        ]
     strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
     filters = _listed(given, "filters", "none", FILTERS)
     # The perfect strategy knows its pages beforehand, so no filter changes them.
@@ -183,6 +190,26 @@ def _pairs(given: Mapping[str, str], graph: WebGraph) -> list[tuple[str, str]]:
         (strategy, "none" if strategy == "perfect" else name)
         for strategy, name in product(strategies, filters)
     ]
+
+
+def _of_links(graph: WebGraph, lang: str) -> Iterator[str]:
+    """The orderings that score links, of those that a graph has for a language."""
+    yield "random"
+    if graph.server_domain is not None:
+        yield "cctld"
+    if _has_svm(graph, lang):
+        yield "svm"
+    yield "focus"
+
+
+def _has_svm(graph: WebGraph, lang: str) -> bool:
+    if "svm" in graph.scores and lang == graph.target:
+        return True
+    if not graph.has_urls:
+        return False
+    from classifiers.urls.model import UrlModel
+
+    return lang in UrlModel.load(None).languages
 
 
 def _cases(
@@ -266,6 +293,9 @@ class _Workers:
     ) -> None:
         self._graphs, self._plan = graphs, plan
         self._on_progress, self._measure = on_progress, measure
+        self._evidence: GraphEvidence | None = None
+        if any(case.strategy == "focus" for case in plan.cases):
+            self._evidence = GraphEvidence.of(graphs[plan.cases[0].directory_depth], plan.lang)
         self.stop = Event()
 
     def run(self, case: StrategyCase, state: int, yardstick: Yardstick) -> SimulatedCrawl:
@@ -292,6 +322,7 @@ class _Workers:
                 seeds=yardstick.seeds,
                 random_state=state,
                 limit=self._plan.limit,
+                evidence=self._evidence,
             ),
             on_progress=on_pages,
         )

@@ -136,13 +136,13 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
         assert f"Figure {number}" in captured.out
         assert f"Figure {number}" in html
     assert captured.out.isascii()
-    assert sum(line.startswith("[") for line in captured.err.splitlines()) == 13
-    assert "[13/13]" in captured.err
+    assert sum(line.startswith("[") for line in captured.err.splitlines()) == 17
+    assert "[17/17]" in captured.err
     assert_is_self_contained(html)
     assert html.count("<svg") == 5 + 3
     simulations = found["simulations"]
     assert isinstance(simulations, list)
-    assert len(simulations) == 13
+    assert len(simulations) == 17
     bfs = simulations[0]
     assert (bfs["name"], bfs["arguments"]) == (
         "bfs",
@@ -150,6 +150,7 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
     )
     assert bfs["figures_5_to_8"]["pages"][-1] == bfs["pages"] <= graph.n_pages
     assert "langfocus crawl -a lang=th -a strategy=soft -a filter=hard" in captured.out
+    assert "langfocus crawl -a lang=th -a strategy=focus -a filter=none" in captured.out
     assert found["graph"]["pages"] == graph.n_pages  # type: ignore[index]  # it is an object
     assert "largest queue" in captured.out
 
@@ -277,7 +278,7 @@ def test_an_interruption_keeps_what_was_done(
     monkeypatch.setattr(Watch, "done", interrupt)
     assert call("simulate", folder, "--json", tmp_path / "s.json") == 130
     captured = capsys.readouterr()
-    assert "interrupted after 2 of 13 crawls" in captured.err
+    assert "interrupted after 2 of 17 crawls" in captured.err
     found = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))
     assert len(found["simulations"]) == 2
 

@@ -29,12 +29,27 @@ def without_urls(graph: WebGraph) -> WebGraph:
     return replace(graph, url_start=None, url_bytes=None, scores={}, server_domain=None)
 
 
-def test_by_default_the_strategies_of_the_paper_are_simulated(graph: WebGraph) -> None:
+def test_by_default_the_strategies_of_the_paper_and_of_a_crawl_are_simulated(
+    graph: WebGraph,
+) -> None:
     names = [case.name for case in make_plan({}, graph).cases]
     assert names[:4] == ["bfs", "soft", "soft hard", "soft server T=5"]
     assert names[-1] == "perfect"
-    assert len(names) == 4 + 9
+    assert names[-5:-1] == ["random", "cctld", "svm", "focus"]
+    assert len(names) == 4 + 9 + 4
     assert len(set(names)) == len(names)
+
+
+def test_by_default_only_what_the_graph_has_scores_for_is_simulated(graph: WebGraph) -> None:
+    def names(graph: WebGraph, lang: str) -> list[str]:
+        return [case.name for case in make_plan({"lang": lang}, graph).cases][-5:]
+
+    assert names(without_urls(graph), "th")[-3:] == ["random", "focus", "perfect"]
+    assert "svm" in names(replace(graph, url_start=None, url_bytes=None), "th")
+    assert "svm" in names(graph, "en")  # by the URL model
+    assert "svm" not in names(replace(graph, url_start=None, url_bytes=None), "en")
+    unknown = replace(graph, languages=("xx", "en"), target="xx", scores={})
+    assert "svm" not in names(unknown, "xx")
 
 
 def test_lists_are_combined_and_only_where_they_make_a_difference(graph: WebGraph) -> None:
@@ -49,7 +64,7 @@ def test_lists_are_combined_and_only_where_they_make_a_difference(graph: WebGrap
 
 def test_what_was_simulated_can_be_crawled_with_the_same_arguments(graph: WebGraph) -> None:
     given = {
-        "strategies": "bfs,soft,random,cctld,svm",
+        "strategies": "bfs,soft,random,cctld,svm,focus",
         "filters": "none,hard,server,server-conservative,directory-conservative",
         "directory_depth": "1,2",
         "host_cap": "7",
