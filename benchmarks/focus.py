@@ -6,9 +6,9 @@ own answer. The harvest rate is that of the judge of the generated web: relevant
 answered with 200, each URL once. N pages are N pages answered with 200, so errors cost nothing.
 The perfect crawl, and the oracle that does not look ahead, are `benchmarks.focus_perfect`.
 
-A strategy is `ORDERING[/FILTER][~KIND+KIND]`: `svm`, `soft/server-conservative`, or `focus~host`
-without a kind of evidence. A web is `plain-SEED`, `hard-SEED`, `unseen-plain-SEED`,
-`unseen-hard-SEED`, `docs` or `docs-directories`.
+A strategy is `ORDERING[/FILTER][~KIND+KIND][@GOAL]`: `svm`, `soft/server-conservative`,
+`focus~host` without a kind of evidence, or `focus@servers` (`benchmarks.focus_goals`). A web is
+`plain-SEED`, `hard-SEED`, `unseen-plain-SEED`, `unseen-hard-SEED`, `docs` or `docs-directories`.
 
     python -m benchmarks.focus --cache FOLDER --langs ru,th --strategies svm,cctld \
         --webs plain-1,hard-1 --counts 1000,4000 --out results.jsonl

@@ -36,6 +36,7 @@ from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.robots import Verdict
 from crawler.strategies import make_ordering
+from crawler.strategies.focus.goal import COVERAGE, RELEVANT
 from crawler.visit import Download, Read, Reading, RetryRule
 from crawler.web.contract import Unreachable
 
@@ -56,12 +57,17 @@ class Course:
     """The pages of a crawl that were answered with 200, in their order, without repetition.
 
     `relevant` is the truth and `told` the decision of the crawl about each page. `scores` are those
-    before the fetch, None for seeds. `is_ended` is True if nothing was left to fetch.
+    before the fetch, None for seeds. `servers` are their hosts, `words` the clean words that the
+    crawl kept of each, `remaining` the relevant pages that it then expected in its queue, None if
+    it did not seek a coverage. `is_ended` is True if nothing was left to fetch.
     """
 
     relevant: list[bool] = field(default_factory=list)
     told: list[bool] = field(default_factory=list)
     scores: list[float | None] = field(default_factory=list)
+    servers: list[str] = field(default_factory=list)
+    words: list[int] = field(default_factory=list)
+    remaining: list[float | None] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     errors: int = 0
     is_ended: bool = False
@@ -69,23 +75,30 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """An ordering with a filter; `without` are the kinds of evidence that it must not use."""
+    """An ordering with a filter and a goal; `without` are kinds of evidence that it must not use.
+
+    With the goal `coverage` the crawl does not end at one, so that its estimate can be followed.
+    """
 
     ordering: str
     filter: str = "none"
     without: tuple[str, ...] = ()
+    goal: str = RELEVANT
 
     @classmethod
     def read(cls, text: str) -> "Strategy":
-        """Return the strategy of `ORDERING[/FILTER][~KIND+KIND]`."""
+        """Return the strategy of `ORDERING[/FILTER][~KIND+KIND][@GOAL]`."""
+        text, _, goal = text.partition("@")
         named, _, without = text.partition("~")
         ordering, _, rule = named.partition("/")
-        return cls(ordering, rule or "none", tuple(filter(None, without.split("+"))))
+        kinds = tuple(filter(None, without.split("+")))
+        return cls(ordering, rule or "none", kinds, goal or RELEVANT)
 
     def __str__(self) -> str:
         """Return the text that `read` understands."""
         rule = "" if self.filter == "none" else f"/{self.filter}"
-        return f"{self.ordering}{rule}" + ("~" + "+".join(self.without) if self.without else "")
+        kinds = "~" + "+".join(self.without) if self.without else ""
+        return f"{self.ordering}{rule}{kinds}" + ("" if self.goal == RELEVANT else f"@{self.goal}")
 
 
 class KeptReadings:
@@ -179,7 +192,10 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class KnownCrawl:
-    """Crawls of a known web in one language, each with a strategy, up to a number of pages."""
+    """Crawls of a known web in one language, each with a strategy, up to a number of pages.
+
+    With `keeps_text` the words of pages are counted.
+    """
 
     web: KnownWeb
     lang: str
@@ -187,6 +203,7 @@ class KnownCrawl:
     url_model: Path | None = None
     run_folder: Path | None = None
     """Where the run is kept; None: nowhere."""
+    keeps_text: bool = False
 
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
@@ -199,6 +216,8 @@ class KnownCrawl:
                 lang=self.lang,
                 strategy=strategy.ordering,
                 filter=strategy.filter,
+                goal=strategy.goal,
+                coverage=1.0 if strategy.goal == COVERAGE else None,
                 host_cap=self.web.host_cap,
                 seeds=tuple(self.web.seeds(self.lang)),
             )
@@ -208,7 +227,7 @@ class KnownCrawl:
                 retry_rule=RetryRule(0, 0.0),
                 max_crawl_delay_s=0.0,
                 patience_s=0.0,
-                text="none",
+                text="relevant" if self.keeps_text else "none",
                 url_model=self.url_model,
             )
             crawl = open_crawl(options, settings, CrawlClock(time, time))
@@ -267,6 +286,9 @@ class _Loop:
         self._course.told.append(record is not None and record.is_relevant)
         self._course.scores.append(lease.score if lease.depth else None)
         self._course.hosts.add(lease.host)
+        self._course.servers.append(lease.host)
+        self._course.words.append(0 if record is None else record.new_words)
+        self._course.remaining.append(self._crawl.frontier.counts().remaining)
 
     def _is_allowed(self, url: str) -> bool:
         """Return whether robots.txt allows a URL; it is fetched first if it is not known."""

@@ -45,7 +45,7 @@ from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
 _DIFFERENCE_TOLD_S = 5.0
-_GOALS = ("relevant", "words", "floor", "expected", "hours")
+_GOALS = ("relevant", "words", "coverage", "floor", "expected", "hours")
 
 _log = logging.getLogger(__name__)
 
@@ -137,7 +137,12 @@ class Crawl:
         """Return the lease of the next URL, None if there is none now or no more is wanted."""
         now = self.clock()
         self._follow_block_file(now)
-        return self.frontier.next(now) if self.goals.may_fetch(now) else None
+        if not self.goals.may_fetch(now):
+            return None
+        # Only an unshared crawl has a coverage to reach, so that its counts are fresh.
+        if self.options.coverage is not None and self.goals.is_covered(self.counts()):
+            return None
+        return self.frontier.next(now)
 
     def _follow_block_file(self, now: float) -> None:
         ignored = self.blocking.follow(now)
@@ -379,6 +384,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "lang": options.lang,
         "strategy": ordering.name,
         "ordering": ordering.name,
+        "goal": options.goal if isinstance(ordering, Focus) else "",
         "filter": options.filter,
         "tolerance": options.tolerance,
         "half_life": options.half_life if declines(options.filter) else "",
@@ -432,6 +438,7 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
         lifts=ordering.lifts,
         doubts_up_to=ordering.doubts_up_to,
         prior=ordering.prior if isinstance(ordering, Focus) else None,
+        goal=options.goal,
         patience_s=settings.patience_s,
         host_cap=options.host_cap,
         domain_cap=options.domain_slots,

@@ -1,9 +1,12 @@
 """The goals of a crawl: the crawl ends when the first of them is reached.
 
 The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
-go beyond them. The others are watched here. After one of these is reached, pages that were still in
-progress are not settled; their URLs stay queued. All goals follow from what the run has stored, so
-a crawl that is continued ends where an uninterrupted one would have ended.
+go beyond them. The others are watched here. What is sought first (`-a goal`) is another matter: it
+is the order of the queue (`crawler.strategies.focus.goal`).
+
+After the goal of words or the floor is reached, pages that were still in progress are not settled;
+their URLs stay queued. All goals follow from what the run has stored, so a crawl that is continued
+ends where an uninterrupted one would have ended.
 """
 
 import sqlite3
@@ -14,6 +17,7 @@ from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
 from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.run_reader import sessions_of
+from crawler.strategies.focus.goal import COVERAGE, RELEVANT, WORDS
 
 FLOOR_PAGES = 200
 """Pages whose harvest rate must not fall below `-a floor`: one point of Baykan 2013, Fig. 7."""
@@ -67,6 +71,13 @@ class GoalWatch:
         """Return False if no further request may begin."""
         return now < self.deadline and not self.is_over()
 
+    def is_covered(self, counts: Counts) -> bool:
+        """Return True if the relevant pages are the wanted share of those found and expected."""
+        wanted, remaining = self._options.coverage, counts.remaining
+        if wanted is None or remaining is None or not counts.relevant:
+            return False
+        return counts.relevant >= wanted * (counts.relevant + remaining)
+
     def reached(self, counts: Counts, now: float) -> str:
         """Return the name of the first goal that is reached, "" if none is."""
         options = self._options
@@ -74,6 +85,7 @@ class GoalWatch:
             "pages": options.pages is not None and counts.pages >= options.pages,
             "relevant": options.relevant is not None and counts.relevant >= options.relevant,
             "words": self._has_words(),
+            "coverage": self.is_covered(counts),
             "floor": self._is_below_floor(),
             "hours": now >= self.deadline,
             "expected": options.expected == ONLY_EXPECTED
@@ -100,6 +112,26 @@ def watch(options: CrawlOptions, connection: sqlite3.Connection, now: float) -> 
     words = connection.execute(CLEAN_WORDS, (options.lang,)).fetchone()[0]
     used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
     return GoalWatch(options, now=now, used_s=used_s, words=words, last=reversed(labels))
+
+
+def check_sought(options: CrawlOptions, *, learns: bool, is_shared: bool, keeps_text: bool) -> None:
+    """Raise `SettingError` if this crawl cannot seek `-a goal`.
+
+    `learns` is True if the ordering gives URLs probabilities that follow the crawl.
+    """
+    goal = options.goal
+    if (goal == COVERAGE) != (options.coverage is not None):
+        raise SettingError("-a goal=coverage and -a coverage=0.95 go together")
+    if goal == RELEVANT:
+        return
+    if not learns:
+        raise SettingError(f"-a goal={goal}: only for -a strategy=focus")
+    if is_shared:
+        raise SettingError(f"-a goal={goal}: not for a shared crawl (LANGFOCUS_FRONTIER)")
+    if goal == WORDS and not keeps_text:
+        raise SettingError("-a goal=words: this crawl keeps no text; see LANGFOCUS_TEXT")
+    if goal == COVERAGE and options.since is not None:
+        raise SettingError("-a goal=coverage: not with -a since, whose unchanged pages count apart")
 
 
 def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool, keeps_text: bool) -> None:

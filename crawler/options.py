@@ -15,6 +15,7 @@ from crawler.errors import SettingError
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.seeds import read_seed_file, read_seeds
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, HALF_LIFE, ORDERINGS, TOLERANCE
+from crawler.strategies.focus.goal import GOALS, RELEVANT
 from crawler.web.opening import KINDS
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
@@ -59,8 +60,9 @@ class CrawlOptions:
 
     `strategy` None: the best one for the language. `domain_cap` and `address_cap` None: they follow
     from `host_cap`, so a crawl without a host cap has no such caps either. `seeds` (): the seeds of
-    the Web that is crawled. The goals (`pages`, `relevant`, `words`, `floor`, `expected`, `hours`)
-    are None if the crawl does not have them; the first that is reached ends it (`crawler.goals`).
+    the Web that is crawled. `goal` says what is sought first. The numbers that end a crawl
+    (`pages`, `relevant`, `words`, `coverage`, `floor`, `expected`, `hours`) are None if the crawl
+    does not have them; the first that is reached ends it (`crawler.goals`).
     """
 
     lang: Annotated[
@@ -78,6 +80,14 @@ class CrawlOptions:
             choices=ORDERINGS,
         ),
     ] = None
+    goal: Annotated[
+        str,
+        Declared(
+            "what strategy=focus seeks: the most relevant pages, the most servers with one, the "
+            "most words, or with -a coverage a share of all relevant pages with the fewest fetches",
+            choices=GOALS,
+        ),
+    ] = RELEVANT
     filter: Annotated[str, Declared("which links enter the queue", choices=FILTERS)] = "none"
     tolerance: Annotated[
         int,
@@ -158,6 +168,14 @@ class CrawlOptions:
         int | None,
         Declared(
             "stop with the page that brings the clean words in the language to this number", least=1
+        ),
+    ] = None
+    coverage: Annotated[
+        float | None,
+        Declared(
+            "with goal=coverage: stop when the relevant pages are this share of themselves and "
+            "those to be expected in the queue (0.95)",
+            read=_share,
         ),
     ] = None
     floor: Annotated[

@@ -12,7 +12,7 @@ from crawler.configuration import CrawlSettings
 from crawler.errors import GraphError, SettingError
 from crawler.frontier.slots import least_expected
 from crawler.gaps import check_language, gaps
-from crawler.goals import check_goals
+from crawler.goals import check_goals, check_sought
 from crawler.identification import Around, page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.outputs.extraction import Extract, make_extractor
@@ -20,6 +20,7 @@ from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
 from crawler.run import SCHEMA_VERSION
 from crawler.strategies import Ordering, make_ordering
+from crawler.strategies.focus.ordering import Focus
 from crawler.visit import VisitRules
 from crawler.web.contract import Web
 from crawler.web.opening import open_web
@@ -78,12 +79,7 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     _check(settings)
     if options.since is not None and settings.frontier is not None:
         raise SettingError("-a since: not for a shared crawl (LANGFOCUS_FRONTIER)")
-    check_goals(
-        options,
-        doubts=ordering.doubts_up_to is not None,
-        is_shared=settings.frontier is not None,
-        keeps_text=settings.kept_text != "none",
-    )
+    _check_goals(options, settings, ordering)
     lacks = gaps(options, ordering.name, method)
     extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
     if options.since is not None:
@@ -91,6 +87,14 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     block_file = None if options.block is None else BlockFile(options.block)
     options = _with_seeds(options, web)
     return Preparation(options, settings, ordering, web, rules, lacks, extract, block_file)
+
+
+def _check_goals(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> None:
+    is_shared, keeps_text = settings.frontier is not None, settings.kept_text != "none"
+    learns = isinstance(ordering, Focus)
+    check_sought(options, learns=learns, is_shared=is_shared, keeps_text=keeps_text)
+    doubts = ordering.doubts_up_to is not None
+    check_goals(options, doubts=doubts, is_shared=is_shared, keeps_text=keeps_text)
 
 
 def _check(settings: CrawlSettings) -> None:

@@ -113,6 +113,7 @@ _OF_A_ROW = re.compile(r"NULL value in \w+\.\w+|CHECK constraint failed in \w+")
 IDENTITY = (
     "lang",
     "ordering",
+    "goal",
     "filter",
     "tolerance",
     "half_life",

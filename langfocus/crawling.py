@@ -28,6 +28,7 @@ class CrawlArguments(TypedDict, total=False):
     """
 
     strategy: str
+    goal: str
     filter: str
     tolerance: int
     half_life: int
@@ -40,6 +41,7 @@ class CrawlArguments(TypedDict, total=False):
     pages: int
     relevant: int
     words: int
+    coverage: float
     floor: float
     expected: str
     hours: float

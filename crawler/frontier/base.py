@@ -162,6 +162,12 @@ class Record:
     blocked_links: int = 0
     visit: Visit | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def new_words(self) -> int:
+        """The words of a relevant page, 0 if its text is not kept or is a near-duplicate."""
+        text = self.text.text if self.text is not None and self.is_relevant else None
+        return text.words if text is not None and text.copy_of is None else 0
+
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
         numbers = {
@@ -209,7 +215,9 @@ class Counts:
     """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page.
 
     `expected` is the number of URLs, queued or leased, that the ordering expects in the language;
-    None if it is not counted: the crawl has not that goal, or its frontier is shared.
+    None if it is not counted: the crawl has not that goal, or its frontier is shared. `remaining`
+    is the sum of the probabilities of the URLs, queued or leased, that the host cap still allows:
+    the relevant pages to be expected from them. None if the crawl does not seek a coverage.
     """
 
     queued: int
@@ -219,6 +227,7 @@ class Counts:
     labelled: int
     relevant: int
     expected: int | None = None
+    remaining: float | None = None
 
 
 class KeptRobots(NamedTuple):

@@ -20,6 +20,9 @@ CREATE TABLE evidence(
 CREATE TABLE tallies(
     unit TEXT PRIMARY KEY,                -- registered domain, host or directory
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE host_words(
+    unit TEXT PRIMARY KEY,                -- of a host
+    words INTEGER NOT NULL) WITHOUT ROWID;  -- on its relevant pages, if words are sought
 CREATE TABLE belief(
     id INTEGER PRIMARY KEY,               -- 1
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL,
@@ -120,6 +123,28 @@ class EvidenceRows:
         """Store the tallies of units."""
         rows = [(unit, *tally) for unit, tally in tallies.items()]
         self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
+
+    def host_words(self, units: Iterable[str]) -> dict[str, int]:
+        """Return the words of those hosts that have any."""
+        return dict(
+            self._sql(
+                "SELECT unit, words FROM host_words WHERE unit IN (SELECT value FROM json_each(?))",
+                (json.dumps(list(units)),),
+            )
+        )
+
+    def all_words(self) -> int:
+        """Return the words of all hosts."""
+        total: int = self._sql("SELECT COALESCE(SUM(words), 0) FROM host_words").fetchone()[0]
+        return total
+
+    def add_words(self, unit: str, words: int) -> None:
+        """Count words of a host."""
+        self._sql(
+            "INSERT INTO host_words VALUES (?, ?)"
+            " ON CONFLICT(unit) DO UPDATE SET words = words + excluded.words",
+            (unit, words),
+        )
 
     def belief(self, prior: Prior) -> tuple[Belief, int | None]:
         """Return the weights and the place of the sweep; the prior if nothing is stored.

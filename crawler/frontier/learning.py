@@ -16,6 +16,13 @@ from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
 from crawler.frontier.slots import fallen
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
+from crawler.strategies.focus.goal import (
+    RELEVANT,
+    SERVERS,
+    WORDS,
+    rank_for_servers,
+    rank_for_words,
+)
 from crawler.url import host_of
 
 HOST_QUEUE: Final = 32
@@ -89,8 +96,15 @@ def _sum(first: Links, second: Links) -> Links:
 class Learner:
     """Scores URLs by the evidence, and learns from pages."""
 
-    def __init__(self, rows: EvidenceRows, prior: Prior, doubts_up_to: float | None) -> None:
-        """Continue with what the run's database holds."""
+    def __init__(
+        self,
+        rows: EvidenceRows,
+        prior: Prior,
+        doubts_up_to: float | None,
+        goal: str = RELEVANT,
+    ) -> None:
+        """Continue with what the run's database holds; `goal` is what the crawl seeks."""
+        self._goal = goal
         self._rows = rows
         self._doubts_up_to = doubts_up_to
         self._prior = prior
@@ -101,17 +115,18 @@ class Learner:
         """Forget what is not stored: a transaction was rolled back."""
         self._tallies.clear()
         self._belief, self._swept = self._rows.belief(self._prior)
+        self._words = self._rows.all_words() if self._goal == WORDS else 0
 
     # Admission.
 
     def scored(self, links: Sequence[Link], hosts: Sequence[str], page: LinkingPage) -> list[Link]:
-        """Return new links with the scores that they have now."""
+        """Return new links with the ranks that they have now."""
         known = [
             (link.url, link.evidence or _NOTHING, page.links(host))
             for link, host in zip(links, hosts, strict=True)
         ]
-        scores = self._belief.scores(self._standings(known))
-        return [Link(link.url, s, link.evidence) for link, s in zip(links, scores, strict=True)]
+        ranks = self._ranks([link.url for link in links], self._standings(known))
+        return [Link(link.url, r, link.evidence) for link, r in zip(links, ranks, strict=True)]
 
     def keep(self, urls: Iterable[tuple[int, Link, Links, int]]) -> None:
         """Store the evidence of URLs that entered the queue: id, link, its links, falls."""
@@ -148,6 +163,12 @@ class Learner:
         self._rows.store_tallies(new)
         if is_checkpoint(self._belief.labelled):
             self._swept = 0
+
+    def count_words(self, host: str, words: int) -> None:
+        """Count the words of a relevant page for its host, if words are sought."""
+        if self._goal == WORDS and words:
+            self._rows.add_words(f"{host}/", words)
+            self._words += words
 
     def rescore(
         self, host: int, met: Sequence[ScoredUrl], left_out: Collection[int]
@@ -188,7 +209,8 @@ class Learner:
             return None
         standing = self._standing(found)
         odds, reasons = self._belief.explained(standing)
-        return Odds(odds, fallen(odds, found.falls, self._doubts_up_to), reasons)
+        rank = self._ranked([odds], [found.url], [standing])[0]
+        return Odds(odds, fallen(rank, found.falls, self._doubts_up_to), reasons)
 
     def set_score(self, url: int, score: float) -> None:
         """Store the score of a queued URL."""
@@ -213,11 +235,33 @@ class Learner:
             for (_, evidence, links), of in zip(urls, units, strict=True)
         ]
 
+    def _ranks(self, urls: Sequence[str], standings: Sequence[Standing]) -> list[float]:
+        """Return the scores in the queue, without falls, of URLs with these standings."""
+        return self._ranked(self._belief.scores(standings), urls, standings)
+
+    def _ranked(
+        self, odds: list[float], urls: Sequence[str], standings: Sequence[Standing]
+    ) -> list[float]:
+        if self._goal not in (SERVERS, WORDS):
+            return odds
+        pages = [each.relevant_of_host for each in standings]
+        if self._goal == SERVERS:
+            pairs = zip(odds, pages, strict=True)
+            return [rank_for_servers(each, is_known=number > 0) for each, number in pairs]
+        hosts = [f"{host_of(url)}/" for url in urls]
+        words = self._rows.host_words(dict.fromkeys(hosts))
+        mean = self._words / max(1, self._belief.relevant)
+        return [
+            rank_for_words(each, number, words.get(host, 0), mean)
+            for each, number, host in zip(odds, pages, hosts, strict=True)
+        ]
+
     def _changed(self, urls: Sequence[ScoredUrl]) -> list[Rescored]:
         standings = self._standings([(url.url, url.evidence, url.links) for url in urls])
+        ranks = self._ranks([url.url for url in urls], standings)
         rescored = []
-        for url, odds in zip(urls, self._belief.scores(standings), strict=True):
-            score = fallen(odds, url.falls, self._doubts_up_to)
+        for url, rank in zip(urls, ranks, strict=True):
+            score = fallen(rank, url.falls, self._doubts_up_to)
             if abs(score - url.score) >= LEAST_CHANGE or (score > 0) != (url.score > 0):
                 rescored.append(Rescored(url.host, url.id, url.score, score))
         return rescored

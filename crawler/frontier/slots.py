@@ -6,7 +6,7 @@ a university with 300 sub-domains, or a platform for blogs. So relevant pages ea
 the score of a URL falls long before the slots end.
 """
 
-from math import ldexp
+from math import ldexp, remainder
 from typing import Final
 
 DOMAIN_HOSTS: Final = 100
@@ -66,6 +66,20 @@ def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
     if doubts_up_to is None or score <= doubts_up_to:
         return score - level * FALL
     return doubts_up_to + ldexp(score - doubts_up_to, -SHRINKING * level)
+
+
+def unfallen(score: float, doubts_up_to: float) -> float:
+    """Return a score before its falls.
+
+    This holds for scores between -2**19 and 2**19 that are multiples of 2**-20 away from
+    `doubts_up_to`.
+    """
+    above = score - doubts_up_to
+    if above <= 0:
+        return doubts_up_to + remainder(above, FALL)
+    while above < 1 / FALL:
+        above = ldexp(above, SHRINKING)
+    return doubts_up_to + above
 
 
 def least_expected(doubts_up_to: float) -> float:

@@ -42,6 +42,7 @@ from crawler.frontier.learning import (
     Odds,
     Rescored,
 )
+from crawler.frontier.remaining import Remaining
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
 from crawler.frontier.slots import are_full, fallen, holder_of, level_of
@@ -93,7 +94,8 @@ class SqliteFrontier:
         self._rules = rules
         self._learner: Learner | None = None
         if rules.prior is not None:
-            self._learner = Learner(EvidenceRows(connection), rules.prior, rules.doubts_up_to)
+            rows = EvidenceRows(connection)
+            self._learner = Learner(rows, rules.prior, rules.doubts_up_to, rules.goal)
         self._admitter = Admitter(self._storage, rules, self._learner, self._queued_of)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
@@ -107,7 +109,10 @@ class SqliteFrontier:
         self._expected = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
         self._selection = self._select()
+        self._remaining: Remaining | None = None
         self._take_over(now)
+        if rules.counts_remaining:
+            self._remaining = Remaining(self._storage, rules)
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
@@ -195,8 +200,7 @@ class SqliteFrontier:
     def _lower(self, lease: Lease, pick: Pick, score: float, now: float) -> None:
         """Give a leased URL back with a lower score; its host was not contacted."""
         host = pick.host
-        self._doubt.count(host, pick.score, -1)
-        self._doubt.count(host, score, 1)
+        self._count_moved(host, pick.score, score)
         self._selection.lower(pick, score)
         self._end_lease(lease)
         self._rest(host, host.ready_at, now)
@@ -331,6 +335,7 @@ class SqliteFrontier:
             labelled=self._labelled,
             relevant=self._relevant,
             expected=self._expected if self._rules.is_expected_only else None,
+            remaining=None if self._remaining is None else self._remaining.total(),
         )
 
     def close(self) -> None:
@@ -398,6 +403,7 @@ class SqliteFrontier:
         is_labelled = record.is_download and record.language is not None
         if is_labelled:
             learner.learn(url, lease.url, is_relevant=record.is_relevant)
+            learner.count_words(lease.host, record.new_words)
         if record.outcome in FORWARDING:
             return LinkingPage(inherited=url.links if url is not None else Links())
         return LinkingPage(lease.host, record.is_relevant if is_labelled else None)
@@ -580,6 +586,9 @@ class SqliteFrontier:
         self._expected += self._rules.is_expected(after) - self._rules.is_expected(before)
         self._doubt.count(host, before, -1)
         self._doubt.count(host, after, 1)
+        if self._remaining is not None:
+            self._remaining.count(host.id, before, -1)
+            self._remaining.count(host.id, after, 1)
 
     def _take_out(self, host: QueuedHost, urls: Iterable[tuple[float, int]]) -> None:
         for score, url_id in urls:
@@ -603,6 +612,8 @@ class SqliteFrontier:
         self._queued += by
         self._expected += by * self._rules.is_expected(score)
         self._doubt.count(host, score, by)
+        if self._remaining is not None:
+            self._remaining.count(host.id, score, by)
 
     def _rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
         """Make a host without a lease wait until `ready_at`, or make it ready at once."""

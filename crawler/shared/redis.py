@@ -41,6 +41,7 @@ from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
 from crawler.shared.stored import Records, StoredCrawl
+from crawler.strategies.focus.goal import RELEVANT
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
 
@@ -104,6 +105,8 @@ class RedisFrontier(StoredCrawl):
             raise ValueError("a shared crawl keeps no links")
         if rules.prior is not None:
             raise ValueError("a shared crawl does not learn")
+        if rules.goal != RELEVANT:
+            raise ValueError(f"a shared crawl does not seek {rules.goal}")
         if rules.is_expected_only:
             raise ValueError("a shared crawl does not count expected URLs")
         self.crawl, self.worker = crawl, member.worker

@@ -1,6 +1,7 @@
 """The goals of a crawl: which is reached when, also after a kill, and which are refused."""
 
 from dataclasses import replace
+from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
-from crawler.goals import FLOOR_PAGES, GoalWatch, check_goals
+from crawler.goals import FLOOR_PAGES, GoalWatch, check_goals, check_sought
 from crawler.options import CrawlOptions
 from crawler.page_text import NewText, PageText
 from tests.support.crawls import crawl, rows, summary
@@ -27,7 +28,7 @@ def with_words(words: int, language: str = "de", copy_of: int | None = None) -> 
     return replace(page(language), text=NewText(PageText("", (), words, copy_of)))
 
 
-def counts(**numbers: int) -> Counts:
+def counts(**numbers: Any) -> Counts:
     return Counts(
         **{
             "queued": 5,
@@ -50,10 +51,13 @@ def counts(**numbers: int) -> Counts:
         ({"expected": "only"}, {"expected": 0}, "expected"),
         ({"expected": "only"}, {"expected": 1}, ""),
         ({"expected": "only"}, {"expected": 0, "queued": 0}, ""),
+        ({"coverage": 0.9}, {"relevant": 9, "remaining": 1.0}, "coverage"),
+        ({"coverage": 0.9}, {"relevant": 9, "remaining": 1.01}, ""),
+        ({"coverage": 0.9}, {"relevant": 0, "remaining": 0.0}, ""),
     ],
 )
 def test_a_goal_that_the_frontier_counts_has_its_name(
-    goals: dict[str, Any], numbers: dict[str, int], name: str
+    goals: dict[str, Any], numbers: dict[str, Any], name: str
 ) -> None:
     assert GoalWatch(options(**goals), now=0.0).reached(counts(**numbers), 0.0) == name
 
@@ -117,6 +121,44 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
     with pytest.raises(SettingError, match=told) as refused:
         check_goals(options(**goals), **all_facts)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("goals", "facts", "told"),
+    [
+        ({"goal": "coverage"}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
+        ({"coverage": 0.9}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
+        ({"goal": "servers"}, {"learns": False}, "-a goal=servers: only for -a strategy=focus"),
+        ({"goal": "words"}, {"keeps_text": False}, "-a goal=words: this crawl keeps no text"),
+        ({"goal": "servers"}, {"is_shared": True}, "-a goal=servers: not for a shared crawl"),
+        (
+            {"goal": "coverage", "coverage": 0.9, "since": Path("old")},
+            {},
+            "-a goal=coverage: not with -a since",
+        ),
+    ],
+)
+def test_what_a_crawl_cannot_seek_is_refused_in_one_line(
+    goals: dict[str, Any], facts: dict[str, bool], told: str
+) -> None:
+    all_facts = {"learns": True, "is_shared": False, "keeps_text": True}
+    check_sought(options(goal="words"), **all_facts)
+    with pytest.raises(SettingError, match=told) as refused:
+        check_sought(options(**goals), **(all_facts | facts))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_crawl_ends_at_its_coverage(tmp_path: Path) -> None:
+    given = ("lang=de", "web=sample", "strategy=focus", "goal=coverage", "host_cap=0")
+    settings: dict[str, Any] = {"LANGFOCUS_SAMPLE_HOSTS": 300, "LANGFOCUS_QUIET": True}
+    for share in (0.3, 0.5):  # a crawl that is continued may seek another share
+        done = crawl(*given, f"coverage={share}", JOBDIR=tmp_path, **settings)
+        assert done.returncode == 0, done.stderr
+        told = summary(tmp_path)
+        assert told["finish_reason"] == "coverage"
+        scores = rows(tmp_path, "SELECT score FROM urls WHERE queued = 1")
+        expected = sum(1 / (1 + exp(-score)) for (score,) in scores)
+        assert share <= told["relevant"] / (told["relevant"] + expected) < share + 0.1
 
 
 def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None:

@@ -67,6 +67,11 @@ class Standing(NamedTuple):
     links: tuple[int, int, int, int] = (0, 0, 0, 0)
     tallies: tuple[int, ...] = ()
 
+    @property
+    def relevant_of_host(self) -> int:
+        """The relevant pages of its host."""
+        return self.tallies[3] if self.tallies else 0
+
 
 _NO_TALLIES: Final = (0,) * (2 * N_UNITS)
 

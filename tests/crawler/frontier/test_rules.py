@@ -10,7 +10,8 @@ from crawler.shared.membership import Membership, binding, in_force
 from crawler.strategies.orderings import Draw
 
 NOT_IN_REDIS = {
-    *("filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only", "prior")
+    *("filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only", "prior"),
+    "goal",
 }
 """Rules that the scripts are told in another form or with a call, or that a worker keeps."""
 

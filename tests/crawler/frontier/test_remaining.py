@@ -1,0 +1,141 @@
+"""The relevant pages to be expected from the queue, and the order of the queue by a goal."""
+
+from collections import defaultdict
+from dataclasses import replace
+from math import exp, ldexp
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.slots import FALL, SHRINKING, fallen, unfallen
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.page_text import NewText, PageText
+from crawler.run import open_run
+from crawler.strategies.focus.belief import Prior
+from crawler.strategies.focus.evidence import Evidence
+from crawler.url import host_of
+
+META = {"lang": "de", "ordering": "focus", "seeds": [], "host_cap": 3}
+
+
+def frontier_of(folder: Path, **rules: Any) -> SqliteFrontier:
+    run = open_run(folder, META, 0.0)
+    assert run.connection.execute("SELECT * FROM set_aside").fetchall() == []
+    given: dict[str, Any] = {"prior": Prior.shipped(), "doubts_up_to": 0.0, "host_cap": 3} | rules
+    return SqliteFrontier(run.connection, FrontierRules(**given), now=0.0)
+
+
+def link(url: str, named: float) -> Link:
+    return Link(f"http://{url}", 0.0, Evidence(named))
+
+
+def page(words: int = 0, language: str = "de") -> Record:
+    text = NewText(PageText("", (), words)) if words else None
+    return Record(PAGE, 0.0, 200, True, language == "de", language, text=text)
+
+
+@given(st.integers(-(2**38), 2**38), st.integers(0, 20), st.sampled_from([0.0, 1.0]))
+def test_the_score_before_falls_is_known(grains: int, level: int, doubts_up_to: float) -> None:
+    score = doubts_up_to + grains / FALL
+    after = fallen(score, level, doubts_up_to)
+    if doubts_up_to == 0.0 or not level or score <= doubts_up_to:
+        assert unfallen(after, doubts_up_to) == score
+
+
+def by_looking_at_all(folder: Path, cap: int) -> float:
+    """The expected relevant pages, from the rows of the queue and their numbers of falls."""
+    connection = open_run(folder, META, 0.0).connection
+    slots = dict(connection.execute("SELECT host, admitted FROM hosts"))
+    hosts = defaultdict(list)
+    for url, score, falls in connection.execute(
+        "SELECT u.url, u.score, e.falls FROM urls AS u JOIN evidence AS e ON e.url = u.id"
+        " WHERE u.queued = 1"
+    ):
+        odds = ldexp(score, SHRINKING * falls) if score > 0 else score + falls * FALL
+        hosts[host_of(url)].append((score, 1 / (1 + exp(-odds))))
+    return sum(
+        share
+        for host, urls in hosts.items()
+        for _, share in sorted(urls, reverse=True)[: max(0, cap - slots[host]) if cap else None]
+    )
+
+
+@pytest.mark.parametrize("cap", [0, 3])
+def test_the_expected_pages_follow_every_change_of_the_queue(tmp_path: Path, cap: int) -> None:
+    random = Random(cap)
+    rules = {"goal": "coverage", "host_cap": cap, "domain_cap": 20, "address_cap": 20}
+    frontier = frontier_of(tmp_path, **rules)
+
+    def links(number: int) -> list[Link]:
+        return [
+            link(f"h{random.randrange(5)}.a.de/{random.randrange(40)}", random.uniform(-4, 4))
+            for _ in range(number)
+        ]
+
+    frontier.seed(links(6), 0.0)
+    for step in range(60):
+        lease = frontier.next(0.0)
+        if lease is None:
+            break
+        if frontier.locate(lease, "192.0.2.1", now=0.0).value != "fetch":
+            continue
+        record = page(language=random.choice(["de", "en"]))
+        if step % 7 == 6:
+            record = Record(REDIRECT, 0.0, 301)
+        frontier.admit(lease, record, links(1 if step % 7 == 6 else 5), now=0.0)
+        expected = by_looking_at_all(tmp_path, cap)
+        assert frontier.counts().remaining == pytest.approx(expected, abs=1e-6)
+    assert step > 9
+    again = frontier_of(tmp_path, **rules)
+    assert again.counts().remaining == frontier.counts().remaining
+
+
+def order(folder: Path, goal: str, first: Record, other: Record) -> list[str]:
+    """Return the hosts in the order of their URLs after a page of a.de and one of b.de."""
+    frontier = frontier_of(folder, goal=goal)
+    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.5)], 0.0)
+
+    def settle(record: Record, *links: Link) -> Lease:
+        lease = frontier.next(0.0)
+        assert lease is not None
+        frontier.admit(lease, record, links, now=0.0)
+        return lease
+
+    assert settle(first).host == "a.de"
+    queued = [link("a.de/1", 3.0), link("b.de/1", 3.0), link("c.de/1", 3.0), link("d.de/1", -9.0)]
+    assert settle(other, *queued).host == "b.de"
+    return [settle(Record("timeout", 0.0)).host[0] for _ in queued]
+
+
+@pytest.mark.parametrize(
+    ("goal", "words", "hosts"),
+    [
+        ("relevant", (1, 900), "abcd"),
+        ("servers", (1, 900), "cabd"),
+        ("words", (1, 900), "bcad"),
+        ("words", (900, 1), "acbd"),
+    ],
+)
+def test_the_goal_decides_which_host_is_next(
+    tmp_path: Path, goal: str, words: tuple[int, int], hosts: str
+) -> None:
+    first, other = map(page, words)
+    assert "".join(order(tmp_path, goal, first, other)) == hosts
+
+
+def test_near_duplicates_bring_no_words(tmp_path: Path) -> None:
+    copied = page(900)
+    assert copied.text is not None
+    copied = replace(copied, text=replace(copied.text, text=PageText("", (), 900, copy_of=1)))
+    assert "".join(order(tmp_path, "words", copied, page(300))) == "bcad"
+
+
+def test_only_an_ordering_that_learns_has_a_goal() -> None:
+    with pytest.raises(ValueError, match="only an ordering that learns seeks words"):
+        FrontierRules(goal="words")
