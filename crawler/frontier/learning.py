@@ -37,14 +37,16 @@ LEAST_CHANGE: Final = 0.05
 MOST_TRIED: Final = 16
 """The most URLs that are scored anew to find the one that is fetched next."""
 
+FIRST_CHECKPOINT: Final = 1000
+"""The pages with a label before the first sweep."""
+
 _NOTHING: Final = Evidence()
 _KEPT_TALLIES: Final = 200_000
-_FIRST_CHECKPOINT: Final = 1000
 
 
 def is_checkpoint(labelled: int) -> bool:
     """Return True after 1,000, 2,000, 5,000, 10,000, 20,000, ... pages with a label."""
-    if labelled < _FIRST_CHECKPOINT:
+    if labelled < FIRST_CHECKPOINT:
         return False
     while labelled % 10 == 0:
         labelled //= 10

@@ -3,11 +3,20 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 
 from crawler.frontier.base import MAX_INLINKS
+from crawler.frontier.learning import (
+    FIRST_CHECKPOINT,
+    HOST_QUEUE,
+    LEAST_CHANGE,
+    MOST_TRIED,
+    SWEPT_A_PAGE,
+)
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, SHRINKING
 from crawler.strategies.filters import Unit
+from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 from crawler.strategies.orderings import Draw
 
 LAYOUT = 4
@@ -37,8 +46,10 @@ class Membership:
 def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:
     """Return the rules that must be the same for every worker of a crawl."""
     doubts_up_to = rules.doubts_up_to
+    learned_from = {} if rules.prior is None else {"prior": _digest(rules.prior)}
     return {
         **identity,
+        **learned_from,
         "layout": LAYOUT,
         "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
         "is_uniform": int(rules.draw is Draw.UNIFORM),
@@ -73,7 +84,25 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "max_inlinks": MAX_INLINKS,
         "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),
     }
+    if rules.prior is not None:
+        values |= {
+            "learns": 1,
+            "strength": rules.prior.strength,
+            "queue_cap": rules.queue_cap,
+            "host_queue": HOST_QUEUE,
+            "swept_a_page": SWEPT_A_PAGE,
+            "least_change": LEAST_CHANGE,
+            "most_tried": MOST_TRIED,
+            "most_counted": MOST_COUNTED,
+            "first_checkpoint": FIRST_CHECKPOINT,
+        }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _digest(prior: Prior) -> str:
+    """Return a short name of a prior; equal names mean equal numbers."""
+    told = repr((prior.mean, prior.covariance, prior.strength))
+    return sha256(told.encode()).hexdigest()[:16]
 
 
 def difference(crawl: str, before: str, asked: Mapping[str, object]) -> str:

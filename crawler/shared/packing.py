@@ -5,6 +5,8 @@ Each URL's row is packed separately, because the server stores it packed.
 
 from collections.abc import Sequence
 from math import isnan
+from struct import pack as packed_as
+from struct import unpack as unpacked_as
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import crc32
 
@@ -12,6 +14,7 @@ from crawler.domains import domain_of
 from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
+from crawler.strategies.focus.evidence import Evidence, units_of
 from crawler.url import fingerprint, host_of
 
 if TYPE_CHECKING:
@@ -63,7 +66,8 @@ class LinkPacker:
         self._packer: Packer = Packer(use_bin_type=False, unicode_errors="surrogatepass")
         self._filter = rules.filter
         self._is_by_directory = rules.directory_cap > 0 or rules.filter.unit is Unit.DIRECTORY
-        self._has_buckets = 0 < rules.host_cap <= _LONGEST_BUCKETED
+        self._learns = rules.prior is not None
+        self._has_buckets = 0 < rules.host_cap + rules.queue_cap <= _LONGEST_BUCKETED
         self._has_domains = rules.domain_cap > 0
         self._lifts = rules.lifts
 
@@ -132,10 +136,37 @@ class LinkPacker:
             if tier is None:
                 tier = tiers[score] = repr(0.0 - float(score))
             directory = self.directory_of(url)
-            row = (url, directory, origin.parent, origin.depth, origin.redirects, 0, tier)
+            told = (url, directory, origin.parent, origin.depth, origin.redirects, 0)
+            row = (*told, 0, *self._learned_from(link)) if self._learns else (*told, tier)
             fields = hosts.setdefault(host_of(url), [])
             fields += (place, str(key), tier, directory, pack(row) + ending)
         return hosts
+
+    def _learned_from(self, link: Link) -> tuple[object, ...]:
+        """Return the other fields of a row: located, evidence, units, links, falls, order."""
+        evidence = b"".join(map(self._number, link.evidence or Evidence()))
+        return 0, evidence, *units_in(link.url), 0, 0, 0, 0, 0, 0
+
+    def _number(self, value: float) -> bytes:
+        """Return a number in the least bytes that keep it."""
+        if value == int(value):
+            return bytes(self._packer.pack(int(value)))
+        short = packed_as(">f", value)
+        is_exact = unpacked_as(">f", short)[0] == value
+        return b"\xca" + short if is_exact else bytes(self._packer.pack(value))
+
+
+def units_in(url: str) -> tuple[int, int, int]:
+    """Return where the units of a URL (`units_of`) are in its host and in it.
+
+    These are the length of its registered domain, with which its host ends, and the first and the
+    last byte (from 1) of the directories, the second below the first if there are none.
+    """
+    domain, *units = units_of(url)
+    directories = encoded(units[-1][len(units[0]) :])
+    before, _, _ = url.partition("://")[2].partition("/")
+    first = len(encoded(url.partition("://")[0])) + len("://") + len(encoded(before)) + len("//")
+    return len(encoded(domain)), first, first + len(directories) - 1
 
 
 def encoded(text: str) -> bytes:

@@ -25,6 +25,8 @@ from crawler.frontier.base import (
     MAX_INLINKS,
     PAGE,
     REDIRECT,
+    REFUSED,
+    UNCHANGED,
     Admission,
     Counts,
     KeptRobots,
@@ -38,7 +40,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import holder_of
 from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.membership import Membership, binding, difference, in_force
-from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
+from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded, units_in
 from crawler.shared.script import script_of
 from crawler.shared.stored import Records, StoredCrawl
 from crawler.strategies.focus.goal import RELEVANT
@@ -103,8 +105,6 @@ class RedisFrontier(StoredCrawl):
         super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
         if rules.keeps_links:
             raise ValueError("a shared crawl keeps no links")
-        if rules.prior is not None:
-            raise ValueError("a shared crawl does not learn")
         if rules.goal != RELEVANT:
             raise ValueError(f"a shared crawl does not seek {rules.goal}")
         if rules.is_expected_only:
@@ -160,12 +160,21 @@ class RedisFrontier(StoredCrawl):
                 "open",
                 rules=json.dumps(rules, sort_keys=True),
                 config=json.dumps(in_force(self._rules, self._member)),
+                **self._weights(),
             )
         except self._refused as error:
             raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
         is_joined, _, self._beginning = answer.partition("ok ")
         if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))
+
+    def _weights(self) -> dict[str, object]:
+        """Return the weights before the crawl, if its ordering learns."""
+        prior = self._rules.prior
+        if prior is None:
+            return {}
+        rows = (value for row in prior.covariance for value in row)
+        return {"prior": [*prior.mean, *rows]}
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
@@ -214,7 +223,8 @@ class RedisFrontier(StoredCrawl):
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         self._now = now
-        self._end("retry", lease, not_before=not_before, url=url or "")
+        units = units_in(url) if url else ()
+        self._end("retry", lease, not_before=not_before, url=url or "", units=units)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
@@ -258,7 +268,7 @@ class RedisFrontier(StoredCrawl):
             answer = self._call("next", seed=seed)
         if answer == "none":
             return None
-        key, url, host, tier, depth, redirects, retries, inlinks, parent = answer
+        key, url, host, tier, depth, redirects, retries, inlinks, parent, *reasons = answer
         self._held[int(key)] = _Held(host, f"{self._owner}:{self._calls}", parent or None)
         return Lease(
             int(key),
@@ -270,6 +280,7 @@ class RedisFrontier(StoredCrawl):
             int(retries),
             _grouped(inlinks.split()[:MAX_INLINKS]),
             parent or None,
+            *reasons,
         )
 
     def ready_at(self, now: float) -> float | None:
@@ -464,7 +475,9 @@ class RedisFrontier(StoredCrawl):
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        script = script_of(values[1].decode(), self._rules.draw)
+        script = script_of(
+            values[1].decode(), self._rules.draw, learns=self._rules.prior is not None
+        )
         try:
             return self._ask("EVALSHA", script.digest, 1, *values)
         except self._unknown_script:
@@ -495,6 +508,8 @@ def _facts(lease: Lease, record: Record) -> dict[str, object]:
         "is_redirect": int(is_redirect),
         "is_vouched_for": int(is_redirect or lease.depth == 0),
         "is_download": int(record.is_download),
+        "is_visited": int(record.is_download or record.outcome == UNCHANGED),
+        "was_fetched": int(record.outcome not in FORWARDING | REFUSED),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
         "inlinks": _origin(lease, record).inlinks,

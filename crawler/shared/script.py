@@ -1,4 +1,4 @@
-"""The Lua scripts of the shared frontier: one for each command and way to draw."""
+"""The Lua scripts of the shared frontier: one for each command and kind of ordering."""
 
 import re
 from functools import cache
@@ -14,6 +14,7 @@ _FILES = (
     "uniform_draw",
     "hosts",
     "slots",
+    "learning",
     "admitting",
     "settling",
     "sealing",
@@ -29,16 +30,18 @@ class Script(NamedTuple):
 
 
 @cache
-def script_of(command: str, draw: Draw) -> Script:
+def script_of(command: str, draw: Draw, *, learns: bool = False) -> Script:
     """Return the script of a command: the sections of the Lua files that it needs, in order.
 
+    It is the script for an ordering that draws URLs with `draw`, and `learns` or not.
     `lua/keys.lua` describes the format of sections.
     """
     folder = resources.files("crawler.shared").joinpath("lua")
     source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)
     text, *sections = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
+    wanted = {command, draw.value, "all"} | ({f"{command}+learns"} if learns else set())
     for names, section in zip(sections[::2], sections[1::2], strict=True):
-        if not {command, draw.value, "all"}.isdisjoint(names.split()):
+        if not wanted.isdisjoint(names.split()):
             text += section
     body = text.encode()
     return Script(body, sha1(body, usedforsecurity=False).hexdigest())

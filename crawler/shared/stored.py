@@ -169,9 +169,9 @@ class StoredCrawl:
             scan = partial(ask, *words, cursor, "COUNT", _KEYS_A_CALL, NEVER_DECODE=True)
             cursor, pairs = self._insist(scan)
             for key, packed in pairs.items():
-                reader = Unpacker(unicode_errors="surrogatepass", strict_map_key=False)
+                reader = Unpacker(raw=True, strict_map_key=False)  # some fields are no text
                 reader.feed(packed)
-                yield key.decode(), reader.unpack()[0]
+                yield key.decode(), reader.unpack()[0].decode("utf-8", "surrogatepass")
             if int(cursor) == 0:
                 return
 

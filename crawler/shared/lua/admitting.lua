@@ -1,6 +1,6 @@
 --@ admit seed
 
--- Part 5, admitting links.
+-- Part 6, admitting links.
 
 -- The tolerance in force; one with a half-life declines with the downloads of the whole crawl.
 local function tolerance()
@@ -189,7 +189,9 @@ local function admit_links(number, origin)
   local host_cap, directory_cap = cap_of(config.host_cap), cap_of(config.directory_cap)
   local answers, rows, rows_end, orders_of, new_slots = {}, {}, 0, {}, {}
   local better, orders, tiers, places_of = {}, {}, {}, {}
-  local met_hosts, met_fps, met_tiers, new_taken = {}, {}, {}, {}
+  local met_hosts, met_fps, met_tiers, met_rows, new_taken = {}, {}, {}, {}, {}
+  -- Where the ordering learns, settled URLs hold the slots of host and domain.
+  local slots_a_link = learning and 0 or 1
   local at = 1
   for _, host in ipairs(hosts) do
     local bucket, domain, first = links[at + 1], links[at + 2], at + HOST_FIELDS
@@ -204,6 +206,7 @@ local function admit_links(number, origin)
     local domain_taken = domain_slots[domain] or 0
     local domain_most = most_slots(config.domain_cap, domain_earned[domain] or 0)
     local level, next_level_at = level_at(config.domain_cap, domain_taken)
+    local queue_left = learning and learning.queue_left(host) or math.huge
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS
       local place, tier, directory = links[i], links[i + 2], links[i + 3]
@@ -211,10 +214,10 @@ local function admit_links(number, origin)
       if seen[n] == 1 then
         answers[place] = 'e'
         met_hosts[#met_hosts + 1], met_fps[#met_fps + 1] = host, fp
-        met_tiers[#met_tiers + 1] = tier
+        met_tiers[#met_tiers + 1], met_rows[#met_rows + 1] = tier, links[i + 4]
       elseif is_refused[is_by_directory and directory or host] then
         answers[place] = 'r'
-      elseif taken >= host_cap then
+      elseif taken >= host_cap or number_fresh >= queue_left then
         answers[place] = 'f'
       elseif domain_taken >= domain_most then
         answers[place] = 'm'
@@ -223,7 +226,7 @@ local function admit_links(number, origin)
       else
         local order = order_after(place)
         answers[place] = 's'
-        taken, domain_taken = taken + 1, domain_taken + 1
+        taken, domain_taken = taken + slots_a_link, domain_taken + slots_a_link
         if config.directory_cap > 0 then
           directory_slots[directory] = directory_slots[directory] + 1
           changed[directory] = directory_slots[directory]
@@ -232,8 +235,13 @@ local function admit_links(number, origin)
         fresh[number_fresh] = fp
         places[2 * number_fresh - 1], places[2 * number_fresh] = tier, order .. fp
         rows[rows_end - 1], rows[rows_end] = fp, links[i + 4]
-        if level > 0 then
+        if learning then
+          tier, rows[rows_end] = learning.first(links[i + 4], host, level, order)
+          places[2 * number_fresh - 1] = tier
+        elseif level > 0 then
           rows[rows_end] = lowered(links[i + 4], tier)
+        end
+        if level > 0 then
           count('lowered', 1)
         end
         if domain_taken >= next_level_at then
@@ -251,9 +259,12 @@ local function admit_links(number, origin)
     end
     if number_fresh > 0 then
       note_seen(bucket, fresh)
+      if learning then
+        learning.begin_queue(host, string.sub(places[2], 1, 15))
+      end
       write('ZADD', P .. 'queue:' .. host, places)
-      changed[host] = config.host_cap > 0 and taken or nil
-      if config.domain_cap > 0 then
+      changed[host] = config.host_cap * slots_a_link > 0 and taken or nil
+      if config.domain_cap * slots_a_link > 0 then
         domain_slots[domain] = domain_taken
         add(new_taken, domain, domain_taken)
       end
@@ -272,6 +283,9 @@ local function admit_links(number, origin)
   end
   if config.lifts == 1 or #origin.inlinks > 0 then
     refresh(meet_again(met_hosts, met_fps, met_tiers, origin.inlinks))
+  end
+  if learning then
+    learning.meet(met_hosts, met_fps, met_rows)
   end
   count_for_all('queued', #rows / 2)
   for _, place in ipairs(arguments.again) do

@@ -1,6 +1,6 @@
 --@ all
 
--- Part 8, the calls: a command returns the answer for the client; false means that the lease is not
+-- Part 9, the calls: a command returns the answer for the client; false means that the lease is not
 -- held.
 
 local commands = {}
@@ -33,6 +33,9 @@ function commands.open()
     and redis_call('GET', rules) ~= arguments.rules then
     return redis_call('GET', rules)
   end
+  if arguments.prior and redis_call('EXISTS', P .. 'seal') == 0 then
+    store_prior(arguments.prior)
+  end
   redis_call('SET', P .. 'config', arguments.config)
   read_config()
   join()
@@ -56,7 +59,12 @@ function commands.admit()
   if not order then
     return false
   end
+  if learning then
+    learning.learn(host, fp, record)
+  end
   unqueue(host, fp, order)
+  local is_full = learning and record.was_fetched == 1
+    and learning.take_slot(host, record.is_visited)
   if record.is_redirect == 1 then
     free_slots(host, 1, config.directory_cap > 0 and { directory } or {})
     if arguments.address ~= '' then
@@ -72,7 +80,11 @@ function commands.admit()
   local tally = tally_with(is_by_directory and directory or host, record)
   local letters = admit_links(arguments.links, origin_of(record, tally))
   if record.is_download == 1 and drops(tally) then
-    drop_unit(host, arguments.bucket, is_by_directory and directory or nil)
+    drop_unit(host, arguments.bucket, is_by_directory and directory or nil,
+      'dropped_irrelevant')
+  end
+  if is_full then
+    drop_unit(host, arguments.bucket, nil, 'dropped_host_full')
   end
   if record.is_page == 1 then
     count_page(host, record)
@@ -87,6 +99,9 @@ function commands.admit()
       'number', totals.settled, 'queued', totals.queued, 'row', arguments.row) then
       error('records:' .. worker, 0)
     end
+  end
+  if learning then
+    learning.finish(host)
   end
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
@@ -112,6 +127,9 @@ function commands.locate()
   local level = level_at(config.address_cap, taken[holder])
   row[LOCATED] = 1
   row[TIER] = level == 0 and row[TIER] or fallen(row[TIER], level)
+  if config.learns == 1 then
+    row[TIER], row[FALLS] = tonumber(row[TIER]), row[FALLS] + level
+  end
   redis_call('HSET', P .. 'urls', fp, packed(row, languages))
   redis_call('HINCRBY', P .. 'taken', holder, 1)
   if level == 0 then
@@ -137,6 +155,9 @@ function commands.retry()
     count('retried', 1)
   else
     row[URL], row[REDIRECTS] = arguments.url, row[REDIRECTS] + 1
+    if config.learns == 1 then
+      row[DOMAIN], row[FIRST], row[LAST] = unpack(arguments.units)
+    end
     count('respelled', 1)
   end
   redis_call('HSET', P .. 'urls', fp, packed(row, languages))
@@ -252,18 +273,41 @@ end
 
 --@ next
 
+-- Takes the best URL. Where the ordering learns, its score may have fallen meanwhile; then the next
+-- best is tried.
+local function take()
+  if is_budget_leased() then
+    return
+  end
+  for _ = 2, learning and config.most_tried or 1 do
+    if hopes_for_better() then
+      return
+    end
+    local host, place = selection.take()
+    if not host or not learning.fell(host, place) then
+      return host, place
+    end
+  end
+  if not hopes_for_better() then
+    return selection.take()
+  end
+end
+
+-- Without a host that is ready, one is leased or rests.
+local function check_hosts()
+  if totals.queued > 0 and not selection.best()
+    and redis_call('EXISTS', P .. 'leases', P .. 'resting') == 0 then
+    error('queues of hosts', 0)
+  end
+end
+
 function commands.next()
   if take_back_expired() == BATCH or wake_rested() == BATCH then
     return 'again'
   end
-  if is_budget_leased() or hopes_for_better() then
-    return 'none'
-  end
-  local host, place = selection.take()
+  local host, place = take()
   if not host then
-    if totals.queued > 0 and redis_call('EXISTS', P .. 'leases', P .. 'resting') == 0 then
-      error('queues of hosts', 0)
-    end
+    check_hosts()
     return 'none'
   end
   local order, fp = string.sub(place, 1, 15), string.sub(place, 16)
@@ -273,9 +317,13 @@ function commands.next()
   if is_promising(row[TIER]) then
     redis_call('SADD', P .. 'hopes', host)
   end
+  local tier, reasons = row[TIER], nil
+  if learning then
+    tier, reasons = learning.explained(row, host)
+  end
   return {
-    fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
-    tostring(row[RETRIES]), table.concat(languages, ' '), row[PARENT],
+    fp, row[URL], host, tier, tostring(row[DEPTH]), tostring(row[REDIRECTS]),
+    tostring(row[RETRIES]), table.concat(languages, ' '), row[PARENT], reasons,
   }
 end
 

@@ -3,8 +3,9 @@
 -- Redis runs without interruption.
 --
 -- `crawler.shared.script` joins the files of this folder. A line `--@ NAMES` begins a section that
--- is only in the scripts of these commands or draws; a section of `all` is in every script. A script
--- has only the functions that it needs, because Lua makes each function again at every call.
+-- is only in the scripts of these commands or draws; a section of `all` is in every script, one of
+-- `COMMAND+learns` is in the script of that command if the ordering learns. A script has only the
+-- functions that it needs, because Lua makes each function again at every call.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
@@ -23,6 +24,12 @@
 --   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; a directory has a "/",
 --                          a host has none
 --   taken, earned          hashes: domain, or "ip " and an address -> slots taken, relevant pages
+--   belief                 hash, of an ordering that learns: the weights, the pages that it learned from
+--                          and the place of the sweep
+--   failed                 hash: HOST -> fetches that gave no page
+--   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
+--                          ones, as one number
+--   queues                 sorted set of the hosts with a queue by the order in which they got it
 --   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
@@ -163,7 +170,7 @@ local function unpacked(kept)
   return table.remove(values, 1), values
 end
 
---@ admit locate retry seed
+--@ admit locate next+learns retry seed
 
 local function packed(row, languages)
   return pack(row, unpack(languages)) .. string.char(#languages)

@@ -1,6 +1,6 @@
 --@ admit drop
 
--- Part 6, settling.
+-- Part 7, settling.
 
 local function forget_rows(fps)
   write('HDEL', P .. 'urls', fps)
@@ -13,6 +13,9 @@ local function unqueue(host, fp, order)
   forget_rows({ fp })
   redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
   count_for_all('queued', -1)
+  if learning then
+    learning.unqueued = learning.unqueued + 1
+  end
 end
 
 local function directories_of(fps)
@@ -43,12 +46,12 @@ local function of_unit(places, directory)
 end
 
 -- Gives back the slots of some URLs of a host and its domain, and those of their directories if
--- these have a cap.
+-- these have a cap. Where the ordering learns, queued URLs hold no slots of host and domain.
 local function free_slots(host, number, directories)
-  if config.host_cap > 0 then
+  if config.host_cap > 0 and config.learns ~= 1 then
     redis_call('HINCRBY', P .. 'admitted', host, -number)
   end
-  if config.domain_cap > 0 then
+  if config.domain_cap > 0 and config.learns ~= 1 then
     redis_call('HINCRBY', P .. 'taken', arguments.domain, -number)
   end
   local freed = {}
@@ -101,9 +104,9 @@ local function make_known(host, bucket, fp)
   end
 end
 
-local function drop_unit(host, bucket, directory)
+local function drop_unit(host, bucket, directory, name)
   local fps, members = of_unit(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1), directory)
-  drop(host, bucket, fps, members, 'dropped_irrelevant')
+  drop(host, bucket, fps, members, name)
 end
 
 local function count_page(host, record)

@@ -1,4 +1,4 @@
---@ admit locate seed
+--@ admit locate next+learns seed
 
 -- Part 4, the slots of domains and of addresses, as `crawler/frontier/slots.py` describes them. A
 -- holder is a domain or an address.
