@@ -4,7 +4,8 @@ The goal is 50,000 links/s admitted in batches of 60. The rival is scrapy-redis:
 SADD round trip per link for its queue and its set of seen URLs, without cap, tally or politeness.
 The benchmark starts a separate redis-server with an append-only file. Prints one JSON line. A page
 is one pop and one admit of 60 links; other processes hardly change its CPU time (`load` is the
-number of processes that wanted a core). Memory is that of the server: per queued URL of 40
+number of processes that wanted a core). `focus` is an ordering that learns: each link has evidence,
+and each page is learned from. Memory is that of the server: per queued URL of 40
 characters, and per host besides its URLs.
 """
 
@@ -17,23 +18,43 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.strategies.filters import make_filter
+from crawler.strategies.focus.belief import Prior
+from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.orderings import Draw
 from tests.support.redisserver import RedisServer
 
 BATCH = 60
+_KINDS = (*(draw.value for draw in Draw), "focus")
 
 
 def page_links(page: int) -> list[Link]:
     """Sixty links to about nine hosts, one in four of them already known from the previous page."""
     first = page * BATCH * 3 // 4
     return [
-        Link(f"http://h{n // 7}.de/page/{n}.html", n % 3 - 1.0) for n in range(first, first + BATCH)
+        Link(f"http://h{n // 7}.de/page/{n}.html", n % 3 - 1.0, evidence(n))
+        for n in range(first, first + BATCH)
     ]
+
+
+def evidence(number: int) -> Evidence:
+    """Numbers as a URL model gives them: two with seven digits, two whole ones."""
+    named = float(np.float32(number % 97 / 7 - 6))
+    return Evidence(named, float(np.float32(named / 3)), 1.0, float(number % 2))
+
+
+def rules_of(kind: str) -> FrontierRules:
+    """Rules for `first`, `uniform` or `focus`."""
+    if kind == "focus":
+        prior = Prior.shipped()
+        return FrontierRules(filter=make_filter("server"), prior=prior, doubts_up_to=0.0)
+    return FrontierRules(filter=make_filter("server"), draw=Draw(kind))
 
 
 def timed(times: list[float], do: Callable[[], Any]) -> Any:
@@ -43,9 +64,8 @@ def timed(times: list[float], do: Callable[[], Any]) -> Any:
     return answer
 
 
-def measure(server: RedisServer, draw: Draw, pages: int) -> dict[str, float]:
-    rules = FrontierRules(filter=make_filter("server"), draw=draw)
-    frontier = RedisFrontier(connect(server.url), draw.name, rules, now=0.0)
+def measure(server: RedisServer, kind: str, pages: int) -> dict[str, float]:
+    frontier = RedisFrontier(connect(server.url), kind, rules_of(kind), now=0.0)
     frontier.seed([Link(f"http://seed{n}.de/", 2.0) for n in range(pages)], 0.0)
     client = connect(server.url)
     client_s, server_s = time.process_time(), server_cpu(client)
@@ -70,20 +90,21 @@ def measure(server: RedisServer, draw: Draw, pages: int) -> dict[str, float]:
     }
 
 
-def memory(server: RedisServer, draw: Draw, hosts: int = 16000) -> dict[str, float]:
+def memory(server: RedisServer, kind: str, hosts: int = 16000) -> dict[str, float]:
     """Return the bytes per URL and per host, from queues of one and of ten URLs per host."""
-    used = [queue_bytes(server, draw, hosts, urls) for urls in (0, 1, 10)]
+    used = [queue_bytes(server, kind, hosts, urls) for urls in (0, 1, 10)]
     url = (used[2] - used[1]) / 9 / hosts
     return {"url_bytes": round(url), "host_bytes": round((used[1] - used[0]) / hosts - url)}
 
 
-def queue_bytes(server: RedisServer, draw: Draw, hosts: int, urls: int) -> int:
+def queue_bytes(server: RedisServer, kind: str, hosts: int, urls: int) -> int:
     client = connect(server.url)
     client.flushall()
-    rules = FrontierRules(filter=make_filter("server"), draw=draw)
-    frontier = RedisFrontier(client, "memory", rules, now=0.0)
+    frontier = RedisFrontier(client, "memory", rules_of(kind), now=0.0)
     for number in range(urls):
-        found = [Link(f"http://h{n:08}.de/page/{number:015}", 0.0) for n in range(hosts)]
+        found = [
+            Link(f"http://h{n:08}.de/page/{number:015}", 0.0, evidence(n)) for n in range(hosts)
+        ]
         assert len(found[0].url) == 40
         frontier.seed(found, 0.0)
     assert frontier.counts().queued == hosts * urls
@@ -147,11 +168,9 @@ def main() -> None:
                 "date": time.strftime("%Y-%m-%d"),
                 "pages": pages,
                 "load": round(os.getloadavg()[0], 1),
-                "first": measure(server, Draw.FIRST, pages),
-                "uniform": measure(server, Draw.UNIFORM, pages),
+                **{kind: measure(server, kind, pages) for kind in _KINDS},
                 "scrapy_redis": rival(server, pages),
-                "memory_first": memory(server, Draw.FIRST),
-                "memory_uniform": memory(server, Draw.UNIFORM),
+                **{f"memory_{kind}": memory(server, kind) for kind in _KINDS},
             }
         finally:
             server.kill()

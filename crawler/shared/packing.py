@@ -4,6 +4,7 @@ Each URL's row is packed separately, because the server stores it packed.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from math import isnan
 from struct import pack as packed_as
 from struct import unpack as unpacked_as
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _BUCKETS = 100_000
 # Redis stores a set of at most 512 integers in little memory. A bucket may contain two hosts.
 _LONGEST_BUCKETED = 256
+_KEPT = 16_384
+_NO_EVIDENCE = Evidence()
 
 
 class LinkOrigin(NamedTuple):
@@ -137,25 +140,31 @@ class LinkPacker:
                 tier = tiers[score] = repr(0.0 - float(score))
             directory = self.directory_of(url)
             told = (url, directory, origin.parent, origin.depth, origin.redirects, 0)
-            row = (*told, 0, *self._learned_from(link)) if self._learns else (*told, tier)
+            row = (*told, 0, *_learned_from(link)) if self._learns else (*told, tier)
             fields = hosts.setdefault(host_of(url), [])
             fields += (place, str(key), tier, directory, pack(row) + ending)
         return hosts
 
-    def _learned_from(self, link: Link) -> tuple[object, ...]:
-        """Return the other fields of a row: located, evidence, units, links, falls, order."""
-        evidence = b"".join(map(self._number, link.evidence or Evidence()))
-        return 0, evidence, *units_in(link.url), 0, 0, 0, 0, 0, 0
 
-    def _number(self, value: float) -> bytes:
-        """Return a number in the least bytes that keep it."""
-        if value == int(value):
-            return bytes(self._packer.pack(int(value)))
-        short = packed_as(">f", value)
-        is_exact = unpacked_as(">f", short)[0] == value
-        return b"\xca" + short if is_exact else bytes(self._packer.pack(value))
+def _learned_from(link: Link) -> tuple[object, ...]:
+    """Return the other fields of a row: located, evidence, units, links, falls, order."""
+    evidence = b"".join(map(_number, link.evidence or _NO_EVIDENCE))
+    return 0, evidence, *units_in(link.url), 0, 0, 0, 0, 0, 0
 
 
+@lru_cache(_KEPT)
+def _number(value: float) -> bytes:
+    """Return a number in MessagePack, in the least bytes that keep it."""
+    from msgpack import packb
+
+    if value == int(value):
+        return bytes(packb(int(value)))
+    short = packed_as(">f", value)
+    is_exact = unpacked_as(">f", short)[0] == value
+    return b"\xca" + short if is_exact else bytes(packb(value))
+
+
+@lru_cache(_KEPT)
 def units_in(url: str) -> tuple[int, int, int]:
     """Return where the units of a URL (`units_of`) are in its host and in it.
 

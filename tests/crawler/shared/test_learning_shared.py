@@ -1,4 +1,4 @@
-"""An ordering that learns decides in Redis as it does in SQLite: step by step, number by number."""
+"""An ordering that learns: two workers decide as one process does, number by number."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,14 +17,13 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.shared import membership
-from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.strategies.filters import make_filter
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence
 from tests.crawler.frontier.test_frontier_contract import META
-from tests.crawler.shared.test_frontier_redis import ForgetfulFrontier
+from tests.crawler.shared.test_frontier_redis import Workers
 from tests.support.redisserver import RedisServer
 
 HOSTS = ["a.de", "b.a.de", "www.c.a.de", "b.de:81", "c.com", "d.org", "192.0.2.7", "e.co.uk"]
@@ -32,16 +31,12 @@ PATHS = ["", "x.html", "en/1", "en/2?a=/b/c", "de/1", "de/2/3/4/5/6", "de//1", "
 
 
 class Pair:
-    """The frontier in SQLite and the one in Redis, which loses each answer once."""
+    """The frontier in SQLite, and two workers in turn, one of which loses each answer once."""
 
     def __init__(self, server: RedisServer, folder: Path, rules: FrontierRules, now: float) -> None:
         self.connection = open_run(folder, META, now).connection
         self.embedded = SqliteFrontier(self.connection, rules, now=now)
-        member = Membership(lease_s=1e9)
-        crawl = uuid4().hex
-        self.shared: RedisFrontier = ForgetfulFrontier(
-            connect(server.url), crawl, rules, member, now=now, sleep=lambda _: None
-        )
+        self.shared = Workers(server.url, rules, now)
 
     def next(self, now: float) -> Lease | None:
         lease = self.embedded.next(now)
@@ -51,13 +46,14 @@ class Pair:
     def scores(self) -> dict[str, float]:
         """Return the score of each queued URL, the same in both."""
         stored = self.connection.execute("SELECT url, score FROM urls WHERE queued = 1").fetchall()
-        client: Any = self.shared._client
+        worker = self.shared.workers[0]
+        client: Any = worker._client
         queued = {
             place[15:]: -tier
-            for key in client.scan_iter(self.shared.key("queue:*"))
+            for key in client.scan_iter(worker.key("queue:*"))
             for place, tier in client.zrange(key, 0, -1, withscores=True)
         }
-        urls = dict(self.shared.queued_urls())
+        urls = dict(worker.queued_urls())
         scores = {urls[key]: score for key, score in queued.items()}
         assert scores == dict(stored)
         return scores
@@ -66,7 +62,7 @@ class Pair:
         assert self.shared.counts() == self.embedded.counts()
         self.scores()
         counted = dict(self.connection.execute("SELECT name, value FROM counts WHERE value"))
-        ours = self.shared.totals()
+        ours = self.shared.workers[0].totals()
         assert {name: ours.get(name, 0) for name in counted} == counted
 
 
@@ -212,8 +208,6 @@ def test_the_weights_outlive_the_workers(redis_server: RedisServer, tmp_path: Pa
         crawl_a_while(both, Random(3), 60)
         both.shared.close()
         both.embedded = SqliteFrontier(both.connection, rules, now=1e6)
-        member = Membership(worker="other")
-        both.shared = RedisFrontier(
-            connect(redis_server.url), both.shared.crawl, rules, member, now=1e6
-        )
+        both.shared.now = 1e6
+        both.shared.workers = [both.shared.join(0), both.shared.join(1)]
         assert both.next(1e6 + 1)
