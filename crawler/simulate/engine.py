@@ -18,7 +18,7 @@ from crawler.errors import SettingError
 from crawler.simulate import focusing
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import Filter, Unit
-from crawler.strategies.focus.belief import Prior
+from crawler.strategies.focus.belief import Belief, Prior
 
 if TYPE_CHECKING:
     from crawler.simulate import kernel
@@ -69,7 +69,8 @@ class Simulation:
     None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
     `limit` pages, None: when nothing is left that can be downloaded.
 
-    `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships.
+    `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships. A live
+    crawl with `focus` has no other way to explore than the default of `explores`.
     """
 
     filter: Filter
@@ -81,6 +82,7 @@ class Simulation:
     limit: int | None = None
     evidence: focusing.GraphEvidence | None = None
     prior: Prior | None = None
+    explores: focusing.Exploration = focusing.GREEDY
 
     def check(self, graph: WebGraph) -> None:
         """Raise `SettingError` for an ordering or a number that cannot be simulated."""
@@ -181,8 +183,10 @@ class _Crawl:
         simulation, graph = self._simulation, self._graph
         focusing.mark_labelled(graph, self._state)
         evidence = simulation.evidence or focusing.GraphEvidence.of(graph, self._target)
-        prior = simulation.prior or Prior.shipped()
-        return focusing.focused(graph, evidence, prior, self._web, self._rules, self._memory)
+        belief = Belief(simulation.prior or Prior.shipped())
+        return focusing.focused(
+            graph, evidence, belief, simulation.explores, self._web, self._rules, self._memory
+        )
 
     def _crawl(self, seeds: npt.NDArray[np.int32], until: int) -> int:
         if self._focused is None:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from crawler.frontier.learning import HOST_QUEUE
 from crawler.frontier.rules import FrontierRules
 from crawler.simulate.webgraph import PAGE, WebGraph
-from crawler.strategies.focus.belief import Belief, Prior
+from crawler.strategies.focus.belief import Belief
 from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
 from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
 from crawler.strategies.focus.ordering import DOUBTS_UP_TO
@@ -29,6 +29,21 @@ _CHUNK: Final = 50_000
 _NO_UNIT: Final = -1
 
 Ints = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """How far a simulated `focus` prefers URLs of which it is not sure; a live crawl does not.
+
+    So many standard `deviations` of a URL's log-odds are added to its score, or with `is_drawn` as
+    many times a normal number: then the score is drawn anew each time (Thompson sampling).
+    """
+
+    deviations: float = 0.0
+    is_drawn: bool = False
+
+
+GREEDY: Final = Exploration()
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,22 +135,24 @@ def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
 def focused(
     graph: WebGraph,
     evidence: GraphEvidence,
-    prior: Prior,
+    belief: Belief,
+    explores: Exploration,
     web: "kernel.WebArrays",
     rules: "kernel.Rules",
     memory: "kernel.Memory",
 ) -> "Focused":
-    """Return the arguments of a compiled crawl that begins with a prior."""
+    """Return the arguments of a compiled crawl that begins with a belief, which it changes."""
     from crawler.simulate.focuskernel import Focused, FocusRules
 
+    prior = belief.prior
     cap = FrontierRules(prior=prior, host_cap=rules.host_cap).queue_cap
     return Focused(
         web,
         rules,
         memory,
         evidence.arrays,
-        FocusRules(cap, DOUBTS_UP_TO, prior.strength),
-        _learned(graph, evidence, Belief(prior), len(memory.found)),
+        FocusRules(cap, DOUBTS_UP_TO, prior.strength, explores.deviations, explores.is_drawn),
+        _learned(graph, evidence, belief, len(memory.found)),
         _queues(graph, len(memory.found)),
     )
 
@@ -168,6 +185,7 @@ def _learned(
         tallies=np.empty(2 * N_UNITS),
         chosen=np.empty(HOST_QUEUE, np.int32),
         waiting=np.empty(HOST_QUEUE + 1, np.int32),
+        chance=np.zeros(1, np.uint64),
     )
 
 

@@ -5,6 +5,7 @@ time, in the same order, with the arithmetic of `crawler.strategies.focus.kernel
 the two. Links, filters and pages are those of `crawler.simulate.kernel`.
 """
 
+import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -44,6 +45,7 @@ from crawler.simulate.kernel import (
     Rules,
     Source,
     WebArrays,
+    Words,
     drop_unit,
     drops,
     is_admitted,
@@ -54,9 +56,10 @@ from crawler.simulate.kernel import (
     unit_of,
 )
 from crawler.simulate.queues import EMPTY
+from crawler.simulate.randomness import draw_normal
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.focus.belief import MOST_COUNTED
-from crawler.strategies.focus.kernel import fill, learn_from, score_of
+from crawler.strategies.focus.kernel import fill, learn_from, score_of, spread_of
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -88,12 +91,14 @@ class FocusArrays(NamedTuple):
 class FocusRules(NamedTuple):
     """The rules of a frontier that learns: see `crawler.frontier.rules.FrontierRules`.
 
-    `strength` is that of the prior.
+    `strength` is that of the prior, `deviations` and `is_drawn` are those of `Exploration`.
     """
 
     queue_cap: int
     doubts_up_to: float
     strength: float
+    deviations: float
+    is_drawn: bool
 
 
 class Learned(NamedTuple):
@@ -104,7 +109,7 @@ class Learned(NamedTuple):
     `mean` (k,) and `covariance` (k, k) after `total` (2,) pages with a label, and relevant ones;
     `swept` (1,), the number at which a sweep goes on. The others are written over: the features
     `row` of a URL, its `facts` and `tallies`, `gain`, and the best numbers of a server, `chosen`
-    and `waiting`.
+    and `waiting`. Random numbers come from `chance` (1,).
     """
 
     labelled: Ints
@@ -122,6 +127,7 @@ class Learned(NamedTuple):
     tallies: Doubles
     chosen: Ints
     waiting: Ints
+    chance: Words
 
 
 class Focused(NamedTuple):
@@ -188,17 +194,21 @@ def _find_features(learned: Learned, number: int, strength: float) -> None:
 
 
 @part
-def _score(learned: Learned, number: int, strength: float) -> float:
+def _score(learned: Learned, number: int, focus: FocusRules) -> float:
     """The log-odds of the URL with a number, whose facts and tallies are there."""
-    _find_features(learned, number, strength)
-    return score_of(learned.row, learned.mean, learned.covariance)
+    _find_features(learned, number, focus.strength)
+    score = score_of(learned.row, learned.mean, learned.covariance)
+    if focus.deviations:
+        reach = focus.deviations * math.sqrt(spread_of(learned.row, learned.covariance))
+        score += reach * draw_normal(learned.chance) if focus.is_drawn else reach
+    return score
 
 
 @step
 def _score_now(of: Focused, number: int) -> float:
     """The log-odds that the URL with a number has now."""
     _read(of, int(of.memory.found[number]))
-    return _score(of.learned, number, of.focus.strength)
+    return _score(of.learned, number, of.focus)
 
 
 @step

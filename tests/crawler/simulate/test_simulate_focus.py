@@ -1,15 +1,13 @@
-"""The simulated ordering `focus` is the live one, page by page; its queues are in order."""
+"""The simulated ordering `focus` is the live one, page by page, and knows what a graph has."""
 
 from dataclasses import replace
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
 
-from crawler.simulate import focusing, hostqueues
+from crawler.simulate import focusing
 from crawler.simulate.engine import Course, Simulation, simulate
-from crawler.simulate.queues import EMPTY
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
 from crawler.strategies.filters import make_filter
 from crawler.strategies.focus.belief import Prior
@@ -118,41 +116,16 @@ def test_the_weights_that_a_crawl_begins_with_are_an_argument() -> None:
     assert orders[0] == orders[1] != orders[2]
 
 
-def test_the_best_url_of_all_servers_is_first_however_scores_change() -> None:
-    chance, n_servers, n_urls = Random(5), 5, 60
-    first = np.arange(0, n_servers * n_urls + 1, n_urls, dtype=np.int32)
-    size = n_servers * n_urls
-    queues = hostqueues.HostQueues(
-        first=first,
-        size=np.zeros(n_servers, np.int32),
-        heap=np.empty(size, np.int32),
-        place=np.full(size, EMPTY, np.int32),
-        score=np.zeros(size),
-        ready=np.empty(n_servers, np.int32),
-        rank=np.full(n_servers, EMPTY, np.int32),
-        servers=np.zeros(1, np.int64),
-    )
-    found, waiting = np.empty(8, np.int32), np.empty(9, np.int32)
-    queued: dict[int, float] = {}
-    for _ in range(600):
-        number, score = chance.randrange(size), float(chance.randrange(12))
-        server = number % n_servers
-        if number not in queued:
-            hostqueues.add_url(queues, server, number, score)
-            queued[number] = score
-        elif chance.random() < 0.3:
-            hostqueues.remove_url(queues, server, number)
-            del queued[number]
-        else:
-            hostqueues.set_score(queues, server, number, score)
-            queued[number] = score
-        ranked = sorted(queued, key=lambda each: (-queued[each], each))
-        assert hostqueues.best(queues) == (ranked[0] if ranked else EMPTY)
-        others = [each for each in ranked if each % n_servers != ranked[0] % n_servers]
-        assert hostqueues.best_of_others(queues) == (others[0] if others else EMPTY)
-        own = [each for each in ranked if each % n_servers == server]
-        n_found = hostqueues.best_of_server(queues, server, 8, found, waiting)
-        assert n_found == min(8, len(own))
-        assert set(found[:n_found].tolist()) == set(own[:8])
-    hostqueues.clear(queues, 0)
-    assert hostqueues.best_of_server(queues, 0, 8, found, waiting) == 0
+def test_a_simulated_crawl_can_prefer_urls_of_which_it_is_not_sure() -> None:
+    graph = without_urls(random_graph(2, vertices=400, servers=40))
+
+    def order(deviations: float, *, is_drawn: bool = False) -> list[int]:
+        explores = focusing.Exploration(deviations, is_drawn=is_drawn)
+        simulation = Simulation(
+            filter=make_filter("none"), ordering="focus", explores=explores, limit=150
+        )
+        return list(simulate(graph, simulation).order)
+
+    assert order(0.0) == order(0.0, is_drawn=True)
+    assert order(0.0) != order(3.0) != order(3.0, is_drawn=True)
+    assert order(3.0, is_drawn=True) == order(3.0, is_drawn=True)
