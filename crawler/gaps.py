@@ -6,19 +6,15 @@ from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.text.fasttextengine import VARIABLE
 from crawler.errors import SettingError
 from crawler.options import SEED_FOLDER, CrawlOptions
-
-_ORDERED_BY = {
-    "cctld": "the frontier is ordered by top-level domain",
-    "soft": "the frontier is ordered by the language of the linking pages",
-}
-"""Ordering of a language without a URL model -> the consequence in words."""
+from crawler.strategies.focus.ordering import Focus
+from crawler.strategies.orderings import Ordering
 
 
-def gaps(options: CrawlOptions, ordering: str, method: PageMethod) -> tuple[str, ...]:
+def gaps(options: CrawlOptions, ordering: Ordering, method: PageMethod) -> tuple[str, ...]:
     """Return a sentence for each part that does not know the language of a crawl.
 
-    `ordering` is the ordering of the crawl; a missing URL model is told if it was chosen for that
-    reason. `method` identifies the pages. A census has no language: its own notes are returned.
+    `ordering` is the ordering of the crawl. `method` identifies the pages. A census has no
+    language: its own notes are returned.
     """
     if not options.lang:
         return options.notes
@@ -46,11 +42,18 @@ def check_language(lang: str, method: PageMethod) -> None:
         )
 
 
-def _of_urls(options: CrawlOptions, ordering: str, name: str) -> str:
-    if options.strategy is not None or ordering not in _ORDERED_BY:
+def _of_urls(options: CrawlOptions, ordering: Ordering, name: str) -> str:
+    if not isinstance(ordering, Focus) or ordering.knows_urls:
         return ""
-    domain = "" if languages.tlds_of(options.lang) else ", and no top-level domain is its own"
-    return f"the URL model does not know {name}{domain}: {_ORDERED_BY[ordering]}"
+    domain = (
+        "top-level domain, "
+        if options.lang in languages.known() and languages.tlds_of(options.lang)
+        else ""
+    )
+    return (
+        f"the URL model does not know {name}: the frontier is ordered by {domain}codes in URLs, "
+        "links and what the crawl learns of servers"
+    )
 
 
 def _of_pages(lang: str, method: PageMethod, name: str) -> str:

@@ -76,7 +76,7 @@ class CrawlOptions:
         str | None,
         Declared(
             "which queued URL is fetched next",
-            default_help="svm; cctld or soft for a language that the URL model does not know",
+            default_help="focus",
             choices=ORDERINGS,
         ),
     ] = None

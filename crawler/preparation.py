@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from classifiers import languages
-from classifiers.errors import ClassifierError, GeoIPError, LanguageError
+from classifiers.errors import ClassifierError, GeoIPError
 from classifiers.pages.method import Surroundings
 from crawler.configuration import CrawlSettings
 from crawler.errors import GraphError, SettingError
@@ -19,7 +18,7 @@ from crawler.outputs.extraction import Extract, make_extractor
 from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
 from crawler.run import SCHEMA_VERSION
-from crawler.strategies import Ordering, make_ordering
+from crawler.strategies import DEFAULT_ORDERING, Ordering, make_ordering
 from crawler.strategies.focus.ordering import Focus
 from crawler.visit import VisitRules
 from crawler.web.contract import Web
@@ -48,8 +47,7 @@ class Preparation:
 def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     """Return the parts of a crawl that need no run folder; raises `CrawlError`.
 
-    Without `-a strategy` the best strategy for the language is chosen: `svm` if the URL model knows
-    the language, `cctld` if a top-level domain belongs to it, else `soft`.
+    Without `-a strategy` the ordering is `DEFAULT_ORDERING`.
     """
     ordering = _ordering(options, settings)
     web = open_web(
@@ -80,7 +78,7 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     if options.since is not None and settings.frontier is not None:
         raise SettingError("-a since: not for a shared crawl (LANGFOCUS_FRONTIER)")
     _check_goals(options, settings, ordering)
-    lacks = gaps(options, ordering.name, method)
+    lacks = gaps(options, ordering, method)
     extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
     if options.since is not None:
         check_since(options.since, options.lang, settings.run_folder, schema=SCHEMA_VERSION)
@@ -111,12 +109,7 @@ def _check(settings: CrawlSettings) -> None:
 def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
     make = partial(make_ordering, language=options.lang, model=settings.url_model)
     try:
-        if options.strategy is not None:
-            return make(options.strategy)
-        try:
-            return make("svm")
-        except LanguageError:
-            return make("cctld" if languages.tlds_of(options.lang) else "soft")
+        return make(options.strategy or DEFAULT_ORDERING)
     except ClassifierError as error:
         raise SettingError(str(error)) from error
 

@@ -28,7 +28,8 @@ def marks(urls: Sequence[str], language: str) -> Marks:
     """Return the marks of the top-level domain and of codes, (n_urls, 2).
 
     1 stands for the language, -1 for another, 0 for none. A URL with a code of the language and one
-    of another, as in `/de/en/`, has 1. Raises `LanguageError` for a language that is not known.
+    of another, as in `/de/en/`, has 1. A language
+    beyond the project's codes has no top-level domain.
     """
     keys, kinds = _table(language)
     batch = encode(urls)
@@ -57,7 +58,7 @@ def _table(language: str) -> tuple[npt.NDArray[np.uint64], list[tuple[int, int, 
 
 
 def _of_language(language: str) -> Iterator[tuple[int, int]]:
-    for domain in tlds_of(language):
+    for domain in tlds_of(language) if language in known() else ():
         yield key_of(TOP, _as_read(domain)), 0
     for kind in _OF_A_CODE:
         yield key_of(kind, language), 1

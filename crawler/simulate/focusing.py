@@ -84,7 +84,7 @@ def _urls(graph: WebGraph) -> Iterator[tuple[int, list[str]]]:
 
 def _facts(urls: Sequence[str], target: str) -> npt.NDArray[np.float32]:
     nothing_declared: Mapping[str, bool] = {}
-    found = evidence_of(target, None)(urls, nothing_declared)
+    found = evidence_of(target, None)[0](urls, nothing_declared)
     return np.array(found, np.float32).reshape(-1, len(Evidence._fields))
 
 

@@ -29,6 +29,7 @@ from crawler.strategies.orderings import (
 )
 
 __all__ = [
+    "DEFAULT_ORDERING",
     "DIRECTORY_DEPTH",
     "FILTERS",
     "HALF_LIFE",
@@ -82,6 +83,8 @@ _MAKERS: dict[str, Callable[[str, Path | None], Ordering]] = {
 
 ORDERINGS = tuple(_MAKERS)
 """The names of the orderings."""
+
+DEFAULT_ORDERING = "focus"
 
 
 def make_ordering(

@@ -9,6 +9,7 @@ from crawler.errors import SettingError
 from crawler.gaps import check_language, gaps
 from crawler.identification import page_method
 from crawler.options import CrawlOptions
+from crawler.strategies import make_ordering
 from tests.crawler.web.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary
 from tests.support.fasttextmodel import write_model
@@ -17,21 +18,13 @@ SEEDS = ("http://a.fo/",)
 
 
 @pytest.mark.parametrize(
-    ("lang", "ordering", "expected"),
+    ("lang", "expected"),
     [
-        ("de", "svm", []),
-        ("fo", "cctld", ["does not know Faroese: the frontier is ordered by top-level domain"]),
-        (
-            "eo",
-            "soft",
-            [
-                "the URL model does not know Esperanto, and no top-level domain is its own: the "
-                "frontier is ordered by the language of the linking pages"
-            ],
-        ),
+        ("de", []),
+        ("fo", ["does not know Faroese: the frontier is ordered by top-level domain, codes in"]),
+        ("eo", ["the URL model does not know Esperanto: the frontier is ordered by codes in URLs"]),
         (
             "vo",
-            "soft",
             [
                 "the URL model does not know Volapük",
                 "the text model does not know Volapük: pages are identified by their declarations",
@@ -40,20 +33,20 @@ SEEDS = ("http://a.fo/",)
         ),
     ],
 )
-def test_each_part_that_does_not_know_a_language_is_named(
-    lang: str, ordering: str, expected: list[str]
-) -> None:
-    found = gaps(CrawlOptions(lang, seeds=SEEDS), ordering, method())
+def test_each_part_that_does_not_know_a_language_is_named(lang: str, expected: list[str]) -> None:
+    found = gaps(CrawlOptions(lang, seeds=SEEDS), make_ordering("focus", lang), method())
     assert len(found) == len(expected)
     assert all(text in told for text, told in zip(expected, found, strict=True))
 
 
 def test_an_ordering_that_was_chosen_is_no_gap() -> None:
-    assert gaps(CrawlOptions("fo", strategy="bfs"), "bfs", method()) == ()
+    assert gaps(CrawlOptions("fo", strategy="bfs"), make_ordering("bfs", "fo"), method()) == ()
 
 
 def test_a_method_that_cannot_name_the_language_is_told() -> None:
-    (told,) = gaps(CrawlOptions("gl", strategy="bfs"), "bfs", method("langdetect-arrays"))
+    (told,) = gaps(
+        CrawlOptions("gl", strategy="bfs"), make_ordering("bfs", "fo"), method("langdetect-arrays")
+    )
     assert told == (
         "the method langdetect-arrays does not know Galician: no page will count as relevant"
     )
@@ -68,7 +61,11 @@ def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path)
     check_language("nog", joined)
     with pytest.raises(SettingError, match="no model here reads Bakhtiari"):
         check_language("bqi", joined)
-    (told,) = gaps(CrawlOptions("nog", strategy="soft", seeds=SEEDS, web="sample"), "soft", joined)
+    (told,) = gaps(
+        CrawlOptions("nog", strategy="soft", seeds=SEEDS, web="sample"),
+        make_ordering("soft", "nog"),
+        joined,
+    )
     assert told == "the text model does not know Nogai: a model of fastText identifies its pages"
 
 

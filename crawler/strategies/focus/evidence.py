@@ -60,8 +60,8 @@ def units_of(url: str) -> tuple[str, ...]:
     return tuple(units[: 2 + min(MAX_DEPTH, path.count("/"))])
 
 
-def evidence_of(language: str, model: Path | None) -> EvidenceOf:
-    """Return the function that finds the evidence for a target language.
+def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
+    """Return the function that finds the evidence for a language; True if the URL model knows it.
 
     `model` is the file of the URL model, None: the one that ships. A language that the model lacks
     has the marks of URLs only. Raises `classifiers.errors.ModelError` if it cannot be read.
@@ -71,8 +71,8 @@ def evidence_of(language: str, model: Path | None) -> EvidenceOf:
     from classifiers.urls.posteriors import Prior
 
     url_model = UrlModel.load(model)
-    prior = Prior.crawl(language)
     is_named = language in url_model.named_languages
+    prior = Prior.crawl(language) if is_named else None
     kept: dict[str, Facts] = {}
 
     def facts(urls: Sequence[str]) -> Iterator[Facts]:
@@ -95,4 +95,4 @@ def evidence_of(language: str, model: Path | None) -> EvidenceOf:
             return [Evidence(*kept[url]) for url in urls]
         return [Evidence(*kept[url], _SAID[declared.get(url)]) for url in urls]
 
-    return of_urls
+    return of_urls, language in url_model.languages

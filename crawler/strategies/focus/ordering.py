@@ -15,10 +15,14 @@ DOUBTS_UP_TO: Final = 0.0
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """Most probable first. The frontier learns, and scores queued URLs anew (`Belief`)."""
+    """Most probable first. The frontier learns, and scores queued URLs anew (`Belief`).
+
+    `knows_urls` is False if the URL model does not know the language.
+    """
 
     evidence_of: EvidenceOf = field(repr=False)
     prior: Prior = field(repr=False)
+    knows_urls: bool = True
     name: str = "focus"
     draw: Draw = Draw.FIRST
     doubts_up_to: float | None = DOUBTS_UP_TO
@@ -30,7 +34,8 @@ class Focus:
 
         It does not use the features `without`.
         """
-        return cls(evidence_of(language, model), Prior.shipped().without(without))
+        found, knows_urls = evidence_of(language, model)
+        return cls(found, Prior.shipped().without(without), knows_urls)
 
     def evidence(self, urls: Sequence[str], source: LinkSource) -> Sequence[Evidence]:
         """Return the evidence about links of a page."""

@@ -13,6 +13,7 @@ from crawler.census.hosts import ALL_HOSTS, HostRange, read_hosts, read_range
 from crawler.census.options import CENSUS_ARGUMENTS, read_census
 from crawler.errors import SettingError
 from crawler.gaps import gaps
+from crawler.strategies import make_ordering
 
 LINES = """\
 # the hosts
@@ -127,5 +128,5 @@ def test_a_census_has_one_url_of_a_host_and_no_caps_of_domains(tmp_path: Path) -
     assert options.listed["range"] == "2-3"
     (note,) = options.notes
     assert note.endswith("1 lines name no host and are skipped, the first: line 8: 'no host'")
-    assert gaps(options, "bfs", method()) == (note,)
+    assert gaps(options, make_ordering("bfs", "de"), method()) == (note,)
     assert set(CENSUS_ARGUMENTS) == {"hosts", "range", "identify", "web", "archive", "block"}
