@@ -18,12 +18,12 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from crawler.run import connect
-from tests.support.damagedrun import UNNOTICED, Content, content, judged, make_run
+from tests.support.damagedrun import FOCUS_META, META, UNNOTICED, Content, content, judged, make_run
 
 _LONGEST = 8
 
@@ -38,12 +38,12 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
     return bytes(copy)
 
 
-def outcome_of(data: bytes, before: Content) -> str:
+def outcome_of(data: bytes, before: Content, meta: Mapping[str, object] = META) -> str:
     """Return how a damaged database was handled; an exception is an outcome too."""
     folder = Path(tempfile.mkdtemp())
     (folder / "run.db").write_bytes(data)
     try:
-        return judged(folder, before)
+        return judged(folder, before, meta)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     finally:
@@ -63,15 +63,19 @@ def main(line: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--variants", type=int, default=1000)
     parser.add_argument("--random-state", type=int, default=1)
+    parser.add_argument("--learns", action="store_true", help="a run of the ordering focus")
     arguments = parser.parse_args(line)
     logging.disable(logging.WARNING)
+    meta = FOCUS_META if arguments.learns else META
     chance = random.Random(arguments.random_state)
     with tempfile.TemporaryDirectory() as folder:
-        database = make_run(Path(folder))
+        database = make_run(Path(folder), meta=meta)
         data = database.read_bytes()
         with closing(connect(database)) as connection:
             before = content(connection)
-    outcomes = Counter(outcome_of(damaged(data, chance), before) for _ in range(arguments.variants))
+    outcomes = Counter(
+        outcome_of(damaged(data, chance), before, meta) for _ in range(arguments.variants)
+    )
     result = {
         "date": time.strftime("%Y-%m-%d"),
         "random_state": arguments.random_state,

@@ -5,8 +5,8 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from crawler.strategies.focus.belief import Belief, Prior
-from crawler.strategies.focus.evidence import Evidence
+from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Prior
+from crawler.strategies.focus.evidence import MOST_DECISION, MOST_NATS, Evidence
 
 TABLES: Final = """\
 CREATE TABLE evidence(
@@ -29,6 +29,40 @@ CREATE TABLE belief(
     swept INTEGER,                        -- urls.id up to which the queue was scored anew since
                                           -- the last checkpoint; NULL: all of it
     mean BLOB NOT NULL, covariance BLOB NOT NULL)"""
+
+LEARNS: Final = "focus"
+"""The ordering in `meta` of a run whose settled URLs hold slots, and queued ones none."""
+
+_TOTALS: Final = """\
+SELECT COALESCE(SUM(labelled), 0), COALESCE(SUM(relevant), 0) FROM tallies
+WHERE instr(unit, '/') = length(unit)"""
+"""Every page has one unit that ends with the first slash: its host."""
+
+BOUNDS: Final = {
+    "evidence": f"abs(named) <= {MOST_NATS}"
+    f" AND abs(decision) <= {MOST_DECISION}"
+    " AND max(abs(top_level), abs(code), abs(declared)) <= 1"
+    " AND max(relevant_elsewhere, other_elsewhere, relevant_here, other_here)"
+    f" <= {MOST_COUNTED}",
+    "tallies": "relevant <= labelled",
+}
+"""Conditions on rows whose values have the declared types; no crawl writes other rows."""
+
+
+def fault_of_belief(row: Sequence[object]) -> str:
+    """Return what is wrong with a row of `belief` without its id, "" if nothing."""
+    labelled, relevant, swept, mean, covariance = row
+    counts = (relevant, labelled, 0 if swept is None else swept)
+    if not all(isinstance(count, int) and 0 <= count < 1 << 53 for count in counts):
+        return "its numbers are impossible"
+    if relevant > labelled:  # type: ignore[operator]  # both are int
+        return "its numbers are impossible"
+    try:
+        Belief(Prior.shipped()).unpack(mean, covariance)  # type: ignore[arg-type]  # it checks them
+    except ValueError as error:
+        return str(error)
+    return ""
+
 
 _FACTS: Final = (
     "COALESCE(e.named, 0), COALESCE(e.decision, 0), COALESCE(e.top_level, 0), COALESCE(e.code, 0),"
@@ -149,16 +183,14 @@ class EvidenceRows:
     def belief(self, prior: Prior) -> tuple[Belief, int | None]:
         """Return the weights and the place of the sweep; the prior if nothing is stored.
 
-        Stored weights that were damaged count as lost.
+        If the row was set aside, the weights are lost and the whole queue is scored anew.
         """
         belief = Belief(prior)
         row = self._sql("SELECT labelled, relevant, swept, mean, covariance FROM belief").fetchone()
         if row is None:
-            return belief, None
-        try:
-            belief.unpack(row[3], row[4])
-        except ValueError:
-            return belief, 0
+            belief.labelled, belief.relevant = self._sql(_TOTALS).fetchone()
+            return belief, 0 if belief.labelled else None
+        belief.unpack(row[3], row[4])
         belief.labelled, belief.relevant = row[0], row[1]
         return belief, row[2]
 

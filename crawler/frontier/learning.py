@@ -214,6 +214,10 @@ class Learner:
         rank = self._ranked([odds], [found.url], [standing])[0]
         return Odds(odds, fallen(rank, found.falls, self._doubts_up_to), reasons)
 
+    def next_of_host(self, host: int, url: int) -> float | None:
+        """Return the score of the best queued URL of a host besides `url`, None if it has none."""
+        return next((best.score for best in self._rows.best_of_host(host, 2) if best.id != url), None)
+
     def set_score(self, url: int, score: float) -> None:
         """Store the score of a queued URL."""
         self._rows.set_scores([(score, url)])

@@ -16,6 +16,7 @@ from zlib import crc32
 
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import REFUSED
+from crawler.frontier.evidence_rows import BOUNDS, LEARNS, fault_of_belief
 from crawler.page_row import PAGE_COLUMNS, fault_of, page_checksum
 from crawler.set_aside import BadRow, set_aside
 from crawler.url import fingerprint, host_of
@@ -24,7 +25,7 @@ _PAGES = f"SELECT {', '.join(PAGE_COLUMNS)}, checksum FROM pages"  # noqa: S608
 # `crawler.outputs.repair` checks the rows of `archived`.
 _NOT_CHECKED = (
     *("meta", "urls", "pages", "archived", "sqlite_sequence", "sqlite_stat1"),
-    "belief",  # its reader checks it
+    "belief",
 )
 _URLS = (
     "SELECT u.id, u.fingerprint, u.url, u.host, u.unit, u.parent, u.depth, u.redirects, u.checksum,"
@@ -35,7 +36,7 @@ _URLS = (
 # The queue and the counters of hosts as they follow from the rows.
 _REFUSED = ", ".join(f"'{outcome}'" for outcome in sorted(REFUSED))
 _IS_PAGE = "(p.outcome = 'unchanged' OR (p.outcome = 'page' AND p.status BETWEEN 200 AND 299))"
-_HOLDS_SLOT = f"""IIF((SELECT value FROM meta WHERE key = 'ordering') = 'focus',
+_HOLDS_SLOT = f"""IIF((SELECT value FROM meta WHERE key = 'ordering') = '{LEARNS}',
     COUNT(IIF({_IS_PAGE}, 1, NULL)) + MAX(0,
         COUNT(IIF(p.outcome NOT IN ('redirect', 'sitemap', {_REFUSED}) AND NOT {_IS_PAGE}, 1, NULL))
         - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'host_cap') / 2),
@@ -117,7 +118,8 @@ def _found_fast(connection: sqlite3.Connection) -> list[_Found]:
 
 
 def _all_found(connection: sqlite3.Connection) -> list[_Found]:
-    return [*_bad_rows(connection), *_bad_pages(connection), *_bad_urls(connection)]
+    by_table = (_bad_rows, _bad_beliefs, _bad_pages, _bad_urls)
+    return list(chain.from_iterable(find(connection) for find in by_table))
 
 
 def _take_out(connection: sqlite3.Connection, found: Sequence[_Found]) -> list[BadRow]:
@@ -136,6 +138,17 @@ def _take_out(connection: sqlite3.Connection, found: Sequence[_Found]) -> list[B
 def _found(table: str, key: str, row: Sequence[object], fault: str) -> _Found:
     value = row[0] if isinstance(row[0], int | str | bytes) else str(row[0])
     return _Found(table, key, value, BadRow(f"{table} {value!r}", fault, repr(tuple(row))))
+
+
+def _bad_beliefs(connection: sqlite3.Connection) -> Iterator[_Found]:
+    blobs = "typeof(mean) = 'blob' AND typeof(covariance) = 'blob'"
+    for are_blobs, *row in connection.execute(f"SELECT {blobs}, * FROM belief"):  # noqa: S608  # above
+        if row[0] != 1:
+            fault = "its id is impossible"
+        else:
+            fault = fault_of_belief(row[1:]) if are_blobs else "the weights are no bytes"
+        if fault:
+            yield _found("belief", "id", row[:4], fault)
 
 
 def _bad_pages(connection: sqlite3.Connection) -> Iterator[_Found]:
@@ -265,15 +278,17 @@ def _bad_rows_of(connection: sqlite3.Connection, table: str) -> Iterator[_Found]
         texts = ", ".join(column.name for column in columns if column.kind == "TEXT")
         if texts:  # to read them is to check that they are UTF-8
             deque(connection.execute(f"SELECT {texts} FROM {table}"), maxlen=0)  # noqa: S608
-        suspects = " AND ".join(column.condition() for column in columns)
+        sound = " AND ".join(column.condition() for column in columns)
     else:
-        suspects = "0"
+        sound = "0"
     names = ", ".join(column.name for column in columns)
-    for row in connection.execute(f"SELECT {names} FROM {table} WHERE NOT ({suspects})"):  # noqa: S608
-        for value, column in zip(row, columns, strict=True):
-            if not column.is_sound(value):
-                yield _found(table, columns[0].name, row, f"its {column.name} is impossible")
-                break
+    bounds = BOUNDS.get(table, "1")
+    statement = f"SELECT {bounds}, {names} FROM {table} WHERE NOT ({sound} AND {bounds})"  # noqa: S608
+    for is_within, *row in connection.execute(statement):
+        bad = [c.name for value, c in zip(row, columns, strict=True) if not c.is_sound(value)]
+        if bad or not is_within:
+            fault = f"its {bad[0]} is impossible" if bad else "its numbers are impossible"
+            yield _found(table, columns[0].name, row, fault)
 
 
 def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
@@ -307,11 +322,15 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
             f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages) RETURNING page"  # noqa: S608
         ).fetchall()
     ]
+    useless = connection.execute(
+        "DELETE FROM evidence WHERE url NOT IN (SELECT id FROM urls WHERE queued = 1) RETURNING url"
+    ).fetchall()
     connection.execute(
         "UPDATE texts SET copy_of = NULL WHERE copy_of NOT IN (SELECT page FROM texts)"
     )
     return chain(
         (BadRow(f"{table} {page}", "its page is missing", "") for table, page in homeless),
+        (BadRow(f"evidence {url}", "its URL is not queued", "") for (url,) in useless),
         (BadRow(f"urls {url}", "its host is missing", repr(text)) for url, text in lost),
         (BadRow(f"urls {url}", "its state is corrected", repr(queued)) for url, queued in wrong),
         (

@@ -9,6 +9,7 @@ every URL that was leased is therefore still queued.
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from heapq import heappop, heappush
 from random import Random
@@ -139,7 +140,8 @@ class SqliteFrontier:
                 settlement = self._settle(lease, pick, record, links, counts)
         except BaseException:
             if self._learner is not None:
-                self._learner.reload()
+                with suppress(sqlite3.Error):  # the first error says more
+                    self._learner.reload()
             raise
         self._count(record, is_new_host=settlement.is_new_host)
         self._take_out(host, [(pick.score, pick.url_id), *settlement.dropped])
@@ -245,7 +247,9 @@ class SqliteFrontier:
             if pick is None:
                 return None
             odds = None if self._learner is None else self._learner.odds(pick.url_id)
-            if self._learner is None or odds is None or is_last or self._stands(pick, odds.score):
+            if self._learner is None or odds is None or is_last:
+                return pick, odds
+            if self._stands(self._learner, pick, odds.score):
                 return pick, odds
             with self._storage.transaction():
                 self._learner.set_score(pick.url_id, odds.score)
@@ -253,12 +257,14 @@ class SqliteFrontier:
             self._selection.put(pick.host)
         return None
 
-    def _stands(self, pick: Pick, score: float) -> bool:
+    def _stands(self, learner: Learner, pick: Pick, score: float) -> bool:
         """Return True if a taken URL is still the best with the score that it has now."""
-        others = self._selection.best()
         if score > pick.score - LEAST_CHANGE:
             return True
-        return score > self._doubt.threshold if others is None else score >= others
+        # A long queue is not scored anew as a whole, so the next of the same host may be better.
+        others = [self._selection.best(), learner.next_of_host(pick.host.id, pick.url_id)]
+        best = max((other for other in others if other is not None), default=None)
+        return score > self._doubt.threshold if best is None else score >= best
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""

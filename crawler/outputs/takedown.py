@@ -17,6 +17,7 @@ from crawler.domains import domain_of
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
+from crawler.frontier.evidence_rows import LEARNS
 from crawler.frontier.row_check import url_checksum
 from crawler.outputs import archived
 from crawler.outputs.warc_removal import Removal, delete_unknown_files, prepare_removal
@@ -51,6 +52,7 @@ _STATEMENTS = (
     "DELETE FROM links WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM repeated WHERE host IN (SELECT host FROM taken_urls)",
     "DELETE FROM hidden WHERE host IN (SELECT host FROM taken_urls)",
+    "DELETE FROM evidence WHERE url IN (SELECT id FROM taken_urls)",
     "DELETE FROM urls WHERE queued <> 0 AND id IN (SELECT id FROM taken_urls)",
     "UPDATE hosts SET pages = (SELECT COUNT(*) FROM pages WHERE pages.host = hosts.host"
     " AND outcome = 'page') WHERE id IN (SELECT host FROM taken_urls)",
@@ -128,6 +130,7 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
     _remove_links(connection, names)
     for table, key in (
         ("units", "unit"),
+        ("tallies", "unit"),
         ("directories", "directory"),
         ("robots", "origin"),
     ):
@@ -176,6 +179,9 @@ def _find(connection: sqlite3.Connection, names: BlockList) -> None:
 def _free_slots(connection: sqlite3.Connection) -> int:
     """Give back the slots of queued URLs, and return the number of these URLs."""
     queued = connection.execute("SELECT url, host FROM taken_urls WHERE state = 1").fetchall()
+    ordering = connection.execute("SELECT value FROM meta WHERE key = 'ordering'").fetchone()
+    if ordering and ordering[0] == LEARNS:  # its queued URLs hold no slots
+        return len(queued)
     of_hosts = Counter(host for _, host in queued)
     of_domains = Counter(domain_of(host_of(url)) for url, _ in queued)
     connection.executemany(

@@ -1,6 +1,8 @@
 """A run with something in every table, and the judgement of what a changed byte does to it."""
 
 import sqlite3
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,6 +13,8 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
 from crawler.strategies.filters import make_filter
+from crawler.strategies.focus.evidence import Evidence
+from tests.support.learning import PRIOR
 
 META: dict[str, object] = {
     "lang": "de",
@@ -33,6 +37,8 @@ RULES = FrontierRules(
     address_cap=900,
     keeps_links=True,
 )
+FOCUS_META = META | {"ordering": "focus"}
+FOCUS_RULES = replace(RULES, prior=PRIOR, doubts_up_to=0.0, host_cap=6)
 SESSION = 1
 """The number of the session that opens a damaged run; its row is not compared."""
 
@@ -45,17 +51,28 @@ UNNOTICED = {
     *(f"directories.{name}" for name in ("directory", "admitted")),
     *(f"sessions.{name}" for name in ("started_at", "ended_at", "finish_reason")),
     *(f"counts.{name}" for name in ("name", "value")),
+    *(
+        f"evidence.{name}"
+        for name in (
+            *("url", "named", "decision", "top_level", "code", "declared", "falls"),
+            *("relevant_elsewhere", "other_elsewhere", "relevant_here", "other_here"),
+        )
+    ),
+    *(f"tallies.{name}" for name in ("unit", "labelled", "relevant")),
+    *(f"belief.{name}" for name in ("labelled", "relevant", "swept", "mean", "covariance")),
     *(f"robots.{name}" for name in ("origin", "fetched_at", "bytes", "text")),
 }
 
 
 def frontier_of(connection: sqlite3.Connection, now: float) -> SqliteFrontier:
-    return SqliteFrontier(connection, RULES, now=now)
+    query = "SELECT value FROM meta WHERE key = 'ordering'"
+    learns = connection.execute(query).fetchone() == ("focus",)
+    return SqliteFrontier(connection, FOCUS_RULES if learns else RULES, now=now)
 
 
-def make_run(folder: Path, pages: int = 40) -> Path:
+def make_run(folder: Path, pages: int = 40, meta: Mapping[str, object] = META) -> Path:
     """Make a run with settled, queued and known URLs, redirects, retries and robots.txt files."""
-    run = open_run(folder, META, 1e9)
+    run = open_run(folder, meta, 1e9)
     frontier = frontier_of(run.connection, 1e9)
     frontier.seed([Link(f"http://h{n}.de/", 0.5) for n in range(5)], 1e9)
     for n in range(pages):
@@ -63,7 +80,7 @@ def make_run(folder: Path, pages: int = 40) -> Path:
         if lease is None:
             break
         frontier.locate(lease, f"192.0.2.{n % 3}", now=1e9 + n)
-        found = [Link(f"http://h{n % 7}.de/d{k % 3}/p{n}-{k}.html", k / 8 - 0.25) for k in range(6)]
+        found = [_link(f"http://h{n % 7}.de/d{k % 3}/p{n}-{k}.html", k) for k in range(6)]
         if n % 9 == 4:
             frontier.retry(lease, now=1e9 + n, not_before=1e9 + n + 60.0)
         elif n % 9 == 6:
@@ -81,6 +98,11 @@ def make_run(folder: Path, pages: int = 40) -> Path:
     run.end_session(1e9 + 99, "finished")
     run.connection.close()
     return folder / "run.db"
+
+
+def _link(url: str, place: int) -> Link:
+    score = place / 8 - 0.25
+    return Link(url, score, Evidence(named=8.0 * score, code=float(place == 3)))
 
 
 def _canonical(host: str, number: int) -> str | None:
@@ -111,7 +133,7 @@ def content(connection: sqlite3.Connection) -> Content:
     return found
 
 
-def judged(folder: Path, before: Content) -> str:
+def judged(folder: Path, before: Content, meta: Mapping[str, object] = META) -> str:
     """Open a damaged run and crawl to its end; return how the damage was handled.
 
     "refused", "ended" (in one line, while it ran), "noticed", "harmless" (no value is different) or
@@ -120,7 +142,7 @@ def judged(folder: Path, before: Content) -> str:
     database = folder / "run.db"
     bytes_before = database.read_bytes()
     try:
-        run = open_run(folder, META, 1e9 + 200)
+        run = open_run(folder, meta, 1e9 + 200)
     except RunFolderError as error:
         is_as_it_was = database.read_bytes() == bytes_before
         return "refused" if is_as_it_was and str(error).isprintable() else f"changed: {error}"

@@ -22,6 +22,10 @@ MOST_COUNTED: Final = 8
 """Of each kind at most so many pages that link to a URL are counted."""
 
 
+_LEAST_VARIANCE: Final = -1e-9
+"""A variance of 0, but for rounding."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prior:
     """The weights before a crawl: normal with this `mean` (k,) and `covariance` (k, k).
@@ -137,10 +141,15 @@ class Belief:
         return self.mean.tobytes(), self.covariance.tobytes()
 
     def unpack(self, mean: bytes, covariance: bytes) -> None:
-        """Take over `packed`; raises ValueError for bytes of another length or strange numbers."""
-        read = np.frombuffer(mean).copy(), np.frombuffer(covariance).copy()
-        if read[0].shape != (N_FEATURES,) or read[1].shape != (N_FEATURES**2,):
+        """Take over `packed`; raises ValueError for bytes that are not those of sound weights."""
+        if not (isinstance(mean, bytes) and isinstance(covariance, bytes)):
+            raise ValueError("the weights are no bytes")
+        if len(mean) != 8 * N_FEATURES or len(covariance) != 8 * N_FEATURES**2:
             raise ValueError("the weights are of another version")
-        if not all(np.isfinite(each).all() for each in read):
+        center = np.frombuffer(mean).copy()
+        spread = np.frombuffer(covariance).reshape(N_FEATURES, N_FEATURES).copy()
+        if not (np.isfinite(center).all() and np.isfinite(spread).all()):
             raise ValueError("the weights are not finite")
-        self.mean, self.covariance = read[0], read[1].reshape(N_FEATURES, N_FEATURES)
+        if not np.allclose(spread, spread.T) or np.linalg.eigvalsh(spread)[0] < _LEAST_VARIANCE:
+            raise ValueError("the weights have no covariance")
+        self.mean, self.covariance = center, spread

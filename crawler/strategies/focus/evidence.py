@@ -10,8 +10,8 @@ import numpy as np
 from crawler.domains import domain_of
 from crawler.url import host_of
 
-_MOST_NATS = 8.0
-_MOST_DECISION = 3.0
+MOST_NATS = 8.0
+MOST_DECISION = 3.0
 _LEAST_SHARE = 1e-9
 _SAID = {None: 0.0, True: 1.0, False: -1.0}
 _KEPT_URLS = 65_536
@@ -78,9 +78,9 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
     def facts(urls: Sequence[str]) -> Iterator[Facts]:
         share, decisions = url_model.shares_and_scores(urls, language, prior)
         share = share.astype(np.float64).clip(_LEAST_SHARE, 1 - _LEAST_SHARE)
-        odds = np.log(share / (1 - share)).clip(-_MOST_NATS, _MOST_NATS).astype(np.float32)
+        odds = np.log(share / (1 - share)).clip(-MOST_NATS, MOST_NATS).astype(np.float32)
         odds = odds if is_named else np.zeros(len(urls))
-        decisions = decisions.clip(-_MOST_DECISION, _MOST_DECISION)
+        decisions = decisions.clip(-MOST_DECISION, MOST_DECISION)
         top_level, code = marks(urls, language).T.astype(np.float64).tolist()
         return zip(odds.tolist(), decisions.tolist(), top_level, code, strict=True)
 

@@ -33,9 +33,11 @@ from crawler.run import open_run
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.strategies.filters import FILTERS, make_filter
+from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
 from tests.support.frontiers import ObviousFrontier
+from tests.support.learning import PRIOR
 from tests.support.redisserver import RedisServer
 
 META: dict[str, object] = {
@@ -51,9 +53,18 @@ META: dict[str, object] = {
 HOSTS = ["a.de", "www.a.de", "a.de:81", "b.a.de", "c.a.de", "b.de", "c.com", "d.org"]
 ADDRESSES = st.sampled_from(["192.0.2.1", "192.0.2.2"])
 PATHS = ["/", "/x.html", "/en/1", "/en/2", "/de/1", "/de/2"]
+
+
+def link_of(host: str, path: str, score: float) -> Link:
+    """A link whose evidence is only looked at by a frontier that learns."""
+    code = path.startswith("/de/") - path.startswith("/en/")
+    evidence = Evidence(named=score, code=code, declared=float(score == 2.0))
+    return Link(f"http://{host}{path}", score, evidence)
+
+
 LINKS = st.lists(
     st.builds(
-        lambda host, path, score: Link(f"http://{host}{path}", score),
+        link_of,
         st.sampled_from(HOSTS),
         st.sampled_from(PATHS),
         st.sampled_from([-1.0, 0.0, 0.5, 2.0]),
@@ -83,6 +94,7 @@ class FrontierMachine(RuleBasedStateMachine):
     """Any order of seeds, leases, settlements, retries and restarts."""
 
     frontier: Frontier
+    meta = META
 
     @initialize(
         name=st.sampled_from(FILTERS),
@@ -132,7 +144,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.folder = tempfile.TemporaryDirectory()
 
     def open(self) -> None:
-        self.run = open_run(Path(self.folder.name), META, self.now)
+        self.run = open_run(Path(self.folder.name), self.meta, self.now)
         assert self.run.connection.execute("SELECT * FROM set_aside").fetchall() == []
         self.frontier = SqliteFrontier(self.run.connection, self.rules_of_crawl(), now=self.now)
 
@@ -808,6 +820,26 @@ def test_no_step_of_a_crawl_scans_a_table_or_sorts(
     for statement in asked:
         plan = plan_of(tmp_path, statement).replace("SCAN json_each", "")
         assert "SCAN" not in plan, (statement, plan)
+        assert "TEMP B-TREE" not in plan, (statement, plan)
+
+
+def test_no_step_of_a_crawl_that_learns_scans_a_table_or_sorts(
+    tmp_path: Path, statements: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.frontier.learning.is_checkpoint", lambda _: True)
+    rules: dict[str, Any] = {"host_cap": 3, "domain_cap": 9}
+    frontier = new_sqlite_frontier(tmp_path, prior=PRIOR, doubts_up_to=0.0, **rules)
+    frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
+    statements.clear()
+    links = [Link(f"http://{c}.de/en/{n}", 0.0, Evidence(1.0)) for c in "abd" for n in range(4)]
+    frontier.admit(lease_now(frontier), page(), links, now=0.0)
+    for _ in range(8):
+        frontier.admit(lease_now(frontier), page("en"), links, now=0.0)
+    asked = [s for s in statements if s.split()[0] in ("SELECT", "UPDATE", "DELETE", "INSERT")]
+    assert any(s.startswith("DELETE FROM urls") for s in asked)
+    for statement in asked:
+        plan = plan_of(tmp_path, statement).replace("SCAN json_each", "")
+        assert "SCAN" not in plan.replace("SCAN belief", ""), (statement, plan)  # it has one row
         assert "TEMP B-TREE" not in plan, (statement, plan)
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -9,10 +10,12 @@ from random import Random
 import pytest
 
 from benchmarks.damage import damaged, is_allowed, outcome_of
+from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import connect, open_run
+from crawler.strategies.focus.evidence import Evidence
 from tests.support.crawls import rows
-from tests.support.damagedrun import META, content, frontier_of, judged, make_run
+from tests.support.damagedrun import FOCUS_META, META, content, frontier_of, judged, make_run
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,17 @@ def folder(made: bytes, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture(scope="module")
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    return make_run(tmp_path_factory.mktemp("learnt"), meta=FOCUS_META).read_bytes()
+
+
+@pytest.fixture
+def learning(learnt: bytes, tmp_path: Path) -> Path:
+    (tmp_path / "run.db").write_bytes(learnt)
+    return tmp_path
+
+
 def change(folder: Path, statement: str) -> None:
     """Change values and not the indexes of them, as a changed byte does."""
     with closing(connect(folder / "run.db")) as connection:
@@ -33,8 +47,8 @@ def change(folder: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-def resumed(folder: Path) -> SqliteFrontier:
-    return frontier_of(open_run(folder, META, 1e9 + 200).connection, 1e9 + 200)
+def resumed(folder: Path, meta: Mapping[str, object] = META) -> SqliteFrontier:
+    return frontier_of(open_run(folder, meta, 1e9 + 200).connection, 1e9 + 200)
 
 
 def set_aside(folder: Path) -> list[tuple[str, str]]:
@@ -45,6 +59,13 @@ def test_a_run_that_was_not_damaged_has_no_bad_row(folder: Path) -> None:
     with closing(connect(folder / "run.db")) as connection:
         before = content(connection)
     assert judged(folder, before) == "harmless"
+
+
+def test_a_run_that_learnt_and_was_not_damaged_has_no_bad_row(learning: Path) -> None:
+    with closing(connect(learning / "run.db")) as connection:
+        before = content(connection)
+    assert all(before.rows[table] for table in ("evidence", "tallies", "belief"))
+    assert judged(learning, before, FOCUS_META) == "harmless"
 
 
 CHANGES = {
@@ -158,5 +179,66 @@ def test_no_changed_byte_stops_a_run_without_a_reason(made: bytes, seed: int, fo
     with closing(connect(folder / "run.db")) as connection:
         before = content(connection)
     outcome = outcome_of(damaged(made, Random(seed)), before)
+    logging.disable(logging.NOTSET)
+    assert is_allowed(outcome), outcome
+
+
+_COVARIANCE = "UPDATE belief SET covariance = CAST(zeroblob(2040) || x'{}' AS BLOB)"
+LEARNT_CHANGES = {
+    "UPDATE evidence SET named = 9e99": "numbers are impossible",
+    "UPDATE evidence SET named = 9e999": "named is impossible",
+    "UPDATE evidence SET decision = 'much'": "decision is impossible",
+    "UPDATE evidence SET code = -7.0": "numbers are impossible",
+    "UPDATE evidence SET relevant_here = 1 << 40": "numbers are impossible",
+    "UPDATE evidence SET falls = -1": "falls is impossible",
+    "UPDATE evidence SET url = url + 100000": "its URL is not queued",
+    "UPDATE tallies SET relevant = labelled + 1": "numbers are impossible",
+    "UPDATE tallies SET labelled = 'many'": "labelled is impossible",
+    "UPDATE tallies SET unit = CAST(x'ff' AS TEXT) WHERE unit = 'h0.de/'": "unit is impossible",
+    "UPDATE belief SET labelled = -1": "numbers are impossible",
+    "UPDATE belief SET relevant = 1 << 40": "numbers are impossible",
+    "UPDATE belief SET swept = 'here'": "numbers are impossible",
+    "UPDATE belief SET id = 7": "id is impossible",
+    "UPDATE belief SET mean = x'00'": "the weights are of another version",
+    "UPDATE belief SET mean = CAST(mean AS TEXT)": "the weights are",
+    _COVARIANCE.format("000000000000f8ff"): "not finite",
+    _COVARIANCE.format("000000000000f0bf"): "no covariance",
+}
+
+
+@pytest.mark.parametrize("statement", LEARNT_CHANGES)
+def test_changed_evidence_is_set_aside_and_the_crawl_goes_on(
+    learning: Path, statement: str
+) -> None:
+    change(learning, statement)
+    frontier = resumed(learning, FOCUS_META)
+    assert any(LEARNT_CHANGES[statement] in reason for _, reason in set_aside(learning))
+    lease = frontier.next(2e9)
+    assert lease is not None
+    record = Record(PAGE, 2e9, 200, True, True, "de")
+    frontier.admit(lease, record, [Link("http://new.de/", 0.0, Evidence(1.0))], now=2e9)
+    again = rows(learning, "SELECT labelled, relevant, length(mean) FROM belief")
+    assert len(again) == 1
+    assert again[0][0] >= again[0][1] > 0
+
+
+def test_lost_weights_are_learnt_again_from_the_rate_of_the_crawl(learning: Path) -> None:
+    before = rows(learning, "SELECT labelled, relevant FROM belief")
+    change(learning, "UPDATE belief SET mean = x'00'")
+    frontier = resumed(learning, FOCUS_META)
+    lease = frontier.next(2e9)
+    assert lease is not None
+    frontier.admit(lease, Record("timeout", 2e9), now=2e9)
+    assert rows(learning, "SELECT labelled, relevant FROM belief") == before
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_changed_byte_stops_a_run_that_learns_without_a_reason(
+    learnt: bytes, seed: int, learning: Path
+) -> None:
+    logging.disable(logging.WARNING)
+    with closing(connect(learning / "run.db")) as connection:
+        before = content(connection)
+    outcome = outcome_of(damaged(learnt, Random(seed)), before, FOCUS_META)
     logging.disable(logging.NOTSET)
     assert is_allowed(outcome), outcome

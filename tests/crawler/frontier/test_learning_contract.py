@@ -1,0 +1,410 @@
+"""What every frontier promises of an ordering that learns."""
+
+import sqlite3
+import zlib
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+from unittest.mock import Mock
+
+import pytest
+
+from crawler.errors import StorageError
+from crawler.frontier.base import (
+    PAGE,
+    REDIRECT,
+    Admission,
+    Frontier,
+    Lease,
+    Link,
+    Located,
+    Record,
+)
+from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.frontier.learning import is_checkpoint
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.run import open_run
+from crawler.strategies.focus.evidence import Evidence
+from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
+from tests.support.crawls import rows
+from tests.support.learning import PRIOR
+
+FOCUS = META | {"ordering": "focus"}
+
+
+Opener = Callable[..., Frontier]
+"""Opens the frontier of a folder, again and again, with an ordering that learns."""
+
+
+def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
+    run = open_run(folder, FOCUS, 0.0)
+    assert run.connection.execute("SELECT * FROM set_aside").fetchall() == []
+    all_rules: dict[str, Any] = {"prior": PRIOR, "doubts_up_to": 0.0} | rules
+    return SqliteFrontier(run.connection, FrontierRules(**all_rules), now=now)
+
+
+@pytest.fixture(params=["sqlite"])
+def new_frontier() -> Opener:
+    """Every frontier that learns."""
+    return new_sqlite_frontier
+
+
+def link(url: str, named: float = 0.0, **facts: float) -> Link:
+    return Link(f"http://{url}", 0.0, Evidence(named, **facts))
+
+
+def leases(frontier: Frontier, number: int = 99, now: float = 0.0) -> list[str]:
+    """Lease and settle URLs as pages without a label, and return them without `http://`."""
+    found: list[str] = []
+    while len(found) < number and (lease := frontier.next(now)):
+        found.append(lease.url.removeprefix("http://"))
+        frontier.admit(lease, Record(PAGE, now, 200, True), now=now)
+    return found
+
+
+def settled(frontier: Frontier, language: str | None, *links: Link, now: float = 0.0) -> Lease:
+    """Settle the best URL as a page in a language, with links."""
+    lease = lease_now(frontier, now)
+    record = page(language) if language else Record(PAGE, 0.0, 200, True)
+    frontier.admit(lease, record, links, now=now)
+    return lease
+
+
+@pytest.mark.parametrize(("language", "first"), [("de", "a.de"), ("en", "b.de"), (None, "a.de")])
+@pytest.mark.parametrize("unit", ["host", "path", "domain"])
+def test_scores_follow_the_record_of_host_path_and_domain(
+    tmp_path: Path, new_frontier: Opener, language: str | None, first: str, unit: str
+) -> None:
+    near = {"host": "a.de/2", "path": "a.de/x/2", "domain": "www2.a.de/"}[unit]
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/x/1", 2.0), link(near, 0.1), link("b.de/", 0.1)], 0.0)
+    settled(frontier, language)
+    assert leases(frontier, 1)[0].split("/")[0].endswith(first)
+
+
+def test_links_of_relevant_pages_lift_a_url_and_those_of_others_lower_it(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    queued = [link(f"{name}.com/", 0.1) for name in "xyz"]
+    frontier.seed([link("a.de/", 3.0), link("b.de/", 2.0), *queued], 0.0)
+    settled(frontier, "en", queued[0], link("y.com/", 9.0))
+    settled(frontier, "de", queued[2])
+    assert leases(frontier)[0] == "z.com/"
+
+
+def test_a_page_without_a_label_says_nothing_of_its_links(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/", 3.0), link("x.com/", 0.1)], 0.0)
+    settled(frontier, None, link("x.com/"), link("y.com/", 0.1))
+    first, second = lease_now(frontier), lease_now(frontier)
+    assert (first.url, second.url) == ("http://x.com/", "http://y.com/")
+    assert first.score == second.score
+
+
+def test_a_declaration_is_kept_when_a_later_page_has_none(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/", 3.0), link("b.de/", 2.9), link("c.de/", 2.8)], 0.0)
+    frontier.seed([link("x.com/"), link("y.com/")], 0.0)
+    settled(frontier, None, link("y.com/", declared=1.0))
+    settled(frontier, None, link("y.com/"))
+    assert leases(frontier, 2) == ["c.de/", "y.com/"]
+
+
+def test_a_url_whose_score_fell_lets_the_next_best_go_first(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    seeds = [link("a.de/", 4.0), link("b.a.de/", 1.0), link("c.a.de/", 0.9), link("x.com/", 0.3)]
+    frontier.seed(seeds, 0.0)
+    settled(frontier, "en")
+    assert leases(frontier) == ["x.com/", "b.a.de/", "c.a.de/"]
+
+
+def test_the_next_best_may_be_of_the_same_host(tmp_path: Path, new_frontier: Opener) -> None:
+    """Only the first URLs of a long queue are scored anew after each page."""
+    frontier = new_frontier(tmp_path, host_cap=0)
+    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(80)]
+    frontier.seed([*english, *[link(f"a.de/de/{n}", 0.5, declared=1.0) for n in range(3)]], 0.0)
+    settled(frontier, "en")
+    assert leases(frontier, 3) == ["a.de/de/0", "a.de/de/1", "a.de/de/2"]
+
+
+def test_the_best_of_a_host_are_fetched_not_the_first(tmp_path: Path, new_frontier: Opener) -> None:
+    frontier = new_frontier(tmp_path, host_cap=2)
+    first = [link(f"a.de/{n}", n / 10) for n in range(5)]
+    assert set(frontier.seed(first, 0.0)) == {Admission.STORED}
+    assert leases(frontier, 1) == ["a.de/4"]
+    assert set(frontier.seed([link("a.de/best", 1.0)], 0.0)) == {Admission.STORED}
+    assert leases(frontier) == ["a.de/best"]
+    assert frontier.counts().queued == 0
+
+
+def test_a_full_host_drops_its_queue_and_takes_no_more(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=1, is_expected_only=True)
+    frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0)
+    lease = lease_now(frontier)
+    more = [link("a.de/1"), link("a.de/3", 8.0), link("b.de/", 1.0)]
+    answers = frontier.admit(lease, page(), more, now=0.0)
+    assert answers == [Admission.SEEN, Admission.HOST_FULL, Admission.STORED]
+    assert (frontier.counts().queued, frontier.counts().expected) == (1, 1)
+    assert leases(frontier) == ["b.de/"]
+    assert (frontier.counts().expected, frontier.ready_at(0.0)) == (0, None)
+    assert frontier.seed([link("a.de/1", 9.0), link("a.de/", 9.0)], 0.0) == [
+        Admission.HOST_FULL,
+        Admission.SEEN,
+    ]
+
+
+@pytest.mark.parametrize("outcome", [REDIRECT, "sitemap"])
+def test_a_url_that_only_leads_to_others_takes_no_slot(
+    tmp_path: Path, new_frontier: Opener, outcome: str
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=1)
+    frontier.seed([link("a.de/", 4.0), link("a.de/2", 0.5)], 0.0)
+    target = link("a.de/target", 1.0)
+    lease = lease_now(frontier)
+    assert frontier.admit(lease, Record(outcome, 0.0, 200), [target], now=0.0) == [Admission.STORED]
+    assert leases(frontier) == ["a.de/target"]
+
+
+def test_the_target_of_a_redirect_has_its_links(tmp_path: Path, new_frontier: Opener) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.9), link("x.com/", 0.1)], 0.0)
+    frontier.seed([link("y.com/", 0.1)], 0.0)
+    for _ in range(2):
+        settled(frontier, "de", link("x.com/"))
+    lease = lease_now(frontier)
+    assert lease.url == "http://x.com/"
+    frontier.admit(lease, Record(REDIRECT, 0.0, 301), [link("z.com/", 0.1)], now=0.0)
+    assert leases(frontier) == ["z.com/", "y.com/"]
+
+
+def test_at_most_twenty_urls_for_each_slot_of_a_host_are_queued(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=2)
+    answers = frontier.seed([link(f"a.de/{n}") for n in range(42)], 0.0)
+    assert answers == [Admission.STORED] * 40 + [Admission.HOST_FULL] * 2
+    settled(frontier, "de")
+    assert frontier.seed([link("a.de/x"), link("a.de/y")], 0.0) == [
+        Admission.STORED,
+        Admission.HOST_FULL,
+    ]
+    unlimited = new_frontier(tmp_path / "unlimited", host_cap=0)
+    answers = unlimited.seed([link(f"a.de/{n}") for n in range(300)], 0.0)
+    assert set(answers) == {Admission.STORED}
+
+
+def test_urls_of_a_crowded_domain_fall_below_all_others_of_their_kind(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, domain_cap=10)
+    frontier.seed([link("a.de/", 4.0)], 0.0)
+    settled(frontier, "de", link("b.a.de/", 5.0), link("x.com/", 0.1), link("y.com/", -0.9))
+    # A redirect takes no slot, and a page in the language earns its domain ten.
+    assert leases(frontier, 3) == ["x.com/", "b.a.de/", "y.com/"]
+
+
+def test_a_full_domain_takes_no_more(tmp_path: Path, new_frontier: Opener) -> None:
+    frontier = new_frontier(tmp_path, domain_cap=2)
+    frontier.seed([link("a.de/", 4.0), link("b.a.de/", 3.0)], 0.0)
+    settled(frontier, "en")
+    settled(frontier, "en")
+    assert frontier.seed([link("c.a.de/")], 0.0) == [Admission.DOMAIN_FULL]
+
+
+def test_a_fall_for_an_address_stays_when_the_url_is_scored_anew(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, address_cap=10)
+    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.0), link("x.com/", 0.1)], 0.0)
+    assert frontier.locate(lease_now(frontier), "192.0.2.1", now=0.0) is Located.FETCH
+    other = lease_now(frontier)
+    assert frontier.locate(other, "192.0.2.1", now=0.0) is Located.LATER
+    frontier.seed([link("b.de/2", 0.2)], 0.0)
+    assert leases(frontier, 3) == ["b.de/2", "x.com/", "b.de/"]
+
+
+def test_a_leased_url_keeps_its_score_and_competes_with_the_new_one_later(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/", 4.0), link("b.a.de/", 1.0), link("x.com/", 0.5)], 0.0)
+    first, second = lease_now(frontier), lease_now(frontier)
+    frontier.admit(first, page("en"), [link("b.a.de/")], now=0.0)
+    frontier.retry(second, now=0.0, not_before=0.0)
+    assert leases(frontier, 1) == ["x.com/"]
+    again = lease_now(frontier)
+    assert (again.url, again.retries, again.score < second.score) == (second.url, 1, True)
+    frontier.release(again, now=0.0)
+    assert leases(frontier) == ["b.a.de/"]
+
+
+def test_blocked_urls_leave_no_evidence_for_a_later_discovery(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/", 5.0), link("b.de/", 4.0), link("c.com/", 3.0)], 0.0)
+    settled(frontier, "de", link("x.com/", 1.0))
+    assert frontier.drop_blocked(lambda url: "x.com" in url) == 1
+    frontier.seed([link("x.com/", -1.0), link("y.com/", -1.0)], 0.0)
+    assert leases(frontier)[-2:] == ["x.com/", "y.com/"]
+
+
+def test_the_canonical_url_of_a_page_leaves_the_queue_and_takes_no_slot(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=2)
+    frontier.seed([link("a.de/", 4.0), link("a.de/2", 3.0), link("a.de/3", 2.0)], 0.0)
+    lease = lease_now(frontier)
+    frontier.admit(lease, replace(page(), canonical="http://a.de/2"), now=0.0)
+    assert leases(frontier) == ["a.de/3"]
+
+
+def test_the_parts_of_a_lease_are_named(tmp_path: Path, new_frontier: Opener) -> None:
+    frontier = new_frontier(tmp_path)
+    frontier.seed([link("a.de/", 2.0, code=1.0)], 0.0)
+    lease = lease_now(frontier)
+    parts = [float(part) for part in (lease.reasons or "").split()]
+    assert (len(parts), sum(parts)) == (16, 3.0)
+    assert 0 < lease.score < 3.0
+
+
+# The embedded frontier: its database, and a crawl that is killed.
+
+
+def state(folder: Path) -> list[object]:
+    """Everything that the frontier of a folder learned."""
+    tables = {"evidence": "url", "tallies": "unit", "belief": "id", "urls": "id"}
+    return [rows(folder, f"SELECT * FROM {name} ORDER BY {key}") for name, key in tables.items()]
+
+
+@pytest.mark.parametrize("fault", ["record", "disk"])
+def test_a_settlement_that_fails_leaves_belief_and_tallies_as_they_were(
+    tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = [tmp_path / "sound", tmp_path / "failed"]
+    sound, failed = frontiers = [new_sqlite_frontier(folder) for folder in folders]
+    for frontier in frontiers:
+        frontier.seed([link("a.de/", 4.0), link("b.a.de/", 1.0), link("x.com/", 0.5)], 0.0)
+        settled(frontier, "de", link("a.de/2", 0.4))
+    lease, before = lease_now(failed), state(folders[1])
+    links = [link("b.a.de/3", 0.1), link("x.com/")]
+    if fault == "record":
+        broken = Record(PAGE, 0.0, 200, True, True, "de", country=object())  # type: ignore[arg-type]  # cannot be stored
+        with pytest.raises(sqlite3.Error):
+            failed.admit(lease, broken, links, now=0.0)
+    else:
+        with monkeypatch.context() as patch:
+            error = sqlite3.OperationalError("disk I/O error")
+            patch.setattr(EvidenceRows, "store_belief", Mock(side_effect=error))
+            patch.setattr(EvidenceRows, "belief", Mock(side_effect=error))
+            with pytest.raises(StorageError):
+                failed.admit(lease, page("en"), links, now=0.0)
+        failed = new_sqlite_frontier(folders[1])
+    assert state(folders[1]) == before
+    if fault == "record":
+        failed.admit(lease, page("en"), links, now=0.0)
+        settled(sound, "en", *links)
+        learned = [rows(folder, "SELECT * FROM tallies, belief") for folder in folders]
+        assert learned[0] == learned[1]
+        assert leases(sound) == leases(failed)
+
+
+class Web:
+    """A small random web; about half of its pages are German, by directory and by host."""
+
+    def __init__(self, chance: Random) -> None:
+        self.urls = [
+            f"{host}.{domain}/{path}/{n}"
+            for domain in ("a.de", "b.com", "c.fr")
+            for host in ("www", "de", "x")
+            for path in ("de", "en", "x/de")
+            for n in range(4)
+        ]
+        self.languages = {
+            url: "de" if chance.random() < 0.1 + 0.7 * ("/de" in url or "de." in url) else "en"
+            for url in self.urls
+        }
+        self.links = {url: chance.sample(self.urls, 9) for url in self.urls}
+        self.named = {url: chance.uniform(-2.0, 2.0) for url in self.urls}
+
+    def link(self, url: str) -> Link:
+        return link(url, self.named[url], code=float("/de/" in url))
+
+    def fetch(self, frontier: Frontier, lease: Lease, now: float) -> None:
+        url = lease.url.removeprefix("http://")
+        kind = zlib.crc32(url.encode()) % 10
+        links = [self.link(target) for target in self.links[url]]
+        if kind == 0:
+            frontier.admit(lease, Record("timeout", now), now=now)
+        elif kind == 1:
+            frontier.admit(lease, Record(REDIRECT, now, 301), links[:1], now=now)
+        else:
+            frontier.admit(lease, page(self.languages[url]), links, now=now)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("every", [1, 7])
+def test_a_crawl_that_is_killed_anywhere_leases_as_one_that_is_not(
+    tmp_path: Path, seed: int, every: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.frontier.learning._FIRST_CHECKPOINT", 5)
+    monkeypatch.setattr("crawler.frontier.learning.SWEPT_A_PAGE", 7)
+    web = Web(Random(seed))
+    rules = {"host_cap": 5, "domain_cap": 30}
+
+    def crawl(name: str, *, is_killed: bool) -> list[tuple[str, float]]:
+        chance, found = Random(seed), list[tuple[str, float]]()
+        frontier = new_sqlite_frontier(tmp_path / name, **rules)
+        frontier.seed([web.link(url) for url in web.urls[::20]], 0.0)
+        while (lease := frontier.next(0.0)) and len(found) < 70:
+            if is_killed and chance.randrange(every) == 0:
+                frontier = new_sqlite_frontier(tmp_path / name, **rules)
+                again = frontier.next(0.0)
+                assert again == lease
+            found.append((lease.url, lease.score))
+            web.fetch(frontier, lease, 0.0)
+        return found
+
+    whole = crawl("whole", is_killed=False)
+    assert len(whole) > 30
+    assert crawl("killed", is_killed=True) == whole
+    assert state(tmp_path / "whole") == state(tmp_path / "killed")
+
+
+def test_a_sweep_goes_over_the_whole_queue_after_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.frontier.learning._FIRST_CHECKPOINT", 5)
+    monkeypatch.setattr("crawler.frontier.learning.SWEPT_A_PAGE", 20)
+    frontier = new_sqlite_frontier(tmp_path)
+    frontier.seed([link(f"a{n}.de/", 2.0) for n in range(5)], 0.0)
+    frontier.seed([link(f"b{n}.com/", -2.0) for n in range(100)], 0.0)
+    scores = "SELECT COUNT(DISTINCT score) FROM urls WHERE url LIKE '%.com/'"
+    before = rows(tmp_path, "SELECT score FROM urls WHERE url LIKE '%.com/'")
+    for _ in range(5):
+        settled(frontier, "en")
+    swept = [rows(tmp_path, "SELECT swept FROM belief")]
+    assert rows(tmp_path, scores) == [(2,)]
+    while swept[-1] != [(None,)]:
+        settled(frontier, None)
+        swept.append(rows(tmp_path, "SELECT swept FROM belief"))
+    assert rows(tmp_path, scores) == [(1,)]
+    assert rows(tmp_path, "SELECT score FROM urls WHERE queued = 1 LIMIT 1") != before[:1]
+    assert 5 <= len(swept) <= 7
+
+
+def test_checkpoints_become_rare() -> None:
+    found = [number for number in range(1, 25_000) if is_checkpoint(number)]
+    assert found == [1000, 2000, 5000, 10_000, 20_000]

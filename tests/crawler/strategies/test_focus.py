@@ -1,0 +1,284 @@
+"""The ordering `focus`: its evidence, its arithmetic against numpy, and what it learns."""
+
+from dataclasses import replace
+from itertools import pairwise, product
+from math import exp, log, log1p, pi, sqrt
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.strategies.focus.belief import Belief, Prior, Standing
+from crawler.strategies.focus.evidence import MAX_DEPTH, Evidence, evidence_of, units_of
+from crawler.strategies.focus.features import FEATURES, N_FEATURES, N_UNITS
+from crawler.strategies.focus.kernel import learn, scores_of
+from crawler.strategies.focus.ordering import Focus
+from crawler.strategies.orderings import LinkSource
+from tests.support.learning import PRIOR
+
+Floats = npt.NDArray[np.float64]
+
+
+@pytest.mark.parametrize(
+    ("url", "units"),
+    [
+        ("http://a.de/", ["a.de", "a.de/"]),
+        ("http://a.de", ["a.de", "a.de/"]),
+        ("http://a.de/x.html", ["a.de", "a.de/"]),
+        ("https://www.a.de:81/x/?q=a/b/c", ["a.de", "a.de/", "a.de/x/"]),
+        ("http://b.a.co.uk/x/y", ["a.co.uk", "b.a.co.uk/", "b.a.co.uk/x/"]),
+        ("http://192.0.2.1/x/", ["192.0.2.1", "192.0.2.1/", "192.0.2.1/x/"]),
+    ],
+)
+def test_the_units_of_a_url_are_its_domain_host_and_directories(url: str, units: list[str]) -> None:
+    assert list(units_of(url)) == units
+
+
+@given(st.text("ab/?.", max_size=30))
+def test_each_directory_lies_in_the_unit_before_it(path: str) -> None:
+    units = units_of(f"http://h.de/{path}")
+    assert 2 <= len(units) <= N_UNITS == 2 + MAX_DEPTH
+    assert all(inner.startswith(outer) for outer, inner in pairwise(units[1:]))
+    assert f"h.de/{path}".startswith(units[-1])
+
+
+def test_a_language_with_a_url_model_has_all_evidence() -> None:
+    urls = ["http://www.zeitung-bremen.de/nachrichten/heute.html", "http://www.lemonde.fr/fr/"]
+    german, french = evidence_of("de", None)(urls, {urls[1]: True})
+    assert german.named > 0 > french.named
+    assert german.decision > 0 > french.decision
+    assert (german.top_level, german.code, german.declared) == (1, 0, 0)
+    assert (french.top_level, french.code, french.declared) == (-1, -1, 1)
+
+
+def test_a_language_that_the_model_only_names_has_no_decision() -> None:
+    (basque,) = evidence_of("eu", None)(["http://a.eus/eu/x"], {})
+    assert basque._replace(named=0.0) == Evidence(top_level=1.0, code=1.0)
+    assert basque.named > 0
+
+
+def test_a_language_without_a_url_model_has_the_marks_of_urls() -> None:
+    of_urls = evidence_of("bo", None)
+    urls = ["http://a.com/bo/x", "http://a.com/", "http://a.de/fr/x"]
+    tibetan, none, other = of_urls(urls, {urls[1]: False})
+    assert tibetan == Evidence(code=1.0)
+    assert none == Evidence(declared=-1.0)
+    assert other == Evidence(top_level=-1.0, code=-1.0)
+    assert of_urls([], {}) == []
+
+
+def test_a_declared_language_comes_from_the_page_and_one_of_its_own_wins() -> None:
+    focus = Focus(evidence_of("bo", None), PRIOR)
+    urls = ["http://a.com/1", "http://a.com/2", "http://a.com/3"]
+    source = LinkSource(declared=frozenset(urls[:2]), declared_other=frozenset(urls[1:]))
+    assert [each.declared for each in focus.evidence(urls, source)] == [1.0, 1.0, -1.0]
+    first, second, third = focus.scores(urls, source)
+    assert first == second > third
+
+
+# The arithmetic.
+
+
+def plain_features(standing: Standing, rate: float, strength: float) -> Floats:
+    """Return the features of one URL, by the definitions."""
+
+    def odds(share: float) -> float:
+        return log(share / (1 - share))
+
+    numbers = [*standing.tallies, *[0] * (2 * N_UNITS - len(standing.tallies))]
+    shares = [rate]
+    for labelled, relevant in zip(numbers[::2], numbers[1::2], strict=True):
+        shares.append((relevant + strength * shares[-1]) / (labelled + strength))
+    named, decision, *rest = standing.evidence
+    new = 1 / (1 + numbers[2])
+    of_links = [log1p(number) for number in standing.links]
+    url = [named * new, named * (1 - new), decision * new, decision * (1 - new), *rest[:2]]
+    domain, host, path = np.diff([odds(share) for share in (*shares[:3], shares[-1])])
+    return np.array([1.0, new, *url, *of_links, rest[2], domain, host, path])
+
+
+def plain_score(row: Floats, mean: Floats, covariance: Floats) -> float:
+    return float(mean @ row / sqrt(1 + pi * (row @ covariance @ row) / 8))
+
+
+def plain_step(
+    row: Floats, is_relevant: bool, mean: Floats, covariance: Floats
+) -> tuple[Floats, Floats]:
+    """Return the weights after one page: the precision grows, the mean moves to the label."""
+    share = 1 / (1 + exp(-(mean @ row)))
+    precision = np.linalg.inv(covariance) + share * (1 - share) * np.outer(row, row)
+    after = np.asarray(np.linalg.inv(precision), np.float64)
+    return mean + after @ row * (is_relevant - share), after
+
+
+def tallies(*pairs: tuple[int, int]) -> tuple[int, ...]:
+    return tuple(number for pair in pairs for number in pair)
+
+
+SIGNS = st.sampled_from([-1.0, 0.0, 1.0])
+STANDINGS = st.builds(
+    Standing,
+    st.builds(Evidence, st.floats(-8, 8), st.floats(-3, 3), SIGNS, SIGNS, SIGNS),
+    st.tuples(*[st.integers(0, 8)] * 4),
+    st.lists(st.tuples(st.integers(0, 50), st.integers(0, 50)), min_size=2, max_size=N_UNITS).map(
+        lambda pairs: tallies(*((max(pair), min(pair)) for pair in pairs))
+    ),
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(STANDINGS, st.lists(st.booleans(), max_size=6))
+def test_features_scores_and_learning_are_those_of_plain_numpy(
+    standing: Standing, labels: list[bool]
+) -> None:
+    belief = Belief(PRIOR)
+    mean, covariance = belief.mean.copy(), belief.covariance.copy()
+    for number, is_relevant in enumerate(labels):
+        rate = (sum(labels[:number]) + 0.5) / (number + 1)
+        row = plain_features(standing, rate, PRIOR.strength)
+        assert belief.features([standing])[0] == pytest.approx(row)
+        assert belief.scores([standing])[0] == pytest.approx(
+            plain_score(row, mean, covariance), abs=2e-6
+        )
+        belief.learn(standing, is_relevant=is_relevant)
+        mean, covariance = plain_step(row, is_relevant, mean, covariance)
+        assert belief.mean == pytest.approx(mean, abs=1e-6)
+        assert belief.covariance == pytest.approx(covariance, abs=1e-6)
+
+
+def test_scores_are_rounded_so_that_the_last_bits_change_no_order() -> None:
+    rows = np.random.default_rng(1).normal(size=(50, N_FEATURES))
+    scores = scores_of(rows, np.ones(N_FEATURES), np.eye(N_FEATURES))
+    assert (scores * 2**20 == np.round(scores * 2**20)).all()
+
+
+def test_the_covariance_stays_one_after_thousands_of_pages() -> None:
+    draw = np.random.default_rng(2)
+    mean, covariance = np.zeros(N_FEATURES), np.eye(N_FEATURES)
+    for row in draw.normal(size=(5000, N_FEATURES)):
+        learn(row, bool(row[0] > 0), mean, covariance)
+    assert covariance == pytest.approx(covariance.T)
+    assert np.linalg.eigvalsh(covariance).min() > 0
+    assert mean[0] == mean.max() > 1
+
+
+# Learning.
+
+OLD_HOST = tallies((4, 2), (4, 2))
+CHANGES = {
+    "URL, new host": {"evidence": Evidence(named=4.0)},
+    "top-level domain": {"evidence": Evidence(top_level=1.0)},
+    "code in the URL": {"evidence": Evidence(code=1.0)},
+    "declared": {"evidence": Evidence(declared=1.0)},
+    "links from relevant pages of other hosts": {"links": (3, 0, 0, 0)},
+    "links from other pages of the host": {"links": (0, 0, 0, 3)},
+    "host": {"tallies": tallies((9, 3), (9, 8))},
+    "path": {"tallies": tallies((9, 3), (9, 3), (5, 5))},
+}
+
+
+@pytest.mark.parametrize("feature", CHANGES)
+def test_a_feature_gains_weight_with_relevant_pages_and_loses_it_with_others(feature: str) -> None:
+    plain = Standing(Evidence(), tallies=() if "new" in feature else OLD_HOST)
+    marked = replace(plain, **CHANGES[feature])  # type: ignore[arg-type]  # names of fields
+    place = FEATURES.index(feature)
+    weights = {}
+    for is_relevant in (True, False):
+        belief = Belief(PRIOR)
+        for _ in range(20):
+            belief.learn(marked, is_relevant=is_relevant)
+            belief.learn(plain, is_relevant=not is_relevant)
+        weights[is_relevant] = belief.mean[place]
+        after = belief.scores([marked, plain])
+        assert (after[0] > 0 > after[1]) is is_relevant
+    assert weights[True] > PRIOR.mean[place] > weights[False]
+
+
+def test_a_page_moves_the_scores_of_its_kind_most() -> None:
+    belief = Belief(PRIOR)
+    like, unlike = Standing(Evidence(code=1.0)), Standing(Evidence(named=2.0), tallies=OLD_HOST)
+    before = belief.scores([like, unlike])
+    belief.learn(like, is_relevant=False)
+    moved = [old - new for old, new in zip(before, belief.scores([like, unlike]), strict=True)]
+    assert moved[0] > abs(moved[1])
+
+
+def test_the_rate_of_the_crawl_counts_pages_with_a_label() -> None:
+    belief = Belief(PRIOR)
+    assert belief.rate == 0.5
+    for is_relevant in (True, True, False):
+        belief.learn(Standing(Evidence()), is_relevant=is_relevant)
+    assert (belief.labelled, belief.relevant, belief.rate) == (3, 2, 2.5 / 4)
+
+
+def test_the_same_pages_give_the_same_bytes() -> None:
+    def packed() -> tuple[bytes, bytes]:
+        belief = Belief(PRIOR)
+        for named, is_relevant in product([-3.0, 0.1, 2.0], [True, False]):
+            belief.learn(Standing(Evidence(named=named)), is_relevant=is_relevant)
+        return belief.packed()
+
+    assert packed() == packed()
+
+
+def test_packed_weights_are_unpacked_to_the_same_belief() -> None:
+    belief, other = Belief(PRIOR), Belief(PRIOR)
+    belief.learn(Standing(Evidence(named=1.0)), is_relevant=True)
+    other.unpack(*belief.packed())
+    standing = Standing(Evidence(code=1.0))
+    other.labelled, other.relevant = belief.labelled, belief.relevant
+    assert other.scores([standing]) == belief.scores([standing])
+    other.learn(standing, is_relevant=False)  # the arrays can be written
+    assert other.packed() != belief.packed()
+
+
+NAN = np.full(N_FEATURES, np.nan).tobytes()
+_ONES, _SQUARE = np.ones(N_FEATURES), np.eye(N_FEATURES)
+
+
+@pytest.mark.parametrize(
+    ("mean", "covariance"),
+    [
+        (b"", _SQUARE.tobytes()),
+        (_ONES.tobytes()[:-1], _SQUARE.tobytes()),
+        (_ONES.tobytes(), _SQUARE.tobytes()[8:]),
+        (NAN, _SQUARE.tobytes()),
+        (_ONES.tobytes(), np.where(_SQUARE, np.inf, 0.0).tobytes()),
+        (_ONES.tobytes(), (-_SQUARE).tobytes()),
+        (_ONES.tobytes(), (_SQUARE + np.tri(N_FEATURES)).tobytes()),
+        ("text", _SQUARE.tobytes()),
+        (_ONES.tobytes(), None),
+    ],
+)
+def test_damaged_weights_are_refused_and_change_nothing(mean: bytes, covariance: bytes) -> None:
+    belief = Belief(PRIOR)
+    before = belief.packed()
+    with pytest.raises(ValueError, match="weights"):
+        belief.unpack(mean, covariance)
+    assert belief.packed() == before
+
+
+def test_the_reasons_add_up_to_the_score_before_uncertainty() -> None:
+    belief = Belief(PRIOR)
+    standing = Standing(Evidence(2.0, 0.5, 1.0), (1, 0, 2, 0), OLD_HOST)
+    parts = [float(part) for part in belief.reasons(standing).split()]
+    assert len(parts) == N_FEATURES
+    row = belief.features([standing])[0]
+    assert sum(parts) == pytest.approx(float(row @ belief.mean), abs=0.05)
+    assert abs(belief.scores([standing])[0]) <= abs(float(row @ belief.mean))
+
+
+def test_a_prior_without_a_feature_gives_it_no_weight_for_ever() -> None:
+    prior = Prior.shipped().without(["code in the URL"])
+    belief = Belief(prior)
+    for _ in range(5):
+        belief.learn(Standing(Evidence(code=1.0)), is_relevant=True)
+    assert belief.mean[FEATURES.index("code in the URL")] == 0
+    with_code, without = belief.scores([Standing(Evidence(code=1.0)), Standing(Evidence())])
+    assert with_code == without
+
+
+def test_no_urls_have_no_scores() -> None:
+    assert Belief(PRIOR).scores([]) == []
