@@ -40,7 +40,7 @@ Opener = Callable[..., Frontier]
 
 
 def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
-    run = open_run(folder, FOCUS, 0.0)
+    run = open_run(folder, FOCUS | {"host_cap": rules.get("host_cap", 10)}, 0.0)
     assert run.connection.execute("SELECT * FROM set_aside").fetchall() == []
     all_rules: dict[str, Any] = {"prior": PRIOR, "doubts_up_to": 0.0} | rules
     return SqliteFrontier(run.connection, FrontierRules(**all_rules), now=now)
