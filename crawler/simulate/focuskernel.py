@@ -307,7 +307,7 @@ def _has_fallen(of: Focused, number: int) -> bool:
     """Score the best URL anew; True if it is then not the best (`SqliteFrontier._fell`)."""
     queues = of.queues
     now, before = _score_now(of, number), queues.score[number]
-    other = hostqueues.best_of_others(queues)
+    other = hostqueues.second_best(queues)
     if now > before - LEAST_CHANGE or (other == EMPTY and now > of.focus.doubts_up_to):
         return False
     if other != EMPTY and now >= queues.score[other]:

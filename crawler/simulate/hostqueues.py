@@ -213,7 +213,21 @@ def best(queues: HostQueues) -> int:
 
 
 @step
-def best_of_others(queues: HostQueues) -> int:
+def second_best(queues: HostQueues) -> int:
+    """The number of the best URL after the best one, or EMPTY."""
+    if not queues.servers[0]:
+        return EMPTY
+    server = int(queues.ready[0])
+    found = _best_of_others(queues)
+    for at in range(1, min(3, int(queues.size[server]))):
+        other = int(queues.heap[queues.first[server] + at])
+        if found == EMPTY or _is_better(queues, other, found):
+            found = other
+    return found
+
+
+@step
+def _best_of_others(queues: HostQueues) -> int:
     """The number of the best URL of any server but that of the best URL, or EMPTY."""
     end = queues.servers[0]
     if end < 2:
