@@ -216,7 +216,9 @@ class Learner:
 
     def next_of_host(self, host: int, url: int) -> float | None:
         """Return the score of the best queued URL of a host besides `url`, None if it has none."""
-        return next((best.score for best in self._rows.best_of_host(host, 2) if best.id != url), None)
+        return next(
+            (best.score for best in self._rows.best_of_host(host, 2) if best.id != url), None
+        )
 
     def set_score(self, url: int, score: float) -> None:
         """Store the score of a queued URL."""

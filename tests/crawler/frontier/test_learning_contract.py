@@ -23,7 +23,7 @@ from crawler.frontier.base import (
     Record,
 )
 from crawler.frontier.evidence_rows import EvidenceRows
-from crawler.frontier.learning import is_checkpoint
+from crawler.frontier.learning import HOST_QUEUE, is_checkpoint
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
@@ -131,7 +131,7 @@ def test_a_url_whose_score_fell_lets_the_next_best_go_first(
 def test_the_next_best_may_be_of_the_same_host(tmp_path: Path, new_frontier: Opener) -> None:
     """Only the first URLs of a long queue are scored anew after each page."""
     frontier = new_frontier(tmp_path, host_cap=0)
-    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(80)]
+    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(HOST_QUEUE + 9)]
     frontier.seed([*english, *[link(f"a.de/de/{n}", 0.5, declared=1.0) for n in range(3)]], 0.0)
     settled(frontier, "en")
     assert leases(frontier, 3) == ["a.de/de/0", "a.de/de/1", "a.de/de/2"]
