@@ -456,6 +456,12 @@ function learning.fell(host, place)
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', string.sub(place, 16)))
   local tier = tier_of(row, host)
   local now_tier, others = tonumber(tier), tonumber(selection.best())
+  -- A long queue is not scored anew as a whole, so the next of the same host may be better.
+  local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 1, 'WITHSCORES')
+  local at = head[1] == place and 4 or 2
+  if head[at] and (not others or tonumber(head[at]) < others) then
+    others = tonumber(head[at])
+  end
   if now_tier < row[TIER] + config.least_change
     or not others and (not config.waits_up_to or is_promising(tier))
     or others and now_tier <= others then
