@@ -134,7 +134,7 @@ def test_the_next_best_may_be_of_the_same_host(tmp_path: Path, new_frontier: Ope
     english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(HOST_QUEUE + 9)]
     frontier.seed([*english, *[link(f"a.de/de/{n}", 0.5, declared=1.0) for n in range(3)]], 0.0)
     settled(frontier, "en")
-    assert leases(frontier, 3) == ["a.de/de/0", "a.de/de/1", "a.de/de/2"]
+    assert sorted(leases(frontier, 3)) == ["a.de/de/0", "a.de/de/1", "a.de/de/2"]
 
 
 def test_the_best_of_a_host_are_fetched_not_the_first(tmp_path: Path, new_frontier: Opener) -> None:
