@@ -45,7 +45,7 @@ def test_each_directory_lies_in_the_unit_before_it(path: str) -> None:
 
 def test_a_language_with_a_url_model_has_all_evidence() -> None:
     urls = ["http://www.zeitung-bremen.de/nachrichten/heute.html", "http://www.lemonde.fr/fr/"]
-    german, french = evidence_of("de", None)(urls, {urls[1]: True})
+    german, french = evidence_of("de", None)[0](urls, {urls[1]: True})
     assert german.named > 0 > french.named
     assert german.decision > 0 > french.decision
     assert (german.top_level, german.code, german.declared) == (1, 0, 0)
@@ -53,13 +53,13 @@ def test_a_language_with_a_url_model_has_all_evidence() -> None:
 
 
 def test_a_language_that_the_model_only_names_has_no_decision() -> None:
-    (basque,) = evidence_of("eu", None)(["http://a.eus/eu/x"], {})
+    (basque,) = evidence_of("eu", None)[0](["http://a.eus/eu/x"], {})
     assert basque._replace(named=0.0) == Evidence(top_level=1.0, code=1.0)
     assert basque.named > 0
 
 
 def test_a_language_without_a_url_model_has_the_marks_of_urls() -> None:
-    of_urls = evidence_of("bo", None)
+    of_urls = evidence_of("bo", None)[0]
     urls = ["http://a.com/bo/x", "http://a.com/", "http://a.de/fr/x"]
     tibetan, none, other = of_urls(urls, {urls[1]: False})
     assert tibetan == Evidence(code=1.0)
@@ -69,7 +69,7 @@ def test_a_language_without_a_url_model_has_the_marks_of_urls() -> None:
 
 
 def test_a_declared_language_comes_from_the_page_and_one_of_its_own_wins() -> None:
-    focus = Focus(evidence_of("bo", None), PRIOR)
+    focus = Focus(evidence_of("bo", None)[0], PRIOR)
     urls = ["http://a.com/1", "http://a.com/2", "http://a.com/3"]
     source = LinkSource(declared=frozenset(urls[:2]), declared_other=frozenset(urls[1:]))
     assert [each.declared for each in focus.evidence(urls, source)] == [1.0, 1.0, -1.0]
