@@ -2,7 +2,6 @@
 
 import pytest
 
-from classifiers.errors import LanguageError
 from classifiers.urls.marks import marks
 
 
@@ -44,6 +43,5 @@ def test_urls_are_marked_alone_as_together_and_none_is_no_row() -> None:
     assert marks([], "de").shape == (0, 2)
 
 
-def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(LanguageError):
-        marks(["http://a.de/"], "xx-unknown")
+def test_a_language_unknown_to_the_project_has_its_code_as_a_mark() -> None:
+    assert marks(["http://a.com/xyz/", "http://a.com/de/"], "xyz")[:, 1].tolist() == [1, -1]
