@@ -35,7 +35,10 @@ _URLS = (
 
 # The queue and the counters of hosts as they follow from the rows.
 _REFUSED = ", ".join(f"'{outcome}'" for outcome in sorted(REFUSED))
-_IS_PAGE = "(p.outcome = 'unchanged' OR (p.outcome = 'page' AND p.status BETWEEN 200 AND 299))"
+# A page that was taken down keeps its slot (`crawler.outputs.takedown`) and its status.
+_IS_PAGE = """(p.outcome = 'unchanged'
+    OR (p.outcome IN ('page', 'taken_down') AND p.status BETWEEN 200 AND 299)
+    OR (p.outcome = 'taken_down' AND p.status = 304))"""
 _HOLDS_SLOT = f"""IIF((SELECT value FROM meta WHERE key = 'ordering') = '{LEARNS}',
     COUNT(IIF({_IS_PAGE}, 1, NULL)) + MAX(0,
         COUNT(IIF(p.outcome NOT IN ('redirect', 'sitemap', {_REFUSED}) AND NOT {_IS_PAGE}, 1, NULL))

@@ -37,9 +37,11 @@ PAGES = {
 }
 
 
-def opened(folder: Path) -> Crawl:
+def opened(folder: Path, strategy: str = "bfs") -> Crawl:
     seeds = "http://seed.de/,http://z.bad.de/seed"
-    options = CrawlOptions.read({"lang": "de", "seeds": seeds, "strategy": "bfs", "host_cap": "9"})
+    options = CrawlOptions.read(
+        {"lang": "de", "seeds": seeds, "strategy": strategy, "host_cap": "9"}
+    )
     settings = CrawlSettings(
         run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=True, keeps_links=True
     )
@@ -48,9 +50,9 @@ def opened(folder: Path) -> Crawl:
     return crawl
 
 
-def crawled(folder: Path) -> None:
+def crawled(folder: Path, strategy: str = "bfs") -> None:
     """Fetch the pages; the seed of z.bad.de, and what is found behind, stay in the queue."""
-    crawl = opened(folder)
+    crawl = opened(folder, strategy)
     held = []
     while lease := crawl.next():
         if lease.url not in PAGES:
@@ -184,3 +186,14 @@ def test_a_folder_without_a_run_and_a_run_that_is_crawled_are_refused(
         removed(tmp_path, "bad.de")
     with maintaining(run), pytest.raises(RunFolderError, match="another process"):
         removed(run, "bad.de")
+
+
+def test_pages_keep_their_slots_where_failed_fetches_take_none(tmp_path: Path) -> None:
+    crawled(tmp_path, "focus")
+    slots = "SELECT host, admitted FROM hosts ORDER BY host"
+    before = rows(tmp_path, slots)
+    assert removed(tmp_path, "*.bad.de").pages == 3
+    opened(tmp_path, "focus").close("finished")
+    assert rows(tmp_path, "SELECT * FROM set_aside") == []
+    assert rows(tmp_path, slots) == before
+    assert ("bad.de", 1) in before
