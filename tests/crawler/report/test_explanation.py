@@ -1,0 +1,114 @@
+"""`langfocus report --explain`: the reasons for the place of one URL in a crawl."""
+
+import json
+from contextlib import closing
+from math import exp
+from pathlib import Path
+
+import pytest
+
+from crawler.errors import RunFolderError
+from crawler.report.explanation import explain
+from crawler.run import connect
+from crawler.strategies.focus.belief import Prior
+from crawler.url import fingerprint
+from tests.crawler.frontier.test_learning_contract import link, new_sqlite_frontier, settled
+from tests.support.commandline import call
+from tests.support.report_run import Row, make_run
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run with three pages of a.de, of which two are German, and two queued URLs."""
+    frontier = new_sqlite_frontier(tmp_path / "run", prior=Prior.shipped())
+    frontier.seed([link("a.de/x/1", 7.0)], 0.0)
+    settled(frontier, "de", link("a.de/x/2", 6.0), link("b.com/", -5.0))
+    settled(frontier, "en", link("sub.a.de/x/3", 6.0, declared=1.0))
+    settled(frontier, "de", link("c.com/", -7.0), link("a.de/x/4", -8.0))
+    return tmp_path / "run"
+
+
+def test_a_page_has_its_parts_and_the_records_of_its_units_before_it(run: Path) -> None:
+    why = explain(run, "http://SUB.a.de/x/3")
+    assert (why.place, why.settled, why.outcome, why.language) == (3, 3, "page", "de")
+    assert (why.parent, why.parent_language) == ("http://a.de/x/2", "en")
+    assert why.probability == pytest.approx(1 / (1 + exp(-why.score)))
+    assert [tuple(record) for record in why.records] == [
+        ("a.de", 2, 1),
+        ("sub.a.de/", 0, 0),
+        ("sub.a.de/x/", 0, 0),
+    ]
+    sizes = [abs(part.log_odds) for part in why.parts]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) == 16
+    assert {part.feature: part.fact for part in why.parts}["registered domain"] == (
+        "a.de: 1 of 2 pages before were relevant"
+    )
+    assert why.log_odds == pytest.approx(sum(part.log_odds for part in why.parts))
+    assert why.log_odds is not None
+    assert 0 < why.score < why.log_odds
+
+
+def test_a_queued_url_has_the_odds_that_the_frontier_would_give_it(run: Path) -> None:
+    before = (run / "run.db").read_bytes()
+    asked = {url: explain(run, f"http://{url}") for url in ("a.de/x/4", "b.com/", "c.com/")}
+    assert (run / "run.db").read_bytes() == before
+    assert [tuple(record) for record in asked["a.de/x/4"].records][1:] == [
+        ("a.de/", 2, 1),
+        ("a.de/x/", 2, 1),
+    ]
+    assert all(why.place is None and why.outcome is None for why in asked.values())
+    frontier = new_sqlite_frontier(run, now=99.0, prior=Prior.shipped())
+    first = frontier.next(999.0)
+    assert first is not None
+    why = asked[first.url.removeprefix("http://")]
+    assert (why.score, why.ahead) == (first.score, 0)
+    added = [float(part) for part in (first.reasons or "").split()]
+    assert sorted(part.log_odds for part in why.parts) == sorted(added)
+
+
+def test_it_is_printed_and_written_as_json(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("report", run, "--explain", "http://a.de/x/2", "--json", tmp_path / "why") == 0
+    printed = capsys.readouterr().out
+    assert "settled as URL 2 of 3" in printed
+    assert "a.de/: 1 of 1 pages before were relevant" in printed
+    assert "page, English (en)" in printed
+    assert "because the weights are uncertain" in printed
+    written = json.loads((tmp_path / "why").read_text(encoding="utf-8"))
+    assert written == json.loads(json.dumps(explain(run, "http://a.de/x/2").as_json()))
+    assert not (run / "report.html").exists()
+
+
+@pytest.mark.parametrize("url", ["http://nowhere.de/", "no URL\n", ""])
+def test_an_unknown_url_is_one_line_and_exit_code_1(
+    run: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("report", run, "--explain", url) == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.count("\n") == 1
+    assert "is no URL that this run fetched" in printed.err
+
+
+def test_another_strategy_has_its_score_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(make_run(tmp_path, [Row()])) as connection, connection:
+        connection.execute(
+            "INSERT INTO urls VALUES (1, ?, 'http://b.de/', 1, NULL, NULL, 0, 0, 0, 0, 0.25, 1,"
+            " NULL, 0)",
+            (fingerprint("http://b.de/"),),
+        )
+    assert call("report", tmp_path, "--explain", "http://b.de/") == 0
+    assert "score 0.25, by the ordering svm" in capsys.readouterr().out
+    why = explain(tmp_path, "http://b.de/")
+    assert (why.probability, why.log_odds, why.parts, why.records) == (None, None, (), ())
+
+
+def test_damaged_weights_are_one_error(run: Path) -> None:
+    with closing(connect(run / "run.db")) as connection, connection:
+        connection.execute("UPDATE belief SET mean = x'00'")
+    with pytest.raises(RunFolderError, match="weights"):
+        explain(run, "http://b.com/")
