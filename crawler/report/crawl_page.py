@@ -3,7 +3,14 @@
 from pathlib import Path
 
 from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, middles_of
-from crawler.report.crawl_tables import change_rows, corpus_rows, finish, language_table, shares
+from crawler.report.crawl_tables import (
+    calibration_rows,
+    change_rows,
+    corpus_rows,
+    finish,
+    language_table,
+    shares,
+)
 from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
 from crawler.report.harvest import Summary, summarise, write_summary
@@ -71,6 +78,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pages per second", number(summary.pages_per_second)),
         ("downloaded", size(summary.bytes)),
         ("finish reason", finish(summary)),
+        *calibration_rows(summary),
         *corpus_rows(summary),
         *change_rows(summary),
     ]

@@ -43,11 +43,22 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     beyond = summary.counts.get("domain_full", 0)
     if beyond:
         rows.insert(8, ("links beyond the cap of their domain", f"{beyond:,}"))
+    rows += calibration_rows(summary)
     rows += corpus_rows(summary)
     rows += change_rows(summary)
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
     return rows
+
+
+def calibration_rows(summary: Summary) -> list[tuple[str, str]]:
+    """The errors of the probabilities; none if the ordering does not learn."""
+    if summary.brier is None or summary.calibration_error is None:
+        return []
+    return [
+        ("Brier score of the probabilities", f"{summary.brier:.4f}"),
+        ("calibration error", percent(summary.calibration_error)),
+    ]
 
 
 def corpus_rows(summary: Summary) -> list[tuple[str, str]]:

@@ -6,13 +6,13 @@ the same figures from the weights that are stored now.
 
 import sqlite3
 from dataclasses import asdict, dataclass
-from math import exp
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 from crawler.errors import RunFolderError
 from crawler.frontier.evidence_rows import LEARNS, EvidenceRows
 from crawler.frontier.learning import Learner
+from crawler.report.calibration import probability_of
 from crawler.report.formatting import language_name, percent
 from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
@@ -192,7 +192,7 @@ def _explained(
         parent=found.parent,
         parent_language=_language(connection, found.parent),
         score=found.score,
-        probability=_probability(found.score) if parts else None,
+        probability=probability_of(found.score) if parts else None,
         log_odds=sum(part.log_odds for part in parts) if parts else None,
         parts=parts,
         records=records,
@@ -255,11 +255,6 @@ def _parts(reasons: str | None, records: tuple[UnitRecord, ...]) -> tuple[Featur
         for name, part in zip(FEATURES, added, strict=True)
     ]
     return tuple(sorted(found, key=lambda part: -abs(part.log_odds)))
-
-
-def _probability(score: float) -> float:
-    """1 / (1 + exp(-score)), without overflow."""
-    return 1 / (1 + exp(-score)) if score >= 0 else exp(score) / (1 + exp(score))
 
 
 def _signed(value: float) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.errors import RunFolderError
+from crawler.report.calibration import calibration_of
 from crawler.report.changes import Changes, changes_of
 from crawler.report.closing import closing_advice
 from crawler.report.corpus import Corpus, corpus_of
@@ -53,6 +54,10 @@ class Summary:
     harvest_by_200: list[Portion]
     """The first 200 pages, the next 200, ... (Baykan 2013, Fig. 7); the last may be shorter."""
     harvest_last_200: float | None
+    brier: float | None
+    """Of the probabilities of an ordering that learns (`crawler.report.calibration`); `None` of
+    others."""
+    calibration_error: float | None
     languages: dict[str, int]
     outcomes: dict[str, int]
     statuses: dict[str, int]
@@ -123,6 +128,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
     hosts, most = _hosts(connection)
     seconds = _seconds(connection)
     sessions, finish_reason = _sessions(connection)
+    calibration = calibration_of(connection, lang)
     counts = {str(n): int(v) for n, v in connection.execute("SELECT name, value FROM counts")}
     return Summary(
         **_settings(meta),
@@ -141,6 +147,8 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         bytes=tallies.bytes,
         harvest_by_200=by_portion(connection, lang),
         harvest_last_200=last_portion(connection, lang).harvest_rate,
+        brier=calibration.brier,
+        calibration_error=calibration.error,
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
         corpus=corpus_of(connection, lang, tallies.bytes),
