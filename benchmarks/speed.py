@@ -2,7 +2,8 @@
 
 Both start from the home pages of 10,000 hosts and obey robots.txt with the same number of
 concurrent requests. langfocus keeps its default settings (1 s between two requests to a host,
-identification, frontier on disk). The rival has no delay and identifies nothing. Pages are the
+identification, frontier on disk). Scrapy has no delay and identifies nothing; langfocus with the
+strategy `svm` is a third rival. Pages are the
 answers with status 200 in the server's own log; seconds are the time span of the log. Runs
 alternate; the result is the median ratio.
 
@@ -20,6 +21,9 @@ import tempfile
 from pathlib import Path
 
 from benchmarks import proxyweb
+
+OWN = {"langfocus": "focus", "langfocus-svm": "svm"}
+"""Crawls of this project -> their strategy."""
 
 
 def home_pages(truth: Path, number: int) -> list[str]:
@@ -68,8 +72,9 @@ def measure(seed: int, pages: int, who: str) -> dict[str, object]:
         with proxyweb.serve(folder / "web", seed=seed) as web:
             seeds = folder / "seeds.txt"
             seeds.write_text("\n".join(home_pages(web.folder / "truth.tsv", 10_000)))
-            if who == "langfocus":
-                proxyweb.crawl(web, folder / "run", "lang=de", f"seeds={seeds}", f"pages={pages}")
+            if who in OWN:
+                told = ("lang=de", f"strategy={OWN[who]}", f"seeds={seeds}", f"pages={pages}")
+                proxyweb.crawl(web, folder / "run", *told)
             else:
                 plain(web, seeds, pages, robots=who == "scrapy")
         speed, number = pages_per_second(folder / "web" / "log.tsv")
@@ -83,9 +88,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rivals", default="scrapy,scrapy-without-robots,langfocus-svm")
     arguments = parser.parse_args()
     proxyweb.require()
-    ratios: dict[str, list[float]] = {"scrapy": [], "scrapy-without-robots": []}
+    ratios: dict[str, list[float]] = {who: [] for who in arguments.rivals.split(",")}
     for number in range(arguments.rounds):
         runs = {who: measure(1, arguments.pages, who) for who in ("langfocus", *ratios)}
         for run in runs.values():

@@ -58,7 +58,7 @@ def _number(text: str) -> float:
 class CrawlOptions:
     """The spider arguments of a crawl, each declared once.
 
-    `strategy` None: the best one for the language. `domain_cap` and `address_cap` None: they follow
+    `strategy` None: `focus`. `domain_cap` and `address_cap` None: they follow
     from `host_cap`, so a crawl without a host cap has no such caps either. `seeds` (): the seeds of
     the Web that is crawled. `goal` says what is sought first. The numbers that end a crawl
     (`pages`, `relevant`, `words`, `coverage`, `floor`, `expected`, `hours`) are None if the crawl

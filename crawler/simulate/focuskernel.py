@@ -142,7 +142,7 @@ class Focused(NamedTuple):
     queues: HostQueues
 
 
-class Page(NamedTuple):
+class SettledPage(NamedTuple):
     """A settled URL as the source of links: its `source`, its server, and the number of its URL.
 
     `place` is that of `Links` which it adds to for URLs of other hosts, -1: it has no label.
@@ -245,7 +245,7 @@ def _is_seen(of: Focused, target: int) -> bool:
 
 
 @step
-def _count_link(of: Focused, page: Page, number: int) -> None:
+def _count_link(of: Focused, page: SettledPage, number: int) -> None:
     """Count a page that links to a queued URL (`LinkingPage.links`)."""
     links = of.learned.links
     if page.inherits:
@@ -259,7 +259,7 @@ def _count_link(of: Focused, page: Page, number: int) -> None:
 
 
 @step
-def _store(of: Focused, page: Page, target: int) -> None:
+def _store(of: Focused, page: SettledPage, target: int) -> None:
     """Count a URL as queued, and queue it by its score if it can be fetched."""
     memory, server = of.memory, int(of.web.server[target])
     if of.rules.uses_relevance:
@@ -281,7 +281,7 @@ def _store(of: Focused, page: Page, target: int) -> None:
 
 
 @step
-def _follow(of: Focused, page: Page, target: int) -> None:
+def _follow(of: Focused, page: SettledPage, target: int) -> None:
     """Store the target of a link, or count why not."""
     counts = of.memory.counts
     if _is_seen(of, target):
@@ -358,7 +358,7 @@ def _take_slot(host_cap: int, slots: Ints, failed: Ints, server: int, is_page: b
 
 
 @step
-def _settle(of: Focused, number: int) -> Page:
+def _settle(of: Focused, number: int) -> SettledPage:
     """Learn from a URL's page and take the URL out of the queue for good."""
     vertex = int(of.memory.found[number])
     server = int(np.int64(of.web.server[vertex]))
@@ -370,11 +370,11 @@ def _settle(of: Focused, number: int) -> Page:
         is_page = bool(of.memory.state[vertex] & STATUS == PAGE)
         _take_slot(of.rules.host_cap, of.memory.slots, of.learned.failed, server, is_page)
     source = settle(of.web, of.rules, of.memory, number)
-    return Page(source, server, number, place, is_redirect)
+    return SettledPage(source, server, number, place, is_redirect)
 
 
 @step
-def _drop_unit(of: Focused, page: Page) -> None:
+def _drop_unit(of: Focused, page: SettledPage) -> None:
     """Drop the queued URLs of a page's unit, which has turned irrelevant."""
     queues, server = of.queues, page.server
     of.learned.queued[server] -= drop_unit(of.memory, page.source)
@@ -442,7 +442,7 @@ def _rescore_all(of: Focused, server: int, first: int, end: int, n_before: int) 
 
 
 @step
-def _finish(of: Focused, page: Page, first: int, end: int, n_before: int) -> None:
+def _finish(of: Focused, page: SettledPage, first: int, end: int, n_before: int) -> None:
     """Drop URLs and score others anew after the links of a page are followed."""
     source = page.source
     if source.is_page and drops(
@@ -468,7 +468,7 @@ def crawl(of: Focused, seeds: Ints, until: int) -> int:
 
     No filter applies to seeds, the host cap does.
     """
-    page = Page(SEED_LIST, EMPTY, EMPTY, EMPTY, False)
+    page = SettledPage(SEED_LIST, EMPTY, EMPTY, EMPTY, False)
     targets, first, end = seeds, 0, len(seeds)
     while True:
         n_before = int(of.memory.counts[FOUND])
