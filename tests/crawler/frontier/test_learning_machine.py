@@ -1,0 +1,101 @@
+"""The frontier that learns, step by step against one that looks at everything."""
+
+from dataclasses import replace
+from random import Random
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, precondition, rule
+
+from crawler.domains import domain_of
+from crawler.frontier.base import Link
+from crawler.frontier.rules import FrontierRules
+from crawler.strategies.filters import make_filter
+from crawler.strategies.focus.evidence import Evidence
+from crawler.strategies.orderings import Draw
+from tests.crawler.frontier.test_frontier_contract import (
+    CANONICALS,
+    LINKS,
+    META,
+    OUTCOMES,
+    FrontierMachine,
+)
+from tests.support.learning import PRIOR, ObviousLearner
+
+
+class LearningMachine(FrontierMachine):
+    """The same steps with an ordering that learns, whose scores the model computes too."""
+
+    model: ObviousLearner
+
+    @initialize(
+        name=st.sampled_from(["none", "server-conservative", "directory-conservative"]),
+        cap=st.sampled_from([0, 2, 4]),
+        wide_caps=st.tuples(st.sampled_from([0, 3, 20]), st.sampled_from([0, 3, 20])),
+        directory_cap=st.sampled_from([0, 2]),
+        delay=st.sampled_from([0.0, 5.0]),
+        seeds=st.integers(1, 4),
+    )
+    def begin(
+        self,
+        name: str,
+        cap: int,
+        wide_caps: tuple[int, int],
+        directory_cap: int,
+        delay: float,
+        seeds: int,
+    ) -> None:
+        self.now = 1000.0
+        self.draw = Draw.FIRST
+        self.patience = 0.0
+        self.doubted_since = None
+        self.leases = []
+        self.hosts: set[str] = set()
+        self.contacts = {}
+        self.filter = make_filter(name, tolerance=1)
+        self.model = ObviousLearner(self.filter, cap, *wide_caps, directory_cap, delay)
+        self.meta = META | {"ordering": "focus", "host_cap": cap}
+        self.begin_crawl()
+        self.open()
+        hosts = ["a.de", "b.a.de", "b.de", "c.com"][:seeds]
+        self.seed([Link(f"http://{host}/", 0.0, Evidence(1.0)) for host in hosts])
+
+    def rules_of_crawl(self) -> FrontierRules:
+        return replace(super().rules_of_crawl(), prior=PRIOR)
+
+    def lease(self) -> None:
+        before = len(self.leases)
+        super().lease()
+        for lease in self.leases[before:]:
+            told = lease.score, lease.reasons
+            assert told == self.model.belief.explained(self.model.standing(lease.url))
+
+    def seed(self, links: list[Link]) -> None:
+        super().seed(links)
+        self.note_hosts()
+
+    @precondition(lambda self: self.leases)
+    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS)
+    def settle(
+        self, which: Random, kind: str, links: list[Link], canonical: str | None = None
+    ) -> None:
+        super().settle(which=which, kind=kind, links=links, canonical=canonical)
+        self.note_hosts()
+
+    def note_hosts(self) -> None:
+        """A host that had a URL is known later too; so is a host with the name of a domain."""
+        for known in self.model.known:
+            self.hosts.add(known.host)
+            if self.model.domain_cap:
+                self.hosts.add(domain_of(known.host))
+
+    @rule()
+    def die_and_come_back(self) -> None:
+        super().die_and_come_back()
+        for host in self.hosts:
+            rests_until = self.now + self.model.delay_s
+            self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
+
+
+TestLearningMachine = LearningMachine.TestCase
+TestLearningMachine.settings = settings(max_examples=12, stateful_step_count=40, deadline=None)
