@@ -52,6 +52,21 @@ _SOURCES = ("crawler/identification.py", "crawler/link_header.py", "classifiers/
 _KEPT_AT_ONCE = 200
 
 
+_URL = ("URL, new host", "URL, known host", "SVM, new host", "SVM, known host")
+KINDS = {
+    "model": _URL,
+    "tld": ("top-level domain",),
+    "codes": ("code in the URL",),
+    "urls": (*_URL, "top-level domain", "code in the URL"),
+    "inlinks": tuple(f"links from {kind} pages of other hosts" for kind in ("relevant", "other")),
+    "own-links": tuple(f"links from {kind} pages of the host" for kind in ("relevant", "other")),
+    "declared": ("declared",),
+    "records": ("registered domain", "host", "path"),
+    "path": ("path",),
+}
+"""Kinds of evidence that an ablation switches off -> features."""
+
+
 @dataclass(slots=True)
 class Course:
     """The pages of a crawl that were answered with 200, in their order, without repetition.
@@ -245,7 +260,10 @@ class KnownCrawl:
             mock.patch.object(preparation, "page_reader", reader)
         ]
         if strategy.without:
-            make: Any = partial(cast(Any, make_ordering), without=strategy.without)
+            make: Any = partial(
+                cast(Any, make_ordering),
+                without=[name for kind in strategy.without for name in KINDS[kind]],
+            )
             patches.append(mock.patch.object(preparation, "make_ordering", make))
         return patches
 
