@@ -36,11 +36,11 @@ from benchmarks.focus_crawl import Course, KeptReadings, KnownCrawl, Strategy, r
 from benchmarks.focus_perfect import PageLinks, PerfectCrawl
 from benchmarks.focus_webs import KnownWeb, open_known
 from benchmarks.proxyweb import require
+from crawler.report.calibration import calibration_from
+from crawler.strategies.focus.odds import probability_of
 
 PERFECT = "perfect"
 ORACLE = "oracle"
-BINS = 10
-"""Bins of the same width for the expected calibration error."""
 
 Line = dict[str, Any]
 
@@ -60,37 +60,26 @@ def calibration(course: Course, counts: Sequence[int]) -> Line:
 
     Over all pages but the seeds, and between one number of pages and the next.
     """
-    known = [
-        (None if score is None else _probability(score), relevant)
-        for score, relevant in zip(course.scores, course.relevant, strict=True)
-    ]
+    known = list(zip(course.scores, course.relevant, strict=True))
     parts = {"all": known[: counts[-1]]}
     for first, last in zip((0, *counts), counts, strict=False):
         parts[f"{first}-{last}"] = known[first:last]
     told = {}
     for name, part in parts.items():
-        pairs = [(p, y) for p, y in part if p is not None]
+        pairs = [(score, relevant) for score, relevant in part if score is not None]
         if pairs:
             told[name] = _errors(pairs)
     return told
 
 
-def _probability(score: float) -> float:
-    return 0.5 * (1 + math.tanh(score / 2))
-
-
 def _errors(pairs: Sequence[tuple[float, bool]]) -> Line:
-    brier = statistics.fmean((p - y) ** 2 for p, y in pairs)
-    bins: dict[int, list[tuple[float, bool]]] = {}
-    for p, y in pairs:
-        bins.setdefault(min(int(p * BINS), BINS - 1), []).append((p, y))
-    error = sum(abs(sum(p - y for p, y in members)) for members in bins.values()) / len(pairs)
+    told = calibration_from(pairs)
     return {
         "pages": len(pairs),
-        "predicted": round(statistics.fmean(p for p, _ in pairs), 4),
-        "relevant": round(statistics.fmean(y for _, y in pairs), 4),
-        "brier": round(brier, 5),
-        "ece": round(error, 5),
+        "predicted": round(statistics.fmean(probability_of(score) for score, _ in pairs), 4),
+        "relevant": round(statistics.fmean(relevant for _, relevant in pairs), 4),
+        "brier": round(told.brier or 0.0, 5),
+        "ece": round(told.error or 0.0, 5),
     }
 
 

@@ -18,10 +18,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 from unittest import mock
 
 from benchmarks.focus_webs import KnownWeb, download_of
@@ -35,7 +34,7 @@ from crawler.frontier.base import Lease
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.robots import Verdict
-from crawler.strategies import make_ordering
+from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.goal import COVERAGE, RELEVANT
 from crawler.visit import Download, Read, Reading, RetryRule
 from crawler.web.contract import Unreachable
@@ -260,11 +259,9 @@ class KnownCrawl:
             mock.patch.object(preparation, "page_reader", reader)
         ]
         if strategy.without:
-            make: Any = partial(
-                cast(Any, make_ordering),
-                without=[name for kind in strategy.without for name in KINDS[kind]],
-            )
-            patches.append(mock.patch.object(preparation, "make_ordering", make))
+            features = [name for kind in strategy.without for name in KINDS[kind]]
+            prior = Prior.shipped().without(features)
+            patches.append(mock.patch.object(Prior, "shipped", return_value=prior))
         return patches
 
 

@@ -108,11 +108,12 @@ class _Caps:
             return Admission.DOMAIN_FULL
         if self.rules.directory_cap and not self._take_directory(url):
             return Admission.DIRECTORY_FULL
-        self.queued[name] += 1
-        if self.rules.prior is None:
-            host.admitted += 1
-            if domain:
-                domain.taken += 1
+        if self.rules.prior is not None:
+            self.queued[name] += 1
+            return Admission.STORED
+        host.admitted += 1
+        if domain:
+            domain.taken += 1
         return Admission.STORED
 
     def _is_full(self, domain: HostRow) -> bool:

@@ -6,12 +6,12 @@ of 2**-32, so the sum does not depend on the order of the changes, and a crawl t
 the same.
 """
 
-from math import exp
 from typing import Final
 
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import unfallen
 from crawler.frontier.storage import Storage
+from crawler.strategies.focus.odds import probability_of
 
 MOST_LOOKED_UP: Final = 256
 """With a higher host cap all queued URLs of a host count."""
@@ -21,9 +21,7 @@ _ONE: Final = 1 << 32
 
 def _units(score: float, doubts_up_to: float) -> int:
     """Return the probability of a URL with a score in the queue, in units of 2**-32."""
-    odds = unfallen(score, doubts_up_to)
-    share = exp(odds) / (1.0 + exp(odds)) if odds < 0 else 1.0 / (1.0 + exp(-odds))
-    return round(share * _ONE)
+    return round(probability_of(unfallen(score, doubts_up_to)) * _ONE)
 
 
 class Remaining:

@@ -1,8 +1,10 @@
 """How good the probabilities of an ordering that learns were, against what the pages turned out."""
 
 import sqlite3
-from math import exp
+from collections.abc import Iterable
 from typing import Final, NamedTuple
+
+from crawler.strategies.focus.odds import probability_of
 
 BINS: Final = 10
 """Bins of equal width, from probability 0 to 1."""
@@ -22,23 +24,24 @@ class Calibration(NamedTuple):
     error: float | None = None
 
 
-def probability_of(score: float) -> float:
-    """1 / (1 + exp(-score)) of log-odds, without overflow."""
-    return 1 / (1 + exp(-score)) if score >= 0 else exp(score) / (1 + exp(score))
-
-
 def calibration_of(connection: sqlite3.Connection, lang: str) -> Calibration:
     """The errors over the pages of a run that have a label, without its seeds.
 
     Pages of an ordering that does not learn have no probability. Cost: one scan of the pages.
     """
-    pages, squares = 0, 0.0
-    excess = [0.0] * BINS
-    for score, is_relevant in connection.execute(
+    rows = connection.execute(
         """SELECT score, language = ? FROM pages
            WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0""",
         (lang,),
-    ):
+    )
+    return calibration_from(rows)
+
+
+def calibration_from(scores: Iterable[tuple[float, bool]]) -> Calibration:
+    """Return the errors of log-odds, each with True for a page in the language."""
+    pages, squares = 0, 0.0
+    excess = [0.0] * BINS
+    for score, is_relevant in scores:
         share = probability_of(score)
         pages += 1
         squares += (share - is_relevant) ** 2

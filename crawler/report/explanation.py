@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple, TextIO
 from crawler.errors import RunFolderError
 from crawler.frontier.evidence_rows import LEARNS, EvidenceRows
 from crawler.frontier.learning import Learner
-from crawler.report.calibration import probability_of
 from crawler.report.formatting import language_name, percent
 from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
@@ -21,6 +20,7 @@ from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import units_of
 from crawler.strategies.focus.features import FEATURES
 from crawler.strategies.focus.goal import RELEVANT
+from crawler.strategies.focus.odds import probability_of
 from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 from crawler.url import fingerprint, normalise
 

@@ -87,20 +87,11 @@ ORDERINGS = tuple(_MAKERS)
 DEFAULT_ORDERING = "focus"
 
 
-def make_ordering(
-    name: str, language: str, *, model: Path | None = None, without: Sequence[str] = ()
-) -> Ordering:
+def make_ordering(name: str, language: str, *, model: Path | None = None) -> Ordering:
     """Return the ordering with that name for a target language.
-
-    `focus` does not use the features `without`, for an ablation.
 
     `model` is the file of the URL model, None: the one that ships. Raises KeyError for a name not
     in `ORDERINGS`, `classifiers.errors.LanguageError` if the URL model lacks the language, and
     `classifiers.errors.ModelError` if it cannot be read.
     """
-    ordering = _MAKERS[name](language, model)
-    if without and name == "focus":
-        from crawler.strategies.focus.ordering import Focus
-
-        ordering = Focus.of(language, model, without)
-    return ordering
+    return _MAKERS[name](language, model)

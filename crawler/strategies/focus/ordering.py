@@ -29,13 +29,10 @@ class Focus:
     lifts: bool = False
 
     @classmethod
-    def of(cls, language: str, model: Path | None, without: Sequence[str] = ()) -> "Focus":
-        """Return the ordering for a target language, with the file of a URL model; None: ours.
-
-        It does not use the features `without`.
-        """
+    def of(cls, language: str, model: Path | None) -> "Focus":
+        """Return the ordering for a target language, with the file of a URL model; None: ours."""
         found, knows_urls = evidence_of(language, model)
-        return cls(found, Prior.shipped().without(without), knows_urls)
+        return cls(found, Prior.shipped(), knows_urls)
 
     def evidence(self, urls: Sequence[str], source: LinkSource) -> Sequence[Evidence]:
         """Return the evidence about links of a page."""

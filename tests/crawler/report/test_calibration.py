@@ -6,9 +6,10 @@ from math import log
 
 import pytest
 
-from crawler.report.calibration import Calibration, calibration_of, probability_of
+from crawler.report.calibration import Calibration, calibration_of
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise
+from crawler.strategies.focus.odds import probability_of
 from tests.support.report_run import Row, make_run
 
 
