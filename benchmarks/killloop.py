@@ -1,6 +1,7 @@
 """A crawl whose processes are killed again and again loses nothing and does nothing twice.
 
-    python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis]
+    python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis] [--sitemaps]
+        [--arguments relevant=400]
 
 Serves a web (`benchmarks.killweb`) from a separate process and starts `scrapy crawl langfocus` on
 it. It sends the crawl SIGKILL 0.5 to 3 seconds after its first fetch, and one time in five at any
@@ -11,7 +12,12 @@ Every reachable URL has exactly one record with the right outcome. Crowded hosts
 many URLs as the cap. No host was contacted sooner than the delay after its last answer. With
 `--settings LANGFOCUS_WARC=True` the WARC files hold each answer of the run once and nothing else
 (`benchmarks.killwarc`). Without Redis every page in the language has its text, in the run and in an
-export (`benchmarks.killtexts`). Prints one JSON line; exit code 1 if anything is wrong.
+export (`benchmarks.killtexts`). Nothing that was answered is fetched again, except after a kill.
+
+With `--sitemaps` the web has pages that only sitemaps and feeds name. `--arguments` are further
+arguments of the crawl. If a goal is among them (pages, relevant, words, floor), the crawl must end
+exactly when it is reached (`benchmarks.killgoals`), and what its pages lead to must be queued.
+Prints one JSON line; exit code 1 if anything is wrong.
 """
 
 import argparse
@@ -30,14 +36,18 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from benchmarks.killgoals import LANGUAGE, given_goals, misended, missing_links
 from benchmarks.killtexts import misexported
 from benchmarks.killwarc import misarchived
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
+from crawler.frontier.base import FORWARDING
 from crawler.shared.stored import connect
-from tests.support.crawls import ROOT, command, environment, rows
+from tests.support.crawls import ROOT, command, environment, rows, summary
 from tests.support.redisserver import RedisServer
 
 _WORKERS = 3
+_BUSY = 503
+_FILES = (".xml", ".gz", ".rss")
 _START_S = 60.0
 _END_S = 900.0
 
@@ -91,9 +101,10 @@ class Worker:
 
 @dataclass
 class Kills:
-    """Counts of the kills."""
+    """Counts of the kills, and their times by the clock of the server's log, seconds."""
 
     hit: Counter[str] = field(default_factory=Counter)
+    at: list[float] = field(default_factory=list)
     early: int = 0
     start_up_s: list[float] = field(default_factory=list)
 
@@ -135,11 +146,13 @@ def kill_workers(
             break
         if redis is not None and random.random() < 0.25:
             redis.kill()
+            done.at.append(time.monotonic())
             time.sleep(random.uniform(0.0, 1.0))
             redis.start()
             done.hit["redis-server"] += 1
         else:
             victim.kill()
+            done.at.append(time.monotonic())
             done.hit["worker"] += 1
     return done
 
@@ -167,18 +180,28 @@ def merged(folder: Path, folders: Sequence[Path], redis_url: str) -> Path:
     return merged
 
 
-def misrecorded(web: KillWeb, records: Sequence[Row]) -> list[str]:
-    """Return the errors in the records, by a walk of the web."""
-    expected, crowds = web.settled(), web.crowds()
+def misrecorded(web: KillWeb, records: Sequence[Row], *, is_whole: bool = True) -> list[str]:
+    """Return the errors in the records, by a walk of the web.
+
+    Without `is_whole` the crawl ended before it had fetched all.
+    """
+    expected = web.settled()
     found = {row.url: (row.outcome, row.status) for row in records if not web.is_crowded(row.url)}
     wrong = [f"{url}: recorded {n} times" for url, n in _counts(records).items() if n > 1]
-    wrong += [f"{url}: no record" for url in expected.keys() - found.keys()]
     wrong += [f"{url}: not reachable in the web" for url in found.keys() - expected.keys()]
     wrong += [
         f"{url}: {found[url]} instead of {what}"
         for url, what in expected.items()
         if url in found and found[url] != what
     ]
+    if is_whole:
+        unfetched = expected.keys() - found.keys()
+        wrong += [f"{url}: no record" for url in unfetched if not web.is_optional(url)]
+    return wrong + _miscrowded(web, records, is_whole=is_whole)
+
+
+def _miscrowded(web: KillWeb, records: Sequence[Row], *, is_whole: bool) -> list[str]:
+    crowds, wrong = web.crowds(), []
     crowded: dict[str, set[str]] = defaultdict(set)
     for row in records:
         if web.is_crowded(row.url):
@@ -187,7 +210,8 @@ def misrecorded(web: KillWeb, records: Sequence[Row]) -> list[str]:
                 wrong.append(f"{row.url}: {row.outcome} {row.status}")
     for host in crowds.keys() | crowded.keys():
         has, available = len(crowded[host]), len(crowds.get(host, ()))
-        if has != min(HOST_CAP, available):
+        most = min(HOST_CAP, available)
+        if has > most or (is_whole and has < most):
             wrong.append(f"{host}: {has} of {available} URLs for a cap of {HOST_CAP}")
     return wrong
 
@@ -197,9 +221,14 @@ def _counts(records: Iterable[Row]) -> Counter[str]:
 
 
 def slots_expected(web: KillWeb) -> dict[str, int]:
-    """Return the slots of the cap that each host holds in the end: a redirect holds none."""
+    """Return the slots of the cap that each host holds in the end.
+
+    Redirects and sitemaps hold none.
+    """
     slots = Counter(
-        urlsplit(url).netloc for url, (outcome, _) in web.settled().items() if outcome != "redirect"
+        urlsplit(url).netloc
+        for url, (outcome, _) in web.settled().items()
+        if outcome not in FORWARDING
     )
     return dict(slots) | {h: min(HOST_CAP, len(urls)) for h, urls in web.crowds().items()}
 
@@ -240,10 +269,31 @@ def smallest_gap(log: Sequence[Access]) -> float:
     return min(gaps, default=float("inf"))
 
 
-def fetched_again(web: KillWeb, log: Sequence[Access]) -> int:
-    """Return the number of pages that were fetched again although the first fetch succeeded."""
-    times = Counter(a.url for a in log if a.status != 503 and not a.url.endswith("/robots.txt"))
-    return sum(number > 1 for number in times.values())
+def answers_of(log: Sequence[Access]) -> dict[str, list[Access]]:
+    """Return the answers of each URL that end its fetches, in their order."""
+    answers = defaultdict(list)
+    for access in sorted(log):
+        if access.status != _BUSY and not access.url.endswith("/robots.txt"):
+            answers[access.url].append(access)
+    return answers
+
+
+def asked_twice(log: Sequence[Access], kills_at: Sequence[float]) -> list[str]:
+    """Return URLs that were asked for again after an answer, without a kill in between."""
+    return [
+        f"{url}: asked for again without a kill"
+        for url, answers in answers_of(log).items()
+        for first, second in pairwise(answers)
+        if not any(first.began < at < second.began for at in kills_at)
+    ]
+
+
+def fetched_again(log: Sequence[Access]) -> Counter[str]:
+    """Return how often URLs were fetched again after an answer, by kind: pages, sitemaps."""
+    again: Counter[str] = Counter()
+    for url, answers in answers_of(log).items():
+        again["sitemaps" if url.endswith(_FILES) else "pages"] += len(answers) - 1
+    return again
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, object]:
@@ -254,6 +304,7 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, object]:
         "RETRY_TIMES": 3,
         "LANGFOCUS_RETRY_DELAY": 0.3,
         "LANGFOCUS_QUIET": True,
+        **({"LANGFOCUS_SITEMAPS": True} if arguments.sitemaps else {}),
         **dict(setting.split("=", 1) for setting in arguments.settings),
     }
 
@@ -265,8 +316,8 @@ def is_true(setting: object) -> bool:
 
 def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run the crawl through all kills and judge it."""
-    web, random = KillWeb(arguments.pages), Random(arguments.random_state)
-    began_at = time.monotonic()
+    web = KillWeb(arguments.pages, has_sitemaps=arguments.sitemaps)
+    random, began_at = Random(arguments.random_state), time.monotonic()
     with ExitStack() as stack:
         server = stack.enter_context(served(web, arguments.latency))
         settings, redis, number = settings_of(arguments), None, 1
@@ -276,10 +327,10 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(redis.kill)
             settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": "killloop"}
         folders = [folder / f"run{n}" for n in range(number)]
-        crawl = ["lang=de", f"strategy={arguments.strategy}", f"seeds={web.seed}"]
+        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", f"seeds={web.seed}"]
         workers = [
             Worker(
-                command(*crawl, **settings, JOBDIR=run),
+                command(*crawl, *arguments.arguments, **settings, JOBDIR=run),
                 server.proxy,
                 folder / f"{run.name}.log",
             )
@@ -289,44 +340,76 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(worker.kill)
         kills = kill_workers(server, workers, redis, arguments.kills, random)
         wrong = finish(workers)
-        run, slots = folders[0], {}
+        run, slots = folders[0], None
         if redis is not None:
             run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
-    records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
-    wrong += misrecorded(web, records) + overcrowded(web, server.log)
-    if redis is None:
-        wrong += misexported(run, folder / "pages.jsonl")
-        slots = dict(rows(run, "SELECT host, admitted FROM hosts"))
-        left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
-        wrong += [f"{left} URLs are still queued"] * bool(left)
-    wrong += misadmitted(web, slots)
-    if is_true(settings.get("LANGFOCUS_WARC", "")):
-        wrong += misarchived(folders)
-    gap = smallest_gap(server.log)
-    if gap < arguments.delay:
-        wrong.append(f"a host was asked again after {gap:.3f} s")
     if kills.hit.total() < arguments.kills:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
+    wrong += judge_records(web, run, slots, given_goals(arguments.arguments))
+    wrong += judge_log(web, server.log, kills, arguments.delay)
+    if redis is None:
+        wrong += misexported(run, folder / "pages.jsonl")
+    if is_true(settings.get("LANGFOCUS_WARC", "")):
+        wrong += misarchived(folders)
     return {
         "date": time.strftime("%Y-%m-%d"),
         "frontier": arguments.frontier,
+        "arguments": [f"strategy={arguments.strategy}", *arguments.arguments],
         "kills": dict(kills.hit),
         "kills_at_start": kills.early,
-        "records": len(records),
-        "texts": rows(run, "SELECT COUNT(*) FROM texts")[0][0],
-        "reachable": len(web.settled()) + sum(map(len, web.crowds().values())),
-        "expected": len(web.settled())
-        + sum(min(HOST_CAP, len(urls)) for urls in web.crowds().values()),
+        **found(web, run),
         "hosts": len({access.host for access in server.log}),
-        "crowded_hosts": len(web.crowds()),
         "requests": len(server.log),
-        "fetched_again": fetched_again(web, server.log),
+        "fetched_again": fetched_again(server.log),
         "delay_s": arguments.delay,
-        "smallest_gap_s": round(gap, 4),
+        "smallest_gap_s": round(smallest_gap(server.log), 4),
         "start_up_s": round(sum(kills.start_up_s), 1),
         "seconds": round(time.monotonic() - began_at, 1),
         "wrong": sorted(wrong)[:20],
         "wrong_in_all": len(wrong),
+    }
+
+
+def judge_records(
+    web: KillWeb, run: Path, slots: dict[str, int] | None, goals: dict[str, float]
+) -> list[str]:
+    """Return what is wrong with the records of a run, with its slots and with its end.
+
+    `slots` are those of a shared frontier, None: they are in the run.
+    """
+    records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
+    wrong = misrecorded(web, records, is_whole=not goals)
+    if goals:
+        return wrong + misended(run, goals) + missing_links(web, run, [row.url for row in records])
+    if slots is None:
+        slots = dict(rows(run, "SELECT host, admitted FROM hosts WHERE admitted > 0"))
+        left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
+        wrong += [f"{left} URLs are still queued"] * bool(left)
+    return wrong + misadmitted(web, slots)
+
+
+def judge_log(web: KillWeb, log: Sequence[Access], kills: Kills, delay_s: float) -> list[str]:
+    """Return what is wrong with the requests of a crawl."""
+    wrong = overcrowded(web, log) + asked_twice(log, kills.at)
+    gap = smallest_gap(log)
+    return wrong + [f"a host was asked again after {gap:.3f} s"] * (gap < delay_s)
+
+
+def found(web: KillWeb, run: Path) -> dict[str, Any]:
+    """Return what a run has, and what the web has for a crawl without a goal."""
+    settled, crowds = web.settled(), web.crowds()
+    optional = sum(map(web.is_optional, settled))
+    outcomes = Counter(outcome for (outcome,) in rows(run, "SELECT outcome FROM pages"))
+    return {
+        "records": outcomes.total(),
+        "sitemaps": outcomes["sitemap"],
+        "texts": rows(run, "SELECT COUNT(*) FROM texts")[0][0],
+        "finish_reason": summary(run)["finish_reason"],
+        "reachable": len(settled) + sum(map(len, crowds.values())),
+        "expected": len(settled)
+        - optional
+        + sum(min(HOST_CAP, len(urls)) for urls in crowds.values()),
+        "crowded_hosts": len(crowds),
     }
 
 
@@ -342,6 +425,8 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--connections", type=int, default=16, help="of each worker")
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--sitemaps", action="store_true", help="also pages in sitemaps alone")
+    parser.add_argument("--arguments", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")
     arguments = parser.parse_args(line)
     with tempfile.TemporaryDirectory() as temporary:

@@ -3,16 +3,17 @@
 It has three kinds of hosts. Some have at most as many URLs as the host cap admits, and all of these
 must be crawled. On some of these a redirect leads to one more URL, which takes the slot of the URL
 that redirects. Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can
-be reached through a crowded host alone. The server is a separate process. Its log has the times of
-each request and of its answer.
+be reached through a crowded host alone. With `has_sitemaps` some hosts have pages that only their
+sitemaps and feeds name (`benchmarks.killmaps`). The server is a separate process. Its log has the
+times of each request and of its answer.
 """
 
 import asyncio
 import multiprocessing
 from collections import defaultdict, deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from multiprocessing.sharedctypes import Synchronized
 from random import Random
@@ -20,6 +21,7 @@ from time import monotonic
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from benchmarks.killmaps import Resource, content_type, crowded_host, mapped_host, robots_lines
 from tests.support.smallweb import SENTENCES
 
 HOST_CAP = 10
@@ -42,20 +44,17 @@ class Access(NamedTuple):
         return urlsplit(self.url).netloc
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """The content of a URL: a flaky one fails once with 503, a gone one always."""
-
-    kind: str
-    links: tuple[str, ...] = ()
-
-
 @dataclass(frozen=True)
 class KillWeb:
-    """A web in which a crawl settles about `pages` URLs; `random_state` orders the hosts."""
+    """A web in which a crawl settles about `pages` URLs; `random_state` orders the hosts.
+
+    With `has_sitemaps` a crawl for German must read sitemaps to reach all, and the pages in them
+    are more than `pages`.
+    """
 
     pages: int = 3000
     random_state: int = 1
+    has_sitemaps: bool = False
     resources: dict[str, Resource] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -82,6 +81,8 @@ class KillWeb:
                 links = [random.choice(crowd if kind == "crowding" else urls[:-1])]
                 kind = "redirect"
             made[url] = Resource(kind, tuple(links))
+        if self.has_sitemaps:
+            _add_mapped(made, urls)
         object.__setattr__(self, "resources", made)
 
     @property
@@ -90,11 +91,19 @@ class KillWeb:
         return next(url for url in self.resources if url.endswith("/first"))
 
     def is_crowded(self, url: str) -> bool:
-        """Return True if the URL is on a host with more URLs than the cap admits."""
-        return urlsplit(url).netloc.startswith("crowd")
+        """Return True for a page on a host with more pages than the cap admits."""
+        is_file = url in self.resources and bool(self.resources[url].body)
+        return urlsplit(url).netloc.startswith("crowd") and not is_file
+
+    def is_optional(self, url: str) -> bool:
+        """Return True for the sitemap of a crowded host, which may find the host full."""
+        return urlsplit(url).netloc.startswith("crowd") and not self.is_crowded(url)
 
     def settled(self) -> dict[str, tuple[str, int | None]]:
-        """Return outcome and status of every URL that a crawl must settle, by a walk."""
+        """Return outcome and status of every URL that a crawl must settle, by a walk.
+
+        A crawl settles those that are optional in this way, or not at all.
+        """
         return {url: self._outcome(url) for url in self._reached() if not self.is_crowded(url)}
 
     def crowds(self) -> dict[str, set[str]]:
@@ -106,20 +115,29 @@ class KillWeb:
         return dict(found)
 
     def _reached(self) -> set[str]:
-        """Follow all links except those of crowded hosts, which lead to no other new pages."""
+        """Follow all links except those of crowded hosts, which lead to no other hosts."""
         known, waiting = {self.seed}, deque([self.seed])
         while waiting:
-            url = waiting.popleft()
-            resource = self.resources[url]
-            if resource.kind in ("gone", "forbidden") or self.is_crowded(url):
-                continue
-            new = [link for link in dict.fromkeys(resource.links) if link not in known]
+            new = [link for link in self.leads_to(waiting.popleft()) if link not in known]
             known.update(new)
             waiting.extend(new)
         return known
 
+    def leads_to(self, url: str) -> list[str]:
+        """Return the URLs that a crawl must queue when it has settled a URL, each once.
+
+        The links of pages of crowded hosts, which are known without them, are left out.
+        """
+        resource = self.resources[url]
+        if resource.kind in ("gone", "forbidden"):
+            return []
+        links = () if self.is_crowded(url) else resource.links
+        return list(dict.fromkeys([*resource.files, *links]))
+
     def _outcome(self, url: str) -> tuple[str, int | None]:
         kind = self.resources[url].kind
+        if self.resources[url].body:
+            return "sitemap", 200
         return {
             "redirect": ("redirect", 301),
             "forbidden": ("robots", None),
@@ -129,7 +147,8 @@ class KillWeb:
     def answer(self, url: str, earlier: int) -> tuple[int, dict[str, str], bytes]:
         """Return status, headers and body for a request after `earlier` requests for the URL."""
         if url.endswith("/robots.txt"):
-            return 200, {"Content-Type": "text/plain"}, _ROBOTS
+            lines = robots_lines(self.resources, url.removesuffix("/robots.txt"))
+            return 200, {"Content-Type": "text/plain"}, _ROBOTS + lines
         resource = self.resources.get(url)
         html = {"Content-Type": "text/html; charset=utf-8"}
         if resource is None or resource.kind == "forbidden":
@@ -138,9 +157,33 @@ class KillWeb:
             return 301, {"Location": resource.links[0]}, b""
         if resource.kind == "gone" or (resource.kind == "flaky" and not earlier):
             return 503, html, b"not now"
-        links = "".join(f'<a href="{link}">x</a> ' for link in resource.links)
-        sentence = list(SENTENCES.values())[len(url) % len(SENTENCES)]
-        return 200, html, f"<html><body><p>{sentence * 3}</p>{links}</body></html>".encode()
+        if resource.body:
+            return 200, {"Content-Type": content_type(url)}, resource.body
+        return 200, html, _html(url, resource).encode()
+
+
+def _html(url: str, resource: Resource) -> str:
+    """Return a page; one of four has the text of all such pages in its language."""
+    links = "".join(f'<a href="{link}">x</a> ' for link in resource.links)
+    feed = f'<link rel="alternate" type="application/rss+xml" href="{resource.feed}">'
+    language = resource.language or list(SENTENCES)[len(url) % len(SENTENCES)]
+    random = Random(url)
+    own = random.choices(SENTENCES[language].split(), k=random.choice((0, 30, 45, 60)))
+    return (
+        f"<html><head>{feed if resource.feed else ''}</head><body>"
+        f"<p>{SENTENCES[language] * 3}</p><p>{' '.join(own)}</p>{links}</body></html>"
+    )
+
+
+def _add_mapped(made: dict[str, Resource], urls: Sequence[str]) -> None:
+    """Add hosts with sitemaps; pages that are reached link to one page of each."""
+    inner = urls[: len(urls) // 2 - 1]  # those with children, which are pages
+    hosts = [mapped_host(number) for number in range(max(3, len(urls) // 60))]
+    hosts += [crowded_host(number, _CROWD) for number in range(max(1, len(urls) // 200))]
+    for number, host in enumerate(hosts):
+        page = inner[number * len(inner) // len(hosts)]
+        made.update(host)
+        made[page] = replace(made[page], links=(*made[page].links, next(iter(host))))
 
 
 def _spread(random: Random, number: int) -> list[str]:

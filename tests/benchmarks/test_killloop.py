@@ -1,14 +1,19 @@
 """The loop that kills crawls finds what is wrong with one, and a short one finds nothing."""
 
 import json
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from benchmarks.killgoals import given_goals, misended, missing_links
 from benchmarks.killloop import (
     Row,
+    asked_twice,
+    fetched_again,
     main,
     misadmitted,
     misrecorded,
@@ -19,14 +24,28 @@ from benchmarks.killloop import (
 from benchmarks.killweb import HOST_CAP, Access, KillWeb
 
 WEB = KillWeb(pages=150)
+MAPPED = KillWeb(pages=150, has_sitemaps=True)
 
 
-def records() -> list[Row]:
+def records(web: KillWeb = WEB) -> list[Row]:
     """What a crawl of the web that does everything right writes down."""
-    rows = [Row(url, *what) for url, what in WEB.settled().items()]
-    for urls in WEB.crowds().values():
+    rows = [Row(url, *what) for url, what in web.settled().items()]
+    for urls in web.crowds().values():
         rows += [Row(url, "page", 200) for url in sorted(urls)[:HOST_CAP]]
     return rows
+
+
+def run_of(folder: Path, reason: str, labels: Sequence[tuple[str, str | None, int]]) -> Path:
+    """A run whose records have these outcomes, languages and clean words."""
+    (folder / "summary.json").write_text(json.dumps({"finish_reason": reason}))
+    with closing(sqlite3.connect(folder / "run.db")) as connection, connection:
+        connection.execute("CREATE TABLE urls(url TEXT)")
+        connection.execute("CREATE TABLE texts(page, words, copy_of)")
+        connection.execute("CREATE TABLE pages(id INTEGER PRIMARY KEY, outcome, language)")
+        for outcome, language, words in labels:
+            row = connection.execute("INSERT INTO pages VALUES(NULL, ?, ?)", (outcome, language))
+            connection.execute("INSERT INTO texts VALUES(?, ?, NULL)", (row.lastrowid, words))
+    return folder
 
 
 def first(kind: str) -> int:
@@ -47,9 +66,21 @@ def test_the_web_has_every_kind_of_url_and_hosts_of_every_size() -> None:
     assert len(WEB.settled()) > 100
 
 
-def test_a_crawl_that_does_everything_right_is_found_right() -> None:
-    assert misrecorded(WEB, records()) == []
-    assert misadmitted(WEB, slots_expected(WEB)) == []
+@pytest.mark.parametrize("web", [WEB, MAPPED])
+def test_a_crawl_that_does_everything_right_is_found_right(web: KillWeb) -> None:
+    assert misrecorded(web, records(web)) == []
+    assert misadmitted(web, slots_expected(web)) == []
+
+
+def test_pages_of_sitemaps_are_missed_if_their_sitemap_is() -> None:
+    rows = records(MAPPED)
+    fed = "http://mapped1.example.de/dir/e"
+    [wrong] = misrecorded(MAPPED, [row for row in rows if row.url != fed])
+    assert wrong == f"{fed}: no record"
+    optional = [row.url for row in rows if MAPPED.is_optional(row.url)]
+    assert optional
+    assert misrecorded(MAPPED, [row for row in rows if row.url not in optional]) == []
+    assert sum(row.outcome == "sitemap" for row in rows) > 8
 
 
 @pytest.mark.parametrize(
@@ -87,13 +118,58 @@ def test_gaps_and_caps_are_judged_by_the_servers_log() -> None:
     assert smallest_gap([*log, Access(5.125, 5.5, f"http://{host}/robots.txt", 200)]) == -0.125
 
 
+def test_a_fetch_after_an_answer_needs_a_kill_in_between() -> None:
+    url, file = "http://a.de/x", "http://a.de/1.xml.gz"
+    log = [Access(1, 2, url, 503), Access(3, 4, url, 200), Access(6, 7, url, 200)]
+    log += [Access(3, 4, file, 200), Access(6, 7, file, 200)]
+    assert asked_twice(log, [5.0]) == []
+    assert len(asked_twice(log, [2.5, 7.0])) == 2
+    assert fetched_again(log) == {"pages": 1, "sitemaps": 1}
+
+
+DE, FR, NONE = ("page", "de", 10), ("page", "fr", 10), ("timeout", None, 0)
+
+
+@pytest.mark.parametrize(
+    ("argument", "labels", "told"),
+    [
+        ("relevant=2", [DE, FR, DE, FR, NONE], ""),
+        ("relevant=2", [DE, FR, DE, DE], "beyond it"),
+        ("relevant=2", [DE, FR], "not reached"),
+        ("pages=2", [DE, NONE, FR, NONE], ""),
+        ("pages=2", [DE, FR, DE], "beyond it"),
+        ("words=15", [DE, FR, DE], ""),
+        ("words=15", [DE, FR, DE, FR], "beyond it"),
+        ("words=15", [DE, FR], "not reached"),
+        ("floor=0.5", [DE] * 100 + [NONE] + [FR] * 101, ""),
+        ("floor=0.5", [DE] * 100 + [FR] * 100, "not reached"),
+        ("floor=0.5", [DE] * 100 + [FR] * 101 + [NONE], "beyond it"),
+    ],
+)
+def test_a_goal_is_judged_by_its_definition(
+    argument: str, labels: list[tuple[str, str | None, int]], told: str, tmp_path: Path
+) -> None:
+    goals = given_goals([argument, "goal=words"])
+    wrong = misended(run_of(tmp_path, argument.partition("=")[0], labels), goals)
+    assert ("".join(wrong).endswith(told) and bool(wrong)) == bool(told)
+
+
+def test_an_end_by_another_reason_and_lost_links_are_found(tmp_path: Path) -> None:
+    run = run_of(tmp_path, "finished", [DE])
+    assert misended(run, {"pages": 1.0}) == ["ended by 'finished', not by pages"]
+    wrong = missing_links(WEB, run, [WEB.seed])
+    assert sum("not in the queue" in line for line in wrong) >= 2
+
+
 def test_a_short_kill_loop_finds_nothing_wrong(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = ["--kills=2", "--pages=60", "--latency=0.1", "--delay=0.05", f"--folder={tmp_path}"]
+    line += ["--sitemaps"]
     # Both kills come while the most crowded host still has URLs to give, however fast the machine.
     line += ["--random-state=3"]
     assert main(line) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["records"] == told["expected"] < told["reachable"]
+    assert told["expected"] <= told["records"] < told["reachable"]
+    assert told["sitemaps"] >= 9
     assert told["smallest_gap_s"] >= 0.05
