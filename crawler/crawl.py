@@ -20,7 +20,7 @@ from crawler.goals import GoalWatch, watch
 from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
-from crawler.outputs.text_keeper import TextKeeper
+from crawler.outputs.text_keeper import TextKeeper, WordCounter
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.blocking import Blocking
 from crawler.politeness.network import is_private_url
@@ -139,8 +139,8 @@ class Crawl:
         self._follow_block_file(now)
         if not self.goals.may_fetch(now):
             return None
-        # Only an unshared crawl has a coverage to reach, so that its counts are fresh.
-        if self.options.coverage is not None and self.goals.is_covered(self.counts()):
+        # Fresh counts: with old ones a fast worker would go on for half a second.
+        if self.options.coverage is not None and self.goals.is_covered(self._count()):
             return None
         return self.frontier.next(now)
 
@@ -288,7 +288,10 @@ def _texts_of(options: CrawlOptions, settings: CrawlSettings) -> TextsOf | None:
 def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:
     if prepared.extract is None:
         return prepared.rules
-    is_for_all = prepared.settings.kept_text == "all"
+    kept = prepared.settings.kept_text
+    if kept == "none":
+        return replace(prepared.rules, text_of=WordCounter(prepared.extract).text_of)
+    is_for_all = kept == "all"
     keeper = TextKeeper(run.connection, prepared.extract, is_for_all=is_for_all)
     return replace(prepared.rules, text_of=keeper.text_of)
 

@@ -19,6 +19,7 @@ from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
 from crawler.run import SCHEMA_VERSION
 from crawler.strategies import DEFAULT_ORDERING, Ordering, make_ordering
+from crawler.strategies.focus.goal import WORDS
 from crawler.strategies.focus.ordering import Focus
 from crawler.visit import VisitRules
 from crawler.web.contract import Web
@@ -30,8 +31,7 @@ class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
     `gaps` are those of `crawler.gaps`. `extract` finds the main text of a page; None: the crawl
-    keeps no text.
-    `block_file` is None if the crawl has none.
+    reads no text. `block_file` is None if the crawl has none.
     """
 
     options: CrawlOptions
@@ -79,7 +79,8 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         raise SettingError("-a since: not for a shared crawl (LANGFOCUS_FRONTIER)")
     _check_goals(options, settings, ordering)
     lacks = gaps(options, ordering, method)
-    extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
+    reads_text = settings.kept_text != "none" or options.goal == WORDS
+    extract = make_extractor(settings.extractor) if reads_text else None
     if options.since is not None:
         check_since(options.since, options.lang, settings.run_folder, schema=SCHEMA_VERSION)
     block_file = None if options.block is None else BlockFile(options.block)
@@ -90,7 +91,7 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
 def _check_goals(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> None:
     is_shared, keeps_text = settings.frontier is not None, settings.kept_text != "none"
     learns = isinstance(ordering, Focus)
-    check_sought(options, learns=learns, is_shared=is_shared, keeps_text=keeps_text)
+    check_sought(options, learns=learns, reads_text=keeps_text or is_shared)
     doubts = ordering.doubts_up_to is not None
     check_goals(options, doubts=doubts, is_shared=is_shared, keeps_text=keeps_text)
 

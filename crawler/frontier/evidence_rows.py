@@ -20,9 +20,10 @@ CREATE TABLE evidence(
 CREATE TABLE tallies(
     unit TEXT PRIMARY KEY,                -- registered domain, host or directory
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE host_words(
-    unit TEXT PRIMARY KEY,                -- of a host
-    words INTEGER NOT NULL) WITHOUT ROWID;  -- on its relevant pages, if words are sought
+CREATE TABLE word_tallies(               -- if words are sought
+    unit TEXT PRIMARY KEY,                -- registered domain, host or directory
+    words INTEGER NOT NULL,               -- on its relevant pages
+    squares INTEGER NOT NULL) WITHOUT ROWID;  -- the sum of their squares
 CREATE TABLE belief(
     id INTEGER PRIMARY KEY,               -- 1
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL,
@@ -45,6 +46,7 @@ BOUNDS: Final = {
     " AND max(relevant_elsewhere, other_elsewhere, relevant_here, other_here)"
     f" <= {MOST_COUNTED}",
     "tallies": "relevant <= labelled",
+    "word_tallies": "words <= squares",
 }
 """Conditions on rows whose values have the declared types; no crawl writes other rows."""
 
@@ -158,26 +160,30 @@ class EvidenceRows:
         rows = [(unit, *tally) for unit, tally in tallies.items()]
         self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
 
-    def host_words(self, units: Iterable[str]) -> dict[str, int]:
-        """Return the words of those hosts that have any."""
+    def words(self, units: Iterable[str]) -> dict[str, int]:
+        """Return the words of those units that have any."""
         return dict(
             self._sql(
-                "SELECT unit, words FROM host_words WHERE unit IN (SELECT value FROM json_each(?))",
+                "SELECT unit, words FROM word_tallies"
+                " WHERE unit IN (SELECT value FROM json_each(?))",
                 (json.dumps(list(units)),),
             )
         )
 
-    def all_words(self) -> int:
-        """Return the words of all hosts."""
-        total: int = self._sql("SELECT COALESCE(SUM(words), 0) FROM host_words").fetchone()[0]
-        return total
+    def words_of_hosts(self) -> Iterator[tuple[int, int, int]]:
+        """Yield relevant pages, their words and the squares of these, for each host with one."""
+        yield from self._sql(
+            "SELECT t.relevant, COALESCE(w.words, 0), COALESCE(w.squares, 0) FROM tallies AS t"
+            " LEFT JOIN word_tallies AS w ON w.unit = t.unit"
+            " WHERE t.relevant > 0 AND instr(t.unit, '/') = length(t.unit)"
+        )
 
-    def add_words(self, unit: str, words: int) -> None:
-        """Count words of a host."""
-        self._sql(
-            "INSERT INTO host_words VALUES (?, ?)"
-            " ON CONFLICT(unit) DO UPDATE SET words = words + excluded.words",
-            (unit, words),
+    def add_words(self, units: Iterable[str], words: int) -> None:
+        """Count the words of a page for its units."""
+        self._many(
+            "INSERT INTO word_tallies VALUES (?, ?, ?) ON CONFLICT(unit) DO UPDATE"
+            " SET words = words + excluded.words, squares = squares + excluded.squares",
+            [(unit, words, words * words) for unit in units],
         )
 
     def belief(self, prior: Prior) -> tuple[Belief, int | None]:

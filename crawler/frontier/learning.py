@@ -14,9 +14,11 @@ from typing import Final, NamedTuple
 from crawler.frontier.base import Link
 from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
 from crawler.frontier.slots import fallen
+from crawler.frontier.word_tallies import WordTallies
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
 from crawler.strategies.focus.goal import (
+    MOST_WORDS,
     RELEVANT,
     SERVERS,
     WORDS,
@@ -117,7 +119,7 @@ class Learner:
         """Forget what is not stored: a transaction was rolled back."""
         self._tallies.clear()
         self._belief, self._swept = self._rows.belief(self._prior)
-        self._words = self._rows.all_words() if self._goal == WORDS else 0
+        self._words = WordTallies(self._rows) if self._goal == WORDS else None
 
     # Admission.
 
@@ -166,11 +168,12 @@ class Learner:
         if is_checkpoint(self._belief.labelled):
             self._swept = 0
 
-    def count_words(self, host: str, words: int) -> None:
-        """Count the words of a relevant page for its host, if words are sought."""
-        if self._goal == WORDS and words:
-            self._rows.add_words(f"{host}/", words)
-            self._words += words
+    def count_words(self, url: str, words: int) -> None:
+        """Count the words of a relevant page that was learned from, if words are sought."""
+        if self._words is not None:
+            units = units_of(url)
+            _, pages = self._of_units([units])[units[1]]
+            self._words.count(url, min(words, MOST_WORDS), pages - 1)
 
     def rescore(
         self, host: int, met: Sequence[ScoredUrl], left_out: Collection[int]
@@ -250,18 +253,13 @@ class Learner:
     def _ranked(
         self, odds: list[float], urls: Sequence[str], standings: Sequence[Standing]
     ) -> list[float]:
-        if self._goal not in (SERVERS, WORDS):
+        if self._words is not None:
+            return list(map(rank_for_words, odds, self._words.worths(urls, standings)))
+        if self._goal != SERVERS:
             return odds
-        pages = [each.relevant_of_host for each in standings]
-        if self._goal == SERVERS:
-            pairs = zip(odds, pages, strict=True)
-            return [rank_for_servers(each, is_known=number > 0) for each, number in pairs]
-        hosts = [f"{host_of(url)}/" for url in urls]
-        words = self._rows.host_words(dict.fromkeys(hosts))
-        mean = self._words / max(1, self._belief.relevant)
         return [
-            rank_for_words(each, number, words.get(host, 0), mean)
-            for each, number, host in zip(odds, pages, hosts, strict=True)
+            rank_for_servers(each, is_known=standing.relevant_of_host > 0)
+            for each, standing in zip(odds, standings, strict=True)
         ]
 
     def _changed(self, urls: Sequence[ScoredUrl]) -> list[Rescored]:

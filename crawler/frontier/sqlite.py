@@ -333,6 +333,7 @@ class SqliteFrontier:
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages."""
+        remaining, variance = self._remaining.totals() if self._remaining else (None, None)
         return Counts(
             queued=self._queued - len(self._leased),
             leased=len(self._leased),
@@ -341,7 +342,8 @@ class SqliteFrontier:
             labelled=self._labelled,
             relevant=self._relevant,
             expected=self._expected if self._rules.is_expected_only else None,
-            remaining=None if self._remaining is None else self._remaining.total(),
+            remaining=remaining,
+            variance=variance,
         )
 
     def close(self) -> None:
@@ -409,7 +411,8 @@ class SqliteFrontier:
         is_labelled = record.is_download and record.language is not None
         if is_labelled:
             learner.learn(url, lease.url, is_relevant=record.is_relevant)
-            learner.count_words(lease.host, record.new_words)
+            if record.is_relevant:
+                learner.count_words(lease.url, record.new_words)
         if record.outcome in FORWARDING:
             return LinkingPage(inherited=url.links if url is not None else Links())
         return LinkingPage(lease.host, record.is_relevant if is_labelled else None)

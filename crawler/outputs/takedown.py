@@ -131,6 +131,7 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
     for table, key in (
         ("units", "unit"),
         ("tallies", "unit"),
+        ("word_tallies", "unit"),
         ("directories", "directory"),
         ("robots", "origin"),
     ):

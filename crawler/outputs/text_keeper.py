@@ -110,6 +110,29 @@ class TextKeeper:
         return runs_of(units(" ".join(part.text for part in paragraphs)))
 
 
+class WordCounter:
+    """Reads the text of a page for its words alone, in a crawl that keeps no texts.
+
+    So it knows neither near-duplicates nor lines that pages of a host repeat.
+    """
+
+    def __init__(self, extract: Extract) -> None:
+        """Count the words of the main text that an extractor finds."""
+        self._extract = extract
+
+    def text_of(
+        self, lease: Lease, record: Record, download: Download, title: str
+    ) -> NewText | None:
+        """Return the text of a relevant page; raises whatever the extractor raises."""
+        del lease
+        if record.parser is None or record.is_noarchive or not record.is_relevant:
+            return None
+        parts = paragraphs_of(download.body, download.content_type, self._extract)
+        languages = differing_languages(parts, record.language)
+        paragraphs = tuple(map(Paragraph, parts, languages))
+        return NewText(PageText(title, paragraphs, _own_words(paragraphs)))
+
+
 def _own_words(paragraphs: Sequence[Paragraph]) -> int:
     return sum(
         number_of_words(part.text)

@@ -13,13 +13,15 @@ from crawler.frontier.learning import (
     MOST_TRIED,
     SWEPT_A_PAGE,
 )
+from crawler.frontier.remaining import MOST_LOOKED_UP
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, SHRINKING
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
+from crawler.strategies.focus.goal import APART, BASE, MOST_WORTH, PRIOR_HOSTS, PRIOR_SHARE
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 4
+LAYOUT = 5
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -46,7 +48,9 @@ class Membership:
 def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:
     """Return the rules that must be the same for every worker of a crawl."""
     doubts_up_to = rules.doubts_up_to
-    learned_from = {} if rules.prior is None else {"prior": _digest(rules.prior)}
+    learned_from = {}
+    if rules.prior is not None:
+        learned_from = {"prior": _digest(rules.prior), "goal": rules.goal}
     return {
         **identity,
         **learned_from,
@@ -95,8 +99,20 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
             "most_tried": MOST_TRIED,
             "most_counted": MOST_COUNTED,
             "first_checkpoint": FIRST_CHECKPOINT,
+            **_sought(),
         }
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _sought() -> dict[str, object]:
+    return {
+        "apart": APART,
+        "base": BASE,
+        "most_worth": MOST_WORTH,
+        "prior_share": PRIOR_SHARE,
+        "prior_hosts": PRIOR_HOSTS,
+        "most_looked_up": MOST_LOOKED_UP,
+    }
 
 
 def _digest(prior: Prior) -> str:

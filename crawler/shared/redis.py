@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -36,6 +36,7 @@ from crawler.frontier.base import (
     Located,
     Record,
 )
+from crawler.frontier.remaining import UNITS
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import holder_of
 from crawler.page_row import URL_COLUMNS, checked_values
@@ -43,7 +44,7 @@ from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded, units_in
 from crawler.shared.script import script_of
 from crawler.shared.stored import Records, StoredCrawl
-from crawler.strategies.focus.goal import RELEVANT
+from crawler.strategies.focus.goal import MOST_WORDS
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
 
@@ -105,8 +106,6 @@ class RedisFrontier(StoredCrawl):
         super().__init__(client, crawl, wait_s=min(member.wait_s, _FIRST_WAIT_S), sleep=sleep)
         if rules.keeps_links:
             raise ValueError("a shared crawl keeps no links")
-        if rules.goal != RELEVANT:
-            raise ValueError(f"a shared crawl does not seek {rules.goal}")
         if rules.is_expected_only:
             raise ValueError("a shared crawl does not count expected URLs")
         self.crawl, self.worker = crawl, member.worker
@@ -377,11 +376,19 @@ class RedisFrontier(StoredCrawl):
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers."""
         names = ("queued", "hosts", "pages", "labelled", "relevant")
-        numbers, leased = self.read(
-            lambda pipe: (pipe.hmget(self.key("counts"), names), pipe.zcard(self.key("leases")))
+        numbers, leased, sums = self.read(
+            lambda pipe: (
+                pipe.hmget(self.key("counts"), names),
+                pipe.zcard(self.key("leases")),
+                pipe.hmget(self.key("remaining"), "sum", "variance"),
+            )
         )
         queued, *others = (int(number or 0) for number in numbers)
-        return Counts(queued - leased, leased, *others)
+        counts = Counts(queued - leased, leased, *others)
+        if not self._rules.counts_remaining:
+            return counts
+        remaining, variance = (int(number or 0) / UNITS for number in sums)
+        return replace(counts, remaining=remaining, variance=variance)
 
     def worker_counts(self, worker: str | None = None) -> dict[str, int]:
         """Return the counters of a worker (None: this one), by their names in a run's `counts`."""
@@ -475,9 +482,8 @@ class RedisFrontier(StoredCrawl):
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        script = script_of(
-            values[1].decode(), self._rules.draw, learns=self._rules.prior is not None
-        )
+        goal = None if self._rules.prior is None else self._rules.goal
+        script = script_of(values[1].decode(), self._rules.draw, goal=goal)
         try:
             return self._ask("EVALSHA", script.digest, 1, *values)
         except self._unknown_script:
@@ -512,6 +518,7 @@ def _facts(lease: Lease, record: Record) -> dict[str, object]:
         "was_fetched": int(record.outcome not in FORWARDING | REFUSED),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
+        "words": min(record.new_words, MOST_WORDS),
         "inlinks": _origin(lease, record).inlinks,
     }
 

@@ -15,6 +15,7 @@ _FILES = (
     "hosts",
     "slots",
     "learning",
+    "goal",
     "admitting",
     "settling",
     "sealing",
@@ -30,16 +31,18 @@ class Script(NamedTuple):
 
 
 @cache
-def script_of(command: str, draw: Draw, *, learns: bool = False) -> Script:
+def script_of(command: str, draw: Draw, *, goal: str | None = None) -> Script:
     """Return the script of a command: the sections of the Lua files that it needs, in order.
 
-    It is the script for an ordering that draws URLs with `draw`, and `learns` or not.
+    It is the script for an ordering that draws URLs with `draw`. One that learns has a `goal`.
     `lua/keys.lua` describes the format of sections.
     """
     folder = resources.files("crawler.shared").joinpath("lua")
     source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)
     text, *sections = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
-    wanted = {command, draw.value, "all"} | ({f"{command}+learns"} if learns else set())
+    wanted = {command, draw.value, "all"}
+    if goal is not None:
+        wanted |= {f"{command}+learns", f"{command}+{goal}"}
     for names, section in zip(sections[::2], sections[1::2], strict=True):
         if not wanted.isdisjoint(names.split()):
             text += section

@@ -263,6 +263,9 @@ local function admit_links(number, origin)
         learning.begin_queue(host, string.sub(places[2], 1, 15))
       end
       write('ZADD', P .. 'queue:' .. host, places)
+      for i = 1, goal.note and #places or 0, 2 do
+        goal.note(host, nil, places[i])
+      end
       changed[host] = config.host_cap * slots_a_link > 0 and taken or nil
       if config.domain_cap * slots_a_link > 0 then
         domain_slots[domain] = domain_taken

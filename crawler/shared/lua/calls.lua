@@ -126,6 +126,7 @@ function commands.locate()
   end
   local level = level_at(config.address_cap, taken[holder])
   row[LOCATED] = 1
+  local before = row[TIER]
   row[TIER] = level == 0 and row[TIER] or fallen(row[TIER], level)
   if config.learns == 1 then
     row[TIER], row[FALLS] = tonumber(row[TIER]), row[FALLS] + level
@@ -136,6 +137,9 @@ function commands.locate()
     return 'fetch'
   end
   redis_call('ZADD', P .. 'queue:' .. host, row[TIER], order .. fp)
+  if goal.note then
+    goal.note(host, before, row[TIER])
+  end
   count('lowered', 1)
   end_lease(host)
   rest(host, now)
@@ -351,6 +355,9 @@ if not is_done then
   return redis.error_reply('LOST ' .. told)
 end
 store_counts()
+if goal.store then
+  goal.store()
+end
 if command == 'next' or command == 'open' or command == 'renew' then
   redis_call('SET', P .. 'clock', ARGV[4])
 end

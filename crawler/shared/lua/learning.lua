@@ -113,6 +113,8 @@ local function place_of(row, host)
   end
   place[3] = log(share / (1 - share)) - before
   place[4] = 1 / (1 + tallies[units[2]][1])
+  place.relevant = tallies[units[2]][2]
+  place.worth = goal.worth_of and goal.worth_of(units, tallies)
   belief.places[deepest] = place
   return place
 end
@@ -163,10 +165,13 @@ local function in_full(number)
   return string.format('%.17g', number)
 end
 
--- Returns the tier of a URL in the queue after the falls of its score, as text, and its features.
+-- Returns the tier of a URL in the queue after the falls of its score, as text.
 local function tier_of(row, host)
-  local tier, features = odds_of(row, host)
-  return row[FALLS] == 0 and in_full(tier) or fallen(in_full(tier), row[FALLS]), features, tier
+  local tier = odds_of(row, host)
+  if goal.tier_of then
+    tier = goal.tier_of(tier, place_of(row, host))
+  end
+  return row[FALLS] == 0 and in_full(tier) or fallen(in_full(tier), row[FALLS])
 end
 
 --@ admit+learns seed+learns
@@ -290,8 +295,12 @@ function learning.learn(host, fp, record)
     return
   end
   learn_weights(features_of(row, host), record.is_relevant)
-  for _, unit in ipairs(units_of(row, host)) do
+  local units = units_of(row, host)
+  for _, unit in ipairs(units) do
     redis_call('HINCRBY', P .. 'tallies', unit, A_LABEL + record.is_relevant)
+  end
+  if goal.learn then
+    goal.learn(units, belief.tallies, record)
   end
   belief.labelled = belief.labelled + 1
   belief.relevant = belief.relevant + record.is_relevant
@@ -427,6 +436,9 @@ local function rescore_host(host, urls, rows)
       row[TIER] = now_tier
       add(rows, urls[i], packed(row, languages))
       add(moved, tier, string.format('%015d', row[ORDER]) .. urls[i])
+      if goal.note then
+        goal.note(host, before, tier)
+      end
     end
   end
   write('ZADD', P .. 'queue:' .. host, moved)
@@ -466,6 +478,9 @@ function learning.fell(host, place)
     or not others and (not config.waits_up_to or is_promising(tier))
     or others and now_tier <= others then
     return false
+  end
+  if goal.note then
+    goal.note(host, row[TIER], tier)
   end
   row[TIER] = now_tier
   redis_call('HSET', P .. 'urls', string.sub(place, 16), packed(row, languages))

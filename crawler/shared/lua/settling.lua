@@ -11,6 +11,9 @@ end
 
 local function unqueue(host, fp, order)
   forget_rows({ fp })
+  if goal.note then
+    goal.note_leaving(host, { order .. fp })
+  end
   redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
   count_for_all('queued', -1)
   if learning then
@@ -79,6 +82,9 @@ local function drop(host, bucket, fps, members, name)
     return
   end
   free_slots(host, #fps, config.directory_cap > 0 and directories_of(fps) or {})
+  if goal.note then
+    goal.note_leaving(host, members)
+  end
   write('ZREM', P .. 'queue:' .. host, members)
   forget_rows(fps)
   forget_seen(bucket, fps)

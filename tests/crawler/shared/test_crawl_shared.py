@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from benchmarks.killwarc import misarchived
+from crawler.shared.stored import connect
 from tests.support import processes
 from tests.support.crawls import (
     crawl,
@@ -294,3 +296,30 @@ def test_only_shares_of_one_crawl_are_merged(shared: SharedCrawl) -> None:
         assert fault in refused.stderr
     assert not (shared.folder / "all").exists()
     assert json.loads((alone / "summary.json").read_text())["pages"] == 1
+
+
+@pytest.mark.parametrize("goal", ["words", "coverage"])
+def test_a_worker_follows_the_goal_of_the_crawl(
+    goal: str, redis_server: RedisServer, tmp_path: Path
+) -> None:
+    settings: dict[str, Any] = {
+        "JOBDIR": tmp_path,
+        "LANGFOCUS_FRONTIER": redis_server.url,
+        "LANGFOCUS_CRAWL": uuid4().hex,
+        "LANGFOCUS_SAMPLE_HOSTS": 300,
+        "LANGFOCUS_QUIET": True,
+    }
+    ends = {"words": "pages=9", "coverage": "coverage=0.4"}[goal]
+    done = crawl("lang=de", "web=sample", f"goal={goal}", ends, **settings)
+    assert done.returncode == 0, done.stderr
+    told = summary(tmp_path)
+    assert told["finish_reason"] == ends.partition("=")[0]
+    client: Any = connect(redis_server.url)
+    prefix = f"{{{settings['LANGFOCUS_CRAWL']}}}:"
+    if goal == "words":
+        pages, words = client.hmget(f"{prefix}word_sums", "pages", "words")
+        assert (int(pages), int(words) > 0) == (told["relevant"], True)
+    else:
+        left = int(client.hget(f"{prefix}remaining", "sum")) / 2**32
+        assert 0.4 <= told["relevant"] / (told["relevant"] + left) < 0.5
+    client.close()

@@ -15,6 +15,7 @@ from crawler.frontier import learning
 from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, Lease, Link, Located, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.page_text import NewText, PageText
 from crawler.run import open_run
 from crawler.shared import membership
 from crawler.shared.redis import RedisFrontier
@@ -106,9 +107,17 @@ def some_record(random: Random, lease: Lease, now: float) -> Record:
     if kind == "unlabelled":
         return Record(PAGE, now, 200, True, canonical=canonical)
     is_relevant = random.random() < (0.8 if "/de/" in lease.url or ".de/" in lease.url else 0.2)
-    language = "de" if is_relevant else "en"
+    words = len(lease.host) ** 3 + random.randrange(300)
     return Record(
-        PAGE, now, 200, True, is_relevant, language, is_reference=True, canonical=canonical
+        PAGE,
+        now,
+        200,
+        True,
+        is_relevant,
+        "de" if is_relevant else "en",
+        is_reference=True,
+        canonical=canonical,
+        text=NewText(PageText("", (), words)) if random.random() < 0.9 else None,
     )
 
 
@@ -143,6 +152,7 @@ def crawl_a_while(both: Pair, random: Random, steps: int) -> int:
                 links = some_links(random, random.choice([0, 3, 12]))
                 answers = both.embedded.admit(lease, record, links, now=now)
                 assert both.shared.admit(lease, record, links, now=now) == answers
+                assert both.shared.counts() == both.embedded.counts()
                 settled += 1
         if random.random() < 0.03:
             blocked = f"{random.choice(HOSTS)}/de"
@@ -158,8 +168,12 @@ def crawl_a_while(both: Pair, random: Random, steps: int) -> int:
         {"host_cap": 10, "domain_cap": 20, "address_cap": 10, "patience_s": 3.0, "delay_s": 2.0},
         {"host_cap": 2, "directory_cap": 3, "patience_s": 3.0, "filter": make_filter("server")},
         {"host_cap": 0, "domain_cap": 200, "address_cap": 5, "doubts_up_to": None},
+        {"goal": "servers", "host_cap": 10, "domain_cap": 20, "address_cap": 10},
+        {"goal": "words", "host_cap": 10, "patience_s": 3.0, "delay_s": 1.0},
+        {"goal": "coverage", "host_cap": 4, "domain_cap": 20, "address_cap": 10},
+        {"goal": "coverage", "host_cap": 0, "domain_cap": 20, "address_cap": 10},
     ],
-    ids=["plain", "slots", "full", "falls"],
+    ids=["plain", "slots", "full", "falls", "servers", "words", "coverage", "coverage uncapped"],
 )
 def test_both_frontiers_decide_the_same(
     redis_server: RedisServer, tmp_path: Path, changes: dict[str, object]
