@@ -208,7 +208,7 @@ class _Time:
 class KnownCrawl:
     """Crawls of a known web in one language, each with a strategy, up to a number of pages.
 
-    With `keeps_text` the words of pages are counted.
+    With `keeps_text` the words of pages are counted. `identify` is the method that tells languages.
     """
 
     web: KnownWeb
@@ -218,6 +218,7 @@ class KnownCrawl:
     run_folder: Path | None = None
     """Where the run is kept; None: nowhere."""
     keeps_text: bool = False
+    identify: str = DEFAULT_METHOD
 
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
@@ -233,6 +234,7 @@ class KnownCrawl:
                 goal=strategy.goal,
                 coverage=1.0 if strategy.goal == COVERAGE else None,
                 host_cap=self.web.host_cap,
+                identify=self.identify,
                 seeds=tuple(self.web.seeds(self.lang)),
             )
             settings = CrawlSettings(

@@ -130,15 +130,17 @@ class _Blank(dict[object, object]):
 class GeneratedWeb:
     """A web of `benchmarks.proxyweb` in this process; its truth is the language it was made in."""
 
-    def __init__(self, name: str, urls: Path = URLS, url_model: Path | None = None) -> None:
-        """Make the web `[unseen-]plain-SEED` or `[unseen-]hard-SEED` of some labelled URLs."""
+    def __init__(
+        self, name: str, urls: Path = URLS, url_model: Path | None = None, texts: Path = TEXTS
+    ) -> None:
+        """Make the web `[unseen-]plain-SEED` or `[unseen-]hard-SEED` of labelled URLs and texts."""
         self.name = name
         self.kind, _, seed = name.rpartition("-")
         self.host_cap = HOST_CAP
         self.url_model = url_model
         program = _program()
         is_hard = self.kind.endswith("hard")
-        self._web = program.Web(str(urls), str(TEXTS), hosts=HOSTS, seed=int(seed), hard=is_hard)
+        self._web = program.Web(str(urls), str(texts), hosts=HOSTS, seed=int(seed), hard=is_hard)
         self._server = program.Proxy(self._web, None, _Bodies(), 0)
         self._statuses = program.Proxy(self._web, None, _Blank(), 0)
         self._pages: dict[str, str | None] = {}
