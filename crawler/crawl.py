@@ -115,6 +115,11 @@ class Crawl:
             self.settings.private_addresses or not is_private_url(url)
         )
 
+    @property
+    def goal(self) -> str:
+        """What the crawl seeks, "" if its ordering has no goals."""
+        return _goal(self.options, self.ordering)
+
     def counts(self) -> Counts:
         """Return the counts of the frontier; after `close`, the last ones.
 
@@ -196,9 +201,17 @@ class Crawl:
         self.finish_reason = finish_reason
         # If the disk is full, the session stays open, as after a kill.
         with suppress(sqlite3.DatabaseError):
+            self._store_left()
             self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
         self.lock.close()
+
+    def _store_left(self) -> None:
+        """Store what a worker knows of the queue, which is not in its folder."""
+        counts = self._counts
+        if self.worker is not None and counts is not None and counts.remaining is not None:
+            left = f"{counts.remaining!r} {counts.variance!r}"
+            self.run.connection.execute("UPDATE meta SET value = ? WHERE key = 'left'", (left,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +400,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "lang": options.lang,
         "strategy": ordering.name,
         "ordering": ordering.name,
-        "goal": options.goal if isinstance(ordering, Focus) else "",
+        "goal": _goal(options, ordering),
         "filter": options.filter,
         "tolerance": options.tolerance,
         "half_life": options.half_life if declines(options.filter) else "",
@@ -410,7 +423,13 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "text": settings.kept_text,
         "extractor": settings.extractor,
         "shared": _shared_name(options, ordering, settings),
+        "left": "",
     }
+
+
+def _goal(options: CrawlOptions, ordering: Ordering) -> str:
+    """Return what a crawl seeks, "" if its ordering has no goals."""
+    return options.goal if isinstance(ordering, Focus) else ""
 
 
 def _told(goal: object) -> str:

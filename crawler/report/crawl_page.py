@@ -15,6 +15,7 @@ from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
 from crawler.report.harvest import Summary, summarise, write_summary
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
+from crawler.report.sought import seeks, sought_rows
 from crawler.report.table import Table
 from crawler.report.templates import render
 from crawler.run_reader import reading
@@ -52,7 +53,7 @@ def crawl_page(summary: Summary, course: list[CurvePoint], labels: Table | None 
         heading=f"Crawl for {language} ({summary.lang})",
         lead=f"This crawl downloaded {summary.pages:,} pages from {summary.hosts:,} hosts in "
         f"{duration(summary.seconds)}, with the ordering {summary.strategy or NOTHING} and the "
-        f"filter {summary.filter or NOTHING}.",
+        f"filter {summary.filter or NOTHING}." + _aim(summary),
         gaps=summary.gaps,
         advice=summary.advice,
         figures=_figures(summary),
@@ -64,6 +65,10 @@ def crawl_page(summary: Summary, course: list[CurvePoint], labels: Table | None 
         settings=_settings(summary),
         seeds=summary.seeds,
     )
+
+
+def _aim(summary: Summary) -> str:
+    return "" if summary.goal is None else f" It sought {seeks(summary.goal.goal, summary.lang)}."
 
 
 def _figures(summary: Summary) -> list[tuple[str, str]]:
@@ -78,6 +83,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pages per second", number(summary.pages_per_second)),
         ("downloaded", size(summary.bytes)),
         ("finish reason", finish(summary)),
+        *sought_rows(summary.goal, summary.lang),
         *calibration_rows(summary),
         *corpus_rows(summary),
         *change_rows(summary),

@@ -6,6 +6,7 @@ from typing import TextIO
 from crawler.report.formatting import duration, language_name, number, percent, size
 from crawler.report.harvest import Summary
 from crawler.report.printer import Printer
+from crawler.report.sought import sought_rows
 from crawler.report.table import Table
 
 _MOST_ROWS = 10
@@ -43,6 +44,7 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     beyond = summary.counts.get("domain_full", 0)
     if beyond:
         rows.insert(8, ("links beyond the cap of their domain", f"{beyond:,}"))
+    rows += sought_rows(summary.goal, summary.lang)
     rows += calibration_rows(summary)
     rows += corpus_rows(summary)
     rows += change_rows(summary)

@@ -19,7 +19,11 @@ from crawler.report.closing import closing_advice
 from crawler.report.corpus import Corpus, corpus_of
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import json_text, write_whole
+from crawler.report.sought import LEFT, Sought, sought_of
 from crawler.run_reader import reading, sessions_of
+
+_APART = ("seeds", "gaps", LEFT)
+"""Keys of `meta` that are no settings, or have their own figure."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +81,8 @@ class Summary:
     advice: list[str]
     """What a next crawl may do otherwise, a sentence each (`crawler.report.closing`)."""
     settings: dict[str, str]
+    goal: Sought | None = None
+    """What the crawl sought; `None` of a strategy without goals."""
     changes: Changes | None = None
     """What became of the pages of an earlier run; `None` without `-a since`."""
 
@@ -129,6 +135,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
     seconds = _seconds(connection)
     sessions, finish_reason = _sessions(connection)
     calibration = calibration_of(connection, lang)
+    corpus = corpus_of(connection, lang, tallies.bytes)
     counts = {str(n): int(v) for n, v in connection.execute("SELECT name, value FROM counts")}
     return Summary(
         **_settings(meta),
@@ -151,7 +158,8 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         calibration_error=calibration.error,
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
-        corpus=corpus_of(connection, lang, tallies.bytes),
+        corpus=corpus,
+        goal=sought_of(connection, meta, relevant, corpus.words if corpus.texts else None),
         changes=changes_of(connection),
         advice=closing_advice(
             connection, lang, host_cap=_whole(meta.get("host_cap")), relevant=relevant
@@ -170,7 +178,7 @@ def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:
         "web": str(meta.get("web", "")),
         "seeds": _texts(meta.get("seeds")),
         "gaps": _texts(meta.get("gaps")),
-        "settings": {str(k): str(v) for k, v in meta.items() if k not in ("seeds", "gaps")},
+        "settings": {str(k): str(v) for k, v in meta.items() if k not in _APART},
     }
 
 

@@ -83,7 +83,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     temporary = folder / f".run.db.{os.getpid()}"
     try:
         names = ", ".join(sorted(str(share.folder) for share in read))
-        create(temporary, {**_latest(read).meta, **_ranges(read), _MERGED: names})
+        create(temporary, {**_latest(read).meta, **_ranges(read), **_left(read), _MERGED: names})
         with closing(connect(temporary)) as connection:
             merged = _write(connection, read, stored)
             with storing(connection):
@@ -133,6 +133,13 @@ def _check_alike(shares: Sequence[_Share]) -> None:
                     f"{share.folder}: of another crawl than {first.folder}: "
                     f"{key}={share.meta.get(key)}, not {key}={first.meta.get(key)}"
                 )
+
+
+def _left(shares: Sequence[_Share]) -> dict[str, str]:
+    """Return what the worker that ended last knew of the queue."""
+    told = [share for share in shares if share.meta.get("left")]
+    last = max(told, key=lambda share: share.sessions[-1].ended_at, default=None)
+    return {} if last is None else {"left": last.meta["left"]}
 
 
 def _ranges(shares: Sequence[_Share]) -> dict[str, str]:

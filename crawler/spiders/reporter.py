@@ -22,6 +22,7 @@ from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
 from crawler.report.live import LiveLine, Totals
 from crawler.report.progress import Display
+from crawler.report.sought import seeks
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.scrapy_settings import setting
 
@@ -53,6 +54,8 @@ class Reporter:
             print(share, file=sys.stderr)  # noqa: T201  the user wants to know the crawl
         for gap in crawl.gaps:
             print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
+        if crawl.goal and not self._is_quiet:
+            print(f"goal: {seeks(crawl.goal, crawl.options.lang)}", file=sys.stderr)  # noqa: T201  as above
         self._line = LiveLine(
             Display(sys.stderr, every_s=crawl.settings.live_interval_s),
             time.monotonic,

@@ -11,21 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from crawler.frontier.base import PAGE, REDIRECT, Counts, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import FALL, SHRINKING, fallen, unfallen
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.page_text import NewText, PageText
+from crawler.report.harvest import summarise
 from crawler.run import open_run
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence
 from crawler.url import host_of
 
-META = {"lang": "de", "ordering": "focus", "seeds": [], "host_cap": 3}
+META = {"lang": "de", "ordering": "focus", "seeds": [], "host_cap": 3, "goal": "coverage"}
 
 
 def frontier_of(folder: Path, **rules: Any) -> SqliteFrontier:
-    run = open_run(folder, META, 0.0)
+    run = open_run(folder, META | {"host_cap": rules.get("host_cap", 3)}, 0.0)
     assert run.connection.execute("SELECT * FROM set_aside").fetchall() == []
     given: dict[str, Any] = {"prior": Prior.shipped(), "doubts_up_to": 0.0, "host_cap": 3} | rules
     return SqliteFrontier(run.connection, FrontierRules(**given), now=0.0)
@@ -50,7 +51,7 @@ def test_the_score_before_falls_is_known(grains: int, level: int, doubts_up_to: 
 
 def by_looking_at_all(folder: Path, cap: int) -> float:
     """The expected relevant pages, from the rows of the queue and their numbers of falls."""
-    connection = open_run(folder, META, 0.0).connection
+    connection = open_run(folder, META | {"host_cap": cap}, 0.0).connection
     slots = dict(connection.execute("SELECT host, admitted FROM hosts"))
     hosts = defaultdict(list)
     for url, score, falls in connection.execute(
@@ -91,9 +92,25 @@ def test_the_expected_pages_follow_every_change_of_the_queue(tmp_path: Path, cap
         frontier.admit(lease, record, links(1 if step % 7 == 6 else 5), now=0.0)
         expected = by_looking_at_all(tmp_path, cap)
         assert frontier.counts().remaining == pytest.approx(expected, abs=1e-6)
+        if step == 9:
+            check_report(tmp_path, frontier.counts())
     assert step > 9
     again = frontier_of(tmp_path, **rules)
-    assert again.counts().remaining == frontier.counts().remaining
+    assert again.counts() == frontier.counts()
+
+
+def check_report(folder: Path, counts: Counts) -> None:
+    """The report of a run has the estimate of its frontier, with an interval."""
+    told = summarise(folder).goal
+    assert told is not None
+    assert counts.remaining
+    assert counts.variance
+    assert told.expected == pytest.approx(counts.remaining, abs=1e-6)
+    found = counts.relevant + counts.remaining
+    assert told.coverage == pytest.approx(counts.relevant / found)
+    low = counts.relevant / (found + 1.96 * counts.variance**0.5)
+    assert told.coverage_low == pytest.approx(low)
+    assert low < counts.relevant / found < (told.coverage_high or 0.0) <= 1.0
 
 
 def order(folder: Path, goal: str, first: Record, other: Record) -> list[str]:

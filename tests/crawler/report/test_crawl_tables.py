@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from io import StringIO
+from typing import Any
 
 from crawler.report.crawl_tables import print_summary, shares
 from crawler.report.formatting import duration, printable, size
@@ -11,9 +12,9 @@ from crawler.report.table import Table
 from tests.support.report_run import Row, make_run
 
 
-def printed(rows: list[Row], strategy: str = "svm") -> str:
+def printed(rows: list[Row], strategy: str = "svm", **meta: Any) -> str:
     stream = StringIO()
-    with closing(make_run(None, rows, strategy=strategy)) as run:
+    with closing(make_run(None, rows, strategy=strategy, **meta)) as run:
         print_summary(summarise(run), stream)
     return stream.getvalue()
 
@@ -33,6 +34,19 @@ def test_the_table_holds_the_figures_of_the_run() -> None:
     assert cells(text, "finish reason")[1] == "pages"
     assert cells(text, "English (en)")[1:] == ["1", "12.5 %"]
     assert cells(text, "robots")[1:] == ["1", "10.0 %"]
+
+
+def test_the_goal_has_its_own_figure() -> None:
+    rows = [Row(host="a.de"), Row(host="a.de"), Row(host="b.de"), Row(host="c.com", language="en")]
+    text = printed(rows, goal="servers")
+    assert cells(text, "goal")[1] == "servers"
+    assert cells(text, "servers with a page in German")[1] == "2"
+    known: dict[str, Any] = {"goal": "coverage", "shared": "de-focus"}
+    assert cells(printed(rows, **known), "coverage, estimated")[1] == "-"
+    text = printed(rows, left="1.0 0.25", **known)
+    assert cells(text, "coverage, estimated")[1] == "75.0 % (60.2 % to 99.3 %)"
+    assert cells(text, "relevant pages expected in the queue")[1] == "1.0"
+    assert "| goal" not in printed(rows)
 
 
 def test_a_pipe_gets_narrow_plain_ascii() -> None:

@@ -313,7 +313,7 @@ def test_a_worker_follows_the_goal_of_the_crawl(
     done = crawl("lang=de", "web=sample", f"goal={goal}", ends, **settings)
     assert done.returncode == 0, done.stderr
     told = summary(tmp_path)
-    assert told["finish_reason"] == ends.partition("=")[0]
+    assert (told["goal"]["goal"], told["finish_reason"]) == (goal, ends.partition("=")[0])
     client: Any = connect(redis_server.url)
     prefix = f"{{{settings['LANGFOCUS_CRAWL']}}}:"
     if goal == "words":
@@ -321,5 +321,6 @@ def test_a_worker_follows_the_goal_of_the_crawl(
         assert (int(pages), int(words) > 0) == (told["relevant"], True)
     else:
         left = int(client.hget(f"{prefix}remaining", "sum")) / 2**32
-        assert 0.4 <= told["relevant"] / (told["relevant"] + left) < 0.5
+        assert told["goal"]["expected"] == left
+        assert 0.4 <= told["goal"]["coverage"] == told["relevant"] / (told["relevant"] + left) < 0.5
     client.close()
