@@ -11,8 +11,8 @@ file, and any of the four is killed. A walk of the web and the server's own log 
 Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
 many URLs as the cap. No host was contacted sooner than the delay after its last answer. With
 `--settings LANGFOCUS_WARC=True` the WARC files hold each answer of the run once and nothing else
-(`benchmarks.killwarc`). Without Redis every page in the language has its text, in the run and in an
-export (`benchmarks.killtexts`). Nothing that was answered is fetched again, except after a kill.
+(`benchmarks.killwarc`). Every page in the language has its text, in the run and in an export
+(`benchmarks.killtexts`). Nothing that was answered is fetched again, except after a kill.
 
 With `--sitemaps` the web has pages that only sitemaps and feeds name. `--arguments` are further
 arguments of the crawl. If a goal is among them (pages, relevant, words, floor), the crawl must end
@@ -347,8 +347,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
     wrong += judge_records(web, run, slots, given_goals(arguments.arguments))
     wrong += judge_log(web, server.log, kills, arguments.delay)
-    if redis is None:
-        wrong += misexported(run, folder / "pages.jsonl")
+    wrong += misexported(run, folder / "pages.jsonl")
     if is_true(settings.get("LANGFOCUS_WARC", "")):
         wrong += misarchived(folders)
     return {

@@ -76,4 +76,4 @@ class CrawlSettings:
     @property
     def kept_text(self) -> str:
         """The pages whose text the run keeps: relevant, all or none."""
-        return self.text or ("relevant" if self.frontier is None else "none")
+        return self.text or "relevant"

@@ -20,7 +20,7 @@ from crawler.goals import GoalWatch, watch
 from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
-from crawler.outputs.text_keeper import TextKeeper, WordCounter
+from crawler.outputs.text_keeper import TextKeeper
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.blocking import Blocking
 from crawler.politeness.network import is_private_url
@@ -301,11 +301,13 @@ def _texts_of(options: CrawlOptions, settings: CrawlSettings) -> TextsOf | None:
 def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:
     if prepared.extract is None:
         return prepared.rules
-    kept = prepared.settings.kept_text
-    if kept == "none":
-        return replace(prepared.rules, text_of=WordCounter(prepared.extract).text_of)
-    is_for_all = kept == "all"
-    keeper = TextKeeper(run.connection, prepared.extract, is_for_all=is_for_all)
+    is_for_all = prepared.settings.kept_text == "all"
+    keeper = TextKeeper(
+        run.connection,
+        prepared.extract,
+        is_for_all=is_for_all,
+        compares=prepared.settings.frontier is None,
+    )
     return replace(prepared.rules, text_of=keeper.text_of)
 
 

@@ -114,11 +114,10 @@ def watch(options: CrawlOptions, connection: sqlite3.Connection, now: float) -> 
     return GoalWatch(options, now=now, used_s=used_s, words=words, last=reversed(labels))
 
 
-def check_sought(options: CrawlOptions, *, learns: bool, reads_text: bool) -> None:
+def check_sought(options: CrawlOptions, *, learns: bool, keeps_text: bool) -> None:
     """Raise `SettingError` if this crawl cannot seek `-a goal`.
 
-    `learns` is True if the ordering gives URLs probabilities that follow the crawl. A shared crawl
-    reads texts for their words, but keeps none.
+    `learns` is True if the ordering gives URLs probabilities that follow the crawl.
     """
     goal = options.goal
     if (goal == COVERAGE) != (options.coverage is not None):
@@ -127,7 +126,7 @@ def check_sought(options: CrawlOptions, *, learns: bool, reads_text: bool) -> No
         return
     if not learns:
         raise SettingError(f"-a goal={goal}: only for -a strategy=focus")
-    if goal == WORDS and not reads_text:
+    if goal == WORDS and not keeps_text:
         raise SettingError("-a goal=words: this crawl keeps no text; see LANGFOCUS_TEXT")
     if goal == COVERAGE and options.since is not None:
         raise SettingError("-a goal=coverage: not with -a since, whose unchanged pages count apart")

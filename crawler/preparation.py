@@ -19,7 +19,6 @@ from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
 from crawler.run import SCHEMA_VERSION
 from crawler.strategies import DEFAULT_ORDERING, Ordering, make_ordering
-from crawler.strategies.focus.goal import WORDS
 from crawler.strategies.focus.ordering import Focus
 from crawler.visit import VisitRules
 from crawler.web.contract import Web
@@ -31,7 +30,7 @@ class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
     `gaps` are those of `crawler.gaps`. `extract` finds the main text of a page; None: the crawl
-    reads no text. `block_file` is None if the crawl has none.
+    keeps no text. `block_file` is None if the crawl has none.
     """
 
     options: CrawlOptions
@@ -76,11 +75,13 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
     _check(settings)
     if options.since is not None and settings.frontier is not None:
-        raise SettingError("-a since: not for a shared crawl (LANGFOCUS_FRONTIER)")
+        raise SettingError(
+            "-a since: not for a shared crawl (LANGFOCUS_FRONTIER), whose workers would each need "
+            "the earlier pages; crawl again in one process"
+        )
     _check_goals(options, settings, ordering)
     lacks = gaps(options, ordering, method)
-    reads_text = settings.kept_text != "none" or options.goal == WORDS
-    extract = make_extractor(settings.extractor) if reads_text else None
+    extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
     if options.since is not None:
         check_since(options.since, options.lang, settings.run_folder, schema=SCHEMA_VERSION)
     block_file = None if options.block is None else BlockFile(options.block)
@@ -91,7 +92,7 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
 def _check_goals(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> None:
     is_shared, keeps_text = settings.frontier is not None, settings.kept_text != "none"
     learns = isinstance(ordering, Focus)
-    check_sought(options, learns=learns, reads_text=keeps_text or is_shared)
+    check_sought(options, learns=learns, keeps_text=keeps_text)
     doubts = ordering.doubts_up_to is not None
     check_goals(options, doubts=doubts, is_shared=is_shared, keeps_text=keeps_text)
 
@@ -101,8 +102,6 @@ def _check(settings: CrawlSettings) -> None:
         raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
     if settings.makes_wacz and not settings.keeps_warc:
         raise SettingError("LANGFOCUS_WACZ=True packs WARC files; give LANGFOCUS_WARC=True too")
-    if settings.text not in (None, "none") and settings.frontier is not None:
-        raise SettingError("LANGFOCUS_TEXT: a shared crawl (LANGFOCUS_FRONTIER) keeps no texts")
     if settings.bot.fault:
         raise SettingError(settings.bot.fault)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from crawler.errors import RunFolderError
 from crawler.frontier.row_check import bad_page, checked_pages, readable
 from crawler.outputs.gathering import gather
+from crawler.outputs.text_merging import FoundText, gather_texts
 from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
 from crawler.run import IDENTITY, connect, create
 from crawler.run_reader import Session, reading, sessions_of
@@ -74,7 +75,8 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     in the same way. Raises `RunFolderError` if a share is of neither, if the shares are of
     different crawls, or if `folder` holds a run that is not a merged one.
 
-    The WARC files of the workers are linked into `folder`.
+    The WARC files of the workers are linked into `folder`. Near-duplicates and repeated lines are
+    marked over the texts of all workers.
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
@@ -85,9 +87,11 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
         names = ", ".join(sorted(str(share.folder) for share in read))
         create(temporary, {**_latest(read).meta, **_ranges(read), **_left(read), _MERGED: names})
         with closing(connect(temporary)) as connection:
-            merged = _write(connection, read, stored)
+            merged, waiting = _write(connection, read, stored)
             with storing(connection):
                 gather(connection, folder, shares)
+            with storing(connection):
+                gather_texts(connection, shares, waiting)
         temporary.replace(folder / "run.db")
     except sqlite3.Error as error:
         raise RunFolderError(f"{folder}: the shares could not be merged: {error}") from error
@@ -160,13 +164,14 @@ def _check_free(folder: Path) -> None:
 
 def _write(
     connection: sqlite3.Connection, shares: Sequence[_Share], stored: StoredCrawl | None
-) -> Merged:
+) -> tuple[Merged, list[FoundText]]:
+    """Write all but WARC files and texts; return the texts that are in Redis too."""
     counts = sum((share.counts for share in shares), Counter[str]())
-    settled = 0
+    settled, waiting = 0, list[FoundText]()
     connection.execute(_GATHERED)
     # Redis first: records that a worker moves in the meantime are in its folder by then.
     if stored is not None:
-        told, settled = _gather_stored(connection, stored)
+        told, settled = _gather_stored(connection, stored, waiting)
         counts |= told
     for share in shares:
         _gather_share(connection, share.folder)
@@ -178,7 +183,7 @@ def _write(
             "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
             joined([session for share in shares for session in share.sessions]),
         )
-    return _merged(connection, settled)
+    return _merged(connection, settled), waiting
 
 
 def _merged(connection: sqlite3.Connection, settled: int) -> Merged:
@@ -190,7 +195,13 @@ def _merged(connection: sqlite3.Connection, settled: int) -> Merged:
     return Merged(pages, max(0, max(last, settled) - known))
 
 
-def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple[Counter[str], int]:
+def _gather_stored(
+    connection: sqlite3.Connection, stored: StoredCrawl, waiting: list[FoundText]
+) -> tuple[Counter[str], int]:
+    """Copy the records in Redis and add their texts to those that are `waiting`.
+
+    Returns the counters of the workers and the number of settled URLs.
+    """
     counts: Counter[str] = Counter()
     for worker in stored.workers():
         counts.update(stored.worker_counts(worker))
@@ -198,6 +209,7 @@ def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple
         while (records := stored.records(worker, after=after)).ids:
             with storing(connection):
                 connection.executemany(_GATHER, map(_row_of, records.settled))
+                waiting += filter(None, map(_text_of, records.settled))
                 set_aside(connection, records.malformed)
             after = records.ids[-1]
     return counts, stored.totals().get("settled", 0)
@@ -211,6 +223,14 @@ def _row_of(entry: Settled) -> tuple[object, ...]:
         **record_values(entry.record),
     }
     return tuple(values[name] for name in PAGE_COLUMNS)
+
+
+def _text_of(entry: Settled) -> FoundText | None:
+    record = entry.record
+    if record.text is None:
+        return None
+    text = record.text.text
+    return FoundText(entry.fingerprint, record.fetched_at, text.words, text.packed())
 
 
 def _gather_share(connection: sqlite3.Connection, folder: Path) -> None:

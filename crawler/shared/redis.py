@@ -43,7 +43,7 @@ from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded, units_in
 from crawler.shared.script import script_of
-from crawler.shared.stored import Records, StoredCrawl
+from crawler.shared.stored import Records, StoredCrawl, written_text
 from crawler.strategies.focus.goal import MOST_WORDS
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
@@ -436,7 +436,8 @@ class RedisFrontier(StoredCrawl):
         checked_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
         record_fields = {name: getattr(record, name) for name in _RECORD}
-        return json.dumps({**row, "parent": held.parent, "record": record_fields})
+        text = {} if record.text is None else {"text": written_text(record.text)}
+        return json.dumps({**row, "parent": held.parent, "record": record_fields, **text})
 
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object

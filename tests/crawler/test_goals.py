@@ -129,7 +129,7 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
         ({"goal": "coverage"}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
         ({"coverage": 0.9}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
         ({"goal": "servers"}, {"learns": False}, "-a goal=servers: only for -a strategy=focus"),
-        ({"goal": "words"}, {"reads_text": False}, "-a goal=words: this crawl keeps no text"),
+        ({"goal": "words"}, {"keeps_text": False}, "-a goal=words: this crawl keeps no text"),
         (
             {"goal": "coverage", "coverage": 0.9, "since": Path("old")},
             {},
@@ -140,7 +140,7 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
 def test_what_a_crawl_cannot_seek_is_refused_in_one_line(
     goals: dict[str, Any], facts: dict[str, bool], told: str
 ) -> None:
-    all_facts = {"learns": True, "reads_text": True}
+    all_facts = {"learns": True, "keeps_text": True}
     check_sought(options(goal="words"), **all_facts)
     with pytest.raises(SettingError, match=told) as refused:
         check_sought(options(**goals), **(all_facts | facts))
