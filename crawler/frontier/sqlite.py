@@ -395,6 +395,7 @@ class SqliteFrontier:
         page = self._storage.add_record(lease, record, queued)
         if record.text is not None:
             self._storage.add_text(page, host.id, record.text)
+        self._storage.forget_earlier_text(lease.url)
         if record.visit is not None:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):

@@ -412,6 +412,10 @@ class Storage:
         if page % _PAGES_BETWEEN_PRUNINGS == 0:
             self._sql("DELETE FROM bands WHERE page <= ?", (page - MOST_COMPARED,))
 
+    def forget_earlier_text(self, url: str) -> None:
+        """Free the text that an earlier run had of a settled URL."""
+        self._sql("DELETE FROM earlier_texts WHERE url = ?", (url,))
+
     def add_links(self, page: int, urls: Sequence[str]) -> None:
         """Write all links of a settled URL, admitted or not."""
         self._sql("INSERT INTO links VALUES (?, ?)", (page, outlinks.written(urls)))

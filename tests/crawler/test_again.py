@@ -318,6 +318,11 @@ def test_the_text_of_a_page_that_answered_304_is_that_of_the_earlier_run(
     first = texts_of(tmp_path / "0")
     assert len(first["tag"]) > 1
     assert len(texts_of(tmp_path / "1")) == 2
+    waiting = [url for (url,) in rows(tmp_path / "1", "SELECT url FROM earlier_texts")]
+    assert sorted(waiting) == sorted(
+        f"http://a.de/{p}" for p in first.keys() - texts_of(tmp_path / "1").keys()
+    )
+    assert rows(tmp_path / "2", "SELECT url FROM earlier_texts") == []
     assert texts_of(tmp_path / "2") == first
     (item,) = exported(tmp_path / "2", "tag")
     assert (item.status, item.language, item.is_relevant) == (304, "de", True)
