@@ -18,6 +18,7 @@ from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.focus.belief import Belief
 from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
 from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
+from crawler.strategies.focus.goal import RELEVANT, SERVERS
 from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ class Exploration:
 
 
 GREEDY: Final = Exploration()
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a simulated `focus` seeks, and how far it explores."""
+
+    goal: str = RELEVANT
+    explores: Exploration = GREEDY
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +145,7 @@ def focused(
     graph: WebGraph,
     evidence: GraphEvidence,
     belief: Belief,
-    explores: Exploration,
+    aim: Aim,
     web: "kernel.WebArrays",
     rules: "kernel.Rules",
     memory: "kernel.Memory",
@@ -151,7 +160,14 @@ def focused(
         rules,
         memory,
         evidence.arrays,
-        FocusRules(cap, DOUBTS_UP_TO, prior.strength, explores.deviations, explores.is_drawn),
+        FocusRules(
+            cap,
+            DOUBTS_UP_TO,
+            prior.strength,
+            aim.explores.deviations,
+            aim.explores.is_drawn,
+            aim.goal == SERVERS,
+        ),
         _learned(graph, evidence, belief, len(memory.found)),
         _queues(graph, len(memory.found)),
     )

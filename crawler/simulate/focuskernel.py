@@ -59,6 +59,7 @@ from crawler.simulate.queues import EMPTY
 from crawler.simulate.randomness import draw_normal
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.focus.belief import MOST_COUNTED
+from crawler.strategies.focus.goal import rank_for_servers
 from crawler.strategies.focus.kernel import fill, learn_from, score_of, spread_of
 
 Doubles = npt.NDArray[np.float64]
@@ -72,6 +73,7 @@ SEED: Final = 0x80
 NO_SWEEP: Final = -1
 """The place of a sweep that is over."""
 _is_checkpoint = step(is_checkpoint)
+_rank_for_servers = step(rank_for_servers)
 
 
 class FocusArrays(NamedTuple):
@@ -92,6 +94,7 @@ class FocusRules(NamedTuple):
     """The rules of a frontier that learns: see `crawler.frontier.rules.FrontierRules`.
 
     `strength` is that of the prior, `deviations` and `is_drawn` are those of `Exploration`.
+    `seeks_servers` is true for the goal of that name.
     """
 
     queue_cap: int
@@ -99,6 +102,7 @@ class FocusRules(NamedTuple):
     strength: float
     deviations: float
     is_drawn: bool
+    seeks_servers: bool
 
 
 class Learned(NamedTuple):
@@ -195,18 +199,20 @@ def _find_features(learned: Learned, number: int, strength: float) -> None:
 
 @part
 def _score(learned: Learned, number: int, focus: FocusRules) -> float:
-    """The log-odds of the URL with a number, whose facts and tallies are there."""
+    """The rank of the URL with a number, whose facts and tallies are there."""
     _find_features(learned, number, focus.strength)
     score = score_of(learned.row, learned.mean, learned.covariance)
     if focus.deviations:
         reach = focus.deviations * math.sqrt(spread_of(learned.row, learned.covariance))
         score += reach * draw_normal(learned.chance) if focus.is_drawn else reach
+    if focus.seeks_servers:
+        score = _rank_for_servers(score, learned.tallies[3] > 0)
     return score
 
 
 @step
 def _score_now(of: Focused, number: int) -> float:
-    """The log-odds that the URL with a number has now."""
+    """The rank that the URL with a number has now."""
     _read(of, int(of.memory.found[number]))
     return _score(of.learned, number, of.focus)
 

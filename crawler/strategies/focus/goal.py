@@ -39,7 +39,7 @@ MOST_WORTH: Final = 16.0
 _GRAIN: Final = 1048576.0
 
 
-def rank_for_servers(odds: float, *, is_known: bool) -> float:
+def rank_for_servers(odds: float, is_known: bool) -> float:
     """Return the rank of a URL for the most relevant servers.
 
     `is_known` is True if its host gave a relevant page. Then the URL comes after all URLs of other

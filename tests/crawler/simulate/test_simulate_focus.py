@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crawler.errors import SettingError
 from crawler.simulate import focusing
 from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
@@ -21,9 +22,15 @@ CASES = [
 ]
 
 
-def focused(graph: WebGraph, filter_name: str = "none", tolerance: int = 0, cap: int = 0) -> Course:
+def focused(
+    graph: WebGraph,
+    filter_name: str = "none",
+    tolerance: int = 0,
+    cap: int = 0,
+    goal: str = "relevant",
+) -> Course:
     rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
-    return simulate(graph, Simulation(filter=rule, ordering="focus", host_cap=cap))
+    return simulate(graph, Simulation(filter=rule, ordering="focus", host_cap=cap, goal=goal))
 
 
 @pytest.mark.parametrize(("filter_name", "tolerance", "host_cap", "statuses"), CASES)
@@ -45,6 +52,34 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
     assert course.queue.tolist() == live.queue
     for name in ("stored", "seen", "rejected", "host_full", "dropped_irrelevant"):
         assert getattr(course, name) == live.counts.get(name, 0), name
+
+
+@pytest.mark.parametrize("goal", ["servers", "coverage"])
+def test_a_simulation_seeks_what_a_crawl_seeks(goal: str, tmp_path: Path) -> None:
+    graph = random_graph(31, statuses=(PAGE, PAGE, PAGE, FAILED, REDIRECT))
+    simulated = "relevant" if goal == "coverage" else goal  # its order is that of relevant pages
+    rule = make_filter("none")
+    live = crawl_live(
+        graph, tmp_path, filter=rule, ordering="focus", host_cap=9, random_state=0, goal=goal
+    )
+    course = focused(graph, cap=9, goal=simulated)
+    assert course.order.tolist() == live.order
+    assert (focused(graph, cap=9).order.tolist() == live.order) == (goal == "coverage")
+
+
+@pytest.mark.parametrize(
+    ("goal", "ordering", "told"),
+    [
+        ("words", "focus", "the goal words is not simulated: a graph does not know the words"),
+        ("coverage", "focus", "not simulated: its pages are those of the goal relevant"),
+        ("fame", "focus", "not simulated: there are relevant, servers"),
+        ("servers", "soft", "the goal servers: only for the ordering focus"),
+    ],
+)
+def test_a_goal_that_is_not_simulated_is_refused(goal: str, ordering: str, told: str) -> None:
+    simulation = Simulation(filter=make_filter("none"), ordering=ordering, goal=goal)
+    with pytest.raises(SettingError, match=told):
+        simulate(random_graph(2), simulation)
 
 
 def without_urls(graph: WebGraph) -> WebGraph:
