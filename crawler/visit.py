@@ -303,7 +303,7 @@ class Visitor:
 
     def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
         least = self._rules.least_seed_score
-        return [Link(link.url, max(link.score, least)) for link in links]
+        return [replace(link, score=max(link.score, least)) for link in links]
 
     def _score(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         return scored(self._ordering, urls, source)

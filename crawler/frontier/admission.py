@@ -217,7 +217,7 @@ class Admitter:
         if self.learner is None:
             return page
         new = [page.links[place] for place in page.hosts]
-        scored = self.learner.scored(new, list(page.hosts.values()), origin.page)
+        scored = self.learner.scored(new, list(page.hosts.values()), origin.page, origin.depth)
         links = list(page.links)
         for place, link in zip(page.hosts, scored, strict=True):
             links[place] = link
@@ -293,9 +293,7 @@ class Admitter:
         free = 0 if is_download else self.rules.host_cap // 2
         admitted = self.storage.take_slot(host, free, is_download=is_download)
         if self.rules.domain_cap:
-            row = self.storage.hosts([domain_of(name)])[domain_of(name)]
-            row.taken += 1
-            self.storage.store_hosts([row])
+            self.storage.take_wide_slot(domain_of(name))
         return 0 < self.rules.host_cap <= admitted
 
     def earn(self, host: str, address: str | None) -> None:

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from crawler.frontier.base import Link
 from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
-from crawler.frontier.slots import fallen
+from crawler.frontier.slots import fallen, least_expected
 from crawler.frontier.word_tallies import WordTallies
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
@@ -33,7 +33,7 @@ HOST_QUEUE: Final = 32
 SWEPT_A_PAGE: Final = 256
 """The queued URLs that a sweep scores anew at each page."""
 
-LEAST_CHANGE: Final = 0.05
+LEAST_CHANGE: Final = 0.2
 """A smaller change of the log-odds is not written."""
 
 MOST_TRIED: Final = 16
@@ -44,6 +44,7 @@ FIRST_CHECKPOINT: Final = 1000
 
 _NOTHING: Final = Evidence()
 _KEPT_TALLIES: Final = 200_000
+_KEPT_PLACES: Final = 20_000
 
 
 def is_checkpoint(labelled: int) -> bool:
@@ -65,11 +66,11 @@ class Rescored(NamedTuple):
 
 
 class Odds(NamedTuple):
-    """The log-odds of a queued URL, its score in the queue, and what each feature adds."""
+    """The log-odds of a queued URL now, and its score in the queue that follows from them."""
 
+    url: ScoredUrl
     odds: float
     score: float
-    reasons: str
 
 
 class LinkingPage(NamedTuple):
@@ -106,31 +107,47 @@ class Learner:
         prior: Prior,
         doubts_up_to: float | None,
         goal: str = RELEVANT,
+        *,
+        expects_seeds: bool = False,
     ) -> None:
-        """Continue with what the run's database holds; `goal` is what the crawl seeks."""
+        """Continue with what the run's database holds; `goal` is what the crawl seeks.
+
+        With `expects_seeds` a seed, and the target of its redirect, is always expected in the
+        language: somebody chose it. Otherwise its score is that of any URL.
+        """
         self._goal = goal
+        self._expects_seeds = expects_seeds and doubts_up_to is not None
         self._rows = rows
         self._doubts_up_to = doubts_up_to
         self._prior = prior
         self._tallies: OrderedDict[str, tuple[int, int]] = OrderedDict()
+        self._places: dict[str, tuple[int, ...]] = {}
+        self._leased: dict[int, ScoredUrl] = {}
         self.reload()
 
     def reload(self) -> None:
         """Forget what is not stored: a transaction was rolled back."""
         self._tallies.clear()
+        self._places.clear()
+        self._leased.clear()
         self._belief, self._swept = self._rows.belief(self._prior)
         self._words = WordTallies(self._rows) if self._goal == WORDS else None
 
     # Admission.
 
-    def scored(self, links: Sequence[Link], hosts: Sequence[str], page: LinkingPage) -> list[Link]:
-        """Return new links with the ranks that they have now."""
+    def scored(
+        self, links: Sequence[Link], hosts: Sequence[str], page: LinkingPage, depth: int
+    ) -> list[Link]:
+        """Return new links, of one depth, with the scores that they have now without falls."""
         known = [
             (link.url, link.evidence or _NOTHING, page.links(host))
             for link, host in zip(links, hosts, strict=True)
         ]
         ranks = self._ranks([link.url for link in links], self._standings(known))
-        return [Link(link.url, r, link.evidence) for link, r in zip(links, ranks, strict=True)]
+        return [
+            Link(link.url, self._in_queue(rank, depth), link.evidence)
+            for link, rank in zip(links, ranks, strict=True)
+        ]
 
     def keep(self, urls: Iterable[tuple[int, Link, Links, int]]) -> None:
         """Store the evidence of URLs that entered the queue: id, link, its links, falls."""
@@ -149,7 +166,10 @@ class Learner:
             total = _sum(url.links, page.links(host_of(url.url)))
             if now != first or total != url.links:
                 changed.append((url.id, now, total, url.falls))
-            known.append(url._replace(evidence=now, links=total))
+                url = url._replace(evidence=now, links=total)  # noqa: PLW2901
+                if url.id in self._leased:
+                    self._leased[url.id] = url
+            known.append(url)
         self._rows.add(changed)
         return known
 
@@ -161,9 +181,10 @@ class Learner:
         standing = self._standing(url) if url is not None else None
         if standing is not None:
             self._belief.learn(standing, is_relevant=is_relevant)
-        found = self._of_units([units])
-        new = {unit: (found[unit][0] + 1, found[unit][1] + is_relevant) for unit in units}
+        kept = self._read_tallies([units])
+        new = {unit: (kept[unit][0] + 1, kept[unit][1] + is_relevant) for unit in units}
         self._tallies.update(new)
+        self._places.clear()
         self._rows.store_tallies(new)
         if is_checkpoint(self._belief.labelled):
             self._swept = 0
@@ -172,7 +193,7 @@ class Learner:
         """Count the words of a relevant page that was learned from, if words are sought."""
         if self._words is not None:
             units = units_of(url)
-            _, pages = self._of_units([units])[units[1]]
+            _, pages = self._read_tallies([units])[units[1]]
             self._words.count(url, min(words, MOST_WORDS), pages - 1)
 
     def rescore(
@@ -204,24 +225,33 @@ class Learner:
 
     def url(self, url: int) -> ScoredUrl | None:
         """Return a queued URL with its evidence."""
-        found = self._rows.by_id([url])
-        return found[0] if found else None
+        return self._leased.get(url) or self._rows.by_id(url)
 
     def odds(self, url: int) -> Odds | None:
-        """Return the log-odds of a queued URL now; None if it is not known any more."""
+        """Return the log-odds of a queued URL; None if it is not known any more."""
         found = self.url(url)
         if found is None:
             return None
         standing = self._standing(found)
-        odds, reasons = self._belief.explained(standing)
-        rank = self._ranked([odds], [found.url], [standing])[0]
-        return Odds(odds, fallen(rank, found.falls, self._doubts_up_to), reasons)
+        odds = self._belief.scores([standing])
+        rank = self._ranked(odds, [found.url], [standing])[0]
+        return Odds(found, odds[0], self._in_queue(rank, found.depth, found.falls))
+
+    def reasons(self, url: ScoredUrl) -> str:
+        """Return what each feature adds to the log-odds of a URL, as one short text."""
+        return self._belief.reasons(self._standing(url))
+
+    def lease(self, url: ScoredUrl) -> None:
+        """Keep what is known of a URL in memory until `end_lease`."""
+        self._leased[url.id] = url
+
+    def end_lease(self, url: int) -> None:
+        """Forget what is known of a URL that was leased."""
+        self._leased.pop(url, None)
 
     def next_of_host(self, host: int, url: int) -> float | None:
         """Return the score of the best queued URL of a host besides `url`, None if it has none."""
-        return next(
-            (best.score for best in self._rows.best_of_host(host, 2) if best.id != url), None
-        )
+        return self._rows.best_besides(host, url)
 
     def set_score(self, url: int, score: float) -> None:
         """Store the score of a queued URL."""
@@ -232,6 +262,7 @@ class Learner:
         found = self.url(url)
         if found is not None:
             self._rows.add([(url, found.evidence, found.links, found.falls + falls)])
+            self._leased.pop(url, None)
 
     # Records of units.
 
@@ -239,10 +270,17 @@ class Learner:
         return self._standings([(url.url, url.evidence, url.links)])[0]
 
     def _standings(self, urls: Sequence[tuple[str, Evidence, Links]]) -> list[Standing]:
+        self._prune()
         units = [units_of(url) for url, _, _ in urls]
-        found = self._of_units(units)
+        places = self._places
+        # The deepest unit of a URL has the others in it.
+        new = {of[-1]: of for of in units if of[-1] not in places}
+        if new:
+            kept = self._read_tallies(new.values())
+            for deepest, of in new.items():
+                places[deepest] = tuple([number for unit in of for number in kept[unit]])
         return [
-            Standing(evidence, links, tuple([number for unit in of for number in found[unit]]))
+            Standing(evidence, links, places[of[-1]])
             for (_, evidence, links), of in zip(urls, units, strict=True)
         ]
 
@@ -262,26 +300,35 @@ class Learner:
             for each, standing in zip(odds, standings, strict=True)
         ]
 
+    def _in_queue(self, rank: float, depth: int, falls: int = 0) -> float:
+        """Return the score in the queue of a URL with a rank."""
+        doubts_up_to = self._doubts_up_to
+        if self._expects_seeds and depth == 0 and doubts_up_to is not None:
+            rank = max(rank, least_expected(doubts_up_to))
+        return fallen(rank, falls, doubts_up_to)
+
     def _changed(self, urls: Sequence[ScoredUrl]) -> list[Rescored]:
         standings = self._standings([(url.url, url.evidence, url.links) for url in urls])
         ranks = self._ranks([url.url for url in urls], standings)
         rescored = []
         for url, rank in zip(urls, ranks, strict=True):
-            score = fallen(rank, url.falls, self._doubts_up_to)
+            score = self._in_queue(rank, url.depth, url.falls)
             if abs(score - url.score) >= LEAST_CHANGE or (score > 0) != (url.score > 0):
                 rescored.append(Rescored(url.host, url.id, url.score, score))
         return rescored
 
-    def _of_units(self, urls: Iterable[Collection[str]]) -> Mapping[str, tuple[int, int]]:
-        """Return the tallies of units, from memory or from the database."""
+    def _read_tallies(self, urls: Iterable[Collection[str]]) -> Mapping[str, tuple[int, int]]:
+        """Return tallies that are in memory; those of the units of some URLs are among them."""
         kept = self._tallies
-        units = {unit for of in urls for unit in of}
-        missing = [unit for unit in units if unit not in kept]
+        missing = {unit for of in urls for unit in of if unit not in kept}
         if missing:
             kept.update(dict.fromkeys(missing, (0, 0)))
             for unit, labelled, relevant in self._rows.tallies(missing):
                 kept[unit] = labelled, relevant
-        found = {unit: kept[unit] for unit in units}
-        while len(kept) > _KEPT_TALLIES:
-            kept.popitem(last=False)
-        return found
+        return kept
+
+    def _prune(self) -> None:
+        while len(self._tallies) > _KEPT_TALLIES:
+            self._tallies.popitem(last=False)
+        if len(self._places) > _KEPT_PLACES:
+            self._places.clear()

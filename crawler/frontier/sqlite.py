@@ -96,7 +96,13 @@ class SqliteFrontier:
         self._learner: Learner | None = None
         if rules.prior is not None:
             rows = EvidenceRows(connection)
-            self._learner = Learner(rows, rules.prior, rules.doubts_up_to, rules.goal)
+            self._learner = Learner(
+                rows,
+                rules.prior,
+                rules.doubts_up_to,
+                rules.goal,
+                expects_seeds=rules.is_expected_only,
+            )
         self._admitter = Admitter(self._storage, rules, self._learner, self._queued_of)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
@@ -229,8 +235,9 @@ class SqliteFrontier:
             url_id = self._storage.url_at(host.id, pick.score, pick.first_id, pick.offset)
             pick = Pick(host, pick.score, url_id)
         lease = self._storage.lease(pick.url_id)
-        if odds is not None:
-            lease = replace(lease, score=odds.odds, reasons=odds.reasons)
+        if odds is not None and self._learner is not None:
+            lease = replace(lease, score=odds.odds, reasons=self._learner.reasons(odds.url))
+            self._learner.lease(odds.url)
         self._leased[lease.fingerprint] = pick
         return lease
 
@@ -525,6 +532,8 @@ class SqliteFrontier:
 
     def _end_lease(self, lease: Lease) -> None:
         pick = self._leased.pop(lease.fingerprint)
+        if self._learner is not None:
+            self._learner.end_lease(pick.url_id)
         self._addresses.pop(lease.fingerprint, None)
         pick.host.is_leased = False
         self._doubt.end_lease(pick.score)

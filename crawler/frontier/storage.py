@@ -489,6 +489,14 @@ class Storage:
         if links != before:
             self._sql("INSERT OR REPLACE INTO hidden VALUES (?, ?)", (host, links))
 
+    def take_wide_slot(self, holder: str) -> None:
+        """Take a slot of a domain."""
+        statement = "UPDATE hosts SET taken = taken + 1 WHERE host = ?"
+        if not self._sql(statement, (holder,)).rowcount:
+            row = self.hosts([holder])[holder]
+            row.taken = 1
+            self.store_hosts([row])
+
     def free_wide_slots(self, holder: str, number: int) -> None:
         """Give back a number of slots of a domain or an address."""
         self._sql("UPDATE hosts SET taken = taken - ? WHERE host = ?", (number, holder))

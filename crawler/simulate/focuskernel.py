@@ -67,8 +67,6 @@ Floats = npt.NDArray[np.float32]
 
 LABELLED: Final = 0x40
 """The bit of a vertex's state that is set for a page whose language is known."""
-SEED: Final = 0x80
-"""Set for seeds and the URLs to which they redirect: the live crawl has no evidence about them."""
 
 NO_SWEEP: Final = -1
 """The place of a sweep that is over."""
@@ -184,9 +182,8 @@ def _read(of: Focused, vertex: int) -> None:
     """Write the evidence about a vertex, and the records of its units."""
     _read_tallies(of.evidence, of.learned, vertex)
     at = int(of.web.server[vertex]) if of.evidence.by_server else vertex
-    is_seed = of.memory.state[vertex] & SEED != 0
     for column in range(len(of.learned.facts)):
-        of.learned.facts[column] = 0.0 if is_seed else of.evidence.facts[at, column]
+        of.learned.facts[column] = of.evidence.facts[at, column]
 
 
 @part
@@ -274,8 +271,6 @@ def _store(of: Focused, page: SettledPage, target: int) -> None:
     memory.counts[STORED] += 1
     memory.counts[QUEUED] += 1
     memory.state[target] |= LOW
-    if page.source.is_seed_list or (page.inherits and page.source.depth == 0):
-        memory.state[target] |= SEED
     if memory.state[target] & STATUS:
         number = int(memory.counts[FOUND])
         memory.counts[FOUND] += 1

@@ -178,6 +178,17 @@ def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None
     assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
 
 
+def test_a_crawl_of_what_is_expected_begins_with_its_seeds(tmp_path: Path) -> None:
+    """Their URLs say nothing of German."""
+    seeds = tmp_path / "seeds.txt"
+    first = ("seiten.sample.example", "www.sample.example")
+    seeds.write_text("".join(f"http://{host}/\n" for host in first))
+    run = tmp_path / "run"
+    done = crawl("lang=de", "web=sample", "expected=only", f"seeds={seeds}", JOBDIR=run)
+    assert done.returncode in (0, 1), done.stderr
+    assert rows(run, "SELECT COUNT(*) FROM pages WHERE depth = 0") == [(2,)]
+
+
 def test_a_run_tells_what_its_cap_hid_and_what_it_fetched_for_nothing(tmp_path: Path) -> None:
     from crawler.report.harvest import summarise
 

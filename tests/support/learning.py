@@ -61,7 +61,7 @@ class ObviousLearner(ObviousFrontier):
     """
 
     tried: int = 16
-    least_change: float = 0.05
+    least_change: float = 0.2
     belief: Belief = field(default_factory=lambda: Belief(PRIOR))
     of_units: dict[str, tuple[int, int]] = field(default_factory=dict)
     learnt: dict[str, Learnt] = field(default_factory=dict)
@@ -77,6 +77,9 @@ class ObviousLearner(ObviousFrontier):
 
     def odds(self, url: str) -> float:
         return self.belief.scores([self.standing(url)])[0]
+
+    def explained(self, url: str) -> tuple[float, str]:
+        return self.odds(url), self.belief.reasons(self.standing(url))
 
     def score(self, url: str) -> float:
         score, falls = self.odds(url), self.learnt[url].falls

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.strategies.focus.evidence import Evidence
-from crawler.strategies.focus.features import FEATURES, N_FEATURES, N_LINKS, N_UNITS
+from crawler.strategies.focus.features import FEATURES, N_FEATURES, N_UNITS
 
 Floats = npt.NDArray[np.float64]
 
@@ -80,6 +80,17 @@ class Standing(NamedTuple):
 _NO_TALLIES: Final = (0,) * (2 * N_UNITS)
 
 
+def _known(standings: Sequence[Standing]) -> Floats:
+    """Return what is known of URLs, (n, `kernel.N_KNOWN`)."""
+    numbers: list[float] = []
+    for evidence, links, tallies in standings:
+        numbers += evidence
+        numbers += links
+        numbers += tallies
+        numbers += _NO_TALLIES[len(tallies) :]
+    return np.array(numbers, np.float64).reshape(len(standings), -1)
+
+
 @dataclass(slots=True)
 class Belief:
     """The weights of a crawl after `labelled` pages with a label, `relevant` of them relevant."""
@@ -104,11 +115,7 @@ class Belief:
         """Return the features of URLs, (n, k)."""
         from crawler.strategies.focus.kernel import features_of  # numba takes half a second
 
-        facts = np.array([each.evidence for each in standings], np.float64)
-        links = np.array([each.links for each in standings], np.float64).reshape(-1, N_LINKS)
-        tallies = [(each.tallies + _NO_TALLIES)[: 2 * N_UNITS] for each in standings]
-        counted = np.array(tallies, np.float64)
-        return features_of(facts, links, counted, self.rate, self.prior.strength)
+        return features_of(_known(standings), self.rate, self.prior.strength)
 
     def scores(self, standings: Sequence[Standing]) -> list[float]:
         """Return the log-odds that URLs are in the target language."""
@@ -116,8 +123,9 @@ class Belief:
 
         if not standings:
             return []
-        scores = scores_of(self.features(standings), self.mean, self.covariance)
-        return scores.tolist()  # type: ignore[no-any-return]  # a list of float
+        return scores_of(  # type: ignore[no-any-return]  # a list of float
+            _known(standings), self.rate, self.prior.strength, self.mean, self.covariance
+        ).tolist()
 
     def learn(self, standing: Standing, *, is_relevant: bool) -> None:
         """Learn from a page with a label; `standing` is that of its URL before the fetch."""
@@ -127,14 +135,10 @@ class Belief:
         self.labelled += 1
         self.relevant += is_relevant
 
-    def explained(self, standing: Standing) -> tuple[float, str]:
-        """Return the log-odds of a URL, and what each feature adds to it as one short text."""
-        from crawler.strategies.focus.kernel import scores_of
-
-        rows = self.features([standing])
-        parts = (rows[0] * self.mean).tolist()
-        odds = float(scores_of(rows, self.mean, self.covariance)[0])
-        return odds, " ".join([f"{part:.3g}" for part in parts])
+    def reasons(self, standing: Standing) -> str:
+        """Return what each feature adds to the log-odds of a URL as one short text."""
+        parts = (self.features([standing])[0] * self.mean).tolist()
+        return " ".join([f"{part:.3g}" for part in parts])
 
     def packed(self) -> tuple[bytes, bytes]:
         """Return mean and covariance as bytes."""

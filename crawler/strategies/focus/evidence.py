@@ -1,5 +1,6 @@
 """The evidence about a link that is known before its page is fetched."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -60,6 +61,13 @@ def units_of(url: str) -> tuple[str, ...]:
     return tuple(units[: 2 + min(MAX_DEPTH, path.count("/"))])
 
 
+def log_odds(share: float) -> float:
+    """Return the log-odds of a share, within `MOST_NATS`, as a number of 32 bits holds them."""
+    share = max(_LEAST_SHARE, min(1 - _LEAST_SHARE, share))
+    odds = math.log(share / (1 - share))
+    return float(np.float32(max(-MOST_NATS, min(MOST_NATS, odds))))
+
+
 def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
     """Return the function that finds the evidence for a language; True if the URL model knows it.
 
@@ -76,13 +84,14 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
     kept: dict[str, Facts] = {}
 
     def facts(urls: Sequence[str]) -> Iterator[Facts]:
-        share, decisions = url_model.shares_and_scores(urls, language, prior)
-        share = share.astype(np.float64).clip(_LEAST_SHARE, 1 - _LEAST_SHARE)
-        odds = np.log(share / (1 - share)).clip(-MOST_NATS, MOST_NATS).astype(np.float32)
-        odds = odds if is_named else np.zeros(len(urls))
-        decisions = decisions.clip(-MOST_DECISION, MOST_DECISION)
-        top_level, code = marks(urls, language).T.astype(np.float64).tolist()
-        return zip(odds.tolist(), decisions.tolist(), top_level, code, strict=True)
+        shares, decisions = url_model.shares_and_scores(urls, language, prior)
+        found = zip(
+            shares.tolist(), decisions.tolist(), marks(urls, language).tolist(), strict=True
+        )
+        for share, decision, (top_level, code) in found:
+            odds = log_odds(share) if is_named else 0.0
+            bounded = max(-MOST_DECISION, min(MOST_DECISION, decision))
+            yield odds, bounded, float(top_level), float(code)
 
     def of_urls(urls: Sequence[str], declared: Mapping[str, bool]) -> Sequence[Evidence]:
         new = [url for url in urls if url not in kept]

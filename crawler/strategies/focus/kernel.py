@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import compiled, step
-from crawler.strategies.focus.features import N_FEATURES
+from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
 
 Floats = npt.NDArray[np.float64]
 
@@ -22,6 +22,11 @@ _GRAIN: Final = 1048576.0
 @step
 def _log_odds(share: float) -> float:
     return math.log(share / (1.0 - share))
+
+
+N_FACTS: Final = 5
+N_KNOWN: Final = N_FACTS + N_LINKS + 2 * N_UNITS
+"""The numbers that are known of a URL: facts, links, tallies."""
 
 
 @step
@@ -50,21 +55,25 @@ def fill(
         row[8 + place] = math.log(1.0 + links[place])
 
 
+@step
+def _fill_known(known: Floats, rate: float, strength: float, row: Floats) -> None:
+    links = known[N_FACTS : N_FACTS + N_LINKS]
+    fill(known[:N_FACTS], links, known[N_FACTS + N_LINKS :], rate, strength, row)
+
+
 @compiled
-def features_of(
-    facts: Floats, links: Floats, tallies: Floats, rate: float, strength: float
-) -> Floats:
+def features_of(known: Floats, rate: float, strength: float) -> Floats:
     """Return the features of n URLs, (n, N_FEATURES).
 
-    `facts` (n, 5) are those of `Evidence`, `links` (n, 4) the pages that link to each URL.
-    `tallies` (n, 12) have the pages with a label and the relevant ones of the URL's registered
-    domain, host and four directories; a unit that it has not counts nothing. `rate` is the share
-    of relevant pages in the crawl. A unit without pages is as good as the unit around it, which
-    counts as `strength` pages.
+    A row of `known` (n, N_KNOWN) has the 5 facts of `Evidence`, the 4 numbers of pages that link to
+    the URL, and 12 of its registered domain, host and four directories: the pages with a label and
+    the relevant ones; a unit that it has not counts nothing. `rate` is the share of relevant pages
+    in the crawl. A unit without pages is as good as the unit around it, which counts as `strength`
+    pages.
     """
-    rows = np.empty((len(facts), N_FEATURES))
-    for at in range(len(facts)):
-        fill(facts[at], links[at], tallies[at], rate, strength, rows[at])
+    rows = np.empty((len(known), N_FEATURES))
+    for at in range(len(known)):
+        _fill_known(known[at], rate, strength, rows[at])
     return rows
 
 
@@ -91,15 +100,18 @@ def score_of(row: Floats, mean: Floats, covariance: Floats) -> float:
 
 
 @compiled
-def scores_of(rows: Floats, mean: Floats, covariance: Floats) -> Floats:
-    """Return the log-odds of n URLs with features `rows`, (n,).
+def scores_of(
+    known: Floats, rate: float, strength: float, mean: Floats, covariance: Floats
+) -> Floats:
+    """Return the log-odds of n URLs, (n,); see `features_of`.
 
     They are those of the mean probability under a normal distribution of the weights, by MacKay's
     approximation (1992, "The evidence framework applied to classification networks").
     """
-    scores = np.empty(len(rows))
-    for at in range(len(rows)):
-        scores[at] = score_of(rows[at], mean, covariance)
+    scores, row = np.empty(len(known)), np.empty(N_FEATURES)
+    for at in range(len(known)):
+        _fill_known(known[at], rate, strength, row)
+        scores[at] = score_of(row, mean, covariance)
     return scores
 
 

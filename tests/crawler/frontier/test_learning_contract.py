@@ -151,7 +151,7 @@ def test_a_full_host_drops_its_queue_and_takes_no_more(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
     frontier = new_frontier(tmp_path, host_cap=1, is_expected_only=True)
-    frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0)
+    frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0, 1)
     lease = lease_now(frontier)
     more = [link("a.de/1"), link("a.de/3", 8.0), link("b.de/", 1.0)]
     answers = frontier.admit(lease, page(), more, now=0.0)
@@ -163,6 +163,23 @@ def test_a_full_host_drops_its_queue_and_takes_no_more(
         Admission.HOST_FULL,
         Admission.SEEN,
     ]
+
+
+def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    seeds = [link("a.com/", -4.0), link("b.com/", -3.0), link("c.de/", 3.0), link("d.com/", -5.0)]
+    frontier = new_frontier(tmp_path, is_expected_only=True)
+    frontier.seed(seeds, 0.0)
+    assert frontier.counts().expected == 4
+    settled(frontier, "de")
+    settled(frontier, "en", link("e.com/", -3.0), link("e.de/", 3.0))
+    assert frontier.counts().expected == 3
+    assert leases(frontier) == ["e.de/", "b.com/", "d.com/"]
+    assert frontier.counts().queued == 1
+    lowest = new_frontier(tmp_path / "all")
+    lowest.seed(seeds, 0.0)
+    assert leases(lowest) == ["c.de/", "b.com/", "a.com/", "d.com/"]
 
 
 @pytest.mark.parametrize("outcome", [REDIRECT, "sitemap"])

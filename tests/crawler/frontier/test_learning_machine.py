@@ -68,7 +68,7 @@ class LearningMachine(FrontierMachine):
         super().lease()
         for lease in self.leases[before:]:
             told = lease.score, lease.reasons
-            assert told == self.model.belief.explained(self.model.standing(lease.url))
+            assert told == self.model.explained(lease.url)
 
     def seed(self, links: list[Link]) -> None:
         super().seed(links)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import MAX_DEPTH, Evidence, evidence_of, units_of
 from crawler.strategies.focus.features import FEATURES, N_FEATURES, N_UNITS
-from crawler.strategies.focus.kernel import learn, scores_of
+from crawler.strategies.focus.kernel import N_KNOWN, learn, scores_of
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import LinkSource
 from tests.support.learning import PRIOR
@@ -146,8 +146,8 @@ def test_features_scores_and_learning_are_those_of_plain_numpy(
 
 
 def test_scores_are_rounded_so_that_the_last_bits_change_no_order() -> None:
-    rows = np.random.default_rng(1).normal(size=(50, N_FEATURES))
-    scores = scores_of(rows, np.ones(N_FEATURES), np.eye(N_FEATURES))
+    known = np.random.default_rng(1).uniform(0, 8, size=(50, N_KNOWN))
+    scores = scores_of(known, 0.5, 1.0, np.ones(N_FEATURES), np.eye(N_FEATURES))
     assert (scores * 2**20 == np.round(scores * 2**20)).all()
 
 
@@ -260,7 +260,7 @@ def test_damaged_weights_are_refused_and_change_nothing(mean: bytes, covariance:
 def test_the_reasons_add_up_to_the_score_before_uncertainty() -> None:
     belief = Belief(PRIOR)
     standing = Standing(Evidence(2.0, 0.5, 1.0), (1, 0, 2, 0), OLD_HOST)
-    parts = [float(part) for part in belief.explained(standing)[1].split()]
+    parts = [float(part) for part in belief.reasons(standing).split()]
     assert len(parts) == N_FEATURES
     row = belief.features([standing])[0]
     assert sum(parts) == pytest.approx(float(row @ belief.mean), abs=0.05)
