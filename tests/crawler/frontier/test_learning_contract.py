@@ -2,7 +2,7 @@
 
 import sqlite3
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -26,11 +26,17 @@ from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.frontier.learning import HOST_QUEUE, is_checkpoint
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.page_text import NewText, PageText
 from crawler.run import open_run
+from crawler.shared.redis import RedisFrontier
+from crawler.shared.stored import connect
+from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence
+from crawler.strategies.focus.odds import probability_of
 from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
 from tests.support.crawls import rows
 from tests.support.learning import PRIOR
+from tests.support.redisserver import RedisServer
 
 FOCUS = META | {"ordering": "focus"}
 
@@ -46,10 +52,27 @@ def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteF
     return SqliteFrontier(run.connection, FrontierRules(**all_rules), now=now)
 
 
-@pytest.fixture(params=["sqlite"])
-def new_frontier() -> Opener:
+@pytest.fixture(params=["sqlite", "redis"])
+def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
     """Every frontier that learns."""
-    return new_sqlite_frontier
+    if request.param == "sqlite":
+        yield new_sqlite_frontier
+        return
+    server: RedisServer = request.getfixturevalue("redis_server")
+    opened: dict[Path, RedisFrontier] = {}
+
+    def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> RedisFrontier:
+        if folder in opened:
+            opened[folder].close()
+        all_rules: dict[str, Any] = {"prior": PRIOR, "doubts_up_to": 0.0} | rules
+        opened[folder] = RedisFrontier(
+            connect(server.url), str(folder), FrontierRules(**all_rules), now=now
+        )
+        return opened[folder]
+
+    yield new_redis_frontier
+    for frontier in opened.values():
+        frontier.close()
 
 
 def link(url: str, named: float = 0.0, **facts: float) -> Link:
@@ -150,26 +173,36 @@ def test_the_best_of_a_host_are_fetched_not_the_first(tmp_path: Path, new_fronti
 def test_a_full_host_drops_its_queue_and_takes_no_more(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
-    frontier = new_frontier(tmp_path, host_cap=1, is_expected_only=True)
-    frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0, 1)
-    lease = lease_now(frontier)
-    more = [link("a.de/1"), link("a.de/3", 8.0), link("b.de/", 1.0)]
-    answers = frontier.admit(lease, page(), more, now=0.0)
-    assert answers == [Admission.SEEN, Admission.HOST_FULL, Admission.STORED]
-    assert (frontier.counts().queued, frontier.counts().expected) == (1, 1)
+    frontier = new_frontier(tmp_path, host_cap=1)
+    fill_a_host(frontier)
+    assert frontier.counts().queued == 1
     assert leases(frontier) == ["b.de/"]
-    assert (frontier.counts().expected, frontier.ready_at(0.0)) == (0, None)
+    assert frontier.ready_at(0.0) is None
     assert frontier.seed([link("a.de/1", 9.0), link("a.de/", 9.0)], 0.0) == [
         Admission.HOST_FULL,
         Admission.SEEN,
     ]
 
 
-def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
+def fill_a_host(frontier: Frontier) -> None:
+    frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0, 1)
+    lease = lease_now(frontier)
+    more = [link("a.de/1"), link("a.de/3", 8.0), link("b.de/", 1.0)]
+    answers = frontier.admit(lease, page(), more, now=0.0)
+    assert answers == [Admission.SEEN, Admission.HOST_FULL, Admission.STORED]
+
+
+def test_the_dropped_urls_of_a_full_host_are_expected_no_more(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path, host_cap=1, is_expected_only=True)
+    fill_a_host(frontier)
+    assert (frontier.counts().queued, frontier.counts().expected) == (1, 1)
+    assert leases(frontier) == ["b.de/"]
+    assert (frontier.counts().expected, frontier.ready_at(0.0)) == (0, None)
+
+
+def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(tmp_path: Path) -> None:
     seeds = [link("a.com/", -4.0), link("b.com/", -3.0), link("c.de/", 3.0), link("d.com/", -5.0)]
-    frontier = new_frontier(tmp_path, is_expected_only=True)
+    frontier = new_sqlite_frontier(tmp_path, is_expected_only=True)
     frontier.seed(seeds, 0.0)
     assert frontier.counts().expected == 4
     settled(frontier, "de")
@@ -177,7 +210,7 @@ def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(
     assert frontier.counts().expected == 3
     assert leases(frontier) == ["e.de/", "b.com/", "d.com/"]
     assert frontier.counts().queued == 1
-    lowest = new_frontier(tmp_path / "all")
+    lowest = new_sqlite_frontier(tmp_path / "all")
     lowest.seed(seeds, 0.0)
     assert leases(lowest) == ["c.de/", "b.com/", "a.com/", "d.com/"]
 
@@ -295,6 +328,73 @@ def test_the_parts_of_a_lease_are_named(tmp_path: Path, new_frontier: Opener) ->
     parts = [float(part) for part in (lease.reasons or "").split()]
     assert (len(parts), sum(parts)) == (16, 3.0)
     assert 0 < lease.score < 3.0
+
+
+# What is sought.
+
+
+def page_with(words: int) -> Record:
+    return replace(page(), text=NewText(PageText("", (), words)))
+
+
+@pytest.mark.parametrize(
+    ("goal", "words", "hosts"),
+    [
+        ("relevant", (1, 900), "abcd"),
+        ("servers", (1, 900), "cabd"),
+        ("words", (1, 900), "bcad"),
+        ("words", (900, 1), "acbd"),
+    ],
+)
+def test_the_goal_decides_which_host_is_next(
+    tmp_path: Path, new_frontier: Opener, goal: str, words: tuple[int, int], hosts: str
+) -> None:
+    frontier = new_frontier(tmp_path, goal=goal, prior=Prior.shipped())
+    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.5)], 0.0)
+    first = lease_now(frontier)
+    frontier.admit(first, page_with(words[0]), now=0.0)
+    queued = [link("a.de/1", 3.0), link("b.de/1", 3.0), link("c.de/1", 3.0), link("d.de/1", -9.0)]
+    second = lease_now(frontier)
+    frontier.admit(second, page_with(words[1]), queued, now=0.0)
+    assert (first.host, second.host) == ("a.de", "b.de")
+    found = [lease_now(frontier) for _ in queued]
+    assert "".join(lease.host[0] for lease in found) == hosts
+
+
+@pytest.mark.parametrize("cap", [0, 2])
+def test_the_relevant_pages_to_be_expected_follow_the_queue(
+    tmp_path: Path, new_frontier: Opener, cap: int
+) -> None:
+    frontier = new_frontier(tmp_path, goal="coverage", host_cap=cap)
+
+    def expected(*urls: str) -> None:
+        """The best of the queue, as many as the host cap allows, are expected."""
+        shares = [probability_of(scores[url]) for url in urls]
+        counts = frontier.counts()
+        assert counts.remaining == pytest.approx(sum(shares))
+        assert counts.variance == pytest.approx(sum(p * (1 - p) for p in shares))
+
+    assert frontier.counts().remaining == 0.0
+    links = [link("a.de/1", 1.0), link("a.de/2", 2.0), link("a.de/3", -1.0), link("b.de/", 0.5)]
+    frontier.seed(links, 0.0)
+    scores = dict[str, float]()
+    for _ in range(4):
+        lease = lease_now(frontier)
+        scores[lease.url.removeprefix("http://")] = lease.score
+        frontier.admit(lease, Record("robots", 0.0), now=0.0)
+    assert frontier.counts().remaining == 0.0
+    frontier = new_frontier(tmp_path / "again", goal="coverage", host_cap=cap)
+    frontier.seed(links, 0.0)
+    rest = ["a.de/3"] if cap == 0 else []
+    expected("a.de/2", "a.de/1", "b.de/", *rest)
+    lease = lease_now(frontier)
+    expected("a.de/2", "a.de/1", "b.de/", *rest)
+    frontier.admit(lease, Record(PAGE, 0.0, 200, True), now=0.0)
+    expected("a.de/1", "b.de/", *rest)
+    assert frontier.drop_blocked(lambda url: "b.de" in url) == 1
+    expected("a.de/1", *rest)
+    frontier = new_frontier(tmp_path / "again", goal="coverage", host_cap=cap)
+    expected("a.de/1", *rest)
 
 
 # The embedded frontier: its database, and a crawl that is killed.

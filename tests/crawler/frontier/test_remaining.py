@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.base import PAGE, REDIRECT, Counts, Lease, Link, Record
+from crawler.frontier.base import PAGE, REDIRECT, Counts, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import FALL, SHRINKING, fallen, unfallen
 from crawler.frontier.sqlite import SqliteFrontier
@@ -113,44 +113,17 @@ def check_report(folder: Path, counts: Counts) -> None:
     assert low < counts.relevant / found < (told.coverage_high or 0.0) <= 1.0
 
 
-def order(folder: Path, goal: str, first: Record, other: Record) -> list[str]:
-    """Return the hosts in the order of their URLs after a page of a.de and one of b.de."""
-    frontier = frontier_of(folder, goal=goal)
+def test_near_duplicates_bring_no_words(tmp_path: Path) -> None:
+    copy = NewText(PageText("", (), 900, copy_of=1))
+    frontier = frontier_of(tmp_path, goal="words")
     frontier.seed([link("a.de/", 4.0), link("b.de/", 3.5)], 0.0)
-
-    def settle(record: Record, *links: Link) -> Lease:
+    for record in (replace(page(), text=copy), page(300)):
         lease = frontier.next(0.0)
         assert lease is not None
-        frontier.admit(lease, record, links, now=0.0)
-        return lease
-
-    assert settle(first).host == "a.de"
-    queued = [link("a.de/1", 3.0), link("b.de/1", 3.0), link("c.de/1", 3.0), link("d.de/1", -9.0)]
-    assert settle(other, *queued).host == "b.de"
-    return [settle(Record("timeout", 0.0)).host[0] for _ in queued]
-
-
-@pytest.mark.parametrize(
-    ("goal", "words", "hosts"),
-    [
-        ("relevant", (1, 900), "abcd"),
-        ("servers", (1, 900), "cabd"),
-        ("words", (1, 900), "bcad"),
-        ("words", (900, 1), "acbd"),
-    ],
-)
-def test_the_goal_decides_which_host_is_next(
-    tmp_path: Path, goal: str, words: tuple[int, int], hosts: str
-) -> None:
-    first, other = map(page, words)
-    assert "".join(order(tmp_path, goal, first, other)) == hosts
-
-
-def test_near_duplicates_bring_no_words(tmp_path: Path) -> None:
-    copied = page(900)
-    assert copied.text is not None
-    copied = replace(copied, text=replace(copied.text, text=PageText("", (), 900, copy_of=1)))
-    assert "".join(order(tmp_path, "words", copied, page(300))) == "bcad"
+        frontier.admit(lease, record, [link(f"{lease.host}/1", 3.0)], now=0.0)
+    best = frontier.next(0.0)
+    assert best is not None
+    assert best.host == "b.de"
 
 
 def test_only_an_ordering_that_learns_has_a_goal() -> None:

@@ -12,6 +12,7 @@ import pytest
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Lease, Link, Located
 from crawler.frontier.rules import FrontierRules
+from crawler.page_text import NewText, PageText
 from crawler.run import open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
@@ -19,12 +20,14 @@ from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.shared.worker import Worker
 from crawler.strategies.filters import make_filter
+from crawler.strategies.focus.belief import Prior
 from crawler.strategies.orderings import Draw
 from tests.crawler.frontier.test_frontier_contract import META, page
 from tests.support.crawls import rows
 from tests.support.redisserver import RedisServer
 
 DELAY_S = 5.0
+TEXT = NewText(PageText("", (), 300))
 HOSTS, PAGES = 8, 4
 HARMLESS = {"doubt", "hopes", "reply:CLIENT", "drawn:TIER"}
 """Keys whose loss changes at most the order of some URLs."""
@@ -33,7 +36,7 @@ HARMLESS = {"doubt", "hopes", "reply:CLIENT", "drawn:TIER"}
 class Halfway:
     """A crawl of two workers in which some hosts are leased, some rest, and some are ready."""
 
-    def __init__(self, url: str, draw: Draw) -> None:
+    def __init__(self, url: str, draw: Draw, goal: str = "") -> None:
         self.client, self.now, self.name = connect(url), 1000.0, uuid4().hex
         rules = FrontierRules(
             filter=make_filter("server", tolerance=9),
@@ -45,6 +48,8 @@ class Halfway:
             doubts_up_to=0.0,
             patience_s=1.0,
         )
+        if goal:
+            rules = replace(rules, prior=Prior.shipped(), goal=goal)
         self.workers = [
             RedisFrontier(
                 connect(url), self.name, rules, Membership(worker=f"w{n}"), now=self.now,
@@ -88,7 +93,7 @@ class Halfway:
         host, _, number = lease.url.removeprefix("http://").partition("/")
         more = [Link(f"http://{host}/{n}", n / 2) for n in (int(number) + 1, 1) if n < PAGES]
         other = f"http://h{(int(host[1:-3]) + 1) % HOSTS}.de/{number}"
-        told = replace(page(), canonical=f"http://{host}/own")
+        told = replace(page(), canonical=f"http://{host}/own", text=TEXT)
         worker.admit(lease, told, [*more, Link(other, 0.0)], now=self.now)
         self.contacts[lease.host] = self.now
         self.fetched.append(lease.url)
@@ -161,6 +166,27 @@ def test_the_loss_of_any_key_ends_the_crawl_or_changes_no_page(
             assert (kind, told, sorted(crawl.fetched)) == (kind, "", ALL)
         else:
             assert "begin another crawl" in told, kind
+
+
+@pytest.mark.parametrize(
+    ("goal", "kinds"), [("words", {"words", "word_sums"}), ("coverage", {"remaining", "expected"})]
+)
+def test_the_loss_of_what_was_learned_ends_the_crawl(
+    redis_server: RedisServer, goal: str, kinds: set[str]
+) -> None:
+    whole = Halfway(redis_server.url, Draw.FIRST, goal)
+    found = {kind_of(key) for key in whole.all_keys()}
+    whole.go_on()
+    assert sorted(whole.fetched) == ALL
+    whole.close()
+    kinds |= {"belief", "tallies", "queues"}
+    assert kinds <= found
+    for kind in sorted(kinds):
+        crawl = Halfway(redis_server.url, Draw.FIRST, goal)
+        assert crawl.client.delete(f"{{{crawl.name}}}:{kind}")
+        assert "begin another crawl" in crawl.told_at_the_end(), kind
+        assert len(crawl.fetched) < len(ALL)
+        crawl.close()
 
 
 @pytest.mark.parametrize("seed", range(6))
