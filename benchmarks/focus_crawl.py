@@ -91,6 +91,7 @@ class Course:
 class Strategy:
     """An ordering with a filter and a goal; `without` are kinds of evidence that it must not use.
 
+    Without `declared`, orderings that do not learn take no notice of `hreflang` either.
     With the goal `coverage` the crawl does not end at one, so that its estimate can be followed.
     """
 
@@ -245,6 +246,7 @@ class KnownCrawl:
                 patience_s=0.0,
                 text="relevant" if self.keeps_text else "none",
                 url_model=self.url_model,
+                uses_hreflang="declared" not in strategy.without,
             )
             crawl = open_crawl(options, settings, CrawlClock(time, time))
             try:

@@ -140,7 +140,7 @@ def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool, keeps_t
     if options.expected and not doubts:
         raise SettingError(
             f"-a expected={options.expected}: this strategy expects no language of a URL; "
-            "use -a strategy=svm or cctld"
+            "use -a strategy=focus, svm or cctld"
         )
     if options.words is not None and not keeps_text:
         raise SettingError("-a words: this crawl keeps no text; see LANGFOCUS_TEXT")

@@ -100,7 +100,7 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         elif crawl.finish_reason in _STOPPED:
             self.fail(f"stopped; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.counts().pages == 0:
-            self.fail("no page could be fetched; see the outcomes above")
+            self.fail("no page was fetched; the outcomes above, if there are any, tell why")
 
 
 def _opened(name: str, opts: argparse.Namespace, settings: Settings | None) -> Crawl:

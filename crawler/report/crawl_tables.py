@@ -1,15 +1,20 @@
 """The tables of one crawl."""
 
 from collections.abc import Mapping
-from typing import TextIO
+from typing import Final, TextIO
 
-from crawler.report.formatting import duration, language_name, number, percent, size
+from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
 from crawler.report.harvest import Summary
 from crawler.report.printer import Printer
 from crawler.report.sought import sought_rows
 from crawler.report.table import Table
 
 _MOST_ROWS = 10
+_ENDS: Final = {
+    None: "running or killed",
+    "finished": "finished (nothing was left to fetch)",
+    "expected": "expected (nothing expected in the language was left to fetch)",
+}
 
 
 def print_summary(summary: Summary, stream: TextIO | None = None) -> None:
@@ -70,9 +75,13 @@ def corpus_rows(summary: Summary) -> list[tuple[str, str]]:
         return []
     return [
         (f"clean words in {language_name(summary.lang)}", f"{corpus.words:,}"),
-        ("clean words per downloaded MB", number(corpus.words_per_megabyte)),
+        ("clean words per downloaded MB", _rounded(corpus.words_per_megabyte)),
         ("near-duplicates", percent(corpus.duplicate_share)),
     ]
+
+
+def _rounded(figure: float | None) -> str:
+    return NOTHING if figure is None else f"{figure:,.0f}"
 
 
 def change_rows(summary: Summary) -> list[tuple[str, str]]:
@@ -98,7 +107,7 @@ def change_rows(summary: Summary) -> list[tuple[str, str]]:
 
 def finish(summary: Summary) -> str:
     """Why a run ended; it is unknown during the run and after a kill."""
-    return summary.finish_reason or "running or killed"
+    return _ENDS.get(summary.finish_reason) or str(summary.finish_reason)
 
 
 def language_table(summary: Summary, most: int, *, name: str = "") -> Table:

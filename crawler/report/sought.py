@@ -104,7 +104,7 @@ def sought_rows(sought: Sought | None, lang: str) -> list[tuple[str, str]]:
     """
     if sought is None:
         return []
-    rows = [("goal", sought.goal)]
+    rows = [("sought first", seeks(sought.goal, lang))]
     if sought.goal == SERVERS:
         rows.append((f"servers with a page in {language_name(lang)}", f"{sought.servers:,}"))
     if sought.goal == COVERAGE:

@@ -55,7 +55,7 @@ class Reporter:
         for gap in crawl.gaps:
             print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
         if crawl.goal and not self._is_quiet:
-            print(f"goal: {seeks(crawl.goal, crawl.options.lang)}", file=sys.stderr)  # noqa: T201  as above
+            print(f"sought first: {seeks(crawl.goal, crawl.options.lang)}", file=sys.stderr)  # noqa: T201  as above
         self._line = LiveLine(
             Display(sys.stderr, every_s=crawl.settings.live_interval_s),
             time.monotonic,

@@ -39,14 +39,14 @@ def test_the_table_holds_the_figures_of_the_run() -> None:
 def test_the_goal_has_its_own_figure() -> None:
     rows = [Row(host="a.de"), Row(host="a.de"), Row(host="b.de"), Row(host="c.com", language="en")]
     text = printed(rows, goal="servers")
-    assert cells(text, "goal")[1] == "servers"
+    assert cells(text, "sought first")[1] == "the most servers with a page in German"
     assert cells(text, "servers with a page in German")[1] == "2"
     known: dict[str, Any] = {"goal": "coverage", "shared": "de-focus"}
     assert cells(printed(rows, **known), "coverage, estimated")[1] == "-"
     text = printed(rows, left="1.0 0.25", **known)
     assert cells(text, "coverage, estimated")[1] == "75.0 % (60.2 % to 99.3 %)"
     assert cells(text, "relevant pages expected in the queue")[1] == "1.0"
-    assert "| goal" not in printed(rows)
+    assert "| sought first" not in printed(rows)
 
 
 def test_a_pipe_gets_narrow_plain_ascii() -> None:
