@@ -98,7 +98,7 @@ class Crawl:
         now = self.clock()
         for pages in self.revisits.links(now):
             wanted = [link for link in pages if not self.blocking.blocks(link.url)]
-            self.frontier.seed(wanted, now, 1)
+            self.frontier.seed(self.visitor.with_evidence(wanted), now, 1)
         for seeds in self.options.seed_batches():
             self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
 

@@ -108,14 +108,17 @@ class CrawlOptions:
     host_cap: Annotated[
         int,
         Declared(
-            "URLs of one host that may enter the queue and be crawled, 0 for any number", least=0
+            "URLs of one host that may be crawled, 0 for any number; focus crawls the best, other "
+            "strategies the first that enter the queue",
+            least=0,
         ),
     ] = 10
     domain_cap: Annotated[
         int | None,
         Declared(
-            "URLs of one registered domain that may enter the queue, 10 more for each of its "
-            "relevant pages, 0 for any number; beyond a tenth of them others go first",
+            "URLs of one registered domain that may enter the queue (with focus: be crawled, "
+            "before further links are refused), 10 more for each of its relevant pages, 0 for any "
+            "number; beyond a tenth of them others go first",
             default_help=f"{DOMAIN_HOSTS} times host_cap",
             least=0,
         ),
@@ -187,8 +190,8 @@ class CrawlOptions:
     expected: Annotated[
         str | None,
         Declared(
-            "fetch only the URLs that svm or cctld expects in the language, and the seeds; stop "
-            "when no other is queued",
+            "fetch only the URLs that focus, svm or cctld expects in the language, and the seeds; "
+            "stop when no other is queued",
             choices=(ONLY_EXPECTED,),
         ),
     ] = None

@@ -13,11 +13,8 @@ from typing import Final, NamedTuple
 
 from crawler.change_rate import chance_of_change, changes_per_second
 from crawler.errors import SettingError
-from crawler.frontier.base import UNCHANGED, Link, Visit
+from crawler.frontier.base import FIRST_SCORE, UNCHANGED, Link, Visit
 from crawler.run_reader import reading
-
-FIRST_SCORE: Final = 1000.0
-"""The score of an earlier page that surely has not changed; orderings give lower scores."""
 
 _BATCH: Final = 1000
 _LONGEST_VALIDATOR: Final = 1000

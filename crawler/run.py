@@ -366,8 +366,9 @@ def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, 
     for key in IDENTITY:
         before = kept.get(key, "")
         if before != values[key]:
+            name = "strategy" if key == "ordering" else key
             raise RunFolderError(
-                f"{folder}: holds a crawl with {key}={before}, not {key}={values[key]}; "
+                f"{folder}: holds a crawl with {name}={before}, not {name}={values[key]}; "
                 "use another folder or the same arguments"
             )
 

@@ -131,7 +131,7 @@ LANGFOCUS_FRONTIER: Annotated[
 ] = None
 LANGFOCUS_CRAWL: Annotated[
     str | None,
-    Declared("name of the shared crawl", default_help="LANG-STRATEGY, such as de-svm"),
+    Declared("name of the shared crawl", default_help="LANG-STRATEGY, such as de-focus"),
 ] = None
 LANGFOCUS_LEASE: Annotated[
     float,
@@ -214,8 +214,9 @@ LANGFOCUS_SITEMAPS: Annotated[
 LANGFOCUS_HREFLANG: Annotated[
     bool,
     Declared(
-        "False: svm and cctld score links by their URLs alone, as in Baykan 2013; True: links that "
-        "a page declares to be its translation into the language (hreflang) count as expected"
+        "False: svm and cctld score links by their URLs alone, as in Baykan 2013, and focus does "
+        "without this evidence; True: a link that a page declares to be its translation into the "
+        "language (hreflang) counts as expected, and is evidence for focus"
     ),
 ] = True
 LANGFOCUS_ANSWERS: Annotated[
@@ -229,7 +230,8 @@ LANGFOCUS_PATIENCE: Annotated[
     float,
     Declared(
         "seconds for which free connections wait for a better URL (from a page in progress, from a "
-        "host that rests) before they fetch one that svm or cctld does not expect in the language",
+        "host that rests) before they fetch one that focus, svm or cctld does not expect in the "
+        "language",
         least=0,
     ),
 ] = 1.0

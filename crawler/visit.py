@@ -34,7 +34,7 @@ from crawler.politeness.traps import is_trap
 from crawler.revisits import Earlier, digest_of, unchanged_visit, visit_of
 from crawler.sitemap import Sitemap
 from crawler.strategies.focus.ordering import Focus
-from crawler.strategies.orderings import LinkSource, Ordering
+from crawler.strategies.orderings import SEED, LinkSource, Ordering
 from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
 
 
@@ -300,6 +300,11 @@ class Visitor:
         normal = [url for url in map(normalise, urls) if url and not is_unwanted_file(url)]
         normal = [url for url in normal if not self._rules.is_blocked(url)]
         return self._as_seeds(self._score(list(dict.fromkeys(normal)), source))
+
+    def with_evidence(self, links: Sequence[Link]) -> list[Link]:
+        """Return links that have a score already, with evidence for an ordering that learns."""
+        known = self._score([link.url for link in links], SEED)
+        return [replace(one, evidence=of.evidence) for one, of in zip(links, known, strict=True)]
 
     def _as_seeds(self, links: Sequence[Link]) -> list[Link]:
         least = self._rules.least_seed_score

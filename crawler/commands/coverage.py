@@ -13,7 +13,7 @@ a budget of pages makes them share fewer pages, and the estimate higher.
 Crawls are not independent, so the coverage is mostly too high (docs/report.md).
 
 examples:
-  langfocus coverage runs/de-svm runs/de-random
+  langfocus coverage runs/de-focus runs/de-random
   langfocus coverage runs/de-seeds-1 runs/de-seeds-2 runs/de-seeds-3 --json coverage.json
 """
 

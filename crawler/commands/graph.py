@@ -19,7 +19,7 @@ Web with the measured quantities of Tamura 2007, at scale 1 18,344,127 pages (1.
 
 examples:
   langfocus graph graphs/thai
-  langfocus graph --from runs/de-svm graphs/de --target de
+  langfocus graph --from runs/de-focus graphs/de --target de
   langfocus graph --from one.warc.gz two.warc.gz graphs/archive --target fr --directory-depth 3
   langfocus graph --generate graphs/thai --scale 0.02
   langfocus graph graphs/docs --target fr --html graph.html --json graph.json

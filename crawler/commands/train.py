@@ -57,7 +57,7 @@ examples:
   langfocus train urls.tsv.gz --json figures.json
   langfocus train --from-run runs/cy-soft --output cy.npz
       then: langfocus crawl -a lang=cy -s LANGFOCUS_URL_MODEL=cy.npz
-  langfocus train --from-run 'runs/cy-*' runs/br-svm --languages cy br --output celtic.npz
+  langfocus train --from-run 'runs/cy-*' runs/br-focus --languages cy br --output celtic.npz
   langfocus train urls.tsv.gz --from-run 'runs/*' --output all.npz
   langfocus train content.rdf.u8.gz --languages en de fr es it
   langfocus train texts.tsv.gz --method nfc --output nfc.npz

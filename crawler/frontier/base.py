@@ -12,7 +12,7 @@ Every implementation passes the same test suite.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from crawler.page_text import NewText
 from crawler.strategies.focus.evidence import Evidence
@@ -37,6 +37,12 @@ They are admitted like the target of a redirect: always followed, at the distanc
 FORWARDING = frozenset({REDIRECT, SITEMAP})
 """The outcomes of URLs that only lead to others."""
 
+FIRST_SCORE: Final = 2048.0
+"""The least score of a URL that goes before all others: a page of an earlier run.
+
+Orderings give lower scores. A frontier that learns keeps such a score.
+"""
+
 REFUSED = frozenset({"robots", "robots_unreachable", "private_address", "blocked", "address_full"})
 """The outcomes of URLs that were not fetched, because a rule forbids it."""
 
@@ -51,7 +57,7 @@ MAX_INLINKS = 10
 class Link:
     """A normalised URL found on a page, with its score by the crawl's ordering.
 
-    With `evidence`, a frontier that learns computes the score from it instead.
+    With `evidence`, a frontier that learns computes a score below `FIRST_SCORE` from it instead.
     """
 
     url: str

@@ -134,6 +134,14 @@ class EvidenceRows:
         rest = " AND u.host = ? ORDER BY u.score DESC, u.id LIMIT ?"
         return list(map(_scored, self._sql(_SELECT + rest, (host, number))))
 
+    def linked_by_relevant(self, host: int, above: float) -> list[int]:
+        """Return the fingerprints of queued URLs to which relevant pages of their host link.
+
+        Their scores are higher than `above`.
+        """
+        where = " AND u.host = ? AND u.score > ? AND e.relevant_here > 0"
+        return [_scored(row).fingerprint for row in self._sql(_SELECT + where, (host, above))]
+
     def best_besides(self, host: int, url: int) -> float | None:
         """Return the best score of the other queued URLs of a host; None if it has no other."""
         row = self._sql(

@@ -9,11 +9,12 @@ At rare checkpoints a sweep goes over the whole queue, some URLs at each page.
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
 
-from crawler.frontier.base import Link
+from crawler.frontier.base import FIRST_SCORE, Link
 from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
-from crawler.frontier.slots import fallen, least_expected
+from crawler.frontier.slots import fallen, least_expected, unfallen
 from crawler.frontier.word_tallies import WordTallies
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
@@ -145,7 +146,7 @@ class Learner:
         ]
         ranks = self._ranks([link.url for link in links], self._standings(known))
         return [
-            Link(link.url, self._in_queue(rank, depth), link.evidence)
+            replace(link, score=self._in_queue(rank, depth)) if link.score < FIRST_SCORE else link
             for link, rank in zip(links, ranks, strict=True)
         ]
 
@@ -235,7 +236,7 @@ class Learner:
         standing = self._standing(found)
         odds = self._belief.scores([standing])
         rank = self._ranked(odds, [found.url], [standing])[0]
-        return Odds(found, odds[0], self._in_queue(rank, found.depth, found.falls))
+        return Odds(found, odds[0], self._score(found, rank))
 
     def reasons(self, url: ScoredUrl) -> str:
         """Return what each feature adds to the log-odds of a URL, as one short text."""
@@ -252,6 +253,10 @@ class Learner:
     def next_of_host(self, host: int, url: int) -> float | None:
         """Return the score of the best queued URL of a host besides `url`, None if it has none."""
         return self._rows.best_besides(host, url)
+
+    def linked_by_relevant(self, host: int, above: float) -> list[int]:
+        """Return the fingerprints of a host's own links from relevant pages, scored above that."""
+        return self._rows.linked_by_relevant(host, above)
 
     def set_score(self, url: int, score: float) -> None:
         """Store the score of a queued URL."""
@@ -300,6 +305,13 @@ class Learner:
             for each, standing in zip(odds, standings, strict=True)
         ]
 
+    def _score(self, url: ScoredUrl, rank: float) -> float:
+        """Return the score in the queue of a queued URL; a page of an earlier run keeps its own."""
+        doubts_up_to = self._doubts_up_to or 0.0
+        if url.score > doubts_up_to and unfallen(url.score, doubts_up_to) >= FIRST_SCORE:
+            return url.score
+        return self._in_queue(rank, url.depth, url.falls)
+
     def _in_queue(self, rank: float, depth: int, falls: int = 0) -> float:
         """Return the score in the queue of a URL with a rank."""
         doubts_up_to = self._doubts_up_to
@@ -312,7 +324,7 @@ class Learner:
         ranks = self._ranks([url.url for url in urls], standings)
         rescored = []
         for url, rank in zip(urls, ranks, strict=True):
-            score = self._in_queue(rank, url.depth, url.falls)
+            score = self._score(url, rank)
             if abs(score - url.score) >= LEAST_CHANGE or (score > 0) != (url.score > 0):
                 rescored.append(Rescored(url.host, url.id, url.score, score))
         return rescored

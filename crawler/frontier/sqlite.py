@@ -394,6 +394,7 @@ class SqliteFrontier:
             counts["dropped_irrelevant"] += len(of_unit)
             dropped += of_unit
         if is_full:
+            self._note_queued_hidden(host)
             of_host = self._drop_unit(lease, host, None)
             counts["dropped_host_full"] += len(of_host)
             dropped += of_host
@@ -456,6 +457,13 @@ class SqliteFrontier:
         ]
         if hidden:
             self._storage.note_hidden(host.id, hidden)
+
+    def _note_queued_hidden(self, host: QueuedHost) -> None:
+        """Count such links that are queued when the cap of their host is reached."""
+        if self._learner is not None and self._rules.doubts_up_to is not None:
+            hidden = self._learner.linked_by_relevant(host.id, self._rules.doubts_up_to)
+            if hidden:
+                self._storage.note_hidden(host.id, hidden)
 
     def _tally(self, lease: Lease, record: Record) -> Tally:
         unit = self._rules.filter.unit_of(lease.url)

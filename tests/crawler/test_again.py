@@ -13,13 +13,13 @@ from crawler.configuration import CrawlSettings
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.exchange import Exchange
+from crawler.frontier.base import FIRST_SCORE
 from crawler.options import CrawlOptions
 from crawler.outputs.cdxj import INDEX, write_index
 from crawler.outputs.page_item import KeptItems, PageItem
 from crawler.page_text import unpacked
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise
-from crawler.revisits import FIRST_SCORE
 from crawler.run_reader import reading
 from crawler.visit import Download
 from crawler.web.archive import ArchiveWeb
@@ -172,6 +172,24 @@ def test_pages_that_changed_more_often_are_asked_for_first(
     assert scores["http://a.de/date"] == FIRST_SCORE
     looks = "SELECT looks, changes FROM visits JOIN pages ON id = page WHERE url = 'http://a.de/{}'"
     assert rows(tmp_path / "last", looks.format("tag")) == [(6, 3)]
+
+
+def test_the_default_strategy_asks_for_all_earlier_pages_before_new_links(
+    tmp_path: Path, server: SmallServer
+) -> None:
+    server.pages["english-page"] = ("", links("", "deutsch-und-gut"))
+    server.pages["deutsch-und-gut"] = ("", "")
+    crawled(tmp_path / "1", server, 0)
+    seed = "http://a.de/english-page"
+    server.asked.clear()
+    since = tmp_path / "1"
+    crawl = opened(tmp_path / "2", 1, since, strategy="focus", expected="only", seeds=seed)
+    fetched(crawl, server)
+    crawl.close("finished")
+    asked = server.asked
+    assert sorted(asked[:6]) == ["", "date", "edited", "gone", "plain", "tag"]
+    scores = dict(rows(tmp_path / "2", "SELECT url, score FROM pages"))
+    assert max(scores.values()) < FIRST_SCORE
 
 
 def test_a_killed_run_goes_on_and_asks_for_each_page_once(

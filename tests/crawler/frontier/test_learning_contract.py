@@ -13,6 +13,7 @@ import pytest
 
 from crawler.errors import StorageError
 from crawler.frontier.base import (
+    FIRST_SCORE,
     PAGE,
     REDIRECT,
     Admission,
@@ -27,6 +28,7 @@ from crawler.frontier.learning import HOST_QUEUE, is_checkpoint
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.page_text import NewText, PageText
+from crawler.report.closing import hidden_links
 from crawler.run import open_run
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
@@ -526,3 +528,39 @@ def test_a_sweep_goes_over_the_whole_queue_after_a_checkpoint(
 def test_checkpoints_become_rare() -> None:
     found = [number for number in range(1, 25_000) if is_checkpoint(number)]
     assert found == [1000, 2000, 5000, 10_000, 20_000]
+
+
+@pytest.mark.parametrize("goal", ["relevant", "servers"])
+def test_pages_of_an_earlier_run_keep_their_score_and_are_explained_by_their_evidence(
+    tmp_path: Path, goal: str
+) -> None:
+    rules: dict[str, Any] = {"goal": goal, "is_expected_only": True, "domain_cap": 10}
+    frontier = new_sqlite_frontier(tmp_path, **rules)
+    earlier = [replace(link(f"{name}.de/", -2.0), score=FIRST_SCORE) for name in "abc"]
+    frontier.seed([*earlier[:2], replace(earlier[2], score=FIRST_SCORE + 1)], 0.0, 1)
+    first = settled(frontier, "en", link("a.de/"), link("new.de/", 5.0))
+    assert (first.url, first.score < 0, first.reasons != "") == ("http://c.de/", True, True)
+    assert leases(frontier) == ["a.de/", "b.de/", "new.de/"]
+
+
+def test_an_earlier_page_whose_score_fell_is_still_expected(tmp_path: Path) -> None:
+    frontier = new_sqlite_frontier(tmp_path, is_expected_only=True, address_cap=10)
+    frontier.seed([replace(link("a.de/", -2.0), score=FIRST_SCORE)], 0.0, 1)
+    frontier.seed([replace(link("b.de/", -2.0), score=FIRST_SCORE)], 0.0, 1)
+    assert frontier.locate(lease_now(frontier), "192.0.2.1", now=0.0) is Located.FETCH
+    other = lease_now(frontier)
+    assert frontier.locate(other, "192.0.2.1", now=0.0) is Located.LATER
+    assert lease_now(frontier).url == other.url
+
+
+def test_links_that_were_queued_when_their_host_became_full_count_as_hidden(tmp_path: Path) -> None:
+    run = open_run(tmp_path, FOCUS | {"host_cap": 2}, 0.0)
+    rules = FrontierRules(prior=PRIOR, doubts_up_to=0.0, host_cap=2)
+    frontier = SqliteFrontier(run.connection, rules, now=0.0)
+    frontier.seed([link("a.de/", 3.0), link("a.de/seed", 2.0)], 0.0)
+    of_page = [link(f"a.de/{n}", 1.0) for n in range(30)]
+    settled(frontier, "de", *of_page, link("a.de/x", -30.0), link("b.de/", 1.0))
+    settled(frontier, "en", link("a.de/other", 1.0))
+    found = hidden_links(run.connection)
+    assert (found.hosts, found.cap) == (1, 50)
+    assert 27 <= found.links <= 33
