@@ -17,9 +17,11 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from math import exp
 from pathlib import Path
+from random import Random
 from typing import Any
 from unittest import mock
 
@@ -33,6 +35,8 @@ from crawler.crawl import Crawl, open_crawl
 from crawler.frontier.base import Lease
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
+from crawler.outputs.text_keeper import TextKeeper
+from crawler.page_text import NewText
 from crawler.politeness.robots import Verdict
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.goal import COVERAGE, RELEVANT
@@ -220,6 +224,9 @@ class KnownCrawl:
     """Where the run is kept; None: nowhere."""
     keeps_text: bool = False
     identify: str = DEFAULT_METHOD
+    spread: float = 0.0
+    """Standard deviation of the logarithm of a host's factor, by which the words of its pages are
+    multiplied, as if hosts had longer and shorter pages."""
 
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
@@ -266,7 +273,21 @@ class KnownCrawl:
             features = [name for kind in strategy.without for name in KINDS[kind]]
             prior = Prior.shipped().without(features)
             patches.append(mock.patch.object(Prior, "shipped", return_value=prior))
+        if self.spread:
+            patches.append(mock.patch.object(TextKeeper, "text_of", self._spread_text_of()))
         return patches
+
+    def _spread_text_of(self) -> Callable[..., NewText | None]:
+        text_of = TextKeeper.text_of
+
+        def spread(keeper: TextKeeper, lease: Lease, *args: Any) -> NewText | None:
+            new = text_of(keeper, lease, *args)
+            if new is None:
+                return None
+            factor = exp(self.spread * Random(lease.host).gauss(0.0, 1.0) - self.spread**2 / 2)
+            return replace(new, text=replace(new.text, words=round(factor * new.text.words)))
+
+        return spread
 
 
 class _Loop:

@@ -2,11 +2,13 @@
 
 Each crawl is one of `benchmarks.focus`, and its truth is the same. After a number of pages the
 table has relevant pages, servers with one, and the clean words of relevant pages. The words are
-those that the crawl kept: of its own extractor, without near-duplicates. For `focus@coverage` a
-second table has the page after which the crawl would have ended for a wanted coverage, and the true
-coverage there: of all relevant pages that the host cap allows, and of those that the whole crawl
-found, which leaves out pages that no link leads to. `first` is the first page at which that second
-coverage really was the wanted one.
+those that the crawl kept: of its own extractor, without near-duplicates. `share` is the share of
+the variance of words that lies between hosts. With `--spread` hosts differ in it on any web.
+
+For `focus@coverage` a second table has the page after which the crawl would have ended for a wanted
+coverage, and the true coverage there: of all relevant pages that the host cap allows, and of those
+that the whole crawl found, which leaves out pages that no link leads to. `first` is the first page
+at which that second coverage really was the wanted one.
 
     python -m benchmarks.focus_goals --cache FOLDER --langs de,uk --webs plain-1,hard-1 \
         --counts 500,1000 --out results.jsonl
@@ -24,7 +26,7 @@ from typing import Any
 from benchmarks.focus_crawl import Course, KeptReadings, KnownCrawl, Strategy, reader_of
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
-from crawler.strategies.focus.goal import COVERAGE, GOALS, RELEVANT
+from crawler.strategies.focus.goal import COVERAGE, GOALS, RELEVANT, WordTotals
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
@@ -69,15 +71,32 @@ def coverages(course: Course, most: int) -> Line:
     return told
 
 
+def share_between_hosts(course: Course) -> float | None:
+    """Return the share of the variance of words that lies between hosts, of relevant pages."""
+    of_host: dict[str, list[int]] = {}
+    for server, words, is_relevant in zip(
+        course.servers, course.words, course.relevant, strict=True
+    ):
+        if is_relevant:
+            of_host.setdefault(server, []).append(words)
+    totals = WordTotals()
+    for found_words in of_host.values():
+        squares = sum(words * words for words in found_words)
+        totals.count_host(len(found_words), sum(found_words), squares)
+    found = totals.found_share
+    return None if found is None else round(found, 3)
+
+
 def table(lines: Sequence[Line], count: str) -> str:
     """Return the gains after a number of pages."""
-    rows = [f"{'web':16} {'lang':4} {'goal':10} pages relevant servers   words"]
+    rows = [f"{'web':16} {'lang':4} {'goal':10} pages relevant servers   words  spread share"]
     for line in lines:
         if line["goal"] != COVERAGE:
             at = line["at"][count]
             rows.append(
                 f"{line['web']:16} {line['lang']:4} {line['goal']:10} {at['pages']:5} "
-                f"{at['relevant']:8} {at['servers']:7} {at['words']:7}"
+                f"{at['relevant']:8} {at['servers']:7} {at['words']:7} {line['spread']:7} "
+                f"{line['share']}"
             )
     return "\n".join(rows)
 
@@ -103,6 +122,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--webs", default="plain-1,hard-1")
     parser.add_argument("--goals", default=",".join(GOALS))
     parser.add_argument("--counts", default="500,1000", help="numbers of pages")
+    parser.add_argument(
+        "--spread",
+        type=float,
+        default=0.0,
+        help="multiply the words of pages by a factor of their host: a lognormal one of mean 1 "
+        "with this standard deviation of its logarithm",
+    )
     parser.add_argument("--to", type=int, default=20_000, help="pages of the crawls for coverage")
     parser.add_argument("--out", type=Path, help="file to which the JSON lines are added")
     return parser.parse_args()
@@ -121,11 +147,23 @@ def main() -> None:
             for goal in arguments.goals.split(","):
                 start, is_covering = time.process_time(), goal == COVERAGE
                 crawl = KnownCrawl(
-                    web, lang, readings(name), web.url_model, keeps_text=not is_covering
+                    web,
+                    lang,
+                    readings(name),
+                    web.url_model,
+                    keeps_text=not is_covering,
+                    spread=0.0 if is_covering else arguments.spread,
                 )
                 strategy = Strategy("focus", goal=goal or RELEVANT)
                 course = crawl.course(strategy, arguments.to if is_covering else counts[-1])
-                line = {"web": name, "lang": lang, "goal": goal, "at": gains(course, counts)}
+                line = {
+                    "web": name,
+                    "lang": lang,
+                    "goal": goal,
+                    "spread": arguments.spread,
+                    "share": share_between_hosts(course),
+                    "at": gains(course, counts),
+                }
                 if is_covering:
                     line["most_relevant"] = web.most_relevant(lang)
                     line["coverage"] = coverages(course, line["most_relevant"])

@@ -141,9 +141,12 @@ def _check_alike(shares: Sequence[_Share]) -> None:
 
 def _left(shares: Sequence[_Share]) -> dict[str, str]:
     """Return what the worker that ended last knew of the queue."""
-    told = [share for share in shares if share.meta.get("left")]
-    last = max(told, key=lambda share: share.sessions[-1].ended_at, default=None)
-    return {} if last is None else {"left": last.meta["left"]}
+    told = [
+        (share.sessions[-1].ended_at, share.meta["left"])
+        for share in shares
+        if share.sessions and share.meta.get("left")
+    ]
+    return {"left": max(told)[1]} if told else {}
 
 
 def _ranges(shares: Sequence[_Share]) -> dict[str, str]:

@@ -93,20 +93,27 @@ class WordTotals:
         return self.words / self.pages if self.pages else 0.0
 
     @property
-    def share(self) -> float:
+    def found_share(self) -> float | None:
         """The share of the variance of words that lies between hosts: the intraclass correlation.
 
         It is estimated by the analysis of variance (Searle, Casella and McCulloch 1992, "Variance
-        Components", 3.6) and shrunk to `PRIOR_SHARE`.
+        Components", 3.6). None for one host, or if no host has two pages.
         """
         if self.hosts < 2 or self.pages == self.hosts:
-            return PRIOR_SHARE
+            return None
         pages, words = float(self.pages), float(self.words)
         within = (self.squares - self.of_hosts) / (pages - self.hosts)
         between = (self.of_hosts - words * words / pages) / (self.hosts - 1)
         size = (pages - self.pages_squared / pages) / (self.hosts - 1)
         variance = max(0.0, (between - within) / size)
-        found = variance / (variance + within) if variance > 0 else 0.0
+        return variance / (variance + within) if variance > 0 else 0.0
+
+    @property
+    def share(self) -> float:
+        """`found_share`, shrunk to `PRIOR_SHARE`."""
+        found = self.found_share
+        if found is None:
+            return PRIOR_SHARE
         weight = PRIOR_HOSTS + self.hosts - 1
         return (PRIOR_HOSTS * PRIOR_SHARE + (self.hosts - 1) * found) / weight
 
