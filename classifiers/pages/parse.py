@@ -122,7 +122,7 @@ def parse_page(
         anchors=_anchors(raw, links) if anchors else (),
         statements=tuple(_statements(heads.metas)),
         nofollowed=_nofollowed(raw.elements, links),
-        alternates=tuple(_alternates(heads.links, links)),
+        alternates=tuple(_alternates(raw.elements, links)),
         feeds=tuple(_feeds(heads.links, resolver)),
     )
 
@@ -271,9 +271,9 @@ def _nofollowed(elements: list[Element], links: LinkList) -> frozenset[str]:
     return frozenset(url for url in urls if url is not None and url not in followed)
 
 
-def _alternates(heads: list[_Attributes], links: LinkList) -> Iterator[tuple[str, str]]:
+def _alternates(elements: list[Element], links: LinkList) -> Iterator[tuple[str, str]]:
     """The translations among the kept links; `x-default` names no language."""
-    for attributes in heads:
+    for _, attributes in elements:
         tag = (attributes.get("hreflang") or "").strip()
         if not tag or tag.lower() == "x-default" or "alternate" not in _relations(attributes):
             continue

@@ -52,16 +52,18 @@ _MIN_FOREIGN = 200
 # Most nodes that are searched for text, 20 ms; a page has no useful text after these.
 _MAX_NODES = 50_000
 
+_QUALIFYING = (b"ofollow", b"OFOLLOW", b"oFollow", b"hreflang", b"HREFLANG", b"hrefLang")
+
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
     """A page before its links are resolved.
 
     `elements` are the elements with links and metadata in document order, each a name and its
-    attributes (of `a` only `href` if anchors were not asked for, and `rel` if the page has the word
-    nofollow); `unread` counts those beyond `MAX_ELEMENTS`. `anchors` are the texts of the elements,
-    if they were asked for. `root` and `body` are the attributes of `html` and `body`; `parser` is
-    `lexbor`, `lexbor-disarmed` or `beautifulsoup`.
+    attributes (of `a` only `href` if anchors were not asked for, and `rel` and `hreflang` if the
+    page has the words nofollow or hreflang); `unread` counts those beyond `MAX_ELEMENTS`.
+    `anchors` are the texts of the elements, if they were asked for. `root` and `body` are the
+    attributes of `html` and `body`; `parser` is `lexbor`, `lexbor-disarmed` or `beautifulsoup`.
     """
 
     text: str = ""
@@ -95,7 +97,7 @@ def _read_lexbor(
     title = tree.css_first("title")
     nodes = tree.css(_WANTED)
     kept = nodes[:MAX_ELEMENTS]
-    of_anchors = ("href", "rel") if _names_nofollow(html) else ("href",)
+    of_anchors = ("href", "rel", "hreflang") if _qualifies_links(html) else ("href",)
     return RawPage(
         text=_representative(root if body is None else body, html, max_characters),
         title=_tidy(title.text(), 300) if title is not None else "",
@@ -108,8 +110,9 @@ def _read_lexbor(
     )
 
 
-def _names_nofollow(html: bytes) -> bool:
-    return b"ofollow" in html or b"OFOLLOW" in html or b"oFollow" in html
+def _qualifies_links(html: bytes) -> bool:
+    """Return True if the page has the word nofollow or hreflang in a usual spelling."""
+    return any(word in html for word in _QUALIFYING)
 
 
 def _element(node: LexborNode, of_anchors: tuple[str, ...] | None) -> Element:

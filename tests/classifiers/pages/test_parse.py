@@ -115,8 +115,9 @@ def test_translations_and_feeds_are_read() -> None:
         "<link rel=alternate hreflang=de-AT href=/de><link rel=alternate hreflang=x-default href=/>"
         "<link rel='Alternate' type=application/rss+xml href=/rss><link rel=stylesheet href=/s>"
         "<link rel=alternate hreflang=fr href='mailto:x'>"
+        "<a rel=alternate hreflang=is href=/is>x</a><a hreflang=sv href=/sv>x</a>"
     )
-    assert page.alternates == (("http://example.org/de", "de-AT"),)
+    assert page.alternates == (("http://example.org/de", "de-AT"), ("http://example.org/is", "is"))
     assert page.feeds == ("http://example.org/rss",)
     assert "http://example.org/rss" not in page.links
 
