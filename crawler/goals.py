@@ -148,5 +148,5 @@ def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool, keeps_t
         if is_shared and getattr(options, name) is not None:
             raise SettingError(
                 f"-a {name}: not for a shared crawl (LANGFOCUS_FRONTIER), whose goals are pages, "
-                "relevant and hours"
+                "relevant, coverage and hours"
             )

@@ -129,16 +129,27 @@ def _arguments() -> str:
 
 
 def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> None:
-    """Raise the error of a wrong strategy or model before the first crawl begins."""
+    """Raise the error of a wrong strategy, goal or model before the first crawl begins."""
     from classifiers.pages.methods import DEFAULT_METHOD
     from classifiers.pages.text.fasttextengine import VARIABLE, named_file
+    from crawler.goals import check_goals, check_sought
     from crawler.identification import page_method
+    from crawler.options import CrawlOptions
     from crawler.strategies import make_ordering
+    from crawler.strategies.focus.ordering import Focus
 
+    given, keeps_text = comparison.arguments, settings.get("LANGFOCUS_TEXT", "none") != "none"
     url_model, fasttext = settings.get("LANGFOCUS_URL_MODEL"), settings.get(VARIABLE)
     for lang in comparison.languages:
         for strategy in comparison.strategies:
-            make_ordering(strategy, lang, model=Path(url_model) if url_model else None)
+            ordering = make_ordering(strategy, lang, model=Path(url_model) if url_model else None)
+            options = CrawlOptions.read({**given, "lang": lang, "strategy": strategy})
+            try:
+                check_sought(options, learns=isinstance(ordering, Focus), keeps_text=keeps_text)
+                doubts = ordering.doubts_up_to is not None
+                check_goals(options, doubts=doubts, is_shared=False, keeps_text=keeps_text)
+            except SettingError as error:
+                raise SettingError(f"the crawl with {strategy}: {error}") from error
     identify = comparison.arguments.get("identify", DEFAULT_METHOD)
     page_method(identify, named_file(Path(fasttext) if fasttext else None))
 

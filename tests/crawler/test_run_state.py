@@ -137,6 +137,12 @@ def test_the_command_says_that_a_run_is_damaged_and_leaves_it(tmp_path: Path) ->
     assert contents(tmp_path) == {**before, "run.lock": b""}
 
 
+def test_a_run_of_another_strategy_is_refused_by_the_name_of_the_argument(tmp_path: Path) -> None:
+    open_run(tmp_path, META, 0.0).connection.close()
+    with pytest.raises(RunFolderError, match=f"strategy={META['ordering']}, not strategy=focus;"):
+        open_run(tmp_path, {**META, "ordering": "focus"}, 1.0)
+
+
 def test_a_killed_run_that_is_refused_keeps_its_log(tmp_path: Path) -> None:
     run = open_run(tmp_path, META, 0.0)
     copy = tmp_path / "copy"

@@ -72,7 +72,8 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
     """Return the function that finds the evidence for a language; True if the URL model knows it.
 
     `model` is the file of the URL model, None: the one that ships. A language that the model lacks
-    has the marks of URLs only. Raises `classifiers.errors.ModelError` if it cannot be read.
+    has the codes in URLs only: the weight of a top-level domain belongs beside the model, which
+    names each language that has one. Raises `classifiers.errors.ModelError` if it cannot be read.
     """
     from classifiers.urls.marks import marks  # numba takes half a second
     from classifiers.urls.model import UrlModel
@@ -91,7 +92,7 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
         for share, decision, (top_level, code) in found:
             odds = log_odds(share) if is_named else 0.0
             bounded = max(-MOST_DECISION, min(MOST_DECISION, decision))
-            yield odds, bounded, float(top_level), float(code)
+            yield odds, bounded, float(top_level) if is_named else 0.0, float(code)
 
     def of_urls(urls: Sequence[str], declared: Mapping[str, bool]) -> Sequence[Evidence]:
         new = [url for url in urls if url not in kept]

@@ -183,6 +183,24 @@ def compare(*arguments: object) -> int:
     return call("compare", "-a", "web=sample", *arguments)
 
 
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("goal=servers", "the crawl with svm: -a goal=servers: only for -a strategy=focus"),
+        ("expected=only", "the crawl with bfs: -a expected=only: "),
+        ("words=5", "the crawl with focus: -a words: this crawl keeps no text"),
+    ],
+)
+def test_a_goal_that_one_of_the_strategies_cannot_have_is_refused_before_the_first_crawl(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], argument: str, said: str
+) -> None:
+    folder = tmp_path / "runs"
+    names = "strategies=focus,svm,bfs"
+    assert compare("-a", "lang=de", "-a", names, "-a", argument, "-s", f"JOBDIR={folder}") == 2
+    assert capsys.readouterr().err.startswith(f"langfocus: {said}")
+    assert not folder.exists()
+
+
 def test_strategies_are_compared_on_the_sample_web(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -58,13 +58,13 @@ def test_a_language_that_the_model_only_names_has_no_decision() -> None:
     assert basque.named > 0
 
 
-def test_a_language_without_a_url_model_has_the_marks_of_urls() -> None:
+def test_a_language_that_the_model_cannot_name_has_the_codes_of_urls() -> None:
     of_urls = evidence_of("bo", None)[0]
     urls = ["http://a.com/bo/x", "http://a.com/", "http://a.de/fr/x"]
     tibetan, none, other = of_urls(urls, {urls[1]: False})
     assert tibetan == Evidence(code=1.0)
     assert none == Evidence(declared=-1.0)
-    assert other == Evidence(top_level=-1.0, code=-1.0)
+    assert other == Evidence(code=-1.0)  # a domain of another language says nothing alone
     assert of_urls([], {}) == []
 
 
