@@ -43,11 +43,19 @@ FIRST_SCORE: Final = 2048.0
 Orderings give lower scores. A frontier that learns keeps such a score.
 """
 
-REFUSED = frozenset({"robots", "robots_unreachable", "private_address", "blocked", "address_full"})
+REFUSED = frozenset(
+    {
+        *("robots", "robots_unreachable", "private_address", "blocked"),
+        *("address_full", "domain_full"),
+    }
+)
 """The outcomes of URLs that were not fetched, because a rule forbids it."""
 
 ADDRESS_FULL = "address_full"
 """The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
+
+DOMAIN_FULL = "domain_full"
+"""The outcome of a URL that was queued before its domain was full; it was not fetched."""
 
 MAX_INLINKS = 10
 """The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
@@ -74,7 +82,9 @@ class Lease:
     the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
     the target of a redirect gets those of the redirect. `parent` is the URL of the page that linked
     to it first, None for a seed. With an ordering that learns, `score` is the log-odds at the time
-    of the lease, without falls, and `reasons` what each feature adds to it (`Belief.reasons`).
+    of the lease, without falls, and `reasons` what each feature adds to it (`Belief.reasons`). Then
+    a URL can be queued before its registered domain is full: `is_beyond_cap` says that it must not
+    be fetched; the caller settles it as `DOMAIN_FULL`.
     """
 
     fingerprint: int
@@ -87,6 +97,7 @@ class Lease:
     inlinks: tuple[str, ...] = ()
     parent: str | None = None
     reasons: str | None = None
+    is_beyond_cap: bool = False
 
 
 class Visit(NamedTuple):

@@ -165,6 +165,11 @@ class EvidenceRows:
         """Delete the evidence of URLs that left the queue."""
         self._many("DELETE FROM evidence WHERE url = ?", [(url,) for url in urls])
 
+    def slots(self, domain: str) -> tuple[int, int]:
+        """Return the slots of a registered domain that are taken, and its relevant pages."""
+        row = self._sql("SELECT taken, relevant FROM hosts WHERE host = ?", (domain,)).fetchone()
+        return (0, 0) if row is None else tuple(row)
+
     def set_scores(self, scores: Iterable[tuple[float, int]]) -> None:
         """Store new scores of queued URLs: pairs of a score and an id."""
         self._many("UPDATE urls SET score = ? WHERE id = ?", scores)

@@ -14,13 +14,13 @@ from typing import Final, NamedTuple
 
 from crawler.frontier.base import FIRST_SCORE, Link
 from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
-from crawler.frontier.slots import fallen, least_expected, unfallen
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.slots import are_full, fallen, least_expected, level_of, unfallen
 from crawler.frontier.word_tallies import WordTallies
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
 from crawler.strategies.focus.goal import (
     MOST_WORDS,
-    RELEVANT,
     SERVERS,
     WORDS,
     rank_for_servers,
@@ -39,6 +39,9 @@ LEAST_CHANGE: Final = 0.2
 
 MOST_TRIED: Final = 16
 """The most URLs that are scored anew to find the one that is fetched next."""
+
+MOST_FALLS: Final = 256
+"""So many URLs of crowded domains may fall before the next fetch besides."""
 
 FIRST_CHECKPOINT: Final = 1000
 """The pages with a label before the first sweep."""
@@ -67,11 +70,16 @@ class Rescored(NamedTuple):
 
 
 class Odds(NamedTuple):
-    """The log-odds of a queued URL now, and its score in the queue that follows from them."""
+    """The log-odds of a queued URL now, and its score in the queue that follows from them.
+
+    `falls` are those of its score, `is_beyond_cap` says that its domain is full.
+    """
 
     url: ScoredUrl
     odds: float
     score: float
+    falls: int
+    is_beyond_cap: bool
 
 
 class LinkingPage(NamedTuple):
@@ -102,24 +110,17 @@ def _sum(first: Links, second: Links) -> Links:
 class Learner:
     """Scores URLs by the evidence, and learns from pages."""
 
-    def __init__(
-        self,
-        rows: EvidenceRows,
-        prior: Prior,
-        doubts_up_to: float | None,
-        goal: str = RELEVANT,
-        *,
-        expects_seeds: bool = False,
-    ) -> None:
-        """Continue with what the run's database holds; `goal` is what the crawl seeks.
+    def __init__(self, rows: EvidenceRows, prior: Prior, rules: FrontierRules) -> None:
+        """Continue with what the run's database holds.
 
-        With `expects_seeds` a seed, and the target of its redirect, is always expected in the
-        language: somebody chose it. Otherwise its score is that of any URL.
+        Where only expected URLs are leased, a seed, and the target of its redirect, is always
+        expected in the language: somebody chose it. Otherwise its score is that of any URL.
         """
-        self._goal = goal
-        self._expects_seeds = expects_seeds and doubts_up_to is not None
+        self._goal = rules.goal
+        self._domain_cap = rules.domain_cap
+        self._expects_seeds = rules.is_expected_only
         self._rows = rows
-        self._doubts_up_to = doubts_up_to
+        self._doubts_up_to = rules.doubts_up_to
         self._prior = prior
         self._tallies: OrderedDict[str, tuple[int, int]] = OrderedDict()
         self._places: dict[str, tuple[int, ...]] = {}
@@ -233,10 +234,17 @@ class Learner:
         found = self.url(url)
         if found is None:
             return None
+        falls, is_beyond_cap = found.falls, False
+        if self._domain_cap:
+            # The URL falls as often as a new one of its domain would.
+            taken, relevant = self._rows.slots(units_of(found.url)[0])
+            falls = max(falls, level_of(self._domain_cap, taken))
+            is_beyond_cap = are_full(self._domain_cap, taken, relevant)
         standing = self._standing(found)
         odds = self._belief.scores([standing])
         rank = self._ranked(odds, [found.url], [standing])[0]
-        return Odds(found, odds[0], self._score(found, rank))
+        score = self._score(found._replace(falls=falls), rank)
+        return Odds(found, odds[0], score, falls, is_beyond_cap)
 
     def reasons(self, url: ScoredUrl) -> str:
         """Return what each feature adds to the log-odds of a URL, as one short text."""
@@ -258,9 +266,14 @@ class Learner:
         """Return the fingerprints of a host's own links from relevant pages, scored above that."""
         return self._rows.linked_by_relevant(host, above)
 
-    def set_score(self, url: int, score: float) -> None:
-        """Store the score of a queued URL."""
-        self._rows.set_scores([(score, url)])
+    def lower(self, odds: Odds) -> bool:
+        """Store a score that fell; True if the URL fell because its domain is crowded now."""
+        url = odds.url
+        self._rows.set_scores([(odds.score, url.id)])
+        if odds.falls == url.falls:
+            return False
+        self._rows.add([(url.id, url.evidence, url.links, odds.falls)])
+        return True
 
     def fall(self, url: int, falls: int) -> None:
         """Store more falls of a queued URL."""

@@ -36,6 +36,7 @@ from crawler.frontier.doubt import Doubt
 from crawler.frontier.evidence_rows import EvidenceRows, Links
 from crawler.frontier.learning import (
     LEAST_CHANGE,
+    MOST_FALLS,
     MOST_TRIED,
     NO_PAGE,
     Learner,
@@ -96,13 +97,7 @@ class SqliteFrontier:
         self._learner: Learner | None = None
         if rules.prior is not None:
             rows = EvidenceRows(connection)
-            self._learner = Learner(
-                rows,
-                rules.prior,
-                rules.doubts_up_to,
-                rules.goal,
-                expects_seeds=rules.is_expected_only,
-            )
+            self._learner = Learner(rows, rules.prior, rules)
         self._admitter = Admitter(self._storage, rules, self._learner, self._queued_of)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
@@ -236,7 +231,9 @@ class SqliteFrontier:
             pick = Pick(host, pick.score, url_id)
         lease = self._storage.lease(pick.url_id)
         if odds is not None and self._learner is not None:
-            lease = replace(lease, score=odds.odds, reasons=self._learner.reasons(odds.url))
+            reasons = self._learner.reasons(odds.url)
+            is_beyond_cap = odds.is_beyond_cap
+            lease = replace(lease, score=odds.odds, reasons=reasons, is_beyond_cap=is_beyond_cap)
             self._learner.lease(odds.url)
         self._leased[lease.fingerprint] = pick
         return lease
@@ -246,7 +243,8 @@ class SqliteFrontier:
 
         With an ordering that learns, return its log-odds too.
         """
-        for is_last in (*[False] * (MOST_TRIED - 1), True):
+        tries, falls = MOST_TRIED, MOST_FALLS
+        while True:
             best = self._best()
             if best is None or self._doubt.hopes_for_better(best, now):
                 return None
@@ -254,15 +252,17 @@ class SqliteFrontier:
             if pick is None:
                 return None
             odds = None if self._learner is None else self._learner.odds(pick.url_id)
-            if self._learner is None or odds is None or is_last:
+            if self._learner is None or odds is None or tries == 1 or not falls:
                 return pick, odds
             if self._stands(self._learner, pick, odds.score):
                 return pick, odds
-            with self._storage.transaction():
-                self._learner.set_score(pick.url_id, odds.score)
+            with self._storage.transaction() as counts:
+                has_fallen = self._learner.lower(odds)
+                counts["lowered"] += has_fallen
+            tries -= not has_fallen
+            falls -= has_fallen
             self._count_moved(pick.host, pick.score, odds.score)
             self._selection.put(pick.host)
-        return None
 
     def _stands(self, learner: Learner, pick: Pick, score: float) -> bool:
         """Return True if a taken URL is still the best with the score that it has now."""

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TextIO
 from crawler.errors import RunFolderError
 from crawler.frontier.evidence_rows import LEARNS, EvidenceRows
 from crawler.frontier.learning import Learner
+from crawler.frontier.rules import FrontierRules
 from crawler.report.formatting import language_name, percent
 from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
@@ -159,9 +160,8 @@ def _found(connection: sqlite3.Connection, meta: dict[str, str], key: int) -> _F
     if meta.get("ordering") != LEARNS:
         return queued
     try:
-        learner = Learner(
-            EvidenceRows(connection), Prior.shipped(), DOUBTS_UP_TO, meta.get("goal") or RELEVANT
-        )
+        rules = FrontierRules(doubts_up_to=DOUBTS_UP_TO)
+        learner = Learner(EvidenceRows(connection), Prior.shipped(), rules)
     except (ValueError, TypeError) as error:
         raise RunFolderError(f"the weights of the run cannot be read: {error}") from error
     odds = learner.odds(row[0])

@@ -10,6 +10,7 @@ from crawler.frontier.learning import (
     FIRST_CHECKPOINT,
     HOST_QUEUE,
     LEAST_CHANGE,
+    MOST_FALLS,
     MOST_TRIED,
     SWEPT_A_PAGE,
 )
@@ -97,6 +98,7 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
             "swept_a_page": SWEPT_A_PAGE,
             "least_change": LEAST_CHANGE,
             "most_tried": MOST_TRIED,
+            "most_falls": MOST_FALLS,
             "most_counted": MOST_COUNTED,
             "first_checkpoint": FIRST_CHECKPOINT,
             **_sought(),

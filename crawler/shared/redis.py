@@ -267,7 +267,8 @@ class RedisFrontier(StoredCrawl):
             answer = self._call("next", seed=seed)
         if answer == "none":
             return None
-        key, url, host, tier, depth, redirects, retries, inlinks, parent, *reasons = answer
+        key, url, host, tier, depth, redirects, retries, inlinks, parent, *learned = answer
+        reasons, is_beyond_cap = learned or (None, "")
         self._held[int(key)] = _Held(host, f"{self._owner}:{self._calls}", parent or None)
         return Lease(
             int(key),
@@ -279,7 +280,8 @@ class RedisFrontier(StoredCrawl):
             int(retries),
             _grouped(inlinks.split()[:MAX_INLINKS]),
             parent or None,
-            *reasons,
+            reasons,
+            bool(is_beyond_cap),
         )
 
     def ready_at(self, now: float) -> float | None:

@@ -12,7 +12,7 @@ from scrapy.utils.asyncio import create_looping_call
 from crawler.clock import CrawlClock
 from crawler.crawl import Crawl
 from crawler.errors import StorageError
-from crawler.frontier.base import Lease, LeaseError
+from crawler.frontier.base import DOMAIN_FULL, Lease, LeaseError
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.request_meta import LEASE, LEASED_AT, ROBOTS, SLOT
@@ -136,8 +136,8 @@ class FrontierScheduler(BaseScheduler):
             self._tending.stop()
 
     def _request(self, lease: Lease) -> Request | None:
-        if self._crawl.blocking.blocks(lease.url):
-            self._refuse(lease, BLOCKED)
+        if lease.is_beyond_cap or self._crawl.blocking.blocks(lease.url):
+            self._refuse(lease, DOMAIN_FULL if lease.is_beyond_cap else BLOCKED)
             return None
         if not self._crawl.may_contact(lease.url):
             self._refuse(lease, "private_address")

@@ -99,7 +99,7 @@ class ObviousFrontier:
             return Admission.REJECTED
         if self.host_cap and self.slots.get(host, 0) >= self.host_cap:
             return Admission.HOST_FULL
-        if self._is_full(domain, self.domain_cap):
+        if self.is_full(domain, self.domain_cap):
             return Admission.DOMAIN_FULL
         directory = self.filter.directory_of(link.url)
         if self.directory_cap and self.slots.get(directory, 0) >= self.directory_cap:
@@ -109,7 +109,7 @@ class ObviousFrontier:
         self.known.append(Known(fallen, 0, redirects, depth))
         return Admission.STORED
 
-    def _is_full(self, holder: str, cap: int) -> bool:
+    def is_full(self, holder: str, cap: int) -> bool:
         taken, relevant = self.slots.get(f"of {holder}", 0), self.relevant.get(holder, 0)
         return bool(cap) and taken >= cap + 10 * relevant
 
@@ -128,7 +128,7 @@ class ObviousFrontier:
         if not self.address_cap:
             return Located.FETCH
         if not page.is_located:
-            if self._is_full(address, self.address_cap):
+            if self.is_full(address, self.address_cap):
                 return Located.FULL
             score = self._fallen(page.link.score, address, self.address_cap)
             page.is_located = True

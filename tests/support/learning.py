@@ -122,7 +122,7 @@ class ObviousLearner(ObviousFrontier):
             self.slots.get(host, 0) >= self.host_cap or queued >= 20 * self.host_cap
         ):
             return Admission.HOST_FULL
-        if self._is_full(domain, self.domain_cap):
+        if self.is_full(domain, self.domain_cap):
             return Admission.DOMAIN_FULL
         directory = self.filter.directory_of(link.url)
         if self.directory_cap and self.slots.get(directory, 0) >= self.directory_cap:
@@ -209,21 +209,28 @@ class ObviousLearner(ObviousFrontier):
     def next(self, now: float) -> str | None:
         if self.is_budget_leased():
             return None
-        for number in range(self.tried):
+        tries, falls = self.tried, 256
+        while True:
             ready = sorted(self.candidates(now), key=lambda k: (-k.link.score, k.order))
             if not ready:
                 return None
             best, *others = ready
+            known = self.learnt[best.link.url]
+            before, level = known.falls, self._falls(domain_of(best.host), self.domain_cap)
+            known.falls = max(before, level)
             score = self.score(best.link.url)
             rest = [k for k in self.known if k.is_queued and k.host == best.host and k is not best]
             rivals = [k.link.score for k in (*others, *rest)]
             is_worse = score < max(rivals) if rivals else score <= self._doubtful()
             has_fallen = is_worse and score <= best.link.score - self.least_change
-            if not has_fallen or number == self.tried - 1:
+            if not has_fallen or tries == 1 or not falls:
+                known.falls = before
                 self.lease(best.link.url)
                 return best.link.url
+            has_sunk = known.falls > before
+            self.lowered += has_sunk
+            tries, falls = tries - (not has_sunk), falls - has_sunk
             best.link = replace(best.link, score=score)
-        raise AssertionError
 
     def _doubtful(self) -> float:
         return 2.0**-30 if self.domain_cap or self.address_cap else 0.0

@@ -283,14 +283,20 @@ local function take()
   if is_budget_leased() then
     return
   end
-  for _ = 2, learning and config.most_tried or 1 do
+  local tries, falls = learning and config.most_tried - 1 or 0, config.most_falls
+  while tries > 0 and falls > 0 do
     if hopes_for_better() then
       return
     end
     local host, place = selection.take()
-    if not host or not learning.fell(host, place) then
+    if not host then
+      return
+    end
+    local has_moved, is_lower = learning.fell(host, place)
+    if not has_moved then
       return host, place
     end
+    tries, falls = tries - (is_lower and 0 or 1), falls - (is_lower and 1 or 0)
   end
   if not hopes_for_better() then
     return selection.take()
@@ -321,13 +327,14 @@ function commands.next()
   if is_promising(row[TIER]) then
     redis_call('SADD', P .. 'hopes', host)
   end
-  local tier, reasons = row[TIER], nil
+  local tier, reasons, is_beyond_cap = row[TIER], nil, nil
   if learning then
-    tier, reasons = learning.explained(row, host)
+    tier, reasons, is_beyond_cap = learning.explained(row, host)
   end
   return {
     fp, row[URL], host, tier, tostring(row[DEPTH]), tostring(row[REDIRECTS]),
     tostring(row[RETRIES]), table.concat(languages, ' '), row[PARENT], reasons,
+    is_beyond_cap,
   }
 end
 

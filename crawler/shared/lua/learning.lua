@@ -463,9 +463,22 @@ end
 
 --@ next+learns
 
--- Scores a taken URL anew. Returns true if it is not the best any more; it is then queued again.
+-- Lets a URL fall as often as a new one of its domain would. Returns true if the domain is full, and
+-- true if the URL fell more often than before.
+local function fall_with_domain(row, host)
+  local domain = string.sub(host, -row[DOMAIN])
+  local taken, earned = slots_taken({ domain }, config.domain_cap)
+  local before, level = row[FALLS], level_at(config.domain_cap, taken[domain] or 0)
+  row[FALLS] = math.max(before, level)
+  local is_full = (taken[domain] or 0) >= most_slots(config.domain_cap, earned[domain] or 0)
+  return is_full, row[FALLS] > before
+end
+
+-- Scores a taken URL anew. Returns true if it is not the best any more; it is then queued again. Returns
+-- true besides if it fell because its domain is crowded now.
 function learning.fell(host, place)
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', string.sub(place, 16)))
+  local _, is_lower = fall_with_domain(row, host)
   local tier = tier_of(row, host)
   local now_tier, others = tonumber(tier), tonumber(selection.best())
   -- A long queue is not scored anew as a whole, so the next of the same host may be better.
@@ -483,18 +496,20 @@ function learning.fell(host, place)
     goal.note(host, row[TIER], tier)
   end
   row[TIER] = now_tier
+  count('lowered', is_lower and 1 or 0)
   redis_call('HSET', P .. 'urls', string.sub(place, 16), packed(row, languages))
   redis_call('ZADD', P .. 'queue:' .. host, tier, place)
   selection.refresh({ host })
-  return true
+  return true, is_lower
 end
 
--- Returns minus the log-odds of a URL, as text, and their reasons.
+-- Returns minus the log-odds of a URL, as text, their reasons, and '1' if its domain is full.
 function learning.explained(row, host)
+  local is_full = fall_with_domain(row, host)
   local tier, features = odds_of(row, host)
   local reasons = {}
   for i = 1, FEATURES do
     reasons[i] = string.format('%.3g', features[i] * belief.mean[i])
   end
-  return in_full(tier), table.concat(reasons, ' ')
+  return in_full(tier), table.concat(reasons, ' '), is_full and '1' or ''
 end

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from crawler.domains import domain_of
 from crawler.frontier.base import (
     PAGE,
     REDIRECT,
@@ -130,6 +131,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.patience = patience
         self.doubted_since: float | None = None
         self.leases: list[Lease] = []
+        self.hosts: set[str] = set()
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance, half_life=half_life)
         lifts = lifts and draw is Draw.FIRST
@@ -197,6 +199,14 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def seed(self, links: list[Link]) -> None:
         assert self.frontier.seed(links, self.now) == self.model.seed(links)
+        self.note_hosts()
+
+    def note_hosts(self) -> None:
+        """A host that had a URL is known later too; so is a host with the name of a domain."""
+        for known in self.model.known:
+            self.hosts.add(known.host)
+            if self.model.domain_cap:
+                self.hosts.add(domain_of(known.host))
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 7.0]))
     def wait(self, seconds: float) -> None:
@@ -249,6 +259,7 @@ class FrontierMachine(RuleBasedStateMachine):
         expected = self.model.admit(lease.url, record, links, self.now)
         assert self.frontier.admit(lease, record, links, now=self.now) == expected
         self.contacts[lease.host] = self.now
+        self.note_hosts()
         with pytest.raises(LeaseError):
             self.frontier.admit(lease, record, now=self.now)
 
@@ -299,7 +310,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.open()
         for known in self.model.known:
             known.is_leased, known.address = False, ""
-        for host in {k.host for k in self.model.known}:
+        for host in self.hosts:
             rests_until = self.now + self.model.delay_s
             self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
 

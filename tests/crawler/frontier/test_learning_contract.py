@@ -275,6 +275,19 @@ def test_a_full_domain_takes_no_more(tmp_path: Path, new_frontier: Opener) -> No
     assert frontier.seed([link("c.a.de/")], 0.0) == [Admission.DOMAIN_FULL]
 
 
+def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, domain_cap=20)
+    farm = [link(f"h{n}.farm.de/", 9.0) for n in range(40)]
+    frontier.seed([*farm, *[link(f"x{n}.com/", 0.5) for n in range(5)]], 0.0)
+    for _ in range(2):  # a tenth of the cap has no fall
+        assert settled(frontier, "en").host.endswith("farm.de")
+    urls = [settled(frontier, None) for _ in range(43)]
+    assert {lease.url for lease in urls[:5]} == {f"http://x{n}.com/" for n in range(5)}
+    assert [lease.is_beyond_cap for lease in urls[5:]] == [False] * 18 + [True] * 20
+
+
 def test_a_fall_for_an_address_stays_when_the_url_is_scored_anew(
     tmp_path: Path, new_frontier: Opener
 ) -> None:

@@ -1,11 +1,10 @@
 """The frontier that learns, step by step against one that looks at everything."""
 
 from dataclasses import replace
-from random import Random
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, precondition, rule
+from hypothesis.stateful import initialize
 
 from crawler.domains import domain_of
 from crawler.frontier.base import Link
@@ -14,10 +13,7 @@ from crawler.strategies.filters import make_filter
 from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.orderings import Draw
 from tests.crawler.frontier.test_frontier_contract import (
-    CANONICALS,
-    LINKS,
     META,
-    OUTCOMES,
     FrontierMachine,
 )
 from tests.support.learning import PRIOR, ObviousLearner
@@ -69,32 +65,8 @@ class LearningMachine(FrontierMachine):
         for lease in self.leases[before:]:
             told = lease.score, lease.reasons
             assert told == self.model.explained(lease.url)
-
-    def seed(self, links: list[Link]) -> None:
-        super().seed(links)
-        self.note_hosts()
-
-    @precondition(lambda self: self.leases)
-    @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS)
-    def settle(
-        self, which: Random, kind: str, links: list[Link], canonical: str | None = None
-    ) -> None:
-        super().settle(which=which, kind=kind, links=links, canonical=canonical)
-        self.note_hosts()
-
-    def note_hosts(self) -> None:
-        """A host that had a URL is known later too; so is a host with the name of a domain."""
-        for known in self.model.known:
-            self.hosts.add(known.host)
-            if self.model.domain_cap:
-                self.hosts.add(domain_of(known.host))
-
-    @rule()
-    def die_and_come_back(self) -> None:
-        super().die_and_come_back()
-        for host in self.hosts:
-            rests_until = self.now + self.model.delay_s
-            self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
+            domain = domain_of(lease.host)
+            assert lease.is_beyond_cap == self.model.is_full(domain, self.model.domain_cap)
 
 
 TestLearningMachine = LearningMachine.TestCase
