@@ -45,10 +45,9 @@ def are_full(cap: int, taken: int, relevant: int) -> bool:
 def level_of(cap: int, taken: int) -> int:
     """Return the number of falls of the next URL of a domain or an address.
 
-    It is 0 for the first tenth of the cap, then 1. It grows by 1 when `taken` doubles. `taken` is
-    below 0 if a redirect gave back the slot of its last address, which another address had given.
+    It is 0 for the first tenth of the cap, then 1. It grows by 1 when `taken` doubles.
     """
-    return (max(0, taken) // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
+    return (taken // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
 
 
 def holder_of(address: str) -> str:

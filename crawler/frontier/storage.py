@@ -498,8 +498,12 @@ class Storage:
             self.store_hosts([row])
 
     def free_wide_slots(self, holder: str, number: int) -> None:
-        """Give back a number of slots of a domain or an address."""
-        self._sql("UPDATE hosts SET taken = taken - ? WHERE host = ?", (number, holder))
+        """Give back a number of slots of a domain or an address, at most those that are taken.
+
+        A redirect gives back the slot of its last address, which another address may have given.
+        """
+        statement = "UPDATE hosts SET taken = max(0, taken - ?) WHERE host = ?"
+        self._sql(statement, (number, holder))
 
     def count_relevant(self, holders: Sequence[str]) -> None:
         """Count a relevant page for domains and addresses that have given slots."""

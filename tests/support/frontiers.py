@@ -192,7 +192,7 @@ class ObviousFrontier:
         if record.outcome in FORWARDING:
             self._change_slots(url, -1)
             if page.address:
-                self._change(f"of {page.address}", -1)
+                self._change(f"of {page.address}", -min(1, self.slots[f"of {page.address}"]))
         if record.is_download and record.is_relevant:
             for holder in (domain_of(page.host), page.address):
                 self.relevant[holder] = self.relevant.get(holder, 0) + 1

@@ -67,8 +67,10 @@ function commands.admit()
     and learning.take_slot(host, record.is_visited)
   if record.is_redirect == 1 then
     free_slots(host, 1, config.directory_cap > 0 and { directory } or {})
-    if arguments.address ~= '' then
-      redis_call('HINCRBY', P .. 'taken', arguments.address, -1)
+    -- Another address may have given the slot of its last address.
+    local address = arguments.address
+    if address ~= '' and redis_call('HINCRBY', P .. 'taken', address, -1) < 0 then
+      redis_call('HSET', P .. 'taken', address, 0)
     end
   end
   if record.is_download == 1 and record.is_relevant == 1 then

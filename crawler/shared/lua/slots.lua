@@ -25,8 +25,7 @@ local function level_at(cap, taken)
     return 0, math.huge
   end
   local free = math.max(1, math.floor(cap / config.free_share))
-  -- A redirect gives back the slot of its last address, which another address may have given.
-  local _, level = math.frexp(math.floor(math.max(0, taken) / free))
+  local _, level = math.frexp(math.floor(taken / free))
   return level, free * 2 ^ level
 end
 

@@ -17,7 +17,7 @@ def test_the_slots_end_at_the_cap_and_ten_more_for_each_relevant_page() -> None:
 
 def test_the_level_grows_when_the_slots_double_after_the_first_tenth() -> None:
     assert [level_of(1000, n) for n in (0, 99, 100, 199, 200, 399, 400)] == [0, 0, 1, 1, 2, 2, 3]
-    assert [level_of(3, n) for n in range(-2, 5)] == [0, 0, 0, 1, 2, 2, 3]
+    assert [level_of(3, n) for n in range(5)] == [0, 1, 2, 2, 3]
     assert level_of(0, 10**9) == 0
 
 
