@@ -271,5 +271,5 @@ def test_a_crawl_that_fetched_nothing_says_so(tmp_path: Path) -> None:
         DOWNLOAD_DELAY=0,
     )
     assert done.returncode != 0
-    assert "no page could be fetched" in done.stderr
+    assert "no page was fetched" in done.stderr
     assert summary(tmp_path)["outcomes"] == {"dns": 1}
