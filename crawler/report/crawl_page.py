@@ -15,7 +15,7 @@ from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
 from crawler.report.harvest import Summary, summarise, write_summary
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
-from crawler.report.sought import seeks, sought_rows
+from crawler.report.sought import seeks, sought_figures
 from crawler.report.table import Table
 from crawler.report.templates import render
 from crawler.run_reader import reading
@@ -83,7 +83,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pages per second", number(summary.pages_per_second)),
         ("downloaded", size(summary.bytes)),
         ("finish reason", finish(summary)),
-        *sought_rows(summary.goal, summary.lang),
+        *sought_figures(summary.goal, summary.lang),
         *calibration_rows(summary),
         *corpus_rows(summary),
         *change_rows(summary),

@@ -104,7 +104,14 @@ def sought_rows(sought: Sought | None, lang: str) -> list[tuple[str, str]]:
     """
     if sought is None:
         return []
-    rows = [("sought first", seeks(sought.goal, lang))]
+    return [("sought first", seeks(sought.goal, lang)), *sought_figures(sought, lang)]
+
+
+def sought_figures(sought: Sought | None, lang: str) -> list[tuple[str, str]]:
+    """Return name and figure of what was sought, where no other row has it."""
+    if sought is None:
+        return []
+    rows = list[tuple[str, str]]()
     if sought.goal == SERVERS:
         rows.append((f"servers with a page in {language_name(lang)}", f"{sought.servers:,}"))
     if sought.goal == COVERAGE:

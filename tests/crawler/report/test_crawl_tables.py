@@ -8,7 +8,9 @@ from crawler.report.crawl_tables import print_summary, shares
 from crawler.report.formatting import duration, printable, size
 from crawler.report.harvest import summarise
 from crawler.report.printer import Printer
+from crawler.report.sought import Sought, sought_figures
 from crawler.report.table import Table
+from crawler.strategies.focus.goal import GOALS
 from tests.support.report_run import Row, make_run
 
 
@@ -97,3 +99,15 @@ def test_units_suit_the_amount() -> None:
     ]
     assert [size(n) for n in (0, 999, 1000, 5_250_000_000)] == ["0 B", "999 B", "1.0 kB", "5.2 GB"]
     assert printable("a\x1b[31mb\n\u202ec") == "a?[31mb??c"
+
+
+def test_a_figure_of_the_report_is_a_number_and_not_what_was_sought() -> None:
+    names = {
+        goal: [name for name, _ in sought_figures(Sought(goal, 3, None), "de")] for goal in GOALS
+    }
+    assert names == {
+        "relevant": [],
+        "words": [],
+        "servers": ["servers with a page in German"],
+        "coverage": ["coverage, estimated", "relevant pages expected in the queue"],
+    }
