@@ -43,19 +43,16 @@ FIRST_SCORE: Final = 2048.0
 Orderings give lower scores. A frontier that learns keeps such a score.
 """
 
-REFUSED = frozenset(
-    {
-        *("robots", "robots_unreachable", "private_address", "blocked"),
-        *("address_full", "domain_full"),
-    }
-)
-"""The outcomes of URLs that were not fetched, because a rule forbids it."""
-
 ADDRESS_FULL = "address_full"
 """The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
 
 DOMAIN_FULL = "domain_full"
 """The outcome of a URL that was queued before its domain was full; it was not fetched."""
+
+REFUSED = frozenset(
+    {"robots", "robots_unreachable", "private_address", "blocked", ADDRESS_FULL, DOMAIN_FULL}
+)
+"""The outcomes of URLs that were not fetched, because a rule forbids it."""
 
 MAX_INLINKS = 10
 """The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
