@@ -303,6 +303,8 @@ class Visitor:
 
     def with_evidence(self, links: Sequence[Link]) -> list[Link]:
         """Return links that have a score already, with evidence for an ordering that learns."""
+        if not isinstance(self._ordering, Focus):
+            return list(links)
         known = self._score([link.url for link in links], SEED)
         return [replace(one, evidence=of.evidence) for one, of in zip(links, known, strict=True)]
 
