@@ -97,17 +97,27 @@ class ObviousFrontier:
                 return Admission.SEEN
         if not is_welcome(link):
             return Admission.REJECTED
-        if self.host_cap and self.slots.get(host, 0) >= self.host_cap:
-            return Admission.HOST_FULL
-        if self.is_full(domain, self.domain_cap):
-            return Admission.DOMAIN_FULL
-        directory = self.filter.directory_of(link.url)
-        if self.directory_cap and self.slots.get(directory, 0) >= self.directory_cap:
-            return Admission.DIRECTORY_FULL
+        full = self._full(link.url)
+        if full is not None:
+            return full
         self._change_slots(link.url, 1)
         self.lowered += fallen.score < link.score
         self.known.append(Known(fallen, 0, redirects, depth))
         return Admission.STORED
+
+    def _full(self, url: str) -> Admission | None:
+        """Return which cap refuses a URL, None if none does."""
+        host, directory = host_of(url), self.filter.directory_of(url)
+        if self.host_cap and self._is_host_full(host):
+            return Admission.HOST_FULL
+        if self.is_full(domain_of(host), self.domain_cap):
+            return Admission.DOMAIN_FULL
+        if self.directory_cap and self.slots.get(directory, 0) >= self.directory_cap:
+            return Admission.DIRECTORY_FULL
+        return None
+
+    def _is_host_full(self, host: str) -> bool:
+        return self.slots.get(host, 0) >= self.host_cap
 
     def is_full(self, holder: str, cap: int) -> bool:
         taken, relevant = self.slots.get(f"of {holder}", 0), self.relevant.get(holder, 0)

@@ -112,27 +112,23 @@ class ObviousLearner(ObviousFrontier):
     def _admit_link(
         self, link: Link, redirects: int, depth: int, is_welcome: Callable[[Link], bool]
     ) -> Admission:
-        host, domain = host_of(link.url), domain_of(host_of(link.url))
         if any(known.link.url == link.url for known in self.known):
             return Admission.SEEN
         if not is_welcome(link):
             return Admission.REJECTED
-        queued = sum(k.is_queued and k.host == host for k in self.known)
-        if self.host_cap and (
-            self.slots.get(host, 0) >= self.host_cap or queued >= 20 * self.host_cap
-        ):
-            return Admission.HOST_FULL
-        if self.is_full(domain, self.domain_cap):
-            return Admission.DOMAIN_FULL
-        directory = self.filter.directory_of(link.url)
-        if self.directory_cap and self.slots.get(directory, 0) >= self.directory_cap:
-            return Admission.DIRECTORY_FULL
+        full = self._full(link.url)
+        if full is not None:
+            return full
         self._change_slots(link.url, 1)
-        falls = self._falls(domain, self.domain_cap)
+        falls = self._falls(domain_of(host_of(link.url)), self.domain_cap)
         self.learnt[link.url] = Learnt(self.found[link.url], self._links_of(link.url), falls)
         self.lowered += falls > 0
         self.known.append(Known(Link(link.url, self.score(link.url)), 0, redirects, depth))
         return Admission.STORED
+
+    def _is_host_full(self, host: str) -> bool:
+        queued = sum(k.is_queued and k.host == host for k in self.known)
+        return super()._is_host_full(host) or queued >= 20 * self.host_cap
 
     def _falls(self, holder: str, cap: int) -> int:
         level, bound = 0, cap // 10 or 1

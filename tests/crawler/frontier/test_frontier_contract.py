@@ -3,6 +3,7 @@
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -376,24 +377,30 @@ def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteF
     return SqliteFrontier(run.connection, FrontierRules(**rules), now=now)
 
 
-@pytest.fixture(params=["sqlite", "redis"])
-def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
-    if request.param == "sqlite":
-        yield new_sqlite_frontier
-        return
-    server: RedisServer = request.getfixturevalue("redis_server")
+@contextmanager
+def redis_frontiers(server: RedisServer, **given: Any) -> Iterator[Opener]:
+    """Give an opener of frontiers on a server, with some rules given; close them at the end."""
     opened: dict[Path, RedisFrontier] = {}
 
     def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> RedisFrontier:
         if folder in opened:
             opened[folder].close()
-        client = connect(server.url)
-        opened[folder] = RedisFrontier(client, str(folder), FrontierRules(**rules), now=now)
+        client, all_rules = connect(server.url), FrontierRules(**(given | rules))
+        opened[folder] = RedisFrontier(client, str(folder), all_rules, now=now)
         return opened[folder]
 
     yield new_redis_frontier
     for frontier in opened.values():
         frontier.close()
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
+    if request.param == "sqlite":
+        yield new_sqlite_frontier
+        return
+    with redis_frontiers(request.getfixturevalue("redis_server")) as opener:
+        yield opener
 
 
 def page(language: str = "de") -> Record:

@@ -30,17 +30,15 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.page_text import NewText, PageText
 from crawler.report.closing import hidden_links
 from crawler.run import open_run
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import connect
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.focus.odds import probability_of
-from tests.crawler.frontier.test_frontier_contract import META, lease_now, page
+from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, redis_frontiers
 from tests.support.crawls import rows
 from tests.support.learning import PRIOR
-from tests.support.redisserver import RedisServer
 
 FOCUS = META | {"ordering": "focus"}
+LEARNS: dict[str, Any] = {"prior": PRIOR, "doubts_up_to": 0.0}
 
 
 Opener = Callable[..., Frontier]
@@ -50,8 +48,7 @@ Opener = Callable[..., Frontier]
 def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
     run = open_run(folder, FOCUS | {"host_cap": rules.get("host_cap", 10)}, 0.0)
     assert run.connection.execute("SELECT * FROM set_aside").fetchall() == []
-    all_rules: dict[str, Any] = {"prior": PRIOR, "doubts_up_to": 0.0} | rules
-    return SqliteFrontier(run.connection, FrontierRules(**all_rules), now=now)
+    return SqliteFrontier(run.connection, FrontierRules(**(LEARNS | rules)), now=now)
 
 
 @pytest.fixture(params=["sqlite", "redis"])
@@ -60,21 +57,8 @@ def new_frontier(request: pytest.FixtureRequest) -> Iterator[Opener]:
     if request.param == "sqlite":
         yield new_sqlite_frontier
         return
-    server: RedisServer = request.getfixturevalue("redis_server")
-    opened: dict[Path, RedisFrontier] = {}
-
-    def new_redis_frontier(folder: Path, now: float = 0.0, **rules: Any) -> RedisFrontier:
-        if folder in opened:
-            opened[folder].close()
-        all_rules: dict[str, Any] = {"prior": PRIOR, "doubts_up_to": 0.0} | rules
-        opened[folder] = RedisFrontier(
-            connect(server.url), str(folder), FrontierRules(**all_rules), now=now
-        )
-        return opened[folder]
-
-    yield new_redis_frontier
-    for frontier in opened.values():
-        frontier.close()
+    with redis_frontiers(request.getfixturevalue("redis_server"), **LEARNS) as opener:
+        yield opener
 
 
 def link(url: str, named: float = 0.0, **facts: float) -> Link:
