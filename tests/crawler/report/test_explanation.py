@@ -8,11 +8,19 @@ from pathlib import Path
 import pytest
 
 from crawler.errors import RunFolderError
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.sqlite import SqliteFrontier
 from crawler.report.explanation import explain
-from crawler.run import connect
+from crawler.run import connect, open_run
 from crawler.strategies.focus.belief import Prior
 from crawler.url import fingerprint
-from tests.crawler.frontier.test_learning_contract import link, new_sqlite_frontier, settled
+from tests.crawler.frontier.test_learning_contract import (
+    FOCUS,
+    LEARNS,
+    link,
+    new_sqlite_frontier,
+    settled,
+)
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
 
@@ -20,12 +28,16 @@ from tests.support.report_run import Row, make_run
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """A run with three pages of a.de, of which two are German, and two queued URLs."""
-    frontier = new_sqlite_frontier(tmp_path / "run", prior=Prior.shipped())
-    frontier.seed([link("a.de/x/1", 7.0)], 0.0)
-    settled(frontier, "de", link("a.de/x/2", 6.0), link("b.com/", -5.0))
-    settled(frontier, "en", link("sub.a.de/x/3", 6.0, declared=1.0))
-    settled(frontier, "de", link("c.com/", -7.0), link("a.de/x/4", -8.0))
-    return tmp_path / "run"
+    folder = tmp_path / "run"
+    # Closed here: a connection that is closed later, when memory is collected, changes the file.
+    with closing(open_run(folder, FOCUS | {"host_cap": 10}, 0.0).connection) as connection:
+        rules = FrontierRules(**LEARNS | {"prior": Prior.shipped()})
+        frontier = SqliteFrontier(connection, rules, now=0.0)
+        frontier.seed([link("a.de/x/1", 7.0)], 0.0)
+        settled(frontier, "de", link("a.de/x/2", 6.0), link("b.com/", -5.0))
+        settled(frontier, "en", link("sub.a.de/x/3", 6.0, declared=1.0))
+        settled(frontier, "de", link("c.com/", -7.0), link("a.de/x/4", -8.0))
+    return folder
 
 
 def test_a_page_has_its_parts_and_the_records_of_its_units_before_it(run: Path) -> None:
