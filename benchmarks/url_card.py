@@ -89,21 +89,23 @@ def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
         f"{measured['urls']:,} URLs of {measured['sites']:,} unseen domains"
         f" ({measured['split']}), at most three of each. `macro`: the mean over languages beside"
         " the five with ten domains or more; `few`: over those with fewer. ECE: the expected"
-        " calibration error, where every language counts the same."
+        " calibration error: under the prior, whose shares the languages have; of all, where every"
+        " language counts the same; and the same of the two groups."
     )
     yield ""
-    yield "| prior | macro | few | the five | all URLs | ECE | ECE of macro | ECE of few |"
-    yield "|---|" + "---:|" * 7
+    errors = "ECE under the prior | of all | of macro | of few"
+    yield f"| prior | macro | few | the five | all URLs | {errors} |"
+    yield "|---|" + "---:|" * 8
     for prior in ("largest score", "uniform", "default", "web"):
         row = measured[prior]
         shares = [cell(row[key]) for key in ("macro", "small", "five", "right")]
-        kinds = ("reliability", "reliability_of_macro", "reliability_of_small")
-        errors = [cell(row[kind]["error"]) for kind in kinds]
-        yield f"| {prior} | {' | '.join([*shares, *errors])} |"
+        kinds = ("reliability_of_prior", "reliability", "reliability_of_macro")
+        told = [cell(row[kind]["error"]) for kind in (*kinds, "reliability_of_small")]
+        yield f"| {prior} | {' | '.join([*shares, *told])} |"
     yield ""
-    yield "| confidence, default prior | share of URLs | right |"
+    yield "| confidence, default prior | share of answers under the prior | right |"
     yield "|---:|---:|---:|"
-    for share, said, was in measured["default"]["reliability"]["bins"]:
+    for share, said, was in measured["default"]["reliability_of_prior"]["bins"]:
         yield f"| {cell(said)} | {cell(share)} | {cell(was)} |"
     yield ""
     row = measured["default"]

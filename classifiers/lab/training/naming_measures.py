@@ -74,6 +74,9 @@ def _figures(model: UrlModel, rows: Sequence[LabelledUrl], prior: Prior) -> dict
         "small": _mean(by_language, small),
         "languages_of_small": len(small),
         "five": _mean(by_language, FIVE),
+        "reliability_of_prior": _reliability(
+            is_right, confidences.astype(np.float64), _weighted(languages, prior)
+        ),
         "reliability": _reliability(is_right, confidences.astype(np.float64), _balanced(languages)),
         "reliability_of_macro": _reliability_of(is_right, confidences, languages, large),
         "reliability_of_small": _reliability_of(is_right, confidences, languages, small),
@@ -119,6 +122,14 @@ def _balanced(languages: npt.NDArray[np.str_]) -> Numbers:
     """Weights by which every language counts the same."""
     counts = Counter(languages.tolist())
     return np.array([1 / counts[code] for code in languages.tolist()])
+
+
+def _weighted(languages: npt.NDArray[np.str_], prior: Prior) -> Numbers:
+    """Weights by which the languages are as frequent as in a prior, that of the confidences."""
+    present = sorted(set(languages.tolist()))
+    shares = dict(zip(present, np.exp(prior.log_of(present)).tolist(), strict=True))
+    frequencies = np.array([shares[code] for code in languages.tolist()])
+    return frequencies * _balanced(languages)
 
 
 def _reliability_of(

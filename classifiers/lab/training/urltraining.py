@@ -48,6 +48,8 @@ FILTER_LISTS: Final = frozenset(
 
 _NAME_SCALE: Final = 0.2
 """Factor of the scores of made-up names, which are features; a smaller one trusts them less."""
+_LARGE: Final = 2_000
+"""URLs from which a language can do without those of domains that are mostly in another one."""
 _NONE: Final = -2
 """No part: everything is learned."""
 _OTHER_NAMES: Final = 0.3
@@ -98,16 +100,44 @@ def is_reliable(row: LabelledUrl) -> bool:
 
 def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
     """At most `limit` URLs of each registered domain and language, chosen by their hash."""
-    domain = domain_reader()
-    groups: dict[tuple[str, str], list[LabelledUrl]] = defaultdict(list)
-    for row in rows:
-        groups[domain(row.url), row.language].append(row)
     kept: list[LabelledUrl] = []
-    for group in groups.values():
-        if len(group) > limit:
-            group.sort(key=lambda row: stable_share(row.url, seed, "cap"))
-        kept += group[:limit]
+    for groups in _by_domain(rows).values():
+        for group in groups.values():
+            kept += _some(group, limit, seed)
     return sorted(kept)
+
+
+def in_proportion(rows: Sequence[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
+    """As `capped`, but a large language keeps its share of a domain that is mostly in another one.
+
+    Of a domain with 2,000 English and 40 Chinese URLs 20 English and one Chinese are learned, since
+    20 of each would make its name Chinese. Small languages need all the URLs that they have.
+    """
+    counts = Counter(row.language for row in rows)
+    kept: list[LabelledUrl] = []
+    for groups in _by_domain(rows).values():
+        most = max(map(len, groups.values()))
+        for code, group in groups.items():
+            is_scaled = most > limit and counts[code] >= _LARGE
+            size = max(1, round(limit * len(group) / most)) if is_scaled else limit
+            kept += _some(group, size, seed)
+    return sorted(kept)
+
+
+def _by_domain(rows: Iterable[LabelledUrl]) -> dict[str, dict[str, list[LabelledUrl]]]:
+    """The rows of each registered domain and language."""
+    domain = domain_reader()
+    groups: dict[str, dict[str, list[LabelledUrl]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        groups[domain(row.url)][row.language].append(row)
+    return groups
+
+
+def _some(group: list[LabelledUrl], size: int, seed: int) -> list[LabelledUrl]:
+    """At most `size` of some rows, chosen by the hash of the URL."""
+    if len(group) <= size:
+        return group
+    return sorted(group, key=lambda row: stable_share(row.url, seed, "cap"))[:size]
 
 
 @dataclass(frozen=True)
@@ -129,7 +159,7 @@ class _Data:
     def of(cls, rows: Sequence[LabelledUrl], options: Options) -> _Data:
         """What is learned from some rows; DatasetError if two languages have not enough."""
         reliable = list(filter(is_reliable, usable(rows)))
-        reliable = capped(reliable, options.max_per_domain, options.seed)
+        reliable = in_proportion(reliable, options.max_per_domain, options.seed)
         languages = _languages(reliable, options)
         chosen = [row for row in reliable if row.language in set(languages)]
         others = [row for row in reliable if row.language not in set(languages)]
@@ -232,11 +262,16 @@ def _bits(buckets: int) -> int:
 def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Floats | None:
     """Weights (n_buckets, n_listed) of classifiers of made-up names.
 
-    None if fewer than two of the languages have a word list.
+    Names of languages in one script are told from each other only, so that Cyrillic names say
+    nothing about Latin letters. None if no two of the languages have word lists in one script.
     """
-    listed = wordlists.listed(languages)
-    if len(listed) < 2:
-        return None
+    groups = wordlists.listed(languages)
+    machines = [_group_machines(group, bits, options) for group in groups]
+    return np.hstack(machines) if machines else None
+
+
+def _group_machines(listed: Sequence[str], bits: int, options: Options) -> Floats:
+    """The same for languages whose names are written in one script."""
     urls: list[str] = []
     columns, weights = [], []
     for at, code in enumerate(listed):
@@ -255,7 +290,8 @@ def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Flo
         options.penalty,
         options.seed,
     )
-    return machines * np.float32(_NAME_SCALE)
+    scaled: Floats = machines * np.float32(_NAME_SCALE)
+    return scaled
 
 
 def _with_scores(features: Any, machines: Floats | None) -> Any:

@@ -40,6 +40,8 @@ ENCODINGS: Final[dict[str, tuple[str, ...]]] = {
 }
 """Legacy encodings in which paths of a language are still written."""
 
+_SHARED_SCRIPTS: Final = ("Latn", "Cyrl", "Arab")
+"""Scripts of several languages with word lists; in others the letters tell the language."""
 _CODES: Final = {"no": "nb", "tl": "fil", "hr": "sh", "bs": "sh"}
 """Languages with another code in wordfreq."""
 _EVENNESS: Final = 0.5
@@ -62,9 +64,10 @@ def names(language: str, n_names: int, seed: int) -> list[str]:
 
     The language must be one of `listed`.
     """
-    words, shares = _listed_words(language)
+    is_latin = "Latn" in scripts(language)
+    words, shares = _listed_words(language) if is_latin else _words(language)
     chance = np.random.default_rng([seed, *language.encode()])
-    is_plain = chance.random(len(words)) < _ASCII
+    is_plain = (chance.random(len(words)) < _ASCII) & is_latin
     spelled = [
         plain(word, language) if ascii_ else word
         for word, ascii_ in zip(words, is_plain, strict=True)
@@ -82,8 +85,11 @@ def names(language: str, n_names: int, seed: int) -> list[str]:
 
 
 def towns(language: str, n_names: int, seed: int) -> list[str]:
-    """At most `n_names` towns in countries of the language, as URLs without a domain."""
-    countries = tlds_of(language)
+    """At most `n_names` towns in countries of the language, as URLs without a domain.
+
+    None of a language that is not written in Latin letters, as the names are.
+    """
+    countries = tlds_of(language) if "Latn" in scripts(language) else frozenset()
     found = set()
     for city in _cities():
         if city["countrycode"].lower() in countries:
@@ -131,14 +137,18 @@ def plain(word: str, language: str) -> str:
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
-def listed(languages: Sequence[str]) -> list[str]:
-    """Those of the languages that have a word list and are written in Latin letters."""
+def listed(languages: Sequence[str]) -> list[list[str]]:
+    """Those of the languages that have a word list, by the script in which names are written.
+
+    Only scripts of two of them or more; a language that is also written in Latin letters is there.
+    """
     available = _wordfreq().available_languages("small")
-    return [
-        code
-        for code in languages
-        if _CODES.get(code, code) in available and "Latn" in scripts(code)
-    ]
+    groups: dict[str, list[str]] = {script: [] for script in _SHARED_SCRIPTS}
+    for code in languages:
+        script = next((each for each in _SHARED_SCRIPTS if each in scripts(code)), None)
+        if script and _CODES.get(code, code) in available:
+            groups[script].append(code)
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def are_installed() -> bool:

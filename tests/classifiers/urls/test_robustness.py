@@ -241,16 +241,11 @@ def test_one_odd_url_leaves_the_others_as_they_are(model: UrlModel) -> None:
         assert (scores_of(model, [odd, *urls])[1:] == alone).all()
 
 
-BULGARIAN = pytest.mark.xfail(
-    strict=True, reason="Bulgarian is learned from few paths, and its classifier says Yes louder"
-)
-
-
 @pytest.mark.parametrize(
     ("path", "language"),
     [
         ("новости/политика", "ru"),
-        pytest.param("Заглавная_страница", "ru", marks=BULGARIAN),
+        ("Заглавная_страница", "ru"),
         ("日本語/メインページ", "ja"),
         ("ニュース/カテゴリー", "ja"),
         ("หน้าหลัก", "th"),

@@ -1,4 +1,5 @@
 import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from classifiers.lab.training.urltraining import (
     Options,
     capped,
     fit,
+    in_proportion,
     is_reliable,
     matrix,
     usable,
@@ -99,6 +101,24 @@ def test_a_domain_adds_no_more_than_the_cap_and_always_the_same_urls() -> None:
     kept = capped(data, 7)
     assert len(kept) == 7
     assert kept == capped(data[::-1], 7)
+
+
+def test_a_large_language_keeps_its_share_of_a_domain_that_is_mostly_in_another() -> None:
+    def urls(host: str, language: str, number: int) -> list[LabelledUrl]:
+        return [
+            LabelledUrl(f"http://{host}/{language}{n}", language, "k", "s") for n in range(number)
+        ]
+
+    elsewhere = [row for n in range(200) for row in urls(f"a{n}.cn", "zh", 10)]
+    shared = [*urls("b.io", "en", 400), *urls("b.io", "zh", 40), *urls("b.io", "gl", 40)]
+    few = [*urls("c.io", "en", 15), *urls("c.io", "zh", 4)]
+    kept = in_proportion([*elsewhere, *shared, *few], 20)
+    counts = Counter((row.url.split("/")[2], row.language) for row in kept)
+    assert counts["b.io", "en"] == 20
+    assert counts["b.io", "zh"] == 2
+    assert counts["b.io", "gl"] == 20  # a small language needs all its URLs
+    assert counts["c.io", "zh"] == 4
+    assert kept == in_proportion([*few, *shared, *elsewhere][::-1], 20)
 
 
 def with_domains(rule: str) -> UrlModel:

@@ -23,9 +23,16 @@ def test_names_are_the_same_for_a_seed_and_others_for_another() -> None:
     assert wordlists.names("it", 50, seed=1) != wordlists.names("it", 50, seed=2)
 
 
-def test_languages_with_names_are_written_in_latin_letters() -> None:
-    listed = wordlists.listed(["de", "fr", "ru", "ja", "gu", "rw", "no"])
-    assert listed == ["de", "fr", "no"]
+def test_languages_with_names_share_a_script_with_others() -> None:
+    listed = wordlists.listed(["de", "fr", "ru", "ja", "gu", "rw", "no", "bg", "ar"])
+    assert listed == [["de", "fr", "no"], ["ru", "bg"]]
+
+
+def test_names_in_another_script_have_its_letters_alone() -> None:
+    names = "".join(wordlists.names("mk", 100, seed=0)).replace("http://", "").replace("/", "")
+    assert "ќ" in names  # not taken for an accented к
+    assert sum(not letter.isascii() for letter in names) > 0.9 * len(names)
+    assert wordlists.towns("mk", 10, seed=0) == []
 
 
 @pytest.mark.parametrize(
