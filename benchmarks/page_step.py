@@ -85,11 +85,11 @@ def rivals() -> dict[str, Way]:
     DetectorFactory.seed = 0
     extractor = LinkExtractor()
 
-    def language(text: str) -> str | None:
+    def language(text: str) -> str:
         try:
             return str(langdetect.detect(text))
         except LangDetectException:
-            return None
+            return ""
 
     def soup(body: bytes) -> object:
         tree = BeautifulSoup(body, "lxml")

@@ -1,11 +1,13 @@
 """F1 of the URL model on unseen URLs, for several ways to divide the data.
 
     python -m benchmarks.url_splits URLS.tsv.gz [--domains 0 1 2] [--random] [--output FILE]
+        [--models FOLDER]
 
 Trains the model as it ships on nine tenths of the URLs and measures it on the last tenth. A tenth
 is one of the registered domains, one for each seed, or one of the URLs. The domains of seeds 0 to 2
 were used while the model was developed. Those of seed 1000 were held out and used only for its last
-two versions. Each run takes some minutes; results are JSON lines.
+two versions. Each run takes some minutes; results are JSON lines. `--models` keeps the models, for
+`benchmarks.url_ceiling`.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from typing import Any
 from classifiers.lab.datasets import LabelledUrl, open_dataset, split, stable_share
 from classifiers.lab.training.assessment import assess
 from classifiers.lab.training.urltraining import Options, fit, usable
+from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
 
 Rows = Sequence[LabelledUrl]
@@ -40,10 +43,13 @@ def parts(rows: Rows, seeds: Sequence[int], is_random: bool) -> Iterator[tuple[s
         yield "random", train, test
 
 
-def measure(name: str, train: Rows, test: Rows) -> dict[str, Any]:
+def measure(name: str, train: Rows, test: Rows, models: Path | None = None) -> dict[str, Any]:
     start = time.monotonic()
-    model = UrlModel(fit(train, Options(jobs=2)))
+    learned = fit(train, Options(jobs=2))
     seconds = time.monotonic() - start
+    if models is not None:
+        modelfile.write(learned, models / f"{name.replace(' ', '-')}.npz")
+    model = UrlModel(learned)
     if {row.url for row in train} & {row.url for row in test}:
         raise RuntimeError("URLs of the test were trained on")
     return {
@@ -75,10 +81,11 @@ def main() -> None:
     parser.add_argument("--domains", type=int, nargs="*", default=[0, 1, 2], metavar="SEED")
     parser.add_argument("--random", action="store_true", help="a tenth of the URLs as well")
     parser.add_argument("--output", type=Path, help="append the JSON lines to this file")
+    parser.add_argument("--models", type=Path, help="folder to keep the models in")
     args = parser.parse_args()
     rows = usable(open_dataset(args.urls))
     for name, train, test in parts(rows, args.domains, args.random):
-        result = measure(name, train, test)
+        result = measure(name, train, test, args.models)
         print(json.dumps(result), flush=True)
         print(shown(result), file=sys.stderr, flush=True)
         if args.output:

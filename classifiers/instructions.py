@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, cast
 
-from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 

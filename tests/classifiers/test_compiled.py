@@ -57,6 +57,25 @@ _PAIR = """
         first: int
         second: int
 """
+_ALLOCATING = """
+    import numpy as np
+    from classifiers.compiled import compiled
+
+    @compiled
+    def made_array(size):
+        return np.ones(size)
+"""
+_READ = """
+import sys
+import numpy as np
+from made.allocating import made_array
+from made.entry import asked
+from made.pair import Pair
+
+print(asked(Pair(1, 9)), made_array(3).sum(), sum(made_array.stats.cache_hits.values()))
+print("numba.np.arraymath" in sys.modules)
+print(made_array(np.int8(2)).sum(), "numba.np.arraymath" in sys.modules)
+"""
 _CALL = (
     "from made.entry import asked; from made.pair import Pair; "
     "print(asked(Pair(1, 9)), sum(asked.stats.cache_hits.values()))"
@@ -69,6 +88,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "made"
     folder.mkdir()
     modules = {"__init__": "", "entry": _ENTRY, "helper": _HELPER, "deep": _DEEP, "pair": _PAIR}
+    modules["allocating"] = _ALLOCATING
     for name, text in modules.items():
         (folder / f"{name}.py").write_text(dedent(text))
     monkeypatch.syspath_prepend(tmp_path)
@@ -92,12 +112,12 @@ def _ask(package: Path, tuple_name: str = "Pair") -> list[int]:
     return [asked(pair), sum(asked.stats.cache_hits.values())]
 
 
-def _ask_elsewhere(package: Path) -> subprocess.Popen[str]:
+def _ask_elsewhere(package: Path, code: str = _CALL) -> subprocess.Popen[str]:
     environment = os.environ | {
         "PYTHONPATH": os.pathsep.join([str(package.parent), *filter(None, sys.path)]),
         "NUMBA_CACHE_DIR": str(package.parent / "cache"),
     }
-    command = [sys.executable, "-c", _CALL]
+    command = [sys.executable, "-c", code]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
@@ -140,6 +160,14 @@ def test_two_processes_may_compile_at_once(package: Path) -> None:
     both = [_ask_elsewhere(package), _ask_elsewhere(package)]
     assert [process.communicate()[0].split()[0] for process in both] == ["5121", "5121"]
     assert _ask(package) == [5121, 1]
+
+
+def test_the_compiler_is_loaded_only_to_compile(package: Path) -> None:
+    assert _ask(package) == [5121, 0]
+    made_array: Any = importlib.import_module("made.allocating").made_array
+    assert made_array(3).sum() == 3
+    told = _ask_elsewhere(package, _READ).communicate()[0].split()
+    assert told == ["5121", "3.0", "1", "False", "2.0", "True"]
 
 
 def test_a_cache_that_cannot_be_written_compiles_anew(package: Path) -> None:
