@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ from classifiers.errors import LanguageError
 from classifiers.urls import modelfile
 from classifiers.urls.batch import Batch, encode, encode_lines
 from classifiers.urls.posteriors import Prior
+
+if TYPE_CHECKING:
+    from classifiers.urls.scoring import Weights
 
 Scores = npt.NDArray[np.float32]
 
@@ -88,9 +92,8 @@ class UrlModel:
             return self._all_scores(batch)
         columns = tuple(map(self._column, languages))
         scales, intercepts = model.scales[list(columns)], model.intercepts[list(columns)]
-        result: Scores = scoring.score_many(
-            batch.buffer, len(batch), model.bits, self._table(columns), scales, intercepts
-        )
+        weights = scoring.Weights(model.bits, self._table(columns), scales, intercepts)
+        result: Scores = scoring.score_many(batch.buffer, len(batch), weights)
         return result
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
@@ -176,23 +179,6 @@ class UrlModel:
         logits, _ = self._logits(batch, self._all_scores(batch), prior)
         return _softmax(logits[:, : len(self.named_languages)])
 
-    def shares_and_scores(
-        self, urls: Sequence[str], language: str, prior: Prior | None = None
-    ) -> tuple[Scores, Scores]:
-        """The probability of a language and its decision value, (n_urls,) each.
-
-        Both are 0 if the model knows nothing of the language.
-        """
-        batch = encode(urls)
-        shares = scores = np.zeros(len(batch), np.float32)
-        if language in self.named_languages:
-            of_all = self._all_scores(batch)
-            logits, _ = self._logits(batch, of_all, prior)
-            shares = _softmax(logits)[:, self.named_languages.index(language)]
-            if language in self._index:
-                scores = of_all[:, self._index[language]]
-        return shares, scores
-
     def evidence(self, urls: Sequence[str]) -> Scores:
         """Log-likelihood ratios in nats for `named_languages`, (n_urls, n_named).
 
@@ -206,16 +192,15 @@ class UrlModel:
     def _all_scores(self, batch: Batch) -> Scores:
         from classifiers.urls import scoring
 
-        model = self.parameters
-        result: Scores = scoring.score_many(
-            batch.buffer,
-            len(batch),
-            model.bits,
-            self._table(_ALL),
-            model.scales,
-            model.intercepts,
-        )
+        result: Scores = scoring.score_many(batch.buffer, len(batch), self.weights())
         return result
+
+    def weights(self) -> Weights:
+        """The weights of all classifiers, as the compiled code reads them."""
+        from classifiers.urls.scoring import Weights
+
+        model = self.parameters
+        return Weights(model.bits, self._table(_ALL), model.scales, model.intercepts)
 
     def _logits(
         self, batch: Batch, scores: Scores, prior: Prior | None

@@ -39,7 +39,7 @@ class Nats(NamedTuple):
     keys: Keys
     """Keys of the known clues, sorted, (n_clues,)."""
     starts: Ints
-    """The place of the first key that begins with each number of 12 bits."""
+    """See `starts_of`."""
     of_clues: Floats
     """The evidence of each clue, (n_clues, m)."""
 
@@ -47,10 +47,14 @@ class Nats(NamedTuple):
 def nats_of(mixing: Floats, base: Floats, keys: Keys, of_clues: Floats) -> Nats:
     """The evidence with `mixing` (n_classifiers, m), without padding."""
     n_first = 1 + int(np.flatnonzero(mixing.any(axis=0)).max(initial=0))
-    firsts = np.arange(1 << _TOP_BITS, dtype=np.uint64) << _TOP_SHIFT
-    starts = np.searchsorted(keys, firsts).astype(np.int32)
     mixed = _padded(mixing[:, :n_first])
-    return Nats(mixed, _padded(base, -np.inf), keys, starts, _padded(of_clues))
+    return Nats(mixed, _padded(base, -np.inf), keys, starts_of(keys), _padded(of_clues))
+
+
+def starts_of(keys: Keys) -> Ints:
+    """The place of the first of sorted keys that begins with each number of 12 bits."""
+    firsts = np.arange(1 << _TOP_BITS, dtype=np.uint64) << _TOP_SHIFT
+    return np.searchsorted(keys, firsts).astype(np.int32)
 
 
 def logits_of(buffer: Bytes, scores: Floats, nats: Nats, prior: Floats) -> tuple[Floats, Flags]:
@@ -83,16 +87,16 @@ def _padded(values: Floats, fill: float = 0.0) -> Floats:
 
 
 @step
-def _row_of(nats: Nats, clue: np.uint64) -> int:
-    """The place of a clue, or -1. Keys are hashes, so few begin alike."""
-    keys, at = nats.keys, int(nats.starts[clue >> _TOP_SHIFT])
+def place_of(keys: Keys, starts: Ints, clue: np.uint64) -> int:
+    """The place of a clue in sorted keys, or -1. Keys are hashes, so few begin alike."""
+    at = int(starts[clue >> _TOP_SHIFT])
     while at < len(keys) and keys[at] < clue:
         at += 1
     return at if at < len(keys) and keys[at] == clue else -1
 
 
 @step
-def _mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
+def mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
     """Add the evidence of the decision values of a URL."""
     first = 0
     while first + 4 <= len(mixing):  # each step loads and stores all logits
@@ -110,6 +114,19 @@ def _mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
         first += 1
 
 
+@step
+def add_clues(nats: Nats, found: Keys, count: int, row: int, logits: Floats) -> bool:
+    """Add the evidence of the first `count` clues of a URL; True if one of them is known."""
+    is_known = False
+    for at in range(count):
+        place = place_of(nats.keys, nats.starts, found[at])
+        if place >= 0:
+            is_known = True
+            for language in range(logits.shape[1]):
+                logits[row, language] += nats.of_clues[place, language]
+    return is_known
+
+
 @borrowing
 def _add_evidence(
     buffer: Bytes, scores: Floats, nats: Nats, answers: tuple[Floats, Flags], found: Keys
@@ -118,15 +135,9 @@ def _add_evidence(
     logits, has_clue = answers
     start = 0
     for url in range(len(scores)):
-        _mix(nats.mixing, scores, url, logits)
+        mix(nats.mixing, scores, url, logits)
         count, start = clues(buffer, start, found)
-        has_clue[url] = False
-        for at in range(count):
-            row = _row_of(nats, found[at])
-            if row >= 0:
-                has_clue[url] = True
-                for language in range(logits.shape[1]):
-                    logits[url, language] += nats.of_clues[row, language]
+        has_clue[url] = add_clues(nats, found, count, url, logits)
 
 
 @step

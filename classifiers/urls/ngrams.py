@@ -74,10 +74,13 @@ class Part(NamedTuple):
     place: int
 
 
-@inlined
-def scratch() -> tuple[Buckets, Buckets]:
+def room() -> tuple[Buckets, Buckets]:
     """Room for the n-grams of a URL and for its marks, the features of other kinds."""
     return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 4, np.uint32)
+
+
+scratch = inlined(room)
+"""`room` for compiled functions."""
 
 
 @inlined

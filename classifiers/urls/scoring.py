@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from classifiers.compiled import compiled, inlined
+from classifiers.compiled import compiled, inlined, step
 from classifiers.urls.codepoints import Bytes
 from classifiers.urls.ngrams import MARK_VALUE, features, scratch
-from classifiers.weights import Buckets, Codes, Floats, filled, sum_rows
+from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
+
+
+class Weights(NamedTuple):
+    """The weights of some classifiers, as the compiled code reads them."""
+
+    bits: int
+    table: Codes
+    """See `classifiers.weights.table_of`."""
+    scales: Floats
+    intercepts: Floats
+
+
+class Room(NamedTuple):
+    """Arrays that are written over for each URL; the last two are as wide as the table."""
+
+    grams: Buckets
+    marks: Buckets
+    gram_sums: Ints
+    mark_sums: Ints
 
 
 @inlined
@@ -41,33 +61,34 @@ def score_one(
     return scores
 
 
-@compiled
-def score_many(
-    buffer: Bytes,
-    n_urls: int,
-    bits: int,
-    table: Codes,
-    scales: Floats,
-    intercepts: Floats,
-) -> Floats:
-    """Decision values of some classifiers, (n_urls, n_languages).
+@step
+def score_row(
+    buffer: Bytes, start: int, weights: Weights, room: Room, scores: Floats, row: int
+) -> int:
+    """Write the decision values of the URL that begins at `start` into a row of `scores`.
 
-    `table` is that of `table_of`; weights are coded as for `score_one`.
+    Returns where the next URL begins. Weights are coded as for `score_one`.
     """
+    n_grams, n_marks, after = features(buffer, start, weights.bits, room.grams, room.marks)
+    length, zeros = math.sqrt(max(n_grams, 1)), len(weights.table) - 1
+    n_grams = filled(room.grams, n_grams, zeros)
+    n_marks = filled(room.marks, n_marks, zeros)
+    sum_rows(weights.table, room.grams, n_grams, room.gram_sums)
+    sum_rows(weights.table, room.marks, n_marks, room.mark_sums)
+    for language in range(len(weights.scales)):
+        total = room.mark_sums[language] * MARK_VALUE + room.gram_sums[language] / length
+        scores[row, language] = total * weights.scales[language] + weights.intercepts[language]
+    return after
+
+
+@compiled
+def score_many(buffer: Bytes, n_urls: int, weights: Weights) -> Floats:
+    """Decision values of some classifiers, (n_urls, n_languages)."""
     grams, marks = scratch()
-    n_languages, zeros = len(scales), len(table) - 1
-    scores = np.empty((n_urls, n_languages), np.float32)
-    gram_sums = np.empty(table.shape[1], np.int32)
-    mark_sums = np.empty(table.shape[1], np.int32)
+    width = weights.table.shape[1]
+    room = Room(grams, marks, np.empty(width, np.int32), np.empty(width, np.int32))
+    scores = np.empty((n_urls, len(weights.scales)), np.float32)
     start = 0
     for row in range(n_urls):
-        n_grams, n_marks, start = features(buffer, start, bits, grams, marks)
-        length = math.sqrt(max(n_grams, 1))
-        n_grams = filled(grams, n_grams, zeros)
-        n_marks = filled(marks, n_marks, zeros)
-        sum_rows(table, grams, n_grams, gram_sums)
-        sum_rows(table, marks, n_marks, mark_sums)
-        for language in range(n_languages):
-            total = mark_sums[language] * MARK_VALUE + gram_sums[language] / length
-            scores[row, language] = total * scales[language] + intercepts[language]
+        start = score_row(buffer, start, weights, room, scores, row)
     return scores

@@ -5,8 +5,9 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from classifiers.urls.posteriors import MOST_DECISION, MOST_NATS
 from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Prior
-from crawler.strategies.focus.evidence import MOST_DECISION, MOST_NATS, Evidence
+from crawler.strategies.focus.evidence import Evidence
 
 TABLES: Final = """\
 CREATE TABLE evidence(

@@ -1,19 +1,14 @@
 """The evidence about a link that is known before its page is fetched."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
-
-import numpy as np
 
 from crawler.domains import domain_of
 from crawler.url import host_of
 
-MOST_NATS = 8.0
-MOST_DECISION = 3.0
-_LEAST_SHARE = 1e-9
 _SAID = {None: 0.0, True: 1.0, False: -1.0}
 _KEPT_URLS = 65_536
 MAX_DEPTH = 4
@@ -25,8 +20,9 @@ class Evidence(NamedTuple):
 
     `named` is the log-odds of the target language by the URL model's one calibrated answer, and
     `decision` the decision value of its classifier; both are 0 without such a model. `top_level`
-    and `code` are the marks of `classifiers.urls.marks`. `declared` is 1 if a page or a sitemap
-    says that the URL is in the target language (`hreflang`), -1 if it names another.
+    and `code` are the marks of `classifiers.urls.marks`. These four come from
+    `classifiers.urls.facts`. `declared` is 1 if a page or a sitemap says that the URL is in the
+    target language (`hreflang`), -1 if it names another.
     """
 
     named: float = 0.0
@@ -35,9 +31,6 @@ class Evidence(NamedTuple):
     code: float = 0.0
     declared: float = 0.0
 
-
-Facts = tuple[float, float, float, float]
-"""The first four fields of `Evidence`."""
 
 EvidenceOf = Callable[[Sequence[str], Mapping[str, bool]], Sequence[Evidence]]
 """Returns the evidence of URLs; the mapping has those with a declared language, True: the target's.
@@ -61,38 +54,17 @@ def units_of(url: str) -> tuple[str, ...]:
     return tuple(units[: 2 + min(MAX_DEPTH, path.count("/"))])
 
 
-def log_odds(share: float) -> float:
-    """Return the log-odds of a share, within `MOST_NATS`, as a number of 32 bits holds them."""
-    share = max(_LEAST_SHARE, min(1 - _LEAST_SHARE, share))
-    odds = math.log(share / (1 - share))
-    return float(np.float32(max(-MOST_NATS, min(MOST_NATS, odds))))
-
-
 def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
     """Return the function that finds the evidence for a language; True if the URL model knows it.
 
-    `model` is the file of the URL model, None: the one that ships. A language that the model lacks
-    has the codes in URLs only: the weight of a top-level domain belongs beside the model, which
-    names each language that has one. Raises `classifiers.errors.ModelError` if it cannot be read.
+    `model` is the file of the URL model, None: the one that ships. Raises
+    `classifiers.errors.ModelError` if it cannot be read.
     """
-    from classifiers.urls.marks import marks  # numba takes half a second
+    from classifiers.urls.facts import UrlFacts  # numba takes half a second
     from classifiers.urls.model import UrlModel
-    from classifiers.urls.posteriors import Prior
 
-    url_model = UrlModel.load(model)
-    is_named = language in url_model.named_languages
-    prior = Prior.crawl(language) if is_named else None
-    kept: dict[str, Facts] = {}
-
-    def facts(urls: Sequence[str]) -> Iterator[Facts]:
-        shares, decisions = url_model.shares_and_scores(urls, language, prior)
-        found = zip(
-            shares.tolist(), decisions.tolist(), marks(urls, language).tolist(), strict=True
-        )
-        for share, decision, (top_level, code) in found:
-            odds = log_odds(share) if is_named else 0.0
-            bounded = max(-MOST_DECISION, min(MOST_DECISION, decision))
-            yield odds, bounded, float(top_level) if is_named else 0.0, float(code)
+    facts = UrlFacts(UrlModel.load(model), language)
+    kept: dict[str, Evidence] = {}
 
     def of_urls(urls: Sequence[str], declared: Mapping[str, bool]) -> Sequence[Evidence]:
         new = [url for url in urls if url not in kept]
@@ -100,9 +72,10 @@ def evidence_of(language: str, model: Path | None) -> tuple[EvidenceOf, bool]:
             kept.clear()
             new = list(urls)
         if new:
-            kept.update(zip(new, facts(new), strict=True))
+            found = starmap(Evidence, facts.of(new).tolist())
+            kept.update(zip(new, found, strict=True))
         if not declared:
-            return [Evidence(*kept[url]) for url in urls]
-        return [Evidence(*kept[url], _SAID[declared.get(url)]) for url in urls]
+            return [kept[url] for url in urls]
+        return [kept[url]._replace(declared=_SAID[declared.get(url)]) for url in urls]
 
-    return of_urls, language in url_model.languages
+    return of_urls, facts.has_classifier
