@@ -20,7 +20,7 @@ from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
-SCHEMA_VERSION = "15"
+SCHEMA_VERSION = "16"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -55,6 +55,8 @@ CREATE TABLE urls(
                                           -- 2: not fetched, another URL gave its page
     inlinks TEXT,                         -- pages that link here by language: "2de 1en";
                                           -- NULL: none, or settled
+    evidence BLOB,                        -- of an ordering that learns, packed by
+                                          -- crawler.frontier.evidence_rows; NULL: none, or settled
     located INTEGER NOT NULL DEFAULT 0);  -- 1: holds a slot of its IP address
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;

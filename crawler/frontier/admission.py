@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from crawler.domains import domain_of
 from crawler.frontier.base import Admission, Link
-from crawler.frontier.evidence_rows import ScoredUrl
+from crawler.frontier.evidence_rows import ScoredUrl, packed
 from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import FREE_SHARE, are_full, fallen, level_of
-from crawler.frontier.storage import HostRow, Storage, UrlRow
+from crawler.frontier.storage import HostRow, SeenUrl, Storage, UrlRow
+from crawler.strategies.focus.evidence import NO_EVIDENCE
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
 
@@ -157,7 +158,7 @@ class Admitter:
             return outcome
         prints = [fingerprint(link.url) for link in links]
         seen = self.storage.seen(prints)
-        self.storage.add_inlinks(seen, origin.inlinks)
+        self.storage.add_inlinks(seen.values(), origin.inlinks)
         page = self._scored(self._page(links, prints, seen), origin)
         caps = self._caps(page)
         targets = self._targets(page, origin)
@@ -181,10 +182,7 @@ class Admitter:
         accepted.sort()
         outcome.stored = [self._row(page, link, origin) for link in accepted]
         self._store(outcome, caps)
-        if self.learner is not None:
-            self._keep_evidence(self.learner, page, accepted, outcome, origin)
-            links_of = {prints[i]: links[i] for i in page.first.values() if prints[i] in seen}
-            outcome.met = self.learner.meet(links_of, origin.page)
+        outcome.met = self._meet(page, seen, origin)
         outcome.admissions = _with_repeated(page, admissions)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
@@ -223,18 +221,16 @@ class Admitter:
             links[place] = link
         return page._replace(links=links)
 
-    @staticmethod
-    def _keep_evidence(
-        learner: Learner,
-        page: _Page,
-        accepted: Sequence[_Accepted],
-        outcome: Outcome,
-        origin: Origin,
-    ) -> None:
-        learner.keep(
-            (row.id, page.links[link.place], origin.page.links(link.host.key), link.falls)
-            for link, row in zip(accepted, outcome.stored, strict=True)
-        )
+    def _meet(self, page: _Page, seen: Mapping[int, SeenUrl], origin: Origin) -> list[ScoredUrl]:
+        """Count the page's links to queued URLs, for an ordering that learns."""
+        if self.learner is None:
+            return []
+        queued = {}
+        for key, place in page.first.items():
+            known = seen.get(key)
+            if known is not None and known.is_queued:
+                queued[known.id] = page.links[place]
+        return self.learner.meet(queued, origin.page)
 
     def _caps(self, page: _Page) -> _Caps:
         others = (domain for name, domain in page.domains.items() if domain != name)
@@ -310,7 +306,11 @@ class Admitter:
             outcome.lifted.add(host)
 
     def _row(self, page: _Page, accepted: _Accepted, origin: Origin) -> UrlRow:
-        url = page.links[accepted.place].url
+        link = page.links[accepted.place]
+        url, evidence = link.url, None
+        if self.learner is not None:
+            links = origin.page.links(accepted.host.key)
+            evidence = packed(link.evidence or NO_EVIDENCE, links, accepted.falls)
         return UrlRow(
             self.storage.next_url_id(),
             page.prints[accepted.place],
@@ -322,6 +322,7 @@ class Admitter:
             origin.redirects,
             accepted.score,
             origin.inlinks,
+            evidence,
         )
 
 

@@ -18,7 +18,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full, fallen, least_expected, level_of, unfallen
 from crawler.frontier.word_tallies import WordTallies
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
-from crawler.strategies.focus.evidence import Evidence, units_of
+from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
 from crawler.strategies.focus.goal import (
     MOST_WORDS,
     SERVERS,
@@ -46,7 +46,6 @@ MOST_FALLS: Final = 256
 FIRST_CHECKPOINT: Final = 1000
 """The pages with a label before the first sweep."""
 
-_NOTHING: Final = Evidence()
 _KEPT_TALLIES: Final = 200_000
 _KEPT_PLACES: Final = 20_000
 
@@ -142,7 +141,7 @@ class Learner:
     ) -> list[Link]:
         """Return new links, of one depth, with the scores that they have now without falls."""
         known = [
-            (link.url, link.evidence or _NOTHING, page.links(host))
+            (link.url, link.evidence or NO_EVIDENCE, page.links(host))
             for link, host in zip(links, hosts, strict=True)
         ]
         ranks = self._ranks([link.url for link in links], self._standings(known))
@@ -151,17 +150,13 @@ class Learner:
             for link, rank in zip(links, ranks, strict=True)
         ]
 
-    def keep(self, urls: Iterable[tuple[int, Link, Links, int]]) -> None:
-        """Store the evidence of URLs that entered the queue: id, link, its links, falls."""
-        self._rows.add(
-            (url, link.evidence or _NOTHING, links, falls) for url, link, links, falls in urls
-        )
-
     def meet(self, links: Mapping[int, Link], page: LinkingPage) -> list[ScoredUrl]:
-        """Count links to queued URLs, by fingerprint, and return these URLs."""
+        """Count links to queued URLs, by their ids, and return these URLs."""
+        if not links:
+            return []
         known, changed = [], []
-        for url in self._rows.by_fingerprint(links):
-            evidence = links[url.fingerprint].evidence
+        for url in self._rows.by_ids(links):
+            evidence = links[url.id].evidence
             declared = evidence.declared if evidence else 0.0
             first = url.evidence
             now = first._replace(declared=declared or first.declared) if declared else first
@@ -172,7 +167,7 @@ class Learner:
                 if url.id in self._leased:
                     self._leased[url.id] = url
             known.append(url)
-        self._rows.add(changed)
+        self._rows.change(changed)
         return known
 
     # Settling.
@@ -218,10 +213,6 @@ class Learner:
     def store(self) -> None:
         """Write the weights."""
         self._rows.store_belief(self._belief, self._swept)
-
-    def forget(self, urls: Iterable[int]) -> None:
-        """Delete the evidence of URLs that left the queue."""
-        self._rows.forget(urls)
 
     # The next URL.
 
@@ -272,14 +263,14 @@ class Learner:
         self._rows.set_scores([(odds.score, url.id)])
         if odds.falls == url.falls:
             return False
-        self._rows.add([(url.id, url.evidence, url.links, odds.falls)])
+        self._rows.change([(url.id, url.evidence, url.links, odds.falls)])
         return True
 
     def fall(self, url: int, falls: int) -> None:
         """Store more falls of a queued URL."""
         found = self.url(url)
         if found is not None:
-            self._rows.add([(url, found.evidence, found.links, found.falls + falls)])
+            self._rows.change([(url, found.evidence, found.links, found.falls + falls)])
             self._leased.pop(url, None)
 
     # Records of units.

@@ -16,7 +16,7 @@ from zlib import crc32
 
 from crawler.frontier import inlinks, outlinks
 from crawler.frontier.base import REFUSED
-from crawler.frontier.evidence_rows import BOUNDS, LEARNS, fault_of_belief
+from crawler.frontier.evidence_rows import BOUNDS, LEARNS, fault_of_belief, is_evidence
 from crawler.page_row import PAGE_COLUMNS, fault_of, page_checksum
 from crawler.set_aside import BadRow, set_aside
 from crawler.url import fingerprint, host_of
@@ -325,15 +325,13 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
             f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages) RETURNING page"  # noqa: S608
         ).fetchall()
     ]
-    useless = connection.execute(
-        "DELETE FROM evidence WHERE url NOT IN (SELECT id FROM urls WHERE queued = 1) RETURNING url"
-    ).fetchall()
+    useless = list(_without_evidence(connection))
     connection.execute(
         "UPDATE texts SET copy_of = NULL WHERE copy_of NOT IN (SELECT page FROM texts)"
     )
     return chain(
         (BadRow(f"{table} {page}", "its page is missing", "") for table, page in homeless),
-        (BadRow(f"evidence {url}", "its URL is not queued", "") for (url,) in useless),
+        (BadRow(f"urls {url}", "its evidence is impossible", repr(kept)) for url, kept in useless),
         (BadRow(f"urls {url}", "its host is missing", repr(text)) for url, text in lost),
         (BadRow(f"urls {url}", "its state is corrected", repr(queued)) for url, queued in wrong),
         (
@@ -341,6 +339,15 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
             for host, *before, _, _ in counted
         ),
     )
+
+
+def _without_evidence(connection: sqlite3.Connection) -> Iterator[tuple[int, object]]:
+    """Delete evidence that is damaged, or of a URL that is not queued; yield its id and a value."""
+    kept = "SELECT id, queued, IIF(typeof(evidence) = 'blob', evidence, 0) FROM urls"
+    for url, queued, evidence in connection.execute(f"{kept} WHERE evidence NOT NULL").fetchall():
+        if queued != 1 or not is_evidence(evidence):
+            connection.execute("UPDATE urls SET evidence = NULL WHERE id = ?", (url,))
+            yield url, evidence
 
 
 def bad_page(row: Sequence[object], fault: str, place: str = "") -> BadRow:

@@ -305,8 +305,6 @@ class SqliteFrontier:
 
     def _delete(self, urls: Sequence[_QueuedUrl]) -> None:
         self._storage.delete_urls(url.id for url in urls)
-        if self._learner is not None:
-            self._learner.forget(url.id for url in urls)
 
     def _leave(self, host: QueuedHost, urls: Sequence[tuple[float, int]]) -> None:
         """Take URLs out of the queue of a host that may be ready."""
@@ -438,7 +436,6 @@ class SqliteFrontier:
         if learner is None:
             return []
         gone = {pick.url_id, *(url for _, url in dropped)}
-        learner.forget(gone)
         leased = {other.url_id for other in self._leased.values()}
         rescored = learner.rescore(host.id, outcome.met, leased | gone)
         learner.store()

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -57,7 +57,10 @@ class HostRow:
 
 @dataclass(frozen=True, slots=True)
 class UrlRow:
-    """A URL to be queued. `unit` is None if its host is the unit of relevance."""
+    """A URL to be queued. `unit` is None if its host is the unit of relevance.
+
+    `evidence` is packed by `crawler.frontier.evidence_rows`, None for an ordering without.
+    """
 
     id: int
     fingerprint: int
@@ -69,13 +72,22 @@ class UrlRow:
     redirects: int
     score: float
     inlinks: tuple[str, ...]
+    evidence: bytes | None
+
+
+class SeenUrl(NamedTuple):
+    """A URL that is known already; `inlinks` as they are stored."""
+
+    id: int
+    is_queued: bool
+    inlinks: str | None
 
 
 def _values_of(row: UrlRow) -> tuple[object, ...]:
     key, host = row.fingerprint, row.host.id
     checksum = url_checksum(row.url, row.unit, key, host, row.parent or 0, row.depth, row.redirects)
     before = (row.id, key, row.url, host, row.unit, row.parent, row.depth, row.redirects)
-    return (*before, checksum, row.score, inlinks.written(row.inlinks))
+    return (*before, checksum, row.score, inlinks.written(row.inlinks), row.evidence)
 
 
 class Queue(NamedTuple):
@@ -272,7 +284,9 @@ class Storage:
 
     def unqueue(self, url_id: int) -> None:
         """Remove a URL from the queue; it still counts as seen."""
-        self._sql("UPDATE urls SET queued = 0, inlinks = NULL WHERE id = ?", (url_id,))
+        self._sql(
+            "UPDATE urls SET queued = 0, inlinks = NULL, evidence = NULL WHERE id = ?", (url_id,)
+        )
 
     def count_retry(self, url_id: int) -> None:
         """Count one retry of a URL."""
@@ -290,7 +304,7 @@ class Storage:
         """
         key = fingerprint(url)
         row: tuple[str, float, int] | None = self._sql(
-            "UPDATE urls SET queued = ?, inlinks = NULL"
+            "UPDATE urls SET queued = ?, inlinks = NULL, evidence = NULL"
             " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING url, score, id",
             (KNOWN, key, host),
         ).fetchone()
@@ -300,7 +314,8 @@ class Storage:
         elif not self.seen([key]):
             values = (self.next_url_id(), key, url, host, parent, KNOWN)
             self._sql(
-                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL, 0)", values
+                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL, NULL, 0)",
+                values,
             )
             self._renew_checksum(values[0])
         return row
@@ -422,13 +437,14 @@ class Storage:
 
     # Admitting links.
 
-    def seen(self, fingerprints: Iterable[int]) -> set[int]:
-        """Return those of the fingerprints that are known."""
+    def seen(self, fingerprints: Iterable[int]) -> dict[int, SeenUrl]:
+        """Return the known URLs with some fingerprints, by these."""
         rows = self._sql(
-            "SELECT fingerprint FROM urls WHERE fingerprint IN (SELECT value FROM json_each(?))",
+            "SELECT fingerprint, id, queued = 1, inlinks FROM urls"
+            " WHERE fingerprint IN (SELECT value FROM json_each(?))",
             (json.dumps(list(fingerprints)),),
         )
-        return {fingerprint for (fingerprint,) in rows}
+        return {key: SeenUrl(*row) for key, *row in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
         """Return the hosts, domains and addresses with these names; a new one gets its id."""
@@ -527,24 +543,22 @@ class Storage:
     def store(self, urls: Sequence[UrlRow]) -> None:
         """Queue URLs; `store_hosts` stores their hosts."""
         self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, 0)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, ?, 0)",
             map(_values_of, urls),
         )
 
-    def add_inlinks(self, fingerprints: Collection[int], languages: Sequence[str]) -> None:
+    def add_inlinks(self, urls: Iterable[SeenUrl], languages: Sequence[str]) -> None:
         """Add languages to the inlinks of the queued URLs among these.
 
         A row that already has `MAX_INLINKS` is not written.
         """
-        if not languages or not fingerprints:
+        if not languages:
             return
-        rows = self._sql(
-            "SELECT id, inlinks FROM urls"
-            " WHERE fingerprint IN (SELECT value FROM json_each(?)) AND queued = 1",
-            (json.dumps(list(fingerprints)),),
-        )
-        more = ((inlinks.written([*inlinks.read(old), *languages]), old, url) for url, old in rows)
-        changed = [(new, url) for new, old, url in more if new != old]
+        changed = []
+        for url_id, is_queued, old in urls:
+            new = inlinks.written([*inlinks.read(old), *languages]) if is_queued else old
+            if new != old:
+                changed.append((new, url_id))
         self._many("UPDATE urls SET inlinks = ? WHERE id = ?", changed)
 
     def lift(self, fingerprint: int, score: float) -> int | None:

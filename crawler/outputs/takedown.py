@@ -52,7 +52,6 @@ _STATEMENTS = (
     "DELETE FROM links WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM repeated WHERE host IN (SELECT host FROM taken_urls)",
     "DELETE FROM hidden WHERE host IN (SELECT host FROM taken_urls)",
-    "DELETE FROM evidence WHERE url IN (SELECT id FROM taken_urls)",
     "DELETE FROM urls WHERE queued <> 0 AND id IN (SELECT id FROM taken_urls)",
     "UPDATE hosts SET pages = (SELECT COUNT(*) FROM pages WHERE pages.host = hosts.host"
     " AND outcome = 'page') WHERE id IN (SELECT host FROM taken_urls)",

@@ -45,19 +45,12 @@ SESSION = 1
 # Columns of `urls` and other tables that change while a crawl runs and that nothing else tells.
 UNNOTICED = {
     "meta",
-    *(f"urls.{name}" for name in ("retries", "score", "inlinks", "located")),
+    *(f"urls.{name}" for name in ("retries", "score", "inlinks", "evidence", "located")),
     *(f"hosts.{name}" for name in ("delay_s", "not_before", "taken", "relevant")),
     *(f"units.{name}" for name in ("unit", "downloaded", "relevant")),
     *(f"directories.{name}" for name in ("directory", "admitted")),
     *(f"sessions.{name}" for name in ("started_at", "ended_at", "finish_reason")),
     *(f"counts.{name}" for name in ("name", "value")),
-    *(
-        f"evidence.{name}"
-        for name in (
-            *("url", "named", "decision", "top_level", "code", "declared", "falls"),
-            *("relevant_elsewhere", "other_elsewhere", "relevant_here", "other_here"),
-        )
-    ),
     *(f"tallies.{name}" for name in ("unit", "labelled", "relevant")),
     *(f"belief.{name}" for name in ("labelled", "relevant", "swept", "mean", "covariance")),
     *(f"robots.{name}" for name in ("origin", "fetched_at", "bytes", "text")),

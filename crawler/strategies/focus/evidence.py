@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import starmap
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from crawler.domains import domain_of
 from crawler.url import host_of
@@ -31,6 +31,8 @@ class Evidence(NamedTuple):
     code: float = 0.0
     declared: float = 0.0
 
+
+NO_EVIDENCE: Final = Evidence()
 
 EvidenceOf = Callable[[Sequence[str], Mapping[str, bool]], Sequence[Evidence]]
 """Returns the evidence of URLs; the mapping has those with a declared language, True: the target's.

@@ -401,7 +401,7 @@ def test_the_relevant_pages_to_be_expected_follow_the_queue(
 
 def state(folder: Path) -> list[object]:
     """Everything that the frontier of a folder learned."""
-    tables = {"evidence": "url", "tallies": "unit", "belief": "id", "urls": "id"}
+    tables = {"tallies": "unit", "belief": "id", "urls": "id"}
     return [rows(folder, f"SELECT * FROM {name} ORDER BY {key}") for name, key in tables.items()]
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.frontier.base import PAGE, REDIRECT, Counts, Link, Record
+from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import FALL, SHRINKING, fallen, unfallen
 from crawler.frontier.sqlite import SqliteFrontier
@@ -54,12 +55,10 @@ def by_looking_at_all(folder: Path, cap: int) -> float:
     connection = open_run(folder, META | {"host_cap": cap}, 0.0).connection
     slots = dict(connection.execute("SELECT host, admitted FROM hosts"))
     hosts = defaultdict(list)
-    for url, score, falls in connection.execute(
-        "SELECT u.url, u.score, e.falls FROM urls AS u JOIN evidence AS e ON e.url = u.id"
-        " WHERE u.queued = 1"
-    ):
+    for url in EvidenceRows(connection).after(0, 1_000_000):
+        score, falls = url.score, url.falls
         odds = ldexp(score, SHRINKING * falls) if score > 0 else score + falls * FALL
-        hosts[host_of(url)].append((score, 1 / (1 + exp(-odds))))
+        hosts[host_of(url.url)].append((score, 1 / (1 + exp(-odds))))
     return sum(
         share
         for host, urls in hosts.items()

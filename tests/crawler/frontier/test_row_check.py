@@ -4,6 +4,7 @@ import logging
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from math import nan
 from pathlib import Path
 from random import Random
 
@@ -11,6 +12,7 @@ import pytest
 
 from benchmarks.damage import damaged, is_allowed, outcome_of
 from crawler.frontier.base import PAGE, Link, Record
+from crawler.frontier.evidence_rows import Links, packed
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import connect, open_run
 from crawler.strategies.focus.evidence import Evidence
@@ -64,7 +66,7 @@ def test_a_run_that_was_not_damaged_has_no_bad_row(folder: Path) -> None:
 def test_a_run_that_learnt_and_was_not_damaged_has_no_bad_row(learning: Path) -> None:
     with closing(connect(learning / "run.db")) as connection:
         before = content(connection)
-    assert all(before.rows[table] for table in ("evidence", "tallies", "belief"))
+    assert all(before.rows[table] for table in ("tallies", "belief"))
     assert judged(learning, before, FOCUS_META) == "harmless"
 
 
@@ -183,15 +185,24 @@ def test_no_changed_byte_stops_a_run_without_a_reason(made: bytes, seed: int, fo
     assert is_allowed(outcome), outcome
 
 
+BAD_EVIDENCE = [
+    packed(Evidence(named=9e99), Links(), 0),
+    packed(Evidence(decision=nan), Links(), 0),
+    packed(Evidence(code=-7.0), Links(), 0),
+    packed(Evidence(), Links(relevant_here=200), 0),
+    packed(Evidence(), Links(), 0)[1:],
+]
 _COVARIANCE = "UPDATE belief SET covariance = CAST(zeroblob(2040) || x'{}' AS BLOB)"
 LEARNT_CHANGES = {
-    "UPDATE evidence SET named = 9e99": "numbers are impossible",
-    "UPDATE evidence SET named = 9e999": "named is impossible",
-    "UPDATE evidence SET decision = 'much'": "decision is impossible",
-    "UPDATE evidence SET code = -7.0": "numbers are impossible",
-    "UPDATE evidence SET relevant_here = 1 << 40": "numbers are impossible",
-    "UPDATE evidence SET falls = -1": "falls is impossible",
-    "UPDATE evidence SET url = url + 100000": "its URL is not queued",
+    **{
+        f"UPDATE urls SET evidence = {value} WHERE queued = {state}": "evidence is impossible"
+        for state, value in [
+            *((1, f"x'{changed.hex()}'") for changed in BAD_EVIDENCE),
+            (1, "CAST(x'ff' AS TEXT)"),
+            (1, "7"),
+            (0, f"x'{packed(Evidence(), Links(), 0).hex()}'"),
+        ]
+    },
     "UPDATE tallies SET relevant = labelled + 1": "numbers are impossible",
     "UPDATE tallies SET labelled = 'many'": "labelled is impossible",
     "UPDATE tallies SET unit = CAST(x'ff' AS TEXT) WHERE unit = 'h0.de/'": "unit is impossible",
