@@ -9,7 +9,6 @@ At rare checkpoints a sweep goes over the whole queue, some URLs at each page.
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from crawler.frontier.base import FIRST_SCORE, Link
@@ -17,7 +16,7 @@ from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full, fallen, least_expected, level_of, unfallen
 from crawler.frontier.word_tallies import WordTallies
-from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing
+from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
 from crawler.strategies.focus.goal import (
     MOST_WORDS,
@@ -75,7 +74,7 @@ class Odds(NamedTuple):
     """
 
     url: ScoredUrl
-    odds: float
+    weighed: Weighed
     score: float
     falls: int
     is_beyond_cap: bool
@@ -146,7 +145,9 @@ class Learner:
         ]
         ranks = self._ranks([link.url for link in links], self._standings(known))
         return [
-            replace(link, score=self._in_queue(rank, depth)) if link.score < FIRST_SCORE else link
+            Link(link.url, self._in_queue(rank, depth), link.evidence)
+            if link.score < FIRST_SCORE
+            else link
             for link, rank in zip(links, ranks, strict=True)
         ]
 
@@ -232,14 +233,13 @@ class Learner:
             falls = max(falls, level_of(self._domain_cap, taken))
             is_beyond_cap = are_full(self._domain_cap, taken, relevant)
         standing = self._standing(found)
-        odds = self._belief.scores([standing])
-        rank = self._ranked(odds, [found.url], [standing])[0]
-        score = self._score(found._replace(falls=falls), rank)
-        return Odds(found, odds[0], score, falls, is_beyond_cap)
-
-    def reasons(self, url: ScoredUrl) -> str:
-        """Return what each feature adds to the log-odds of a URL, as one short text."""
-        return self._belief.reasons(self._standing(url))
+        weighed = self._belief.weigh(standing)
+        rank = self._ranked([weighed.odds], [found.url], [standing])[0]
+        if falls != found.falls:
+            score = self._score(found._replace(falls=falls), rank)
+        else:
+            score = self._score(found, rank)
+        return Odds(found, weighed, score, falls, is_beyond_cap)
 
     def lease(self, url: ScoredUrl) -> None:
         """Keep what is known of a URL in memory until `end_lease`."""

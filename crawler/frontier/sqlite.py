@@ -231,9 +231,12 @@ class SqliteFrontier:
             pick = Pick(host, pick.score, url_id)
         lease = self._storage.lease(pick.url_id)
         if odds is not None and self._learner is not None:
-            reasons = self._learner.reasons(odds.url)
-            is_beyond_cap = odds.is_beyond_cap
-            lease = replace(lease, score=odds.odds, reasons=reasons, is_beyond_cap=is_beyond_cap)
+            lease = replace(
+                lease,
+                score=odds.weighed.odds,
+                reasons=odds.weighed.reasons(),
+                is_beyond_cap=odds.is_beyond_cap,
+            )
             self._learner.lease(odds.url)
         self._leased[lease.fingerprint] = pick
         return lease

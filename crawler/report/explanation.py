@@ -165,11 +165,9 @@ def _found(connection: sqlite3.Connection, meta: dict[str, str], key: int) -> _F
     except (ValueError, TypeError) as error:
         raise RunFolderError(f"the weights of the run cannot be read: {error}") from error
     odds = learner.odds(row[0])
-    return (
-        queued
-        if odds is None
-        else queued._replace(score=odds.odds, reasons=learner.reasons(odds.url))
-    )
+    if odds is None:
+        return queued
+    return queued._replace(score=odds.weighed.odds, reasons=odds.weighed.reasons())
 
 
 def _explained(

@@ -79,7 +79,8 @@ class ObviousLearner(ObviousFrontier):
         return self.belief.scores([self.standing(url)])[0]
 
     def explained(self, url: str) -> tuple[float, str]:
-        return self.odds(url), self.belief.reasons(self.standing(url))
+        weighed = self.belief.weigh(self.standing(url))
+        return weighed.odds, weighed.reasons()
 
     def score(self, url: str) -> float:
         score, falls = self.odds(url), self.learnt[url].falls

@@ -77,6 +77,17 @@ class Standing(NamedTuple):
         return self.tallies[3] if self.tallies else 0
 
 
+class Weighed(NamedTuple):
+    """The log-odds of a URL, and what each feature adds to them before they are shrunk."""
+
+    odds: float
+    parts: Sequence[float]
+
+    def reasons(self) -> str:
+        """Return the parts as one short text."""
+        return " ".join([f"{part:.3g}" for part in self.parts])
+
+
 _NO_TALLIES: Final = (0,) * (2 * N_UNITS)
 
 
@@ -131,14 +142,18 @@ class Belief:
         """Learn from a page with a label; `standing` is that of its URL before the fetch."""
         from crawler.strategies.focus.kernel import learn
 
-        learn(self.features([standing])[0], is_relevant, self.mean, self.covariance)
+        known, strength = _known([standing]), self.prior.strength
+        learn(known, self.rate, strength, is_relevant, self.mean, self.covariance)
         self.labelled += 1
         self.relevant += is_relevant
 
-    def reasons(self, standing: Standing) -> str:
-        """Return what each feature adds to the log-odds of a URL as one short text."""
-        parts = (self.features([standing])[0] * self.mean).tolist()
-        return " ".join([f"{part:.3g}" for part in parts])
+    def weigh(self, standing: Standing) -> Weighed:
+        """Return the log-odds that a URL is in the target language, with their parts."""
+        from crawler.strategies.focus.kernel import weigh
+
+        known, strength = _known([standing]), self.prior.strength
+        odds, *parts = weigh(known, self.rate, strength, self.mean, self.covariance).tolist()
+        return Weighed(odds, parts)
 
     def packed(self) -> tuple[bytes, bytes]:
         """Return mean and covariance as bytes."""

@@ -115,6 +115,22 @@ def scores_of(
     return scores
 
 
+@compiled
+def weigh(known: Floats, rate: float, strength: float, mean: Floats, covariance: Floats) -> Floats:
+    """Return the log-odds of one URL and what each feature adds to them, (1 + N_FEATURES,).
+
+    `known` (1, N_KNOWN) is as for `features_of`, the log-odds are those of `scores_of`. The parts
+    add up to the log-odds before the uncertainty of the weights shrinks them.
+    """
+    found = np.empty(1 + N_FEATURES)
+    row = found[1:]
+    _fill_known(known[0], rate, strength, row)
+    found[0] = score_of(row, mean, covariance)
+    for at in range(N_FEATURES):
+        row[at] *= mean[at]
+    return found
+
+
 @step
 def learn_from(
     row: Floats, is_relevant: bool, mean: Floats, covariance: Floats, gain: Floats
@@ -139,10 +155,19 @@ def learn_from(
 
 
 @compiled
-def learn(row: Floats, is_relevant: bool, mean: Floats, covariance: Floats) -> None:
-    """Move `mean` (k,) and `covariance` (k, k) by one page with features `row`.
+def learn(
+    known: Floats,
+    rate: float,
+    strength: float,
+    is_relevant: bool,
+    mean: Floats,
+    covariance: Floats,
+) -> None:
+    """Move `mean` (k,) and `covariance` (k, k) by one page; see `features_of` for the others.
 
     One step of Newton's method on the posterior of a logistic regression, at the mean
     (Spiegelhalter and Lauritzen 1990, "Sequential updating of conditional probabilities").
     """
-    learn_from(row, is_relevant, mean, covariance, np.empty(len(row)))
+    row = np.empty(N_FEATURES)
+    _fill_known(known[0], rate, strength, row)
+    learn_from(row, is_relevant, mean, covariance, np.empty(N_FEATURES))

@@ -154,11 +154,13 @@ def test_scores_are_rounded_so_that_the_last_bits_change_no_order() -> None:
 def test_the_covariance_stays_one_after_thousands_of_pages() -> None:
     draw = np.random.default_rng(2)
     mean, covariance = np.zeros(N_FEATURES), np.eye(N_FEATURES)
-    for row in draw.normal(size=(5000, N_FEATURES)):
-        learn(row, bool(row[0] > 0), mean, covariance)
+    for known in draw.uniform(0, 8, size=(5000, 1, N_KNOWN)):
+        known[0, 0] = draw.normal()  # the log-odds by the URL
+        known[0, 9:] = 0  # of a new domain
+        learn(known, 0.5, 1.0, bool(known[0, 0] > 0), mean, covariance)
     assert covariance == pytest.approx(covariance.T)
     assert np.linalg.eigvalsh(covariance).min() > 0
-    assert mean[0] == mean.max() > 1
+    assert mean[FEATURES.index("URL, new host")] == mean.max() > 1
 
 
 # Learning.
@@ -260,8 +262,10 @@ def test_damaged_weights_are_refused_and_change_nothing(mean: bytes, covariance:
 def test_the_reasons_add_up_to_the_score_before_uncertainty() -> None:
     belief = Belief(PRIOR)
     standing = Standing(Evidence(2.0, 0.5, 1.0), (1, 0, 2, 0), OLD_HOST)
-    parts = [float(part) for part in belief.reasons(standing).split()]
+    weighed = belief.weigh(standing)
+    parts = [float(part) for part in weighed.reasons().split()]
     assert len(parts) == N_FEATURES
+    assert weighed.odds == belief.scores([standing])[0]
     row = belief.features([standing])[0]
     assert sum(parts) == pytest.approx(float(row @ belief.mean), abs=0.05)
     assert abs(belief.scores([standing])[0]) <= abs(float(row @ belief.mean))
