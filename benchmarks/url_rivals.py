@@ -79,8 +79,8 @@ def contestants(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
     yield Contestant("langfocus all", shipped.scores, str)
     yield _langfocus_of_five(rows, seed)
     yield from _scikit_learn(rows, seed)
-    yield from _fasttext(rows, seed)
-    yield from _py3langid()
+    yield from of_fasttext(rows, seed)
+    yield from of_py3langid()
 
 
 def _langfocus_of_five(rows: Sequence[LabelledUrl], seed: int) -> Contestant:
@@ -123,7 +123,7 @@ def _scikit_learn(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant
     )
 
 
-def _fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
+def of_fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
     """Supervised fastText over the same n-grams; it returns one language per text."""
     fasttext = _imported("fasttext")
     with tempfile.TemporaryDirectory() as folder:
@@ -148,7 +148,7 @@ def _fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
     )
 
 
-def _py3langid() -> Iterator[Contestant]:
+def of_py3langid() -> Iterator[Contestant]:
     """The general identifier with its own model; it returns one language per text."""
     langid = _imported("py3langid.langid")
     for name, codes in (("five", list(FIVE)), ("all", None)):

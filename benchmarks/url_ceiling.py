@@ -1,0 +1,206 @@
+"""What stands in the way of the URL model: the evidence that unseen URLs have.
+
+    python -m benchmarks.url_splits URLS.tsv.gz --domains 0 --models FOLDER
+    python -m benchmarks.url_ceiling URLS.tsv.gz --models FOLDER [--domains 0] [--rivals]
+
+Divides the URLs in the five languages of a tenth of the registered domains, at most 20 of a domain
+and language, by the first kind of evidence that they have for their language:
+
+- `mark`: a top-level domain or a code of the language;
+- `path`: words of the path or query, read by word lists (`benchmarks.url_words`);
+- `host`: words of the host;
+- `other`: only marks or words of another language;
+- `none`: no mark, and no words that one language leads in.
+
+For each kind: its share of the URLs, the share of its URLs on which one of the model's five
+answers is wrong, and the mean F1 if all its URLs were right. `oracle` has all URLs of the first
+three kinds right, and one answer for all others: the best constant. `read` has the first three
+kinds right, and the model's answers for the others. `--rivals` adds fastText, which learned the
+same rows, and py3langid. Prints one JSON line for each tenth, and tables on standard error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.url_words import WordLists, names_of
+from classifiers.lab import evaluation
+from classifiers.lab.datasets import LabelledUrl, open_dataset, split
+from classifiers.lab.training.examples import FIVE
+from classifiers.lab.training.urltraining import capped, in_proportion, is_reliable, usable
+from classifiers.urls.cctld import GENERIC, top_level_domain
+from classifiers.urls.marks import marks
+from classifiers.urls.model import UrlModel
+
+KINDS: Final = ("mark", "path", "host", "other", "none")
+EVIDENT: Final = KINDS[:3]
+MOST: Final = 20
+"""URLs of one domain and language."""
+
+Rows = Sequence[LabelledUrl]
+Decisions = evaluation.Decisions
+Kinds = npt.NDArray[np.str_]
+
+
+def kinds_of(rows: Rows, lists: WordLists) -> Kinds:
+    """The first kind of evidence of each URL for the language of its label, (n_urls,)."""
+    found = np.full(len(rows), "none", "<U5")
+    for code in sorted({row.language for row in rows}):
+        chosen = [at for at, row in enumerate(rows) if row.language == code]
+        urls = [rows[at].url for at in chosen]
+        for at, url, mark in zip(chosen, urls, marks(urls, code).tolist(), strict=True):
+            found[at] = _kind(code, mark, *(lists.language_of(part) for part in names_of(url)))
+    return found
+
+
+def _kind(code: str, mark: Sequence[int], host: str | None, path: str | None) -> str:
+    """The kind of evidence for a language, from its marks and the languages of the words."""
+    if 1 in mark:
+        return "mark"
+    if path == code:
+        return "path"
+    if host == code:
+        return "host"
+    return "other" if -1 in mark or host or path else "none"
+
+
+def mean_f1(decisions: Decisions, columns: evaluation.Columns) -> float:
+    """The mean F1 of the languages in percent (Baykan 2013, 3.3)."""
+    found = evaluation.measures(evaluation.confusion(decisions, columns))
+    return round(100 * evaluation.macro_f1(found), 2)
+
+
+def with_constant(truth: Decisions, is_evident: npt.NDArray[np.bool_]) -> Decisions:
+    """The truth where there is evidence, and for each language the better constant elsewhere."""
+    columns = truth.argmax(axis=1)
+    result = truth.copy()
+    for at in range(truth.shape[1]):
+        tried = []
+        for constant in (False, True):
+            column = np.where(is_evident, truth[:, at], constant)
+            both = np.where(np.arange(truth.shape[1]) == at, column[:, None], truth)
+            found = evaluation.measures(evaluation.confusion(both, columns))[at].f1
+            tried.append((found, constant, column))
+        result[:, at] = max(tried, key=lambda each: each[:2])[2]
+    return result
+
+
+def ceiling(truth: Decisions, said: Decisions, kinds: Kinds) -> dict[str, Any]:
+    """The figures of some URLs: truth and the model's answers (n_urls, 5), and kinds (n_urls,)."""
+    columns = truth.argmax(axis=1)
+    is_wrong = (said != truth).any(axis=1)
+    is_evident = np.isin(kinds, EVIDENT)
+
+    def mended(is_right: npt.NDArray[np.bool_]) -> float:
+        return mean_f1(np.where(is_right[:, None], truth, said), columns)
+
+    return {
+        "urls": len(kinds),
+        "model": mean_f1(said, columns),
+        "oracle": mean_f1(with_constant(truth, is_evident), columns),
+        "read": mended(is_evident),
+        "kinds": {
+            kind: {
+                "urls": round(100 * float(chosen.mean()), 1),
+                "wrong": round(100 * float(is_wrong[chosen].mean()), 1) if chosen.any() else None,
+                "of_wrong": round(100 * float(chosen[is_wrong].mean()), 1),
+                "if_right": mended(chosen),
+            }
+            for kind in KINDS
+            for chosen in [kinds == kind]
+        },
+    }
+
+
+def groups(rows: Rows) -> dict[str, npt.NDArray[np.bool_]]:
+    """The groups of URLs for which there is an aim."""
+    is_generic = [top_level_domain(row.url) in GENERIC for row in rows]
+    is_document = [row.label_kind == "document" for row in rows]
+    return {
+        "all": np.ones(len(rows), np.bool_),
+        "generic": np.array(is_generic, np.bool_),
+        "document": np.array(is_document, np.bool_),
+    }
+
+
+def measure(model: UrlModel, train: Rows, test: Rows, with_rivals: bool) -> dict[str, Any]:
+    rows = capped([row for row in test if row.language in FIVE], MOST)
+    urls = [row.url for row in rows]
+    truth = np.array([[row.language == code for code in FIVE] for row in rows])
+    said = model.scores(urls, FIVE) > 0
+    kinds = kinds_of(rows, WordLists.of_wordfreq(FIVE))
+    found = {
+        name: ceiling(truth[chosen], said[chosen], kinds[chosen])
+        for name, chosen in groups(rows).items()
+    }
+    for rival, answers in (rivals(train, urls) if with_rivals else {}).items():
+        for name, chosen in groups(rows).items():
+            found[name][rival] = mean_f1(answers[chosen], truth[chosen].argmax(axis=1))
+    return found
+
+
+def rivals(train: Rows, urls: Sequence[str]) -> Mapping[str, Decisions]:
+    """The answers of fastText, trained on the rows that the model learned, and of py3langid."""
+    from benchmarks import url_rivals
+
+    learned = [row for row in train if row.language in FIVE and is_reliable(row)]
+    contestants = (*url_rivals.of_fasttext(in_proportion(learned, MOST), 0),)
+    return {
+        each.name.partition(" ")[0]: each.decide([each.prepare(url) for url in urls])
+        for each in (*contestants, *url_rivals.of_py3langid())
+        if each.decide is not None
+    }
+
+
+def shown(split_name: str, found: Mapping[str, Any]) -> str:
+    """The figures as tables for people."""
+    titles = ("urls", "wrong", "of_wrong", "if_right")
+    lines = []
+    for name, group in found.items():
+        others = ", ".join(f"{key} {value}" for key, value in group.items() if key != "kinds")
+        lines += [
+            f"{split_name}, {name}: {others}",
+            "".join(f"{each:>10}" for each in ("", *titles)),
+        ]
+        lines += [
+            f"{kind:>10}" + "".join(f"{row[each]!s:>10}" for each in titles)
+            for kind, row in group["kinds"].items()
+        ]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("urls", type=Path)
+    parser.add_argument(
+        "--models", type=Path, required=True, help="folder of `url_splits --models`"
+    )
+    parser.add_argument("--domains", type=int, nargs="*", default=[0], metavar="SEED")
+    parser.add_argument("--rivals", action="store_true", help="fastText and py3langid as well")
+    args = parser.parse_args()
+    rows = usable(open_dataset(args.urls))
+    for seed in args.domains:
+        train, test = split(rows, seed=seed)
+        model = UrlModel.load(args.models / f"domains-{seed}.npz")
+        found = measure(model, train, test, args.rivals)
+        facts = {
+            "benchmark": "url_ceiling",
+            "date": datetime.now(UTC).date().isoformat(),
+            "split": f"domains {seed}",
+            "model_version": model.version,
+        }
+        print(json.dumps({**facts, **found}), flush=True)
+        print(shown(facts["split"], found), file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
