@@ -37,8 +37,10 @@ from classifiers.lab import evaluation
 from classifiers.lab.datasets import LabelledUrl, open_dataset, split
 from classifiers.lab.training.examples import FIVE
 from classifiers.lab.training.urltraining import capped, in_proportion, is_reliable, usable
+from classifiers.urls.batch import encode
 from classifiers.urls.cctld import GENERIC, top_level_domain
-from classifiers.urls.marks import marks
+from classifiers.urls.clues import find_clues
+from classifiers.urls.marks import mark_table
 from classifiers.urls.model import UrlModel
 
 KINDS: Final = ("mark", "path", "host", "other", "none")
@@ -57,20 +59,28 @@ def kinds_of(rows: Rows, lists: WordLists) -> Kinds:
     for code in sorted({row.language for row in rows}):
         chosen = [at for at, row in enumerate(rows) if row.language == code]
         urls = [rows[at].url for at in chosen]
-        for at, url, mark in zip(chosen, urls, marks(urls, code).tolist(), strict=True):
-            found[at] = _kind(code, mark, *(lists.language_of(part) for part in names_of(url)))
+        for at, url, signs in zip(chosen, urls, signs_of(urls, code), strict=True):
+            found[at] = _kind(code, signs, *(lists.language_of(part) for part in names_of(url)))
     return found
 
 
-def _kind(code: str, mark: Sequence[int], host: str | None, path: str | None) -> str:
-    """The kind of evidence for a language, from its marks and the languages of the words."""
-    if 1 in mark:
+def signs_of(urls: Sequence[str], language: str) -> list[set[int]]:
+    """The marks of each URL: 1 for the language, -1 for another."""
+    table, batch = mark_table(language), encode(urls)
+    rows = find_clues(batch.buffer, len(batch), table.keys)
+    signs = np.append(table.signs, 0)[rows].tolist()  # a row of -1 is no mark
+    return [set(each) - {0} for each in signs]
+
+
+def _kind(code: str, signs: set[int], host: str | None, path: str | None) -> str:
+    """The kind of evidence for a language, from the marks and the languages of the words."""
+    if 1 in signs:
         return "mark"
     if path == code:
         return "path"
     if host == code:
         return "host"
-    return "other" if -1 in mark or host or path else "none"
+    return "other" if signs or host or path else "none"
 
 
 def mean_f1(decisions: Decisions, columns: evaluation.Columns) -> float:
