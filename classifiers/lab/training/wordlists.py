@@ -68,13 +68,10 @@ def names(language: str, n_names: int, seed: int) -> list[str]:
     words, shares = _listed_words(language) if is_latin else _words(language)
     chance = np.random.default_rng([seed, *language.encode()])
     is_plain = (chance.random(len(words)) < _ASCII) & is_latin
-    spelled = [
-        plain(word, language) if ascii_ else word
-        for word, ascii_ in zip(words, is_plain, strict=True)
-    ]
     sizes, weights = zip(*_PER_NAME, strict=True)
     lengths = chance.choice(sizes, n_names, p=weights)
-    drawn = chance.choice(len(words), int(lengths.sum()), p=shares)
+    drawn = chance.choice(len(words), int(lengths.sum()), p=shares).tolist()
+    spelled = {at: plain(words[at], language) if is_plain[at] else words[at] for at in set(drawn)}
     is_hyphenated = chance.random(n_names) < _HYPHENATED
     result, at = [], 0
     for length, hyphenated in zip(lengths.tolist(), is_hyphenated.tolist(), strict=True):
@@ -119,10 +116,14 @@ def paths(language: str, n_paths: int, seed: int) -> list[str]:
     if not words:
         return []
     chance = np.random.default_rng([seed, *language.encode(), 1])
+    # `chance.choice` with `p` draws the same words, but sums all shares again for each path.
+    reached = shares.cumsum()
+    reached /= reached[-1]
     encodings = ("utf-8", *ENCODINGS.get(language, ()))
     result = []
     for at in range(n_paths):
-        chosen = chance.choice(len(words), int(chance.integers(1, 5)), p=shares)
+        drawn = chance.random(int(chance.integers(1, 5)))
+        chosen = reached.searchsorted(drawn, side="right").tolist()
         mark = ("-", "/", "_", "")[int(chance.integers(4))]
         text = mark.join(words[word] for word in chosen)
         result.append("/" + quote(text.encode(encodings[at % len(encodings)], "ignore")))
@@ -133,6 +134,8 @@ def plain(word: str, language: str) -> str:
     """A word without accents, as hosts spell it; German umlauts become two letters."""
     if language == "de":
         word = word.translate(_GERMAN)
+    if word.isascii():
+        return word
     letters = unicodedata.normalize("NFD", word)
     return "".join(letter for letter in letters if not unicodedata.combining(letter))
 

@@ -3,12 +3,12 @@
 import json
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -32,10 +32,9 @@ from crawler.report.comparison_tables import (
 from crawler.report.course import Portion
 from crawler.report.harvest import Summary, summarise
 from crawler.report.printer import Printer
+from tests.support import processes
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
-
-ROOT = Path(__file__).parents[3]
 
 
 def run_of(strategy: str, relevant: int, other: int, unlabelled: int, hosts: int) -> Summary:
@@ -179,6 +178,22 @@ def test_arguments_that_no_crawl_can_use_are_refused(given: Mapping[str, str], s
     assert "\n" not in str(caught.value)
 
 
+class ForkedCrawl:
+    """A crawl of a comparison as `subprocess.Popen`, started without the imports of Python."""
+
+    def __init__(self, command: Sequence[str], process_group: int) -> None:
+        assert (*command[:2], process_group) == (sys.executable, "-P", 0)
+        self._done = processes.run(*command[3:], environment=os.environ)
+
+    def wait(self) -> int:
+        return self._done.returncode
+
+
+@pytest.fixture
+def _fast_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.commands.comparing.subprocess", SimpleNamespace(Popen=ForkedCrawl))
+
+
 def compare(*arguments: object) -> int:
     return call("compare", "-a", "web=sample", *arguments)
 
@@ -201,6 +216,7 @@ def test_a_goal_that_one_of_the_strategies_cannot_have_is_refused_before_the_fir
     assert not folder.exists()
 
 
+@pytest.mark.usefixtures("_fast_crawls")
 def test_strategies_are_compared_on_the_sample_web(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -223,30 +239,25 @@ def test_strategies_are_compared_on_the_sample_web(
 
 def test_an_interrupted_comparison_goes_on_with_the_same_command(tmp_path: Path) -> None:
     line = [
-        *(sys.executable, "-m", "scrapy", "compare", "-a", "web=sample"),
+        *("scrapy", "compare", "-a", "web=sample"),
         *("-a", "lang=de", "-a", "strategies=random", "-a", "pages=200"),
         *("-s", f"JOBDIR={tmp_path}", "-s", "LANGFOCUS_LIVE_INTERVAL=0.02"),
     ]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        line, cwd=ROOT, env=environment, stdout=-3, stderr=subprocess.PIPE, text=True
-    ) as first:
-        assert first.stderr is not None
-        for said in first.stderr:
-            if " pages  harvest" in said:
-                break
+    with processes.started(*line, environment=os.environ, has_one_output=True) as first:
+        processes.wait_until(lambda: " pages  harvest" in first.said(), first)
         first.send_signal(signal.SIGINT)
-        rest = first.stderr.read()
+        said, _ = first.communicate()
     assert first.returncode == 130
-    assert "interrupted during de random" in rest
-    assert f"JOBDIR={tmp_path} continues" in rest
+    assert "interrupted during de random" in said
+    assert f"JOBDIR={tmp_path} continues" in said
     assert 0 < summarise(tmp_path / "de-random").pages < 200
-    second = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, check=False)
+    second = processes.run(*line, environment=os.environ)
     assert second.returncode == 0
     resumed = summarise(tmp_path / "de-random")
     assert (resumed.pages, resumed.sessions) == (200, 2)
 
 
+@pytest.mark.usefixtures("_fast_crawls")
 def test_a_crawl_that_fails_ends_the_comparison(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from classifiers.arrayfile import write_arrays
+from classifiers.lab.training import urltraining
 from classifiers.pages.text.known import LanguageFacts, known_languages
 from classifiers.urls.model import UrlModel
 from crawler.options import SEED_FOLDER
@@ -168,8 +170,9 @@ def test_train_writes_a_model_that_identify_uses(
 
 
 def test_train_reads_a_dump_of_a_directory_whatever_its_name(
-    called: Callable[..., Done], tmp_path: Path
+    called: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(urltraining, "Options", partial(urltraining.Options, names=300))
     places = {"de": "Top/World/Deutsch/A", "fr": "Top/Arts", "it": "Top/Regional"}
     listed = [page(row.url, places[row.language]) for row in rows(40)]
     data, model = dump(tmp_path, *listed, name="directory"), tmp_path / "m.npz"
@@ -178,6 +181,7 @@ def test_train_reads_a_dump_of_a_directory_whatever_its_name(
     assert done.code == 0, done.err
     assert "80 usable URLs, 40 rows left out (Top/Regional 40)" in done.out
     assert UrlModel.load(model).languages == ("de", "en")
+    assert UrlModel.load(model).parameters.facts["word_lists"]
 
 
 @pytest.mark.parametrize(
