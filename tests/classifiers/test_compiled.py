@@ -17,7 +17,7 @@ import numba
 import numpy as np
 import pytest
 
-from classifiers.compiled import source_digest
+from classifiers.compiled import source_digest, step
 from tests.support.crawls import ROOT
 
 _ENTRY = """
@@ -225,3 +225,20 @@ def test_no_function_that_borrows_its_arrays_returns_one() -> None:
                 found[node.name] = set(returned) - scalars - of_scalars
     assert len(found) > 30
     assert {name: kinds for name, kinds in found.items() if kinds} == {}
+
+
+def test_a_function_for_compiled_code_is_compiled_once_and_refuses_a_call_from_python() -> None:
+    @step
+    def doubled(number: int) -> int:
+        return 2 * number
+
+    @numba.njit
+    def asked(number: int) -> int:
+        return doubled(number) + doubled(3) + doubled(4)
+
+    assert asked(5) == 24
+    inner: Any = doubled
+    assert len(inner.signatures) == 1
+    with pytest.raises(TypeError, match="doubled is for compiled code"):
+        doubled(5)
+    assert inner.py_func(5) == 10
