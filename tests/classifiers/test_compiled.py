@@ -232,12 +232,12 @@ def test_a_function_for_compiled_code_is_compiled_once_and_refuses_a_call_from_p
     def doubled(number: int) -> int:
         return 2 * number
 
-    @numba.njit
     def asked(number: int) -> int:
         return doubled(number) + doubled(3) + doubled(4)
 
-    assert asked(5) == 24
+    njit: Any = numba.njit
     inner: Any = doubled
+    assert njit(asked)(5) == 24
     assert len(inner.signatures) == 1
     with pytest.raises(TypeError, match="doubled is for compiled code"):
         doubled(5)
