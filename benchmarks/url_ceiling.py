@@ -15,7 +15,9 @@ and language, by the first kind of evidence that they have for their language:
 For each kind: its share of the URLs, the share of its URLs on which one of the model's five
 answers is wrong, and the mean F1 if all its URLs were right. `oracle` has all URLs of the first
 three kinds right, and one answer for all others: the best constant. `read` has the first three
-kinds right, and the model's answers for the others. `--rivals` adds fastText, which learned the
+kinds right, and the model's answers for the others. `named` says Yes where the model's one
+calibrated answer gives a language half of the probability, if it is as frequent as the four other
+languages together and no further one is possible. `--rivals` adds fastText, which learned the
 same rows, and py3langid. Prints one JSON line for each tenth, and tables on standard error.
 """
 
@@ -42,6 +44,7 @@ from classifiers.urls.cctld import GENERIC, top_level_domain
 from classifiers.urls.clues import find_clues
 from classifiers.urls.marks import mark_table
 from classifiers.urls.model import UrlModel
+from classifiers.urls.posteriors import Prior
 
 KINDS: Final = ("mark", "path", "host", "other", "none")
 EVIDENT: Final = KINDS[:3]
@@ -152,10 +155,20 @@ def measure(model: UrlModel, train: Rows, test: Rows, with_rivals: bool) -> dict
         name: ceiling(truth[chosen], said[chosen], kinds[chosen])
         for name, chosen in groups(rows).items()
     }
-    for rival, answers in (rivals(train, urls) if with_rivals else {}).items():
+    others = {"named": named(model, urls), **(rivals(train, urls) if with_rivals else {})}
+    for other, answers in others.items():
         for name, chosen in groups(rows).items():
-            found[name][rival] = mean_f1(answers[chosen], truth[chosen].argmax(axis=1))
+            found[name][other] = mean_f1(answers[chosen], truth[chosen].argmax(axis=1))
     return found
+
+
+def named(model: UrlModel, urls: Sequence[str]) -> Decisions:
+    """Yes or No by the calibrated answer among the five, half of the URLs in each in turn."""
+    columns = []
+    for code in FIVE:
+        prior = Prior({**dict.fromkeys(FIVE, 1.0), code: len(FIVE) - 1.0})
+        columns.append(model.shares(urls, prior)[:, model.named_languages.index(code)] > 1 / 2)
+    return np.column_stack(columns)
 
 
 def rivals(train: Rows, urls: Sequence[str]) -> Mapping[str, Decisions]:

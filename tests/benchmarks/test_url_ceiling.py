@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.url_ceiling import KINDS, ceiling, kinds_of, with_constant
+from benchmarks.url_ceiling import KINDS, ceiling, kinds_of, named, with_constant
 from benchmarks.url_words import WordLists, names_of
 from classifiers.lab.datasets import LabelledUrl
+from classifiers.lab.training.examples import FIVE
+from classifiers.urls.model import UrlModel
 
 LISTS = WordLists(
     {
@@ -74,3 +76,9 @@ def test_each_kind_tells_the_f1_that_its_mistakes_cost() -> None:
     assert shares == dict.fromkeys(KINDS, 0.0) | {"path": 50.0, "none": 50.0}
     assert found["kinds"]["none"]["wrong"] == 50.0
     assert found["kinds"]["host"]["wrong"] is None
+
+
+def test_a_url_is_named_among_the_five_languages() -> None:
+    urls = [f"http://www.example.{domain}/" for domain in ("co.uk", "de", "fr", "es", "it")]
+    answers = named(UrlModel.load(), urls)
+    assert answers.tolist() == np.eye(len(FIVE), dtype=bool).tolist()
