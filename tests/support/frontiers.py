@@ -202,7 +202,7 @@ class ObviousFrontier:
         if record.outcome in FORWARDING:
             self._change_slots(url, -1)
             if page.address:
-                self._change(f"of {page.address}", -min(1, self.slots[f"of {page.address}"]))
+                self._change(f"of {page.address}", -min(1, self.slots.get(f"of {page.address}", 0)))
         if record.is_download and record.is_relevant:
             for holder in (domain_of(page.host), page.address):
                 self.relevant[holder] = self.relevant.get(holder, 0) + 1

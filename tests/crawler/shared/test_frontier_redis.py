@@ -170,7 +170,7 @@ def test_two_workers_behave_as_one_that_looks_at_everything(redis_server: RedisS
         server = redis_server
 
     run_state_machine_as_test(
-        Machine, settings=settings(max_examples=60, stateful_step_count=50, deadline=None)
+        Machine, settings=settings(max_examples=40, stateful_step_count=50, deadline=None)
     )
 
 
