@@ -1,0 +1,255 @@
+"""Every spider argument and setting of the project, each once, in a crawl with `focus`.
+
+A new argument or setting without a row here fails. Several share a crawl where they do not disturb
+each other. A row has the value that is given, and the effect that can be seen after the crawl.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from classifiers.urls.modelfile import Parameters, write
+from classifiers.urls.posteriors import Evidence
+from classifiers.weights import quantised
+from crawler.configuration import SETTINGS
+from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.options import OPTIONS
+from crawler.web.contract import Answer
+from crawler.web.sample import SampleWeb
+from tests.crawler.politeness.test_crawl_polite import HTML, served
+from tests.support.crawls import ROOT, crawl, rows, summary
+from tests.support.fasttextmodel import write_model
+from tests.support.geodatabase import database
+from tests.support.loopback import Access
+from tests.support.nameserver import name_server
+from tests.support.processes import Done
+from tests.support.redisserver import RedisServer
+
+GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 4
+NOGAI = "ногай тили казак сёз бар уьшин"  # noqa: RUF001
+SAMPLE_SEED, SAMPLE_HOSTS = 2, 300
+
+
+@dataclass
+class Ended:
+    """A crawl that has ended, and the requests that servers saw of it."""
+
+    done: Done
+    folder: Path
+    log: list[Access] = field(default_factory=list)
+
+    @property
+    def meta(self) -> dict[str, str]:
+        return dict(rows(self.folder, "SELECT key, value FROM meta"))
+
+    @property
+    def told(self) -> dict[str, Any]:
+        return summary(self.folder)
+
+    def count(self, query: str) -> int:
+        return int(rows(self.folder, f"SELECT count(*) FROM {query}")[0][0])
+
+    def asked(self, path: str) -> list[Access]:
+        return [access for access in self.log if access.url.endswith(path)]
+
+
+Check = Callable[[Ended], object]
+Table = Mapping[str, tuple[str, Check]]
+
+
+def recorded(key: str, value: str) -> Check:
+    return lambda ended: ended.meta[key] == value
+
+
+def most(column: str, number: int) -> Check:
+    """No value of an expression over the pages is there more than `number` times."""
+    query = f"SELECT count(*) FROM pages WHERE outcome = 'page' GROUP BY {column}"
+    return lambda ended: max(count for (count,) in rows(ended.folder, query)) <= number
+
+
+def ends(ended: Ended) -> bool:
+    """True for any crawl: focus draws nothing at random, and how long it waits is seen nowhere."""
+    return bool(ended.told["finish_reason"])
+
+
+def declared_links(ended: Ended) -> int:
+    """The queued URLs of which a page said that they are translations, or are none."""
+    with closing(sqlite3.connect(ended.folder / "run.db")) as connection:
+        queued = EvidenceRows(connection).after(0, 1000)
+    return sum(url.evidence.declared != 0 for url in queued)
+
+
+def recovered_quickly(ended: Ended) -> bool:
+    times = [access.time for access in ended.asked("/broken")]
+    return len(times) == 3 and times[-1] - times[0] < 10.0
+
+
+SAMPLE: Table = {
+    "lang": ("German", recorded("lang", "de")),
+    "strategy": ("focus", recorded("ordering", "focus")),
+    "goal": ("servers", lambda ended: ended.told["goal"]["servers"] > 5),
+    "filter": ("server-declining", recorded("filter", "server-declining")),
+    "tolerance": ("3", recorded("tolerance", "3")),
+    "half_life": ("50", recorded("half_life", "50")),
+    "host_cap": ("5", most("host", 5)),
+    "domain_cap": ("9", recorded("domain_cap", "9")),
+    "directory_cap": ("2", lambda ended: ended.told["counts"]["directory_full"] > 0),
+    "directory_depth": ("2", recorded("directory_depth", "2")),
+    "identify": ("cai", recorded("identify", "cai")),
+    "pages": ("40", lambda ended: ended.told["pages"] == 40),
+    "floor": ("0.01", recorded("goal_floor", "0.01")),
+    "hours": ("1", recorded("goal_hours", "1.0")),
+    "web": ("sample", recorded("web", "sample")),
+    "LANGFOCUS_RUNS": ("{tmp}/runs", lambda ended: ended.folder.parent.name == "runs"),
+    "LANGFOCUS_LIVE_INTERVAL": ("0.001", lambda ended: ended.done.stderr.count(" harvest ") > 2),
+    "LANGFOCUS_QUIET": ("True", lambda ended: "Outcomes" not in ended.done.stdout),
+    "LANGFOCUS_WARC": ("True", lambda ended: (ended.folder / "index.cdxj").exists()),
+    "LANGFOCUS_WARC_SIZE": ("30000", lambda ended: len([*ended.folder.glob("pages-*.gz")]) > 1),
+    "LANGFOCUS_WACZ": ("True", lambda ended: (ended.folder / "pages.wacz").exists()),
+    "LANGFOCUS_TEXT": ("all", lambda ended: ended.count("texts") > ended.told["relevant"]),
+    "LANGFOCUS_EXTRACTOR": ("trafilatura", recorded("extractor", "trafilatura")),
+    "LANGFOCUS_LINKS": ("True", lambda ended: ended.count("links") > 20),
+    "LANGFOCUS_ANSWERS": ("True", lambda ended: ended.count("pages WHERE answers <> ''") > 20),
+    "LANGFOCUS_HREFLANG": ("False", lambda ended: declared_links(ended) == 0),
+    "LANGFOCUS_SAMPLE_SEED": (
+        str(SAMPLE_SEED),
+        lambda ended: tuple(json.loads(ended.meta["seeds"])) == sample_seeds(),
+    ),
+    "LANGFOCUS_SAMPLE_HOSTS": (
+        str(SAMPLE_HOSTS),
+        lambda ended: tuple(json.loads(ended.meta["seeds"])) == sample_seeds(),
+    ),
+}
+
+
+LIVE: Table = {
+    "lang": ("de", recorded("lang", "de")),
+    "goal": ("coverage", recorded("goal", "coverage")),
+    "coverage": ("1", recorded("goal_coverage", "1.0")),
+    "seeds": ("http://a.de:{port}/", lambda ended: ended.log[0].url.startswith("http://a.de:")),
+    "host_cap": ("0", recorded("host_cap", "0")),
+    "address_cap": ("12", lambda ended: ended.told["counts"]["lowered"] > 0),
+    "block": ("{tmp}/block.txt", lambda ended: not ended.asked("/blocked")),
+    "LANGFOCUS_CONTACT": ("bot@example.net", lambda e: "bot@example.net" in e.log[0].user_agent),
+    "LANGFOCUS_DNS": ("{dns}", lambda ended: ended.told["pages"] > 5),
+    "LANGFOCUS_PRIVATE_ADDRESSES": ("True", lambda e: "private_address" not in e.told["outcomes"]),
+    "LANGFOCUS_PER_ADDRESS": ("0", lambda ended: ended.told["hosts"] > 5),
+    "LANGFOCUS_DIRECTIVES_OBEY": ("False", lambda ended: ended.asked("/nofollow")),
+    "LANGFOCUS_MAX_CRAWL_DELAY": ("0.01", lambda ended: ended.told["seconds"] < 30),
+    "LANGFOCUS_RETRY_DELAY": ("0.01", recovered_quickly),
+    "LANGFOCUS_SITEMAPS": ("True", lambda ended: ended.asked("/map.xml")),
+    "LANGFOCUS_GEOIP": ("{tmp}/geo.mmdb", lambda ended: set(ended.told["countries"]) == {"SE"}),
+    "LANGFOCUS_URL_MODEL": (
+        "{tmp}/model.npz",
+        lambda ended: "the URL model does not know German" in ended.told["gaps"][0],
+    ),
+}
+REPLAY: Table = {
+    "lang": ("de", recorded("lang", "de")),
+    "web": ("archive", lambda ended: "/runs/de-focus" in ended.told["web"]),
+    "archive": ("{first}", lambda ended: ended.told["outcomes"]["page"] > 5),
+    "seeds": ("{seeds}", lambda ended: len(json.loads(ended.meta["seeds"])) == 3),
+    "since": ("{first}", lambda ended: ended.told["changes"]),
+    "relevant": ("6", lambda ended: ended.told["relevant"] == 6),
+    "words": ("900000", recorded("goal_words", "900000")),
+    "expected": ("only", recorded("goal_expected", "only")),
+    "LANGFOCUS_RANDOM_STATE": ("7", ends),
+    "LANGFOCUS_PATIENCE": ("0", ends),
+    "LANGFOCUS_FASTTEXT_MODEL": ("{tmp}/nogai.bin", lambda ended: "zz_Zzzz" in str(ended.told)),
+}
+SHARED: Table = {
+    "lang": ("de", recorded("lang", "de")),
+    "web": ("sample", recorded("web", "sample")),
+    "pages": ("20", lambda ended: ended.told["pages"] == 20),
+    "LANGFOCUS_SAMPLE_HOSTS": ("300", ends),
+    "LANGFOCUS_FRONTIER": ("{redis}", lambda ended: ended.meta["shared"]),
+    "LANGFOCUS_CRAWL": ("everything", lambda ended: "everything" in ended.meta["shared"]),
+    "LANGFOCUS_LEASE": ("5", ends),
+}
+ELSEWHERE = {
+    "LANGFOCUS_GRAPH": "tests/crawler/simulate/test_recorded_links.py",
+}
+"""What has an effect on some methods of identification only: its test is there."""
+
+
+def sample_seeds() -> tuple[str, ...]:
+    return tuple(SampleWeb(seed=SAMPLE_SEED, hosts=SAMPLE_HOSTS).seeds("de"))
+
+
+def write_url_model(path: Path, languages: tuple[str, ...]) -> None:
+    """Write a model that says No of every URL."""
+    codes, scales = quantised(np.zeros((len(languages), 1 << 12), np.float32))
+    intercepts = np.full(len(languages), -1.0, np.float32)
+    evidence = Evidence.of_scores(languages)
+    write(Parameters(languages, codes, scales, intercepts, evidence), path)
+
+
+def crawled(table: Table, folder: Mapping[str, Any], **places: object) -> Done:
+    """Crawl with all rows of a table."""
+    given = {name: value.format(**places) for name, (value, _) in table.items()}
+    arguments = [f"{name}={value}" for name, value in given.items() if name in OPTIONS]
+    settings: dict[str, Any] = {name: value for name, value in given.items() if name not in OPTIONS}
+    done = crawl(*arguments, **{"DOWNLOAD_DELAY": 0, **settings, **folder})
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def assert_effects(table: Table, ended: Ended) -> None:
+    assert [name for name, (_, has_effect) in table.items() if not has_effect(ended)] == []
+
+
+def test_what_a_crawl_of_webs_without_a_network_takes_has_its_effect(tmp_path: Path) -> None:
+    pytest.importorskip("trafilatura")
+    pytest.importorskip("fasttext")
+    done = crawled(SAMPLE, {}, tmp=tmp_path)
+    (first,) = (tmp_path / "runs").iterdir()
+    assert_effects(SAMPLE, Ended(done, first))
+    write_model(tmp_path / "nogai.bin", {"nog_Cyrl": NOGAI, "zz_Zzzz": "zzz"})
+    run, seeds = tmp_path / "replayed", ",".join(sample_seeds())
+    done = crawled(REPLAY, {"JOBDIR": run}, tmp=tmp_path, first=first, seeds=seeds)
+    assert_effects(REPLAY, Ended(done, run))
+
+
+def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
+    hosts = [f"h{number}.de" for number in range(12)]
+    names = dict.fromkeys(["a.de", *hosts], "127.0.0.1")
+    (tmp_path / "block.txt").write_text("h1.de/blocked\n")
+    (tmp_path / "geo.mmdb").write_bytes(database({"127.0.0.0/8": "SE"}))
+    write_url_model(tmp_path / "model.npz", ("cs", "fr"))
+    with served() as (web, server), name_server(names) as dns:
+        roots = [f"http://{host}:{server.port}" for host in hosts]
+        links = "".join(f"<a href={root}/>x</a>" for root in roots)
+        links += f"<a href={roots[1]}/blocked>x</a><a rel=nofollow href=/nofollow>x</a>"
+        web.answers["/"] = Answer(200, HTML, GERMAN.encode())
+        first = f"http://a.de:{server.port}/"
+        rules = f"User-agent: *\nCrawl-delay: 300\nSitemap: {first}map.xml\n".encode()
+        web.answers[first] = Answer(200, HTML, f"{GERMAN}{links}<a href=/broken>x</a>".encode())
+        web.answers[f"{first}robots.txt"] = Answer(200, (("Content-Type", "text/plain"),), rules)
+        web.answers["/broken"] = Answer(500)
+        places = {"tmp": tmp_path, "port": server.port, "dns": dns.address}
+        done = crawled(LIVE, {"JOBDIR": tmp_path / "run"}, **places)
+        ended = Ended(done, tmp_path / "run", server.log)
+        assert_effects(LIVE, ended)
+        assert dns.asked["a.de"] == 1
+
+
+def test_what_a_shared_crawl_takes_has_its_effect(
+    tmp_path: Path, redis_server: RedisServer
+) -> None:
+    done = crawled(SHARED, {"JOBDIR": tmp_path}, redis=redis_server.url)
+    assert_effects(SHARED, Ended(done, tmp_path))
+
+
+def test_no_argument_and_no_setting_is_left_out() -> None:
+    ours = {name for name in SETTINGS if name.startswith("LANGFOCUS_")}
+    tried = {*SAMPLE, *LIVE, *REPLAY, *SHARED}
+    assert tried | set(ELSEWHERE) == {*OPTIONS, *ours}
+    for name, file in ELSEWHERE.items():
+        assert name.removeprefix("LANGFOCUS_").lower() in (ROOT / file).read_text()
