@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -109,11 +110,21 @@ def test_a_slot_too_many_is_found() -> None:
     assert misadmitted(WEB, {**slots, host: slots[host] + 1}) == [wrong]
 
 
+def test_an_ordering_that_learns_holds_slots_for_pages_and_for_many_failures() -> None:
+    outcomes = [("page", 200)] * 2 + [("page", 404)] * 6 + [("robots", None)] * 3
+    settled = {f"http://a.de/{n}": outcome for n, outcome in enumerate(outcomes)}
+    settled |= {"http://b.de/": ("page", 200), "http://b.de/2": ("page", 404)}
+    web = Mock(settled=lambda: settled, crowds=dict)
+    assert slots_expected(web) == {"a.de": 11, "b.de": 2}
+    assert slots_expected(web, learns=True) == {"a.de": 3, "b.de": 1}
+
+
 def test_gaps_and_caps_are_judged_by_the_servers_log() -> None:
     [host, urls] = next(iter(WEB.crowds().items()))
     log = [Access(n, n + 0.25, url, 200) for n, url in enumerate(sorted(urls)[: HOST_CAP + 1])]
     assert overcrowded(WEB, log) == [f"{host}: asked for 11 URLs"]
     assert overcrowded(WEB, log[1:]) == []
+    assert overcrowded(WEB, log, [log[3].began + 0.1]) == []
     assert smallest_gap(log) == 0.75
     assert smallest_gap([*log, Access(5.125, 5.5, f"http://{host}/robots.txt", 200)]) == -0.125
 
