@@ -17,15 +17,22 @@ answers is wrong, and the mean F1 if all its URLs were right. `oracle` has all U
 three kinds right, and one answer for all others: the best constant. `read` has the first three
 kinds right, and the model's answers for the others. `named` says Yes where the model's one
 calibrated answer gives a language half of the probability, if it is as frequent as the four other
-languages together and no further one is possible. `--rivals` adds fastText, which learned the
-same rows, and py3langid. Prints one JSON line for each tenth, and tables on standard error.
+languages together and no further one is possible. `--rivals` adds
+
+- `py3langid` and `fasttext`, which learned the same rows in random order: its first answer;
+- `fasttext_even`: Yes as in `named`, from its probabilities divided by the languages' frequencies;
+- `both`: the evidence of the model, and half of the logarithm of these.
+
+Prints one JSON line for each tenth, and tables on standard error.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,15 +51,18 @@ from classifiers.urls.cctld import GENERIC, top_level_domain
 from classifiers.urls.clues import find_clues
 from classifiers.urls.marks import mark_table
 from classifiers.urls.model import UrlModel
-from classifiers.urls.posteriors import Prior
 
 KINDS: Final = ("mark", "path", "host", "other", "none")
 EVIDENT: Final = KINDS[:3]
 MOST: Final = 20
 """URLs of one domain and language."""
 
+LEAST_SHARE: Final = 1e-6
+"""The least probability of fastText that counts."""
+
 Rows = Sequence[LabelledUrl]
 Decisions = evaluation.Decisions
+Nats = npt.NDArray[np.float64]
 Kinds = npt.NDArray[np.str_]
 
 
@@ -155,7 +165,9 @@ def measure(model: UrlModel, train: Rows, test: Rows, with_rivals: bool) -> dict
         name: ceiling(truth[chosen], said[chosen], kinds[chosen])
         for name, chosen in groups(rows).items()
     }
-    others = {"named": named(model, urls), **(rivals(train, urls) if with_rivals else {})}
+    others = {"named": named(model, urls)}
+    if with_rivals:
+        others |= rivals(model, train, urls)
     for other, answers in others.items():
         for name, chosen in groups(rows).items():
             found[name][other] = mean_f1(answers[chosen], truth[chosen].argmax(axis=1))
@@ -164,24 +176,55 @@ def measure(model: UrlModel, train: Rows, test: Rows, with_rivals: bool) -> dict
 
 def named(model: UrlModel, urls: Sequence[str]) -> Decisions:
     """Yes or No by the calibrated answer among the five, half of the URLs in each in turn."""
-    columns = []
-    for code in FIVE:
-        prior = Prior({**dict.fromkeys(FIVE, 1.0), code: len(FIVE) - 1.0})
-        columns.append(model.shares(urls, prior)[:, model.named_languages.index(code)] > 1 / 2)
-    return np.column_stack(columns)
+    return is_half(evidence(model, urls))
 
 
-def rivals(train: Rows, urls: Sequence[str]) -> Mapping[str, Decisions]:
-    """The answers of fastText, trained on the rows that the model learned, and of py3langid."""
+def evidence(model: UrlModel, urls: Sequence[str]) -> Nats:
+    """The model's evidence for the five languages, (n_urls, 5)."""
+    columns = [model.named_languages.index(code) for code in FIVE]
+    found: Nats = model.evidence(urls)[:, columns].astype(np.float64)
+    return found
+
+
+def is_half(nats: Nats) -> Decisions:
+    """Whether the evidence (n_urls, n_languages) for a language is above the mean of the others."""
+    likely = np.exp(nats - nats.max(axis=1, keepdims=True))
+    others = (likely.sum(axis=1, keepdims=True) - likely) / (nats.shape[1] - 1)
+    said_yes: Decisions = likely > others
+    return said_yes
+
+
+def rivals(model: UrlModel, train: Rows, urls: Sequence[str]) -> Mapping[str, Decisions]:
+    """The answers of py3langid and fastText, and of fastText and the model together."""
     from benchmarks import url_rivals
 
-    learned = [row for row in train if row.language in FIVE and is_reliable(row)]
-    contestants = (*url_rivals.of_fasttext(in_proportion(learned, MOST), 0),)
-    return {
-        each.name.partition(" ")[0]: each.decide([each.prepare(url) for url in urls])
-        for each in (*contestants, *url_rivals.of_py3langid())
-        if each.decide is not None
+    rows = in_proportion([row for row in train if row.language in FIVE and is_reliable(row)], MOST)
+    random.Random(0).shuffle(rows)
+    counts = Counter(row.language for row in rows)
+    shares = fasttext_shares(rows, urls)
+    nats: Nats = np.log(shares) - np.log([counts[code] / len(rows) for code in FIVE])
+    found = {
+        "fasttext": shares == shares.max(axis=1, keepdims=True),
+        "fasttext_even": is_half(nats),
+        "both": is_half(evidence(model, urls) + nats / 2),
     }
+    for each in url_rivals.of_py3langid():
+        if each.decide is not None:
+            found["py3langid"] = each.decide([each.prepare(url) for url in urls])
+    return found
+
+
+def fasttext_shares(rows: Rows, urls: Sequence[str]) -> Nats:
+    """The probabilities of the five languages by fastText, trained on rows, (n_urls, 5)."""
+    from benchmarks.url_rivals import trained_fasttext, words
+
+    labels, shares = trained_fasttext(rows, 0).predict([words(url) for url in urls], k=len(FIVE))
+    found = np.full((len(urls), len(FIVE)), LEAST_SHARE)
+    for at, (codes, each) in enumerate(zip(labels, shares, strict=True)):
+        for code, share in zip(codes, each, strict=True):
+            place = FIVE.index(code.removeprefix("__label__"))
+            found[at, place] = max(float(share), LEAST_SHARE)
+    return found
 
 
 def shown(split_name: str, found: Mapping[str, Any]) -> str:

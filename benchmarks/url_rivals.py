@@ -125,6 +125,20 @@ def _scikit_learn(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant
 
 def of_fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
     """Supervised fastText over the same n-grams; it returns one language per text."""
+    model = trained_fasttext(rows, seed)
+
+    def named(texts: list[str]) -> list[str]:
+        answers = model.predict(texts)[0]
+        return [labels[0].removeprefix("__label__") if labels else "" for labels in answers]
+
+    yield Contestant("fastText five", lambda texts: model.predict(texts)[0], words, _is(named))
+    yield Contestant(
+        "fastText five, one by one", lambda texts: [model.predict(text) for text in texts], words
+    )
+
+
+def trained_fasttext(rows: Sequence[LabelledUrl], seed: int) -> Any:
+    """A model of the package fasttext that learned the words of URLs."""
     fasttext = _imported("fasttext")
     with tempfile.TemporaryDirectory() as folder:
         lines, saved = Path(folder) / "train.txt", Path(folder) / "model.bin"
@@ -136,16 +150,7 @@ def of_fasttext(rows: Sequence[LabelledUrl], seed: int) -> Iterator[Contestant]:
         # used memory, training meets NaN values.
         code = _TRAIN_FASTTEXT.format(lines=str(lines), saved=str(saved), seed=seed)
         subprocess.run([sys.executable, "-c", code], check=True)
-        model = fasttext.load_model(str(saved))
-
-    def named(texts: list[str]) -> list[str]:
-        answers = model.predict(texts)[0]
-        return [labels[0].removeprefix("__label__") if labels else "" for labels in answers]
-
-    yield Contestant("fastText five", lambda texts: model.predict(texts)[0], words, _is(named))
-    yield Contestant(
-        "fastText five, one by one", lambda texts: [model.predict(text) for text in texts], words
-    )
+        return fasttext.load_model(str(saved))
 
 
 def of_py3langid() -> Iterator[Contestant]:

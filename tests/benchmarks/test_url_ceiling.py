@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.url_ceiling import KINDS, ceiling, kinds_of, named, with_constant
+from benchmarks.url_ceiling import KINDS, ceiling, is_half, kinds_of, named, with_constant
 from benchmarks.url_words import WordLists, names_of
 from classifiers.lab.datasets import LabelledUrl
 from classifiers.lab.training.examples import FIVE
@@ -82,3 +82,8 @@ def test_a_url_is_named_among_the_five_languages() -> None:
     urls = [f"http://www.example.{domain}/" for domain in ("co.uk", "de", "fr", "es", "it")]
     answers = named(UrlModel.load(), urls)
     assert answers.tolist() == np.eye(len(FIVE), dtype=bool).tolist()
+
+
+def test_evidence_above_the_mean_of_the_others_says_yes() -> None:
+    shares = np.array([[0.5, 0.3, 0.2], [0.48, 0.48, 0.04]])
+    assert is_half(np.log(shares)).tolist() == [[True, False, False], [True, True, False]]
