@@ -95,7 +95,10 @@ class ScoredUrl(NamedTuple):
 
 
 def packed(evidence: Evidence, links: Links, falls: int) -> bytes:
-    """Return the evidence of a queued URL as `urls.evidence` holds it."""
+    """Return the evidence of a queued URL as `urls.evidence` holds it.
+
+    The falls fit into a byte: a domain and an address add a number of bits each (`level_of`).
+    """
     return _PACKED.pack(*evidence, *links, falls)
 
 
