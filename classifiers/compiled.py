@@ -128,8 +128,8 @@ class _DigestCache(FunctionCache):
         """The function, or None if it is not in the cache; numba's own loads the compiler first."""
         parent: Any = super()
         found = None
-        _define_runtime()
         try:
+            _define_runtime()
             with parent._guard_against_spurious_io_errors():
                 found = parent._load_overload(sig, target_context)
         except _DAMAGED:
