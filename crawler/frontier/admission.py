@@ -96,7 +96,8 @@ class _Caps:
 
     def level(self, host: str) -> int:
         """Return the number of falls of the next URL of a host on a crowded page."""
-        return level_of(self.rules.domain_cap, self.domains[host].taken)
+        domain = self.domains[host]
+        return level_of(self.rules.domain_cap, domain.taken, domain.relevant)
 
     def take(self, url: str, name: str) -> Admission:
         """Take a slot of the host, the domain and the directory; no slot if one of them is full."""

@@ -230,7 +230,7 @@ class Learner:
         if self._domain_cap:
             # The URL falls as often as a new one of its domain would.
             taken, relevant = self._rows.slots(units_of(found.url)[0])
-            falls = max(falls, level_of(self._domain_cap, taken))
+            falls = max(falls, level_of(self._domain_cap, taken, relevant))
             is_beyond_cap = are_full(self._domain_cap, taken, relevant)
         standing = self._standing(found)
         weighed = self._belief.weigh(standing)

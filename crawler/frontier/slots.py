@@ -42,12 +42,15 @@ def are_full(cap: int, taken: int, relevant: int) -> bool:
     return cap > 0 and taken >= cap + EARNED_SLOTS * relevant
 
 
-def level_of(cap: int, taken: int) -> int:
+def level_of(cap: int, taken: int, relevant: int) -> int:
     """Return the number of falls of the next URL of a domain or an address.
 
-    It is 0 for the first tenth of the cap, then 1. It grows by 1 when `taken` doubles.
+    It is 0 for the first tenth of the cap, then 1. It grows by 1 when the slots double that count:
+    those `taken` less half as many as the holder has relevant pages. So a portal of many hosts in
+    the language falls later, and a farm in the language still falls.
     """
-    return (taken // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
+    counted = max(0, taken - relevant // 2)
+    return (counted // max(1, cap // FREE_SHARE)).bit_length() if cap else 0
 
 
 def holder_of(address: str) -> str:

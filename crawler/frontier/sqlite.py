@@ -186,7 +186,7 @@ class SqliteFrontier:
                     slots = self._storage.hosts([holder])[holder]
                     if are_full(cap, slots.taken, slots.relevant):
                         return Located.FULL
-                    level = level_of(cap, slots.taken)
+                    level = level_of(cap, slots.taken, slots.relevant)
                     score = fallen(score, level, self._rules.doubts_up_to)
                     counts["lowered"] += level > 0
                     self._storage.locate(pick.url_id, score)

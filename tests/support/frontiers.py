@@ -124,9 +124,13 @@ class ObviousFrontier:
         return bool(cap) and taken >= cap + 10 * relevant
 
     def _fallen(self, score: float, holder: str, cap: int) -> float:
-        """A tenth of the slots is free; then a score falls each time that their number doubles."""
+        """A tenth of the slots is free; then a score falls each time that their number doubles.
+
+        Each second relevant page pays for a slot.
+        """
         level, bound = 0, cap // 10 or 1
-        while cap and self.slots.get(f"of {holder}", 0) >= bound:
+        paid = self.relevant.get(holder, 0) // 2
+        while cap and self.slots.get(f"of {holder}", 0) - paid >= bound:
             level, bound = level + 1, 2 * bound
         for _ in range(level):
             is_promising = self.doubts_up_to is not None and score > self.doubts_up_to

@@ -133,7 +133,8 @@ class ObviousLearner(ObviousFrontier):
 
     def _falls(self, holder: str, cap: int) -> int:
         level, bound = 0, cap // 10 or 1
-        while cap and self.slots.get(f"of {holder}", 0) >= bound:
+        paid = self.relevant.get(holder, 0) // 2
+        while cap and self.slots.get(f"of {holder}", 0) - paid >= bound:
             level, bound = level + 1, 2 * bound
         return level
 

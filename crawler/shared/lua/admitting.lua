@@ -205,7 +205,8 @@ local function admit_links(number, origin)
     local taken, number_fresh, best = host_slots[host] or 0, 0, nil
     local domain_taken = domain_slots[domain] or 0
     local domain_most = most_slots(config.domain_cap, domain_earned[domain] or 0)
-    local level, next_level_at = level_at(config.domain_cap, domain_taken)
+    local domain_relevant = domain_earned[domain] or 0
+    local level, next_level_at = level_at(config.domain_cap, domain_taken, domain_relevant)
     local queue_left = learning and learning.queue_left(host) or math.huge
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS
@@ -245,7 +246,7 @@ local function admit_links(number, origin)
           count('lowered', 1)
         end
         if domain_taken >= next_level_at then
-          level, next_level_at = level + 1, 2 * next_level_at
+          level, next_level_at = level_at(config.domain_cap, domain_taken, domain_relevant)
         end
         if config.lifts == 1 then
           add(orders_of, fp, order)

@@ -126,7 +126,7 @@ function commands.locate()
   if taken[holder] >= most_slots(config.address_cap, earned[holder]) then
     return 'full'
   end
-  local level = level_at(config.address_cap, taken[holder])
+  local level = level_at(config.address_cap, taken[holder], earned[holder])
   row[LOCATED] = 1
   local before = row[TIER]
   row[TIER] = level == 0 and row[TIER] or fallen(row[TIER], level)

@@ -468,7 +468,7 @@ end
 local function fall_with_domain(row, host)
   local domain = string.sub(host, -row[DOMAIN])
   local taken, earned = slots_taken({ domain }, config.domain_cap)
-  local before, level = row[FALLS], level_at(config.domain_cap, taken[domain] or 0)
+  local before, level = row[FALLS], level_at(config.domain_cap, taken[domain] or 0, earned[domain] or 0)
   row[FALLS] = math.max(before, level)
   local is_full = (taken[domain] or 0) >= most_slots(config.domain_cap, earned[domain] or 0)
   return is_full, row[FALLS] > before

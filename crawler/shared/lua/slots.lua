@@ -19,14 +19,15 @@ local function most_slots(cap, relevant)
   return cap > 0 and cap + config.earned_slots * relevant or math.huge
 end
 
--- Returns the number of falls of the next URL, and the number of slots at which it grows.
-local function level_at(cap, taken)
+-- Returns the number of falls of the next URL, and the number of slots at which it grows. Half as many
+-- slots as the holder has relevant pages do not count.
+local function level_at(cap, taken, relevant)
   if cap == 0 then
     return 0, math.huge
   end
-  local free = math.max(1, math.floor(cap / config.free_share))
-  local _, level = math.frexp(math.floor(taken / free))
-  return level, free * 2 ^ level
+  local free, paid = math.max(1, math.floor(cap / config.free_share)), math.floor(relevant / 2)
+  local _, level = math.frexp(math.floor(math.max(0, taken - paid) / free))
+  return level, free * 2 ^ level + paid
 end
 
 -- Returns a tier after some falls.

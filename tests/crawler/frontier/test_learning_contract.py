@@ -272,6 +272,15 @@ def test_urls_of_a_farm_that_is_linked_at_once_fall_and_end_at_the_cap(
     assert [lease.is_beyond_cap for lease in urls[5:]] == [False] * 18 + [True] * 20
 
 
+def test_a_portal_in_the_language_falls_later(tmp_path: Path, new_frontier: Opener) -> None:
+    frontier = new_frontier(tmp_path, domain_cap=20)
+    portal = [link(f"h{n}.portal.de/", 9.0) for n in range(4)]
+    frontier.seed([*portal, link("x.com/", 0.5)], 0.0)
+    for _ in range(3):  # two slots have no fall, and the first two relevant pages pay for one
+        assert settled(frontier, "de").host.endswith("portal.de")
+    assert settled(frontier, "de").url == "http://x.com/"
+
+
 def test_a_fall_for_an_address_stays_when_the_url_is_scored_anew(
     tmp_path: Path, new_frontier: Opener
 ) -> None:

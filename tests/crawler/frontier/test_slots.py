@@ -16,9 +16,13 @@ def test_the_slots_end_at_the_cap_and_ten_more_for_each_relevant_page() -> None:
 
 
 def test_the_level_grows_when_the_slots_double_after_the_first_tenth() -> None:
-    assert [level_of(1000, n) for n in (0, 99, 100, 199, 200, 399, 400)] == [0, 0, 1, 1, 2, 2, 3]
-    assert [level_of(3, n) for n in range(5)] == [0, 1, 2, 2, 3]
-    assert level_of(0, 10**9) == 0
+    assert [level_of(1000, n, 0) for n in (0, 99, 100, 199, 200, 399, 400)] == [0, 0, 1, 1, 2, 2, 3]
+    assert [level_of(3, n, 0) for n in range(5)] == [0, 1, 2, 2, 3]
+    assert level_of(0, 10**9, 0) == 0
+
+
+def test_half_as_many_slots_as_there_are_relevant_pages_do_not_count() -> None:
+    assert [level_of(1000, 199, n) for n in (0, 198, 199, 200, 1000)] == [1, 1, 1, 0, 0]
 
 
 @given(st.lists(SCORES, min_size=2, max_size=2), THRESHOLDS, st.integers(0, 20))
