@@ -27,6 +27,7 @@ from tests.support.hostileserver import (
     sends_and_waits,
     silence,
 )
+from tests.support.once import made_once
 
 MAX_BYTES = 1_000_000
 HOST_CAP = 30
@@ -281,7 +282,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
     hosts |= dict.fromkeys((*GOOD, "sink.de"), sends(answer(PAGE)))
     hosts |= {f"chain{number}.de": redirects(host_of_chain) for number in range(100)}
     hosts["start.de"] = sends(answer(PAGE + links.encode()))
-    return crawl(tmp_path_factory.mktemp("hostile"), hosts)
+    return made_once(tmp_path_factory, "hostile", lambda folder: crawl(folder, hosts))
 
 
 @pytest.mark.parametrize("url", EXPECTED)
