@@ -14,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from classifiers.lab.training.wordlists import plain
+from classifiers.urls.buckets import STOP_WORDS
 
 LETTER: Final = math.log10(1 / 30)
 """Logarithm of the probability of a letter outside of words."""
@@ -24,7 +25,7 @@ SHORTEST: Final = 3
 LONGEST: Final = 24
 
 _LETTERS: Final = re.compile(r"[^\W\d_]{2,}")
-_SKIPPED: Final = frozenset({"www", "index", "html", "htm", "php", "http", "https"})
+_SKIPPED: Final = frozenset({*STOP_WORDS, "php"})
 
 Frequencies = Mapping[str, float]
 """Word in lower case -> its share of the running words of a language."""

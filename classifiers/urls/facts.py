@@ -63,16 +63,16 @@ class UrlFacts:
         names, classifiers = model.named_languages, model.languages
         self.is_named = language in names
         self.has_classifier = language in classifiers
-        self._weights, nats = model.weights(), model.parameters.evidence.of_urls
-        self._base = nats.base.copy()
+        nats = model.parameters.evidence.of_urls
+        base = nats.base.copy()
         if self.is_named:
-            self._base[: len(names)] += Prior.crawl(language).log_of(names)
+            base[: len(names)] += Prior.crawl(language).log_of(names)
         self._known = _Known(
             names.index(language) if self.is_named else -1,
             classifiers.index(language) if self.has_classifier else -1,
-            self._weights,
+            model.weights(),
             nats,
-            self._base,
+            base,
             mark_table(language),
         )
 
@@ -87,11 +87,11 @@ class UrlFacts:
         """
         batch = encode(urls)
         found = np.zeros((len(batch), N_FACTS))
-        width = self._weights.table.shape[1]
+        weights, width = self._known.weights, self._known.weights.table.shape[1]
         scratch = Room(*room(), np.empty(width, np.int32), np.empty(width, np.int32))
         answers = _Answers(
-            np.empty((1, len(self._weights.scales)), np.float32),
-            np.empty((1, len(self._base)), np.float32),
+            np.empty((1, len(weights.scales)), np.float32),
+            np.empty((1, len(self._known.base)), np.float32),
             np.empty(MAX_CLUES, np.uint64),
         )
         _fill(batch.buffer, self._known, answers, scratch, found)

@@ -79,9 +79,9 @@ class Lease:
     the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
     the target of a redirect gets those of the redirect. `parent` is the URL of the page that linked
     to it first, None for a seed. With an ordering that learns, `score` is the log-odds at the time
-    of the lease, without falls, and `reasons` what each feature adds to it (`Belief.reasons`). Then
-    a URL can be queued before its registered domain is full: `is_beyond_cap` says that it must not
-    be fetched; the caller settles it as `DOMAIN_FULL`.
+    of the lease, without falls, and `reasons` what each feature adds to it (`Weighed.reasons`).
+    Then a URL can be queued before its registered domain is full: `is_beyond_cap` says that it must
+    not be fetched; the caller settles it as `DOMAIN_FULL`.
     """
 
     fingerprint: int

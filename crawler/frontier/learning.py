@@ -235,10 +235,7 @@ class Learner:
         standing = self._standing(found)
         weighed = self._belief.weigh(standing)
         rank = self._ranked([weighed.odds], [found.url], [standing])[0]
-        if falls != found.falls:
-            score = self._score(found._replace(falls=falls), rank)
-        else:
-            score = self._score(found, rank)
+        score = self._score(found._replace(falls=falls), rank)
         return Odds(found, weighed, score, falls, is_beyond_cap)
 
     def lease(self, url: ScoredUrl) -> None:

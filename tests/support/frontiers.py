@@ -123,7 +123,7 @@ class ObviousFrontier:
         taken, relevant = self.slots.get(f"of {holder}", 0), self.relevant.get(holder, 0)
         return bool(cap) and taken >= cap + 10 * relevant
 
-    def _fallen(self, score: float, holder: str, cap: int) -> float:
+    def _falls(self, holder: str, cap: int) -> int:
         """A tenth of the slots is free; then a score falls each time that their number doubles.
 
         Each second relevant page pays for a slot.
@@ -132,7 +132,10 @@ class ObviousFrontier:
         paid = self.relevant.get(holder, 0) // 2
         while cap and self.slots.get(f"of {holder}", 0) - paid >= bound:
             level, bound = level + 1, 2 * bound
-        for _ in range(level):
+        return level
+
+    def _fallen(self, score: float, holder: str, cap: int) -> float:
+        for _ in range(self._falls(holder, cap)):
             is_promising = self.doubts_up_to is not None and score > self.doubts_up_to
             score = score / 2.0**40 if is_promising else score - 2.0**20
         return score

@@ -131,13 +131,6 @@ class ObviousLearner(ObviousFrontier):
         queued = sum(k.is_queued and k.host == host for k in self.known)
         return super()._is_host_full(host) or queued >= 20 * self.host_cap
 
-    def _falls(self, holder: str, cap: int) -> int:
-        level, bound = 0, cap // 10 or 1
-        paid = self.relevant.get(holder, 0) // 2
-        while cap and self.slots.get(f"of {holder}", 0) - paid >= bound:
-            level, bound = level + 1, 2 * bound
-        return level
-
     def _change_slots(self, url: str, number: int) -> None:
         self._change(self.filter.directory_of(url), number)
 
