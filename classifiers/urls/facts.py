@@ -129,9 +129,9 @@ def _fill(buffer: Bytes, known: _Known, answers: _Answers, scratch: Room, facts:
     scores, logits, found = answers
     start = 0
     for row in range(len(facts)):
-        first = start
-        start = score_row(buffer, first, known.weights, scratch, scores, 0)
-        count, _ = clues(buffer, first, found)
+        if known.named >= 0 or known.classifier >= 0:
+            score_row(buffer, start, known.weights, scratch, scores, 0)
+        count, start = clues(buffer, start, found)
         for at in range(count):
             _mark(known.marks, found[at], facts, row)
         if known.classifier >= 0:
