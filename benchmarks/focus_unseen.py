@@ -2,7 +2,9 @@
 
 The URL model that ships was trained on the URLs that the generated webs are made of, so an ordering
 that uses it does better there than on a new web. Here the labelled URLs are split by their
-registered domains: one half makes the webs, the other half trains the model of their crawls.
+registered domains: one half makes the webs, the other half trains the model of their crawls. The
+`mirror` webs have the halves the other way round: the prior of `focus` is learned there, so that it
+never saw a host of the webs that are judged.
 """
 
 import csv
@@ -19,18 +21,22 @@ WEB_SHARE = 0.5
 
 SPLIT_SEED = 16
 
-
-def unseen_urls(folder: Path) -> Path:
-    """Return the table of the URLs that make the webs; it is written once."""
-    return _tables(folder)[0]
+UNSEEN = "unseen"
+MIRROR = "mirror"
 
 
-def unseen_model(folder: Path) -> Path:
+def unseen_urls(folder: Path, half: str = UNSEEN) -> Path:
+    """Return the table of the URLs that make the webs of a half; it is written once."""
+    return _tables(folder)[half != UNSEEN]
+
+
+def unseen_model(folder: Path, half: str = UNSEEN) -> Path:
     """Return the URL model that saw no registered domain of these webs; it is trained once."""
-    path = folder / "unseen-model.npz"
+    path = folder / f"{half}-model.npz"
     if not path.exists():
-        unfinished = folder / "unseen-model-unfinished.npz"
-        command = [sys.executable, "-m", "langfocus", "train", str(_tables(folder)[1])]
+        unfinished = folder / f"{half}-model-unfinished.npz"
+        learned_from = _tables(folder)[half == UNSEEN]
+        command = [sys.executable, "-m", "langfocus", "train", str(learned_from)]
         command += ["--no-evaluate", "--output", str(unfinished)]
         subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
         unfinished.rename(path)

@@ -3,10 +3,10 @@
 A generated web (`benchmarks.proxyweb`) is `plain-SEED` or `hard-SEED`. It is the program's own web,
 with its redirects, faults and robots.txt files, without its proxy. `unseen-plain-SEED` and
 `unseen-hard-SEED` are made of hosts that the URL model of their crawls never saw
-(`benchmarks.focus_unseen`). `docs` is the archive of
-documentation pages; a page of it is in the language that its text and declarations tell. For
-`docs-directories` it is in the language of its directory, although some pages there are not
-translated.
+(`benchmarks.focus_unseen`), `mirror-plain-SEED` and `mirror-hard-SEED` of the other hosts. `docs`
+is the archive of documentation pages; a page of it is in the language that its text and
+declarations tell. For `docs-directories` it is in the language of its directory, although some
+pages there are not translated.
 """
 
 import csv
@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from benchmarks.focus_unseen import unseen_model, unseen_urls
+from benchmarks.focus_unseen import MIRROR, UNSEEN, unseen_model, unseen_urls
 from benchmarks.proxyweb import PROGRAM, SHARED, TEXTS, URLS
 from crawler.errors import ArchiveError
 from crawler.link_header import links_of
@@ -133,7 +133,7 @@ class GeneratedWeb:
     def __init__(
         self, name: str, urls: Path = URLS, url_model: Path | None = None, texts: Path = TEXTS
     ) -> None:
-        """Make the web `[unseen-]plain-SEED` or `[unseen-]hard-SEED` of labelled URLs and texts."""
+        """Make the web `[HALF-]plain-SEED` or `[HALF-]hard-SEED` of labelled URLs and texts."""
         self.name = name
         self.kind, _, seed = name.rpartition("-")
         self.host_cap = HOST_CAP
@@ -285,6 +285,7 @@ def open_known(name: str, read: Callable[[str], Read], folder: Path) -> KnownWeb
         return DocsWeb(name, read("docs"))
     if re.fullmatch(r"(plain|hard)-\d+", name):
         return GeneratedWeb(name)
-    if re.fullmatch(r"unseen-(plain|hard)-\d+", name):
-        return GeneratedWeb(name, unseen_urls(folder), unseen_model(folder))
+    half, _, _ = name.partition("-")
+    if re.fullmatch(rf"({UNSEEN}|{MIRROR})-(plain|hard)-\d+", name):
+        return GeneratedWeb(name, unseen_urls(folder, half), unseen_model(folder, half))
     sys.exit(f"{name}: no such web; there are [unseen-]plain-1, [unseen-]hard-1, docs, ...")
