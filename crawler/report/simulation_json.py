@@ -1,14 +1,11 @@
-"""Simulations and advice as JSON types."""
+"""Simulations as JSON types."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from crawler.report.advice_text import advice_lines
-from crawler.report.paired_tables import paired_groups, paired_json, reference
 from crawler.report.simulation_groups import groups_of, last
 from crawler.report.simulation_tables import repetition_note
-from crawler.simulate.advice import Advice
 from crawler.simulate.figures import CourseFigures
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
 
@@ -18,21 +15,16 @@ VERSION = 1
 _MOST_SEEDS = 100
 
 
-def simulation_json(
-    plan: SimulationPlan, results: Iterable[SimulatedCrawl], against: str | None = None
-) -> dict[str, Any]:
-    """All simulations as JSON types, in the order of the plan, and the paired differences."""
+def simulation_json(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> dict[str, Any]:
+    """All simulations as JSON types, in the order of the plan."""
     groups = groups_of(plan, results)
     return {
         "version": VERSION,
         "lang": plan.lang,
         "random_states": list(plan.random_states),
-        "drawn_seeds": plan.drawn_seeds,
         "limit": plan.limit,
-        "draws_webs": plan.draws_webs,
         "what_varies": repetition_note(plan),
         "simulations": [_result_json(result) for group in groups for result in group.results],
-        "paired_differences": paired_json(paired_groups(groups), reference(plan, against)),
     }
 
 
@@ -79,14 +71,3 @@ def _course_json(course: CourseFigures) -> dict[str, Any]:
             "dropped_irrelevant": course.dropped_irrelevant,
         },
     }
-
-
-def advice_json(advice: Advice) -> dict[str, Any]:
-    """Advice as JSON types."""
-    content = asdict(advice)
-    for choice, row in zip(advice.choices, content["choices"], strict=True):
-        row["name"], row["arguments"] = choice.case.name, choice.case.arguments
-    content["best"] = None if advice.best is None else advice.best.case.name
-    content["least_coverage"] = advice.least_coverage
-    content["says"] = advice_lines(advice)
-    return content

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from crawler.report.advice_text import advice_lines, advice_table
 from crawler.report.formatting import language_name, percent, share_of
 from crawler.report.graph_page import distance_figures, origin
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
@@ -15,10 +14,8 @@ from crawler.report.simulation_tables import (
     links_table,
     misses_table,
     overview,
-    repetition_tables,
 )
 from crawler.report.templates import render
-from crawler.simulate.advice import Advice
 from crawler.simulate.figures import GraphFigures
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
 
@@ -40,24 +37,17 @@ _PAPER = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulatedGraph:
-    """The graph of some simulations: its name, its source and its figures.
-
-    `against` names the strategy that the others are compared with, None: the first.
-    """
+    """The graph of some simulations: its name, its source and its figures."""
 
     name: str
     provenance: Mapping[str, object]
     figures: GraphFigures
-    against: str | None = None
 
 
 def simulation_page(
-    graph: SimulatedGraph,
-    plan: SimulationPlan,
-    results: Sequence[SimulatedCrawl],
-    advice: Advice | None = None,
+    graph: SimulatedGraph, plan: SimulationPlan, results: Sequence[SimulatedCrawl]
 ) -> str:
-    """Simulations on a graph, and advice if there is one, as the text of an HTML file."""
+    """Simulations on a graph as the text of an HTML file."""
     groups = groups_of(plan, results)
     title = f"Strategies simulated on {graph.name}"
     return render(
@@ -65,12 +55,9 @@ def simulation_page(
         title=title,
         heading=title,
         lead=_lead(graph, plan, len(results)),
-        advice=advice and advice_table(advice),
-        advice_lines=advice_lines(advice) if advice else (),
         overview=overview(plan, groups),
         plots=[plot for plot in (_misses(groups), *_curves(groups)) if plot],
         tables=[
-            *repetition_tables(plan, groups, graph.against),
             *cost_tables(groups),
             links_table(groups),
             commands_table(plan, groups),

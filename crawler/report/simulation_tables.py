@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from crawler.report.formatting import NOTHING, language_name, percent, size
-from crawler.report.paired_tables import paired_groups, paired_table, reference, spread_table
 from crawler.report.simulation_groups import CURVES, MISSES, Curve, Group, groups_of, last, longest
 from crawler.report.table import Table
 from crawler.simulate.figures import MILESTONES, ROUND_NUMBERS, Cost, CourseFigures
@@ -16,32 +15,16 @@ _MOST_STEPS = 8
 _MOST_DISTANCES = 7
 
 
-def simulation_tables(
-    plan: SimulationPlan, results: Iterable[SimulatedCrawl], against: str | None = None
-) -> list[Table]:
-    """All tables of some simulations.
-
-    `against` names the strategy that repeated ones are compared with, None: the first.
-    """
+def simulation_tables(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[Table]:
+    """All tables of some simulations."""
     groups = groups_of(plan, results)
     return [
         overview(plan, groups),
-        *repetition_tables(plan, groups, against),
         misses_table(groups),
         *(curve_table(curve, groups) for curve in CURVES),
         *cost_tables(groups),
         links_table(groups),
     ]
-
-
-def repetition_tables(
-    plan: SimulationPlan, groups: Sequence[Group], against: str | None = None
-) -> list[Table]:
-    """Paired differences and the spread of misses; empty if nothing was repeated."""
-    paired = paired_groups(groups)
-    if not paired:
-        return []
-    return [paired_table(paired, reference(plan, against)), spread_table(paired)]
 
 
 def overview(plan: SimulationPlan, groups: Sequence[Group]) -> Table:
@@ -78,27 +61,12 @@ def repetition_note(plan: SimulationPlan) -> str:
     """A note on the number of simulations of each strategy; empty if each was simulated once."""
     if len(plan.random_states) < 2:
         return ""
-    number, seeds = len(plan.random_states), plan.drawn_seeds
-    if plan.draws_webs:
-        repeated = (
-            f"Each strategy was simulated on {number} Webs that were generated with the same "
-            "measures and other random states, from the seeds of each."
-        )
-    elif seeds:
-        repeated = (
-            f"Each strategy was simulated {number} times: from the seeds of the graph, then "
-            f"{number - 1} times from {seeds} relevant pages drawn at random; random and cctld "
-            "also draw other URLs each time."
-        )
-    else:
-        repeated = (
-            f"random and cctld were simulated {number} times from the same seeds with other "
-            "random states; the other strategies do not depend on chance."
-        )
     return (
-        f"{repeated} Curves are means, shaded areas range from the least to the greatest value; a "
-        "crawl that has ended keeps its last value. The figure after ± is half of the 95 % "
-        "confidence interval of the mean (Student's t)."
+        f"random and cctld were simulated {len(plan.random_states)} times from the same seeds with "
+        "other random states; the other strategies do not depend on chance. Curves are means, "
+        "shaded areas range from the least to the greatest value; a crawl that has ended keeps its "
+        "last value. The figure after ± is half of the 95 % confidence interval of the mean "
+        "(Student's t)."
     )
 
 
