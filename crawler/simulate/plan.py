@@ -15,12 +15,11 @@ from classifiers import languages
 from classifiers.errors import LanguageError
 from crawler.errors import SettingError
 from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
-from crawler.simulate.engine import SIMULATED_GOALS, Simulation, check_goal, simulate
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
 from crawler.simulate.focusing import GraphEvidence
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, HALF_LIFE, PAPER_FILTERS, declines, make_filter
-from crawler.strategies.focus.goal import RELEVANT
 from crawler.url import directory_of, host_of
 
 ARGUMENTS: Final = {
@@ -29,7 +28,6 @@ ARGUMENTS: Final = {
     "and svm or any other whose scores the graph has (default: soft)",
     "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
-    "goals": f"what focus seeks, of {', '.join(SIMULATED_GOALS)} (default: relevant)",
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
     "host_cap": "URLs of one host that may enter the queue, 0 for any number (default: 0)",
@@ -47,8 +45,7 @@ class StrategyCase:
     """A strategy with its filter, as the arguments of a crawl name them.
 
     `tolerance` is None where the filter has none, `directory_depth` where directories do not
-    count or are those that the graph was made with, `half_life` where the tolerance stays. `goal`
-    is that of `focus`.
+    count or are those that the graph was made with, `half_life` where the tolerance stays.
     """
 
     strategy: str
@@ -57,14 +54,11 @@ class StrategyCase:
     host_cap: int = 0
     directory_depth: int | None = None
     half_life: int | None = None
-    goal: str = RELEVANT
 
     @property
     def name(self) -> str:
         """A short name, such as `soft server T=10`."""
         parts = [self.strategy]
-        if self.goal != RELEVANT:
-            parts.append(f"goal {self.goal}")
         if self.filter != "none":
             parts.append(self.filter)
         if self.tolerance is not None:
@@ -82,7 +76,6 @@ class StrategyCase:
             return ""
         given = {
             "strategy": self.strategy,
-            "goal": None if self.goal == RELEVANT else self.goal,
             "filter": self.filter,
             "tolerance": self.tolerance,
             "half_life": self.half_life,
@@ -210,9 +203,6 @@ def _cases(
     tolerances = _numbers(given, "tolerances", _TOLERANCES)
     depths = _numbers(given, "directory_depth", "") if "directory_depth" in given else [None]
     half_lives = _numbers(given, "half_life", str(HALF_LIFE))
-    goals = [goal.strip() for goal in given.get("goals", RELEVANT).split(",")]
-    for goal in goals:
-        check_goal(goal, "-a goals: ")
     for option, numbers in (("directory_depth", depths), ("half_life", half_lives)):
         if 0 in numbers:
             raise SettingError(f"-a {option}=0: a whole number of at least 1 is needed")
@@ -220,9 +210,7 @@ def _cases(
         for tolerance in tolerances if make_filter(name).uses_relevance else [None]:
             for depth in depths if name == "directory-conservative" else [None]:
                 for half_life in half_lives if declines(name) else [None]:
-                    case = StrategyCase(strategy, name, tolerance, host_cap, depth, half_life)
-                    for goal in goals if strategy == "focus" else [RELEVANT]:
-                        yield replace(case, goal=goal)
+                    yield StrategyCase(strategy, name, tolerance, host_cap, depth, half_life)
 
 
 def simulate_all(
@@ -292,7 +280,6 @@ class _Workers:
                 random_state=state,
                 limit=self._plan.limit,
                 evidence=self._evidence,
-                goal=case.goal,
             ),
             on_progress=on_pages,
         )
