@@ -68,8 +68,10 @@ class Plot:
 
     title: str
     svg: str
-    caption: str
+    caption: str = ""
     table: Table | None = None
+    shades: Sequence[tuple[float, str]] = ()
+    """Opacities of a map, and the counts that they stand for."""
 
 
 def line_plot(name: str, title: str, series: Sequence[Series], axes: PlotAxes) -> str:
