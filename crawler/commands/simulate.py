@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -15,9 +14,7 @@ from crawler.command import LangfocusCommand, meanings, naturals, pairs, positiv
 from crawler.errors import SettingError
 
 if TYPE_CHECKING:
-    from crawler.report.printer import Printer
     from crawler.report.table import Table
-    from crawler.simulate.figures import GraphFigures
     from crawler.simulate.plan import SimulatedCrawl, SimulationPlan
     from crawler.simulate.webgraph import WebGraph
 
@@ -97,36 +94,31 @@ class SimulateCommand(LangfocusCommand):
 
     def _publish(self, found: _Found, opts: argparse.Namespace) -> None:
         from crawler.report.files import write_whole
-        from crawler.report.graph_json import graph_json
+        from crawler.report.graph import graph_json
         from crawler.report.printer import WIDE, Printer
         from crawler.report.provenance import provenance
-        from crawler.report.simulation_json import simulation_json
-        from crawler.report.simulation_page import SimulatedGraph, simulation_page
-        from crawler.report.simulation_tables import simulation_tables
+        from crawler.report.simulation import simulation_json, simulation_page
         from crawler.simulate.figures import graph_figures
 
         graph, plan, results = found.graph, found.plan, found.results
         figures = graph_figures(graph, plan.lang)
+        page = simulation_page(
+            plan, results, figures, graph.provenance, found.folder.resolve().name
+        )
         printer = Printer(width=WIDE)
-        tables = simulation_tables(plan, results)
-        _print(found, tables, figures, printer)
+        for table in page.tables():
+            printer.table(table)
         content = {
             "measured": provenance(
                 ["langfocus", *sys.argv[1:]], [found.folder / "graph.json"], date.today()
             ),
             "graph": graph_json(figures, graph.provenance),
             **simulation_json(plan, results),
-            "tables": [_without_time(table).as_json(_name(table.title)) for table in tables],
+            "tables": [_without_time(table).as_json(_name(table.title)) for table in page.tables()],
         }
         self.write_json(opts, content)
         if opts.html:
-            simulated = SimulatedGraph(
-                name=found.folder.resolve().name,
-                provenance=graph.provenance,
-                figures=figures,
-            )
-            page = simulation_page(simulated, plan, results)
-            printer.line(str(write_whole(opts.html, page)))
+            printer.line(str(write_whole(opts.html, page.html())))
 
 
 @dataclass(slots=True)
@@ -163,17 +155,3 @@ def _add_simulation(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--jobs", metavar="N", type=positive, default=2, help="crawls at once (default: 2)"
     )
-
-
-def _print(found: _Found, tables: Sequence[Table], figures: GraphFigures, printer: Printer) -> None:
-    from crawler.report.graph_tables import figure_1, figure_2
-    from crawler.report.simulation_groups import groups_of
-    from crawler.report.simulation_tables import commands_table
-
-    for table in (*tables, figure_1(figures), figure_2(figures)):
-        printer.table(table)
-    commands = commands_table(found.plan, groups_of(found.plan, found.results))
-    printer.line(f"{commands.title}:")
-    for _, command in commands.rows:
-        printer.line(f"  {command}")
-    printer.line()

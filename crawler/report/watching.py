@@ -1,7 +1,7 @@
 """The progress of simulations: the pages of each running one, and a line for each finished one."""
 
 from crawler.report.progress import Display
-from crawler.report.simulation_tables import outcome
+from crawler.report.simulation import outcome
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 
 
