@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from crawler.report.comparison_tables import (
     Runs,
@@ -75,7 +76,7 @@ def _plot(lang: str, by: Mapping[str, Summary]) -> Plot:
     each = max(part.pages for own in parts.values() for part in own)
     return Plot(
         title=table.title,
-        svg=line_plot(f"over-time-{lang}", table.title, series, axes),
+        draw=partial(line_plot, f"over-time-{lang}", table.title, series, axes),
         caption=f"Each point is the harvest rate of {each:,} consecutive pages.",
         table=table,
     )

@@ -5,6 +5,7 @@ The figures of the paper follow those of a graph that was generated with the pap
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
 from typing import Any, NamedTuple
 
 from classifiers.errors import LanguageError
@@ -123,8 +124,11 @@ def _within_plot(
     title = f"{what} within a distance from the seeds"
     series = Series(name, list(range(len(values))), values, is_marked=True)
     axes = PlotAxes(x_label="distance from the seeds", y_label=label, is_share=is_share, width=5.0)
-    svg = line_plot(f"figure-1-{name}", title, [series], axes)
-    return Plot(title=title, svg=svg, caption=f"{title}.")
+    return Plot(
+        title=title,
+        draw=partial(line_plot, f"figure-1-{name}", title, [series], axes),
+        caption=f"{title}.",
+    )
 
 
 def _nearest_plot(figures: GraphFigures, table: Table) -> Plot:
@@ -133,7 +137,7 @@ def _nearest_plot(figures: GraphFigures, table: Table) -> Plot:
     axes = PlotAxes(x_label="distance", y_label="relevant pages", is_logarithmic=True)
     return Plot(
         title=table.title,
-        svg=line_plot("figure-2", table.title, [series], axes),
+        draw=partial(line_plot, "figure-2", table.title, [series], axes),
         caption="At distance 1 another relevant page links to the page. At distance d a crawl has "
         "to pass d - 1 irrelevant pages to reach it (Tamura 2007, Fig. 2).",
         table=table,

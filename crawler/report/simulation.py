@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -267,7 +268,7 @@ def _misses(groups: Sequence[_Group]) -> Plot | None:
         return None
     return Plot(
         title=_MISSES.title,
-        svg=line_plot(_MISSES.name, _MISSES.title, series, axes),
+        draw=partial(line_plot, _MISSES.name, _MISSES.title, series, axes),
         caption=_MISSES.meaning,
         table=_misses_table(groups),
     )
@@ -283,7 +284,7 @@ def _curve(curve: _Curve, groups: Sequence[_Group]) -> Plot | None:
     cut = f" Drawn up to {end:,} pages; the table goes to the end." if end < most else ""
     return Plot(
         title=curve.title,
-        svg=line_plot(curve.name, curve.title, series, axes),
+        draw=partial(line_plot, curve.name, curve.title, series, axes),
         caption=curve.meaning + cut,
         table=_curve_table(curve, groups),
     )

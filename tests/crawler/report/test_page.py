@@ -18,7 +18,9 @@ from crawler.report.table import Table
 def page_of(text: str) -> BeautifulSoup:
     """A page that has a text in every place where a text can be."""
     table = Table(text, (text, "b"), [(text, text)], paper=[(text,)], notes=[text], text_columns=2)
-    plot = Plot(title=text, svg="<svg></svg>", caption=text, table=table, shades=[(0.5, text)])
+    plot = Plot(
+        title=text, draw=lambda: "<svg></svg>", caption=text, table=table, shades=[(0.5, text)]
+    )
     section = Section(title=text, plots=[plot], notes=[text], tables=[table, table])
     page = Page(title=text, lead=text, cards=[(text, text)], parts=[section, plot, table, text])
     return BeautifulSoup(page.html(), "html.parser")
@@ -64,7 +66,7 @@ def test_a_table_without_rows_is_not_shown() -> None:
 
 def test_the_tables_of_a_page_are_those_of_its_plots_too() -> None:
     one, other, third = (Table(name, ("a",), [("b",)]) for name in ("one", "other", "third"))
-    plot = Plot(title="p", svg="", table=other)
+    plot = Plot(title="p", draw=str, table=other)
     section = Section(title="s", plots=[plot], tables=[third], is_folded=True)
     assert Page(title="t", lead="", parts=[one, section, "text"]).tables() == [one, other, third]
 
