@@ -31,7 +31,7 @@ from classifiers.languages import language_of_tld
 from classifiers.pages.methods import method
 from crawler.census.facts import Reading, gathered
 from crawler.census.figures import CensusFigures, census_figures
-from crawler.report.census_tables import country_table, language_table, methods_table, servers_table
+from crawler.report.census import country_table, language_table, methods_table, servers_table
 from crawler.report.files import json_text, write_whole
 from crawler.report.printer import WIDE, Printer
 from crawler.report.provenance import provenance

@@ -1,12 +1,16 @@
-"""The findings of Tamura 2007, chapter 5, beside those of a simulation, as a table of a document.
+"""The findings of Tamura 2007, chapter 5, beside those of simulations, as a table of a document.
 
-    langfocus graph --generate web [--scale X]
-    langfocus simulate web [--random-webs N] --json simulation.json
-    python -m benchmarks.simulation_findings simulation.json docs/simulation/findings.json
+    langfocus graph --generate web
+    langfocus simulate web --json simulation.json
+    python -m benchmarks.simulation_findings simulation.json --json docs/simulation/findings.json
 
-The simulation has the strategies of the paper, which are the default. Figures are means over its
-Webs. Numbers of pages are those of a Web of the paper's size: on a smaller one they are divided by
-its scale. Two million pages of the paper are as large a part of a smaller Web.
+The simulation has the strategies of the paper, which are the default. Two million pages of the
+paper are as large a part of a smaller Web. The files of several Webs, which were generated with
+other random states, give a table of the relevant pages that each strategy missed on them:
+
+    langfocus graph --generate web-N --scale 0.1 --random-state N
+    langfocus simulate web-N --json web-N.json
+    python -m benchmarks.simulation_findings web-*.json --json docs/simulation/webs.json
 """
 
 import argparse
@@ -19,12 +23,18 @@ from statistics import mean
 from typing import Any
 
 from crawler.report.files import json_text, write_whole
+from crawler.report.formatting import percent
 from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
+from crawler.simulate.repeated import estimate
 
 PAGES = 18_344_127
 TWO_MILLION = 2_000_000
 _TOLERANCES = (5, 10, 20)
+_NEAR = 6
+"""The distance within which the paper tells the misses of hard focused crawling (5.2)."""
+_LIMIT = 0.01
+"""The miss ratio that the paper finds for server-based filters at most (5.2)."""
 
 Crawl = Mapping[str, Any]
 
@@ -34,35 +44,23 @@ class Findings:
 
     def __init__(self, content: Mapping[str, Any]) -> None:
         self.scale = content["graph"]["pages"] / PAGES
-        self._crawls: dict[str, list[Crawl]] = {}
-        for crawl in content["simulations"]:
-            self._crawls.setdefault(crawl["name"], []).append(crawl)
-        self.webs = len(self._crawls["soft"])
-
-    def mean(self, name: str, value: Callable[[Crawl], float]) -> float:
-        """Return the mean of a figure over the Webs."""
-        return mean(value(crawl) for crawl in self._crawls[name])
+        self._crawls = {crawl["name"]: crawl for crawl in content["simulations"]}
 
     def harvest(self, name: str, pages: float) -> float:
         """Return the harvest rate in percent after so many pages of a Web of the paper's size."""
-        return 100 * self.mean(name, lambda crawl: _harvest(crawl, pages * self.scale))
+        return 100 * _harvest(self._crawls[name], pages * self.scale)
 
     def missed(self, name: str, distance: int = 99) -> float:
         """Return the percentage of relevant pages missed within a distance."""
-        return 100 * self.mean(name, lambda crawl: _missed(crawl, distance))
-
-    def held(self, name: str) -> str:
-        """Return on how many Webs at most 1 % of the relevant pages were missed."""
-        crawls = self._crawls[name]
-        return f"{sum(_missed(crawl, 99) <= 0.01 for crawl in crawls)} of {len(crawls)}"
+        return 100 * _missed(self._crawls[name], distance)
 
     def millions(self, name: str, value: Callable[[Crawl], float]) -> str:
         """Return a number of pages, scaled to the paper's Web, in millions."""
-        return f"{self.mean(name, value) / self.scale / 1e6:.1f} million"
+        return f"{value(self._crawls[name]) / self.scale / 1e6:.1f} million"
 
     def thousands(self, name: str) -> str:
         """Return the servers accessed, scaled to the paper's Web."""
-        number = self.mean(name, lambda crawl: crawl["figures_5_to_8"]["servers"][-1])
+        number = self._crawls[name]["figures_5_to_8"]["servers"][-1]
         return f"{number / self.scale:,.0f}"
 
 
@@ -120,10 +118,6 @@ def miss_rows(found: Findings) -> list[tuple[str, str, str]]:
         f"{found.missed(one):.1f} % aggressive, {found.missed(other):.1f} % conservative"
         for one, other in both
     )
-    _, held, held_by_twenty = (
-        f"; at most 1 % on {found.held(one)} and {found.held(other)} Webs" if found.webs > 1 else ""
-        for one, other in both
-    )
     directory = "soft directory-conservative T=10"
     return [
         (
@@ -135,7 +129,7 @@ def miss_rows(found: Findings) -> list[tuple[str, str, str]]:
         (
             "miss ratio of server-based filters (Fig. 4)",
             "at most 1 %, curves almost flat",
-            f"T = 10: {ten}{held}. T = 20: {twenty}{held_by_twenty}",
+            f"T = 10: {ten}. T = 20: {twenty}",
         ),
         ("T has to be greater than 5", "10 or more", f"T = 5 misses {five}"),
         (
@@ -200,36 +194,76 @@ def cost_rows(found: Findings) -> list[tuple[str, str, str]]:
 
 
 def distance_row(content: Mapping[str, Any]) -> tuple[str, str, str]:
-    """Return the farthest pair of relevant pages (3.3, Fig. 2) on the first Web."""
+    """Return the farthest pair of relevant pages (3.3, Fig. 2)."""
     farthest = max(row["distance"] for row in content["graph"]["figure_2"] if row["relevant_pages"])
     return ("farthest pair of relevant pages (3.3, Fig. 2)", "10", str(farthest))
+
+
+def findings_table(content: Mapping[str, Any]) -> Table:
+    """Return the findings on one Web."""
+    found = Findings(content)
+    return Table(
+        f"Findings of Tamura 2007, chapter 5, on one Web of {content['graph']['pages']:,} pages",
+        ("finding", "paper", "here"),
+        [*harvest_rows(found), *miss_rows(found), *cost_rows(found), distance_row(content)],
+        notes=["Numbers of pages and servers are those of a Web of the paper's size."],
+        text_columns=3,
+    )
+
+
+def misses_table(contents: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the shares of relevant pages missed on several Webs, and the cost in pages."""
+    webs = [{crawl["name"]: crawl for crawl in one["simulations"]} for one in contents]
+    rows = []
+    for name in webs[0]:
+        crawls = [web[name] for web in webs]
+        missed = [_missed(crawl, 99) for crawl in crawls]
+        rows.append(
+            (
+                name,
+                _estimated([_missed(crawl, _NEAR) for crawl in crawls]),
+                _estimated(missed),
+                percent(min(missed)),
+                percent(max(missed)),
+                f"{sum(ratio <= _LIMIT for ratio in missed)} of {len(missed)}",
+                percent(mean(crawl["harvest_rate"] for crawl in crawls)),
+                f"{mean(crawl['pages'] for crawl in crawls):,.0f}",
+            )
+        )
+    return Table(
+        f"Relevant pages missed, on {len(webs)} Webs",
+        (
+            *("strategy", f"within {_NEAR}", "any distance", "least", "greatest", "at most 1 %"),
+            *("harvest", "pages"),
+        ),
+        rows,
+        notes=[
+            "Means over the Webs. The figure after ± is half of the 95 % confidence interval "
+            "(Student's t)."
+        ],
+    )
+
+
+def _estimated(shares: Sequence[float]) -> str:
+    found = estimate(shares)
+    half = 0.0 if found.high is None else found.high - found.mean
+    return f"{100 * found.mean:.2f} % ±{100 * half:.2f}"
 
 
 def main() -> int:
     """Print the table and write the file."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
-    parser.add_argument("simulation", type=Path)
-    parser.add_argument("figures", type=Path)
+    parser.add_argument("simulations", type=Path, nargs="+")
+    parser.add_argument("--json", type=Path, required=True)
     given = parser.parse_args()
-    content = json.loads(given.simulation.read_text(encoding="utf-8"))
-    found = Findings(content)
-    rows: Sequence[tuple[str, str, str]] = (
-        *harvest_rows(found),
-        *miss_rows(found),
-        *cost_rows(found),
-        distance_row(content),
-    )
-    webs = "one Web" if found.webs == 1 else f"{found.webs} Webs"
-    table = Table(
-        f"Findings of Tamura 2007, chapter 5, on {webs} of {content['graph']['pages']:,} pages",
-        ("finding", "paper", "here"),
-        rows,
-        notes=["Numbers of pages and servers are those of a Web of the paper's size."],
-        text_columns=3,
-    )
+    contents = [json.loads(path.read_text(encoding="utf-8")) for path in given.simulations]
+    if len(contents) == 1:
+        name, table = "findings", findings_table(contents[0])
+    else:
+        name, table = "misses", misses_table(contents)
     Printer(width=WIDE).table(table)
-    small = {"measured": content["measured"], "tables": [table.as_json("findings")]}
-    print(write_whole(given.figures, json_text(small)))
+    small = {"measured": contents[0]["measured"], "tables": [table.as_json(name)]}
+    print(write_whole(given.json, json_text(small)))
     return 0
 
 

@@ -14,7 +14,6 @@ COMMANDS: Final = {
     "compare": "Crawl with several strategies and compare their harvest rates",
     "report": "Print the figures of a crawl and write its report.html",
     "sample": "Draw pages of a crawl for a person to label",
-    "coverage": "Estimate how many relevant pages crawls have missed",
     "warc": "Write the CDXJ index of a crawl's WARC files, and pack them as WACZ",
     "export": "Write the texts of a crawl as JSON lines, Parquet or plain text",
     "takedown": "Remove hosts from a crawl: its queue, texts, WARC files and exports",

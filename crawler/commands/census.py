@@ -20,7 +20,7 @@ from crawler.errors import CrawlError, SettingError
 if TYPE_CHECKING:
     from crawler.census.facts import Progress, Reading
     from crawler.census.figures import CensusFigures
-    from crawler.report.census_tables import CensusView
+    from crawler.report.census import CensusView
 
 _EXAMPLES = """\
 With --hosts the portal page (/) of each host in a file is fetched first, one page of each, without
@@ -74,9 +74,7 @@ class CensusCommand(LangfocusCommand):
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Make the run of --hosts, then print and write the figures."""
-        from crawler.report.census_json import census_json
-        from crawler.report.census_page import census_page
-        from crawler.report.census_tables import print_census
+        from crawler.report.census import census_json, census_page, print_census
         from crawler.report.files import write_whole
 
         given = pairs(opts.spargs)
@@ -92,7 +90,7 @@ class CensusCommand(LangfocusCommand):
         print_census(figures, view)
         self.write_json(opts, census_json(figures))
         if opts.html:
-            print(write_whole(opts.html, census_page(figures, view)))
+            print(write_whole(opts.html, census_page(figures, view).html()))
 
     def _make(self, arguments: dict[str, str]) -> Path:
         """Fetch the portal pages; return the folder of the run."""
@@ -173,7 +171,7 @@ def _add_showing(group: argparse._ArgumentGroup) -> None:
 
 
 def _view(opts: argparse.Namespace) -> CensusView:
-    from crawler.report.census_tables import CensusView
+    from crawler.report.census import CensusView
 
     countries = tuple(code if code == "unknown" else code.upper() for code in parts(opts.country))
     asked = [

@@ -72,9 +72,7 @@ class GraphCommand(LangfocusCommand):
 
     def _show(self, folder: Path, opts: argparse.Namespace) -> None:
         from crawler.report.files import write_whole
-        from crawler.report.graph_json import graph_json
-        from crawler.report.graph_page import graph_page
-        from crawler.report.graph_tables import graph_tables
+        from crawler.report.graph import graph_json, graph_page
         from crawler.report.printer import WIDE, Printer
         from crawler.simulate.figures import graph_figures
         from crawler.simulate.plan import language_in
@@ -82,13 +80,13 @@ class GraphCommand(LangfocusCommand):
 
         graph = WebGraph.open(folder)
         figures = graph_figures(graph, language_in(graph, opts.target, "--target"))
+        page = graph_page(figures, graph.provenance, folder.resolve().name)
         printer = Printer(width=WIDE)
-        for table in graph_tables(figures, graph.provenance):
+        for table in page.tables():
             printer.table(table)
         self.write_json(opts, graph_json(figures, graph.provenance))
         if opts.html:
-            page = graph_page(figures, graph.provenance, folder.resolve().name)
-            print(write_whole(opts.html, page))
+            print(write_whole(opts.html, page.html()))
 
 
 def _add_making(group: argparse._ArgumentGroup) -> None:

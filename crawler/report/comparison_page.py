@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from crawler.report.comparison_tables import (
     Runs,
@@ -14,9 +15,9 @@ from crawler.report.comparison_tables import (
 from crawler.report.course import middles_of
 from crawler.report.formatting import language_name, percent
 from crawler.report.harvest import Summary
+from crawler.report.page import Page
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
 from crawler.report.printer import Printer
-from crawler.report.templates import render
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _TENTHS = "0123456789"
@@ -33,21 +34,22 @@ _PAPER = (
 def comparison_page(runs: Runs) -> str:
     """The comparison as the text of an HTML file."""
     languages = ", ".join(language_name(lang) for lang in runs)
-    return render(
-        "comparison.html",
+    page = Page(
         title="Strategies compared",
-        heading="Strategies compared",
         lead=f"{languages}: one crawl for each strategy ({', '.join(strategies_of(runs))}) from "
         "the same seeds. Harvest rates leave out pages without a label:",
-        figures=[
+        cards=[
             (f"{lang} {strategy}", percent(summary.harvest_rate))
             for lang, by in runs.items()
             for strategy, summary in by.items()
         ],
-        plots=[_plot(lang, by) for lang, by in runs.items() if any(portions(by, 1).values())],
-        tables=comparison_tables(runs),
-        paper=_PAPER,
+        parts=[
+            *(_plot(lang, by) for lang, by in runs.items() if any(portions(by, 1).values())),
+            *comparison_tables(runs),
+            _PAPER,
+        ],
     )
+    return page.html()
 
 
 def print_comparison(runs: Runs, printer: Printer) -> None:
@@ -74,7 +76,7 @@ def _plot(lang: str, by: Mapping[str, Summary]) -> Plot:
     each = max(part.pages for own in parts.values() for part in own)
     return Plot(
         title=table.title,
-        svg=line_plot(f"over-time-{lang}", table.title, series, axes),
+        draw=partial(line_plot, f"over-time-{lang}", table.title, series, axes),
         caption=f"Each point is the harvest rate of {each:,} consecutive pages.",
         table=table,
     )

@@ -1,5 +1,6 @@
 """The page of one crawl, `report.html`."""
 
+from functools import partial
 from pathlib import Path
 
 from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, middles_of
@@ -14,10 +15,10 @@ from crawler.report.crawl_tables import (
 from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
 from crawler.report.harvest import Summary, summarise, write_summary
+from crawler.report.page import Page, Section
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
 from crawler.report.sought import seeks, sought_figures
 from crawler.report.table import Table
-from crawler.report.templates import render
 from crawler.run_reader import reading
 
 _MOST_PORTIONS = 50
@@ -27,6 +28,7 @@ _MOST_POINTS = 20
 """Rows of the table of queue and hosts."""
 
 _MOST_ROWS = 15
+_MOST_SEEDS = 100
 
 
 def write_report(folder: Path, labels: Table | None = None) -> Summary:
@@ -46,25 +48,22 @@ def write_report(folder: Path, labels: Table | None = None) -> Summary:
 
 def crawl_page(summary: Summary, course: list[CurvePoint], labels: Table | None = None) -> str:
     """The report of a crawl as the text of an HTML file."""
-    language = language_name(summary.lang)
-    return render(
-        "crawl.html",
-        title=f"{language} crawl, {summary.strategy}",
-        heading=f"Crawl for {language} ({summary.lang})",
+    page = Page(
+        title=f"Crawl for {language_name(summary.lang)} ({summary.lang}), {summary.strategy}",
         lead=f"This crawl downloaded {summary.pages:,} pages from {summary.hosts:,} hosts in "
         f"{duration(summary.seconds)}, with the ordering {summary.strategy or NOTHING} and the "
         f"filter {summary.filter or NOTHING}." + _aim(summary),
-        gaps=summary.gaps,
-        advice=summary.advice,
-        figures=_figures(summary),
-        labels=labels,
-        harvest=_harvest(summary, course) if course else None,
-        queue_and_hosts=_queue_and_hosts(course) if course else (),
-        queue_and_hosts_table=_queue_and_hosts_table(course),
-        results=_results(summary),
-        settings=_settings(summary),
-        seeds=summary.seeds,
+        cards=_figures(summary),
+        parts=[
+            *(f"Note: {gap}." for gap in summary.gaps),
+            *(f"Advice: {sentence}." for sentence in summary.advice),
+            *([] if labels is None else [labels]),
+            *(_course(summary, course) if course else []),
+            *_results(summary),
+            *_settings(summary),
+        ],
     )
+    return page.html()
 
 
 def _aim(summary: Summary) -> str:
@@ -93,6 +92,10 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
     return figures
 
 
+def _course(summary: Summary, course: list[CurvePoint]) -> list[Plot | Section]:
+    return [_harvest(summary, course), _queue_and_hosts(course)]
+
+
 def _harvest(summary: Summary, course: list[CurvePoint]) -> Plot:
     portions = merged(summary.harvest_by_200, _MOST_PORTIONS)
     pages_each = max(portion.pages for portion in portions)
@@ -111,7 +114,7 @@ def _harvest(summary: Summary, course: list[CurvePoint]) -> Plot:
     axes = PlotAxes(y_label="harvest rate", is_share=True)
     return Plot(
         title=title,
-        svg=line_plot("harvest", title, [of_portions, since_the_start], axes),
+        draw=partial(line_plot, "harvest", title, [of_portions, since_the_start], axes),
         caption="Relevant pages per page with a label: for each portion of the pages (as in "
         "Baykan et al. 2013, Fig. 7), and for all pages since the start.",
         table=_portion_table(portions),
@@ -132,34 +135,40 @@ def _portion_table(portions: list[Portion]) -> Table:
     return Table("Harvest rate by portions of pages", head, rows)
 
 
-def _queue_and_hosts(course: list[CurvePoint]) -> list[Plot]:
+def _queue_and_hosts(course: list[CurvePoint]) -> Section:
     pages = [point.pages for point in course]
     curves = (
         ("queue", "queued URLs", [point.queued for point in course]),
         ("hosts", "hosts with a page", [point.hosts for point in course]),
     )
-    return [
-        Plot(
-            title=label,
-            svg=line_plot(
-                name, label, [Series(label, pages, values)], PlotAxes(y_label=label, width=4.2)
-            ),
-            caption=f"{label[0].upper()}{label[1:]}, by number of pages.",
-        )
-        for name, label, values in curves
-    ]
-
-
-def _queue_and_hosts_table(course: list[CurvePoint]) -> Table:
     every = max(1, -(-len(course) // _MOST_POINTS))
     rows = [
         (f"{point.pages:,}", f"{point.queued:,}", f"{point.hosts:,}")
         for point in course[every - 1 :: every]
     ]
-    return Table("Queue and hosts", ("pages", "queued URLs", "hosts"), rows)
+    title = "Queue and hosts"
+    return Section(
+        title=title,
+        plots=[
+            Plot(
+                title=label,
+                draw=partial(
+                    line_plot,
+                    name,
+                    label,
+                    [Series(label, pages, values)],
+                    PlotAxes(y_label=label, width=4.2),
+                ),
+                caption=f"{label[0].upper()}{label[1:]}, by number of pages.",
+            )
+            for name, label, values in curves
+        ],
+        tables=[Table(title, ("pages", "queued URLs", "hosts"), rows)],
+        is_folded=True,
+    )
 
 
-def _results(summary: Summary) -> list[Table]:
+def _results(summary: Summary) -> list[Section]:
     counted = (
         ("How the language was identified", "pages", summary.methods),
         ("Outcomes of the URLs", "URLs", summary.outcomes),
@@ -167,19 +176,38 @@ def _results(summary: Summary) -> list[Table]:
         ("Character encodings", "pages", summary.charsets),
         ("Countries of the servers", "pages", summary.countries),
     )
-    return [
+    tables = [
         language_table(summary, _MOST_ROWS),
         *(
             Table(title, ("", things, "share"), shares(counts, _MOST_ROWS))
             for title, things, counts in counted
         ),
     ]
+    if all(table.is_empty for table in tables):
+        return []
+    note = (
+        "Only URLs with the outcome “page” count as pages. A share is a part of all rows of its "
+        "table."
+    )
+    return [Section(title="Languages, outcomes and encodings", notes=[note], tables=tables)]
 
 
-def _settings(summary: Summary) -> list[Table]:
+def _settings(summary: Summary) -> list[Section | Table]:
     settings = [(name, value or NOTHING) for name, value in sorted(summary.settings.items())]
     counts = [(name, f"{value:,}") for name, value in summary.counts.items()]
+    seeds, more = summary.seeds[:_MOST_SEEDS], len(summary.seeds) - _MOST_SEEDS
     return [
-        Table("Settings of the run", ("", ""), settings, text_columns=2),
-        Table("Counters of the frontier", ("", ""), counts),
+        Section(
+            title="Settings and counters",
+            tables=[
+                Table("Settings of the run", ("", ""), settings, text_columns=2),
+                Table("Counters of the frontier", ("", ""), counts),
+            ],
+        ),
+        Table(
+            f"Seeds ({len(summary.seeds):,})",
+            ("",),
+            [(seed,) for seed in seeds],
+            notes=[f"And {more:,} more."] if more > 0 else [],
+        ),
     ]

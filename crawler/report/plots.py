@@ -5,7 +5,7 @@ cannot write variables: it draws with placeholder colours, which are replaced af
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from io import StringIO
@@ -64,12 +64,17 @@ class PlotAxes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plot:
-    """A figure of a page: an `<svg>` element, the caption below it, the same figures as a table."""
+    """A figure of a page, the caption below it, the same figures as a table.
+
+    `draw` returns an `<svg>` element; it is called for a page only, not where tables are printed.
+    """
 
     title: str
-    svg: str
-    caption: str
+    draw: Callable[[], str]
+    caption: str = ""
     table: Table | None = None
+    shades: Sequence[tuple[float, str]] = ()
+    """Opacities of a map, and the counts that they stand for."""
 
 
 def line_plot(name: str, title: str, series: Sequence[Series], axes: PlotAxes) -> str:

@@ -4,9 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from crawler.errors import SettingError
-from crawler.report.census_json import census_json
-from crawler.report.census_page import write_census
-from crawler.report.census_tables import CensusView, print_census
+from crawler.report.census import CensusView, census_json, print_census, write_census
 from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
 from crawler.report.label_report import label_report

@@ -1,7 +1,7 @@
 """The progress of simulations: the pages of each running one, and a line for each finished one."""
 
 from crawler.report.progress import Display
-from crawler.report.simulation_tables import outcome
+from crawler.report.simulation import outcome
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 
 
@@ -14,10 +14,6 @@ class Watch:
         self._is_repeated = len(plan.random_states) > 1
         self._done = 0
 
-    def web(self, random_state: int) -> None:
-        """Show that a Web is being drawn, which takes some minutes for a large one."""
-        self._display.update("web", lambda: f"drawing the Web of random state {random_state}")
-
     def pages(self, case: StrategyCase, random_state: int, pages: int) -> None:
         """Show the number of pages of a simulation."""
         self._display.update((case, random_state), lambda: f"{case.name}: {pages:,} pages")
@@ -26,7 +22,6 @@ class Watch:
         """Print the figures of a simulation that ended."""
         self._done = done = self._done + 1
         self._display.remove((result.case, result.random_state))
-        self._display.remove("web")
         said = outcome(result, is_repeated=self._is_repeated)
         self._display.tell(f"[{done}/{self._total}] {said}")
         if self._display.is_terminal:

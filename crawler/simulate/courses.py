@@ -10,7 +10,6 @@ from classifiers.instructions import prefetch
 from crawler.simulate.linkarrays import RELEVANT, Bytes, Ints, Longs
 
 Shorts = npt.NDArray[np.int16]
-Floats = npt.NDArray[np.float64]
 
 RELEVANT_PAGES, SERVERS, BYTES, PAGES = range(4)
 """The columns of counts."""
@@ -78,49 +77,3 @@ def count_fetched(order: Ints, kind: Bytes, distance: Shorts, relevant: Longs) -
             prefetch(kind, order[place + _AHEAD])
         if kind[vertex] & RELEVANT and distance[vertex] >= 0:
             relevant[distance[vertex]] += 1
-
-
-@compiled
-def count_by_server(kind: Bytes, distance: Shorts, server: Ints, relevant: Longs) -> None:
-    """Add the relevant pages of each server that the seeds lead to to `relevant` (S,)."""
-    for vertex in range(len(kind)):
-        if kind[vertex] & RELEVANT and distance[vertex] >= 0:
-            relevant[server[vertex]] += 1
-
-
-@compiled
-def weighted_costs(
-    course: CourseArrays,
-    weights: Shorts,
-    wanted: float,
-    is_known: Bytes,
-    costs: Floats,
-) -> None:
-    """Set `costs` (4,) to the costs of a course until its weighted relevant pages are `wanted`.
-
-    Everything of a server counts as often as its weight in `weights` (S,) says. Infinite where
-    the course ends before. `is_known` (S,) is written over.
-    """
-    order, kind, server, sizes = course.order, course.kind, course.server, course.sizes
-    is_known[:] = 0
-    now = np.zeros(4, np.int64)
-    has_sizes = len(sizes) == len(kind)
-    costs[:] = np.inf
-    for place in range(len(order)):
-        vertex = order[place]
-        if place + _AHEAD < len(order):
-            prefetch(kind, order[place + _AHEAD])
-            prefetch(server, order[place + _AHEAD])
-        own = server[vertex]
-        weight = int(weights[own])
-        if not is_known[own]:
-            is_known[own] = 1
-            now[SERVERS] += weight
-        now[PAGES] += weight
-        if has_sizes:
-            now[BYTES] += weight * np.int64(sizes[vertex])
-        if kind[vertex] & RELEVANT:
-            now[RELEVANT_PAGES] += weight
-            if now[RELEVANT_PAGES] >= wanted:
-                costs[:] = now
-                return

@@ -19,7 +19,6 @@ from crawler.simulate import focusing
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import Filter, Unit
 from crawler.strategies.focus.belief import Belief, Prior
-from crawler.strategies.focus.goal import COVERAGE, RELEVANT, SERVERS, WORDS
 
 if TYPE_CHECKING:
     from crawler.simulate import kernel
@@ -32,14 +31,6 @@ ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
 them stand the names in `WebGraph.scores`."""
 
-SIMULATED_GOALS: Final = (RELEVANT, SERVERS)
-"""What a simulated `focus` can seek. A graph does not know the words of its pages, and a coverage
-has the order of relevant pages."""
-
-_NOT_SIMULATED = {
-    WORDS: "a graph does not know the words of its pages",
-    COVERAGE: "its pages are those of the goal relevant, in the same order",
-}
 _PAGES_A_CALL = 250_000
 """Pages between two looks at the clock, for a progress bar or an interruption."""
 _WORDS_A_CALL = 1 << 18
@@ -78,9 +69,7 @@ class Simulation:
     None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
     `limit` pages, None: when nothing is left that can be downloaded.
 
-    `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships. `goal` is
-    what `focus` seeks, of `SIMULATED_GOALS`. A live crawl with `focus` has no other way to explore
-    than the default of `explores`.
+    `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships.
     """
 
     filter: Filter
@@ -92,17 +81,12 @@ class Simulation:
     limit: int | None = None
     evidence: focusing.GraphEvidence | None = None
     prior: Prior | None = None
-    explores: focusing.Exploration = focusing.GREEDY
-    goal: str = RELEVANT
 
     def check(self, graph: WebGraph) -> None:
         """Raise `SettingError` for an ordering or a number that cannot be simulated."""
         if self.ordering not in ORDERINGS and self.ordering not in graph.scores:
             known = ", ".join([*ORDERINGS, *graph.scores])
             raise SettingError(f"the graph has no ordering {self.ordering!r}; it has {known}")
-        check_goal(self.goal)
-        if self.goal != RELEVANT and self.ordering != "focus":
-            raise SettingError(f"the goal {self.goal}: only for the ordering focus")
         if self.filter.tolerance < 0 or self.host_cap < 0:
             raise SettingError("a tolerance and a host cap are 0 or more")
 
@@ -132,14 +116,6 @@ def simulate(
         if on_progress is not None:
             on_progress(crawl.n_pages)
     return crawl.course()
-
-
-def check_goal(goal: str, argument: str = "") -> None:
-    """Raise `SettingError` for a goal that cannot be simulated; `argument` begins the message."""
-    if goal in SIMULATED_GOALS:
-        return
-    why = _NOT_SIMULATED.get(goal, f"there are {', '.join(SIMULATED_GOALS)}")
-    raise SettingError(f"{argument}the goal {goal} is not simulated: {why}")
 
 
 class _Crawl:
@@ -206,8 +182,7 @@ class _Crawl:
         focusing.mark_labelled(graph, self._state)
         evidence = simulation.evidence or focusing.GraphEvidence.of(graph, self._target)
         belief = Belief(simulation.prior or Prior.shipped())
-        aim = focusing.Aim(simulation.goal, simulation.explores)
-        return focusing.focused(graph, evidence, belief, aim, self._web, self._rules, self._memory)
+        return focusing.focused(graph, evidence, belief, self._web, self._rules, self._memory)
 
     def _crawl(self, seeds: npt.NDArray[np.int32], until: int) -> int:
         if self._focused is None:

@@ -109,20 +109,15 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
 class Yardstick:
     """The facts by which courses on a graph are measured: relevant pages and distances.
 
-    Takes 3 bytes for each vertex. Distances are counted from `seeds`, None: those of the graph.
+    Takes 3 bytes for each vertex. Distances are counted from the seeds of the graph.
     """
 
-    def __init__(
-        self,
-        graph: WebGraph,
-        target: str | None = None,
-        seeds: npt.NDArray[np.int32] | None = None,
-    ) -> None:
+    def __init__(self, graph: WebGraph, target: str | None = None) -> None:
         from crawler.simulate.linkarrays import RELEVANT
 
         self.graph = graph
         self.target = graph.target if target is None else target
-        self.seeds = np.asarray(graph.seeds if seeds is None else seeds, np.int32)
+        self.seeds = np.asarray(graph.seeds, np.int32)
         self.kind = graph.page_status.astype(np.uint8)
         is_relevant = graph.relevant(self.target)
         self.n_relevant = int(np.count_nonzero(is_relevant))
@@ -154,11 +149,6 @@ class Yardstick:
         pages, relevant = np.zeros((2, FARTHEST + 1), np.int64)
         count_distances(self.kind, self.distance, pages, relevant)
         return list(zip(_trimmed(pages), relevant.tolist(), strict=False))
-
-    @property
-    def n_reached(self) -> int:
-        """Relevant pages that the seeds lead to."""
-        return sum(relevant for _, relevant in self.by_distance)
 
 
 class Cost(NamedTuple):

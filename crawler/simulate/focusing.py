@@ -18,7 +18,6 @@ from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.focus.belief import Belief
 from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
 from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
-from crawler.strategies.focus.goal import RELEVANT, SERVERS
 from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 
 if TYPE_CHECKING:
@@ -30,29 +29,6 @@ _CHUNK: Final = 50_000
 _NO_UNIT: Final = -1
 
 Ints = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True, slots=True)
-class Exploration:
-    """How far a simulated `focus` prefers URLs of which it is not sure; a live crawl does not.
-
-    So many standard `deviations` of a URL's log-odds are added to its score, or with `is_drawn` as
-    many times a normal number: then the score is drawn anew each time (Thompson sampling).
-    """
-
-    deviations: float = 0.0
-    is_drawn: bool = False
-
-
-GREEDY: Final = Exploration()
-
-
-@dataclass(frozen=True, slots=True)
-class Aim:
-    """What a simulated `focus` seeks, and how far it explores."""
-
-    goal: str = RELEVANT
-    explores: Exploration = GREEDY
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +121,6 @@ def focused(
     graph: WebGraph,
     evidence: GraphEvidence,
     belief: Belief,
-    aim: Aim,
     web: "kernel.WebArrays",
     rules: "kernel.Rules",
     memory: "kernel.Memory",
@@ -160,14 +135,7 @@ def focused(
         rules,
         memory,
         evidence.arrays,
-        FocusRules(
-            cap,
-            DOUBTS_UP_TO,
-            prior.strength,
-            aim.explores.deviations,
-            aim.explores.is_drawn,
-            aim.goal == SERVERS,
-        ),
+        FocusRules(cap, DOUBTS_UP_TO, prior.strength),
         _learned(graph, evidence, belief, len(memory.found)),
         _queues(graph, len(memory.found)),
     )
@@ -201,7 +169,6 @@ def _learned(
         tallies=np.empty(2 * N_UNITS),
         chosen=np.empty(HOST_QUEUE, np.int32),
         waiting=np.empty(HOST_QUEUE + 1, np.int32),
-        chance=np.zeros(1, np.uint64),
     )
 
 

@@ -5,7 +5,6 @@ time, in the same order, with the arithmetic of `crawler.strategies.focus.kernel
 the two. Links, filters and pages are those of `crawler.simulate.kernel`.
 """
 
-import math
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -45,7 +44,6 @@ from crawler.simulate.kernel import (
     Rules,
     Source,
     WebArrays,
-    Words,
     drop_unit,
     drops,
     is_admitted,
@@ -56,11 +54,9 @@ from crawler.simulate.kernel import (
     unit_of,
 )
 from crawler.simulate.queues import EMPTY
-from crawler.simulate.randomness import draw_normal
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.strategies.focus.belief import MOST_COUNTED
-from crawler.strategies.focus.goal import rank_for_servers
-from crawler.strategies.focus.kernel import fill, learn_from, score_of, spread_of
+from crawler.strategies.focus.kernel import fill, learn_from, score_of
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -71,7 +67,6 @@ LABELLED: Final = 0x40
 NO_SWEEP: Final = -1
 """The place of a sweep that is over."""
 _is_checkpoint = step(is_checkpoint)
-_rank_for_servers = step(rank_for_servers)
 
 
 class FocusArrays(NamedTuple):
@@ -91,16 +86,12 @@ class FocusArrays(NamedTuple):
 class FocusRules(NamedTuple):
     """The rules of a frontier that learns: see `crawler.frontier.rules.FrontierRules`.
 
-    `strength` is that of the prior, `deviations` and `is_drawn` are those of `Exploration`.
-    `seeks_servers` is true for the goal of that name.
+    `strength` is that of the prior.
     """
 
     queue_cap: int
     doubts_up_to: float
     strength: float
-    deviations: float
-    is_drawn: bool
-    seeks_servers: bool
 
 
 class Learned(NamedTuple):
@@ -111,7 +102,7 @@ class Learned(NamedTuple):
     `mean` (k,) and `covariance` (k, k) after `total` (2,) pages with a label, and relevant ones;
     `swept` (1,), the number at which a sweep goes on. The others are written over: the features
     `row` of a URL, its `facts` and `tallies`, `gain`, and the best numbers of a server, `chosen`
-    and `waiting`. Random numbers come from `chance` (1,).
+    and `waiting`.
     """
 
     labelled: Ints
@@ -129,7 +120,6 @@ class Learned(NamedTuple):
     tallies: Doubles
     chosen: Ints
     waiting: Ints
-    chance: Words
 
 
 class Focused(NamedTuple):
@@ -196,20 +186,14 @@ def _find_features(learned: Learned, number: int, strength: float) -> None:
 
 @part
 def _score(learned: Learned, number: int, focus: FocusRules) -> float:
-    """The rank of the URL with a number, whose facts and tallies are there."""
+    """The score of the URL with a number, whose facts and tallies are there."""
     _find_features(learned, number, focus.strength)
-    score = score_of(learned.row, learned.mean, learned.covariance)
-    if focus.deviations:
-        reach = focus.deviations * math.sqrt(spread_of(learned.row, learned.covariance))
-        score += reach * draw_normal(learned.chance) if focus.is_drawn else reach
-    if focus.seeks_servers:
-        score = _rank_for_servers(score, learned.tallies[3] > 0)
-    return score
+    return score_of(learned.row, learned.mean, learned.covariance)
 
 
 @step
 def _score_now(of: Focused, number: int) -> float:
-    """The rank that the URL with a number has now."""
+    """The score that the URL with a number has now."""
     _read(of, int(of.memory.found[number]))
     return _score(of.learned, number, of.focus)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from threading import Event
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,11 @@ from classifiers import languages
 from classifiers.errors import LanguageError
 from crawler.errors import SettingError
 from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
-from crawler.simulate.engine import SIMULATED_GOALS, Course, Simulation, check_goal, simulate
+from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
 from crawler.simulate.focusing import GraphEvidence
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, HALF_LIFE, PAPER_FILTERS, declines, make_filter
-from crawler.strategies.focus.goal import RELEVANT
 from crawler.url import directory_of, host_of
 
 ARGUMENTS: Final = {
@@ -29,7 +28,6 @@ ARGUMENTS: Final = {
     "and svm or any other whose scores the graph has (default: soft)",
     "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
-    "goals": f"what focus seeks, of {', '.join(SIMULATED_GOALS)} (default: relevant)",
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
     "host_cap": "URLs of one host that may enter the queue, 0 for any number (default: 0)",
@@ -40,7 +38,6 @@ ARGUMENTS: Final = {
 
 _TOLERANCES: Final = "5,10,20"
 _CHUNK = 50_000
-_MOST_DRAWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,7 @@ class StrategyCase:
     """A strategy with its filter, as the arguments of a crawl name them.
 
     `tolerance` is None where the filter has none, `directory_depth` where directories do not
-    count or are those that the graph was made with, `half_life` where the tolerance stays. `goal`
-    is that of `focus`.
+    count or are those that the graph was made with, `half_life` where the tolerance stays.
     """
 
     strategy: str
@@ -58,14 +54,11 @@ class StrategyCase:
     host_cap: int = 0
     directory_depth: int | None = None
     half_life: int | None = None
-    goal: str = RELEVANT
 
     @property
     def name(self) -> str:
         """A short name, such as `soft server T=10`."""
         parts = [self.strategy]
-        if self.goal != RELEVANT:
-            parts.append(f"goal {self.goal}")
         if self.filter != "none":
             parts.append(self.filter)
         if self.tolerance is not None:
@@ -83,7 +76,6 @@ class StrategyCase:
             return ""
         given = {
             "strategy": self.strategy,
-            "goal": None if self.goal == RELEVANT else self.goal,
             "filter": self.filter,
             "tolerance": self.tolerance,
             "half_life": self.half_life,
@@ -102,25 +94,18 @@ class StrategyCase:
 class SimulationPlan:
     """Which simulations there are: every case, once for each random state.
 
-    The first random state begins at the graph's seeds. So do the others, unless `drawn_seeds` is
-    not 0: then each of them begins at so many relevant pages with links, drawn by it. Seeds that
-    lead to fewer than half of the relevant pages to which the graph's lead are drawn anew.
-
-    With `draws_webs` each random state has a Web of its own: a generated graph is drawn again.
+    All begin at the graph's seeds.
     """
 
     lang: str
     cases: tuple[StrategyCase, ...]
     random_states: tuple[int, ...] = (0,)
-    drawn_seeds: int = 0
     limit: int | None = None
-    draws_webs: bool = False
 
     def rounds(self) -> Iterator[tuple[int, list[StrategyCase]]]:
         """Each random state and the cases for which it makes a difference."""
         for place, state in enumerate(self.random_states):
-            varies = place == 0 or self.drawn_seeds or self.draws_webs
-            yield state, [case for case in self.cases if varies or case.is_drawn]
+            yield state, [case for case in self.cases if place == 0 or case.is_drawn]
 
     def __len__(self) -> int:
         """How many simulations these are."""
@@ -129,24 +114,17 @@ class SimulationPlan:
 
 @dataclass(frozen=True)
 class SimulatedCrawl:
-    """A simulation that has ended: the figures of its course, and the seconds it took.
-
-    `measured` is the result of the `measure` that `simulate_all` was given.
-    """
+    """A simulation that has ended: the figures of its course, and the seconds it took."""
 
     case: StrategyCase
     random_state: int
     seeds: tuple[int, ...]
     figures: CourseFigures
     seconds: float
-    measured: Any = None
 
 
 Progress = Callable[[StrategyCase, int, int], None]
 """Is told the case, the random state and how many pages there are; called from threads."""
-
-Measure = Callable[[Course, Yardstick, int], Any]
-"""Measures a course beside its figures; is given the random state too."""
 
 
 class _Stopped(Exception):
@@ -158,7 +136,6 @@ def make_plan(
     graph: WebGraph,
     *,
     random_states: Sequence[int] = (0,),
-    drawn_seeds: int = 0,
     limit: int | None = None,
 ) -> SimulationPlan:
     """Return the simulations that arguments ask for.
@@ -178,7 +155,7 @@ def make_plan(
     if len(set(random_states)) != len(random_states) or not random_states:
         raise SettingError("random states are different whole numbers, at least one")
     cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_cap[0])))
-    return SimulationPlan(lang, cases, tuple(random_states), drawn_seeds, limit)
+    return SimulationPlan(lang, cases, tuple(random_states), limit)
 
 
 def _pairs(given: Mapping[str, str], graph: WebGraph, lang: str) -> list[tuple[str, str]]:
@@ -226,9 +203,6 @@ def _cases(
     tolerances = _numbers(given, "tolerances", _TOLERANCES)
     depths = _numbers(given, "directory_depth", "") if "directory_depth" in given else [None]
     half_lives = _numbers(given, "half_life", str(HALF_LIFE))
-    goals = [goal.strip() for goal in given.get("goals", RELEVANT).split(",")]
-    for goal in goals:
-        check_goal(goal, "-a goals: ")
     for option, numbers in (("directory_depth", depths), ("half_life", half_lives)):
         if 0 in numbers:
             raise SettingError(f"-a {option}=0: a whole number of at least 1 is needed")
@@ -236,9 +210,7 @@ def _cases(
         for tolerance in tolerances if make_filter(name).uses_relevance else [None]:
             for depth in depths if name == "directory-conservative" else [None]:
                 for half_life in half_lives if declines(name) else [None]:
-                    case = StrategyCase(strategy, name, tolerance, host_cap, depth, half_life)
-                    for goal in goals if strategy == "focus" else [RELEVANT]:
-                        yield replace(case, goal=goal)
+                    yield StrategyCase(strategy, name, tolerance, host_cap, depth, half_life)
 
 
 def simulate_all(
@@ -247,44 +219,18 @@ def simulate_all(
     *,
     jobs: int = 1,
     on_progress: Progress | None = None,
-    measure: Measure | None = None,
-    on_web: Callable[[int], None] | None = None,
 ) -> Iterator[SimulatedCrawl]:
     """Yield each simulation as soon as it is done, at most `jobs` at once, in threads.
-
-    `on_web` is called with a random state before its Web is drawn.
 
     Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
     some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
     """
-    if not plan.draws_webs:
-        yield from _simulate_on(graph, plan, jobs, on_progress, measure)
-        return
-    from crawler.simulate.webs import drawn_again
-
-    for state in plan.random_states:
-        alone = replace(plan, random_states=(state,), draws_webs=False)
-        if on_web is not None:
-            on_web(state)
-        web = drawn_again(graph, state)
-        yield from _simulate_on(web, alone, jobs, on_progress, measure)
-
-
-def _simulate_on(
-    graph: WebGraph,
-    plan: SimulationPlan,
-    jobs: int,
-    on_progress: Progress | None,
-    measure: Measure | None,
-) -> Iterator[SimulatedCrawl]:
-    workers = _Workers(prepared(graph, plan), plan, on_progress, measure)
+    workers = _Workers(prepared(graph, plan), plan, on_progress)
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            own = Yardstick(graph, plan.lang)
-            least = own.n_reached / 2  # distances are measured now, not by two threads at once
-            for place, (state, cases) in enumerate(plan.rounds()):
-                is_drawn = place > 0 and plan.drawn_seeds > 0
-                yardstick = _drawn(graph, plan, state, least) if is_drawn else own
+            yardstick = Yardstick(graph, plan.lang)
+            _ = yardstick.by_distance  # distances are measured now, not by two threads at once
+            for state, cases in plan.rounds():
                 waiting = [pool.submit(workers.run, case, state, yardstick) for case in cases]
                 for future in as_completed(waiting):
                     yield future.result()
@@ -301,10 +247,9 @@ class _Workers:
         graphs: Mapping[int | None, WebGraph],
         plan: SimulationPlan,
         on_progress: Progress | None,
-        measure: Measure | None,
     ) -> None:
         self._graphs, self._plan = graphs, plan
-        self._on_progress, self._measure = on_progress, measure
+        self._on_progress = on_progress
         self._evidence: GraphEvidence | None = None
         if any(case.strategy == "focus" for case in plan.cases):
             self._evidence = GraphEvidence.of(graphs[plan.cases[0].directory_depth], plan.lang)
@@ -335,41 +280,12 @@ class _Workers:
                 random_state=state,
                 limit=self._plan.limit,
                 evidence=self._evidence,
-                goal=case.goal,
             ),
             on_progress=on_pages,
         )
         figures = course_figures(course, yardstick)
-        measured = None if self._measure is None else self._measure(course, yardstick, state)
         seeds = tuple(yardstick.seeds.tolist())
-        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun, measured)
-
-
-def _drawn(graph: WebGraph, plan: SimulationPlan, random_state: int, least: float) -> Yardstick:
-    """Drawn seeds that lead to `least` relevant pages, or to the most of some draws."""
-    pages = possible_seeds(graph, plan.lang)
-    number = plan.drawn_seeds
-    if len(pages) < number:
-        raise SettingError(f"{len(pages)} relevant pages have links; that many seeds can be drawn")
-    random = np.random.default_rng(random_state)
-
-    def draw() -> Yardstick:
-        seeds = random.choice(pages, number, replace=False).astype(np.int32)
-        return Yardstick(graph, plan.lang, seeds)
-
-    best = draw()
-    for _ in range(_MOST_DRAWS - 1):
-        if best.n_reached >= least:
-            break
-        best = max(best, draw(), key=lambda drawn: drawn.n_reached)
-    return best
-
-
-def possible_seeds(graph: WebGraph, lang: str) -> npt.NDArray[np.int64]:
-    """Return the relevant pages that have links."""
-    can_begin = graph.relevant(lang)
-    can_begin &= graph.link_start[1:] > graph.link_start[:-1]
-    return np.flatnonzero(can_begin)
+        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun)
 
 
 def prepared(graph: WebGraph, plan: SimulationPlan) -> dict[int | None, WebGraph]:

@@ -19,20 +19,6 @@ class Band:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedDifference:
-    """The difference of a value between two strategies, over the pairs of their simulations.
-
-    A pair has the same Web and the same seeds. `estimate` is the mean of the differences with its
-    interval, `higher` and `lower` are the numbers of `pairs` with a difference above and below 0.
-    """
-
-    estimate: "Estimate"
-    higher: int
-    lower: int
-    pairs: int
-
-
-@dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean with its 95 % confidence interval (Student's t); None where one value tells none."""
 
@@ -78,14 +64,3 @@ def estimate(values: Sequence[float]) -> Estimate:
 
     half = float(t.ppf(0.975, len(values) - 1)) * float(np.std(values, ddof=1)) / len(values) ** 0.5
     return Estimate(mean, mean - half, mean + half)
-
-
-def paired_difference(values: Sequence[float], others: Sequence[float]) -> PairedDifference:
-    """Return how much `values` are above `others`, pair by pair; both have the same length."""
-    differences = [value - other for value, other in zip(values, others, strict=True)]
-    return PairedDifference(
-        estimate(differences),
-        sum(difference > 0 for difference in differences),
-        sum(difference < 0 for difference in differences),
-        len(differences),
-    )

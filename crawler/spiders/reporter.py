@@ -16,8 +16,7 @@ from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
 from crawler.outputs.cdxj import write_index
 from crawler.outputs.wacz import PACKAGE, write_wacz
-from crawler.report.census_page import write_census
-from crawler.report.census_tables import CensusView, print_census
+from crawler.report.census import CensusView, print_census, write_census
 from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
 from crawler.report.live import LiveLine, Totals

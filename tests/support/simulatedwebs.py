@@ -15,7 +15,6 @@ from crawler.run import open_run
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.strategies import SEED, make_ordering
 from crawler.strategies.filters import Filter
-from crawler.strategies.focus.goal import RELEVANT
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import Confidence, Ordering
 from crawler.visit import Download, Reading, Visitor, VisitRules
@@ -103,7 +102,6 @@ def crawl_live(
     host_cap: int,
     random_state: int,
     limit: int | None = None,
-    goal: str = RELEVANT,
 ) -> LiveCourse:
     """Crawl a graph with the frontier, the visitor and the strategies of a live crawl."""
     vertex_of = {graph.url(vertex): vertex for vertex in range(graph.n_vertices)}
@@ -120,7 +118,6 @@ def crawl_live(
         patience_s=2.0,
         host_cap=host_cap,
         budget_pages=limit,
-        goal=goal,
         random_state=random_state,
     )
     frontier = SqliteFrontier(run.connection, rules, now=0.0)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crawler.report.census_tables import CensusView
+from crawler.report.census import CensusView
 from crawler.report.world_map import shades, world_map
 from tests.support.commandline import call
 from tests.support.geodatabase import database

@@ -10,7 +10,7 @@ from classifiers.geoip import country_lookup
 from classifiers.pages.methods import method
 from crawler.census.facts import Reading, gathered
 from crawler.census.figures import CensusFigures, census_figures
-from crawler.report.census_json import counted_json
+from crawler.report.census import counted_json
 from crawler.shared.merging import merge
 from tests.support.crawls import crawl, rows, started, summary, wait_for
 from tests.support.geodatabase import database

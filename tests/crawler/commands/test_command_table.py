@@ -36,7 +36,6 @@ def test_every_module_of_the_package_that_has_a_command_is_found() -> None:
     assert NAMES == [
         "census",
         "compare",
-        "coverage",
         "crawl",
         "evaluate",
         "export",

@@ -46,7 +46,7 @@ def test_the_report_refers_to_nothing_outside_itself(report: BeautifulSoup) -> N
 
 
 def test_a_hostile_seed_is_text(report: BeautifulSoup) -> None:
-    shown = [item.get_text() for item in report.select("ul.urls li")]
+    shown = [item.get_text() for item in report.select("section:last-of-type td")]
     assert shown == [HOSTILE.replace("\u202e", "?")]
 
 

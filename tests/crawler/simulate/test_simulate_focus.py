@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crawler.errors import SettingError
 from crawler.simulate import focusing
 from crawler.simulate.engine import Course, Simulation, simulate
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph
@@ -27,10 +26,9 @@ def focused(
     filter_name: str = "none",
     tolerance: int = 0,
     cap: int = 0,
-    goal: str = "relevant",
 ) -> Course:
     rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
-    return simulate(graph, Simulation(filter=rule, ordering="focus", host_cap=cap, goal=goal))
+    return simulate(graph, Simulation(filter=rule, ordering="focus", host_cap=cap))
 
 
 @pytest.mark.parametrize(("filter_name", "tolerance", "host_cap", "statuses"), CASES)
@@ -52,34 +50,6 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
     assert course.queue.tolist() == live.queue
     for name in ("stored", "seen", "rejected", "host_full", "dropped_irrelevant"):
         assert getattr(course, name) == live.counts.get(name, 0), name
-
-
-@pytest.mark.parametrize("goal", ["servers", "coverage"])
-def test_a_simulation_seeks_what_a_crawl_seeks(goal: str, tmp_path: Path) -> None:
-    graph = random_graph(31, statuses=(PAGE, PAGE, PAGE, FAILED, REDIRECT))
-    simulated = "relevant" if goal == "coverage" else goal  # its order is that of relevant pages
-    rule = make_filter("none")
-    live = crawl_live(
-        graph, tmp_path, filter=rule, ordering="focus", host_cap=9, random_state=0, goal=goal
-    )
-    course = focused(graph, cap=9, goal=simulated)
-    assert course.order.tolist() == live.order
-    assert (focused(graph, cap=9).order.tolist() == live.order) == (goal == "coverage")
-
-
-@pytest.mark.parametrize(
-    ("goal", "ordering", "told"),
-    [
-        ("words", "focus", "the goal words is not simulated: a graph does not know the words"),
-        ("coverage", "focus", "not simulated: its pages are those of the goal relevant"),
-        ("fame", "focus", "not simulated: there are relevant, servers"),
-        ("servers", "soft", "the goal servers: only for the ordering focus"),
-    ],
-)
-def test_a_goal_that_is_not_simulated_is_refused(goal: str, ordering: str, told: str) -> None:
-    simulation = Simulation(filter=make_filter("none"), ordering=ordering, goal=goal)
-    with pytest.raises(SettingError, match=told):
-        simulate(random_graph(2), simulation)
 
 
 def without_urls(graph: WebGraph) -> WebGraph:
@@ -149,18 +119,3 @@ def test_the_weights_that_a_crawl_begins_with_are_an_argument() -> None:
         for prior in (None, shipped, turned)
     ]
     assert orders[0] == orders[1] != orders[2]
-
-
-def test_a_simulated_crawl_can_prefer_urls_of_which_it_is_not_sure() -> None:
-    graph = without_urls(random_graph(2, vertices=400, servers=40))
-
-    def order(deviations: float, *, is_drawn: bool = False) -> list[int]:
-        explores = focusing.Exploration(deviations, is_drawn=is_drawn)
-        simulation = Simulation(
-            filter=make_filter("none"), ordering="focus", explores=explores, limit=150
-        )
-        return list(simulate(graph, simulation).order)
-
-    assert order(0.0) == order(0.0, is_drawn=True)
-    assert order(0.0) != order(3.0) != order(3.0, is_drawn=True)
-    assert order(3.0, is_drawn=True) == order(3.0, is_drawn=True)

@@ -145,36 +145,11 @@ def test_simulations_done_together_are_those_done_alone(jobs: int, graph: WebGra
         assert result.figures == course_figures(alone, yardstick)
 
 
-def test_other_random_states_are_other_draws_and_where_asked_other_seeds(graph: WebGraph) -> None:
+def test_other_random_states_are_other_draws(graph: WebGraph) -> None:
     given = {"strategies": "bfs,random"}
     plan = make_plan(given, graph, random_states=(1, 2, 3))
     done = [(r.case.name, r.random_state) for r in simulate_all(graph, plan)]
     assert sorted(done) == [("bfs", 1), ("random", 1), ("random", 2), ("random", 3)]
-    plan = make_plan(given, graph, random_states=(1, 2, 3), drawn_seeds=2)
-    results = list(simulate_all(graph, plan))
-    assert len(results) == len(plan) == 6
-    seeds = {result.random_state: result.seeds for result in results}
-    assert seeds[1] == tuple(graph.seeds.tolist())
-    assert len({seeds[2], seeds[3]}) == 2
-    assert graph.relevant()[list(seeds[2])].all()
-    with pytest.raises(CrawlError, match="that many seeds can be drawn"):
-        list(simulate_all(graph, replace(plan, drawn_seeds=1000)))
-
-
-def test_drawn_seeds_lead_to_half_of_what_the_graphs_own_lead_to(graph: WebGraph) -> None:
-    # Half of the pages are a part of their own, to which the others do not lead.
-    half = graph.n_vertices // 2
-    source = np.repeat(np.arange(graph.n_vertices), np.diff(graph.link_start))
-    parted = replace(
-        graph,
-        link_target=np.where(source < half, graph.link_target % half, source).astype(np.int32),
-        seeds=np.flatnonzero(graph.relevant()[:half])[:5].astype(np.int32),
-    )
-    states = tuple(range(8))
-    plan = make_plan({"strategies": "bfs"}, parted, random_states=states, drawn_seeds=1)
-    most = Yardstick(parted).n_reached
-    for result in simulate_all(parted, plan):
-        assert 2 * Yardstick(parted, "th", np.array(result.seeds)).n_reached >= most
 
 
 def test_an_interrupted_simulation_leaves_no_thread_behind(graph: WebGraph) -> None:
@@ -190,7 +165,7 @@ def test_errors_of_a_simulation_reach_the_caller(graph: WebGraph) -> None:
 
 
 def test_a_band_holds_all_courses_and_one_that_ended_stays_where_it_was(graph: WebGraph) -> None:
-    plan = make_plan({"strategies": "random"}, graph, random_states=range(4), drawn_seeds=1)
+    plan = make_plan({"strategies": "random"}, graph, random_states=range(4))
     courses = [result.figures for result in simulate_all(graph, plan)]
     coverage = band(courses, lambda course: course.coverage)
     assert coverage.x == sorted({x for course in courses for x in course.points})
@@ -210,7 +185,7 @@ def test_an_estimate_is_the_mean_with_students_interval() -> None:
 
 
 def test_importing_simulation_loads_neither_scrapy_nor_a_compiler() -> None:
-    modules = ("figures", "plan", "repeated", "advice", "tamura_figures")
+    modules = ("figures", "plan", "repeated", "tamura_figures")
     code = "import sys\n" + "".join(f"import crawler.simulate.{name}\n" for name in modules)
     code += "print([name for name in ('scrapy', 'numba', 'scipy') if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,32 +1,150 @@
-"""The tables of a Web graph: Tables 1, 4, 5 and Figures 1, 2 of Tamura 2007.
+"""The figures of a Web graph: Tables 1, 4, 5 and Figures 1, 2 of Tamura 2007.
 
 The figures of the paper follow those of a graph that was generated with the paper's quantities.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
+from typing import Any, NamedTuple
 
 from classifiers.errors import LanguageError
 from classifiers.languages import tlds_of
 from crawler.report.formatting import language_name, percent, share_of
+from crawler.report.page import Page, Section
+from crawler.report.plots import Plot, PlotAxes, Series, line_plot
 from crawler.report.table import Table
 from crawler.simulate import tamura_figures
 from crawler.simulate.figures import GraphFigures, LinkCounts
 
-MOST_DISTANCES = 24
+_MOST_DISTANCES = 24
 """Rows of Figures 1 and 2; greater distances are together in one more row."""
 _MOST_DOMAINS = 9
 _MOST_LANGUAGES = 10
 _NO_TABLE = Table("", (), ())
 
 
-def graph_tables(figures: GraphFigures, provenance: Mapping[str, object]) -> list[Table]:
-    """All tables of a graph."""
-    return [*counts_tables(figures, provenance), figure_1(figures), figure_2(figures)]
+def graph_page(figures: GraphFigures, provenance: Mapping[str, object], name: str) -> Page:
+    """Return the page of a graph, which has all of its tables."""
+    lang = language_name(figures.target)
+    return Page(
+        title=f"Web graph {name}",
+        lead=f"Pages, servers and links of a Web graph. {origin(provenance)} "
+        f"Target language: {lang}.",
+        cards=[
+            ("pages", f"{figures.pages:,}"),
+            (f"pages in {lang}", _share(figures.relevant_pages, figures.pages)),
+            ("servers", f"{figures.servers:,}"),
+            (f"servers with pages in {lang}", _share(figures.relevant_servers, figures.servers)),
+        ],
+        parts=[*_counts_tables(figures, provenance), *distance_parts(figures)],
+    )
 
 
-def counts_tables(figures: GraphFigures, provenance: Mapping[str, object]) -> list[Table]:
+def origin(provenance: Mapping[str, object]) -> str:
+    """A sentence about the source of a graph."""
+    source = provenance.get("source")
+    if tamura_figures.is_made_to(provenance):
+        return "Generated with the quantities of Tamura 2007."
+    return f"Source: {source}." if isinstance(source, str) else "Source: unknown."
+
+
+def distance_parts(figures: GraphFigures) -> list[Section | Plot | Table]:
+    """Figures 1 and 2 of Tamura 2007, which the page of simulations has too."""
+    lang, within, nearest = (
+        language_name(figures.target),
+        _figure_1(figures),
+        _figure_2(figures),
+    )
+    return [
+        Section(
+            title=within.title,
+            plots=_within_plots(figures, lang),
+            notes=[
+                "All pages that the seeds reach over at most d links: their share "
+                f"in {lang}, and their number (Tamura 2007, Fig. 1)."
+            ],
+            tables=[within],
+            is_folded=True,
+        ),
+        _nearest_plot(figures, nearest) if figures.nearest[1:] else nearest,
+    ]
+
+
+def graph_json(figures: GraphFigures, provenance: Mapping[str, object]) -> dict[str, Any]:
+    """All figures of a graph as JSON types."""
+    return {
+        "target": figures.target,
+        "provenance": dict(provenance),
+        "is_made_to_tamura_2007": tamura_figures.is_made_to(provenance),
+        "vertices": figures.vertices,
+        "pages": figures.pages,
+        "relevant_pages": figures.relevant_pages,
+        "links": figures.links,
+        "servers": figures.servers,
+        "relevant_servers": figures.relevant_servers,
+        "unfetched_links": figures.unfetched_links,
+        "unfetched_urls": figures.unfetched_urls,
+        "table_1": [
+            {"language": language, "domain": domain, "pages": pages}
+            for (language, domain), pages in sorted(figures.pages_by.items())
+        ],
+        "table_4": _links_json(figures.by_page),
+        "table_5": _links_json(figures.by_server),
+        "figure_1": [
+            {"distance": distance, "pages": pages, "relevant": relevant}
+            for distance, (pages, relevant) in enumerate(figures.by_distance)
+        ],
+        "figure_2": [
+            {"distance": distance, "relevant_pages": count}
+            for distance, count in enumerate(figures.nearest)
+            if distance
+        ],
+        "relevant_pages_to_which_none_leads": (figures.nearest or [0])[0],
+    }
+
+
+def _links_json(rows: Iterable[LinkCounts]) -> list[dict[str, Any]]:
+    return [{"source": row.source, "all": row.all, "between_servers": row.outside} for row in rows]
+
+
+def _within_plots(figures: GraphFigures, lang: str) -> list[Plot]:
+    within = _within_distances(figures)
+    shares = [share_of(row.relevant, row.pages) for row in within]
+    pages = [float(row.pages) for row in within]
+    return [
+        _within_plot("share", "Share of relevant pages", f"pages in {lang}", shares, is_share=True),
+        _within_plot("pages", "Pages", "pages", pages),
+    ]
+
+
+def _within_plot(
+    name: str, what: str, label: str, values: Sequence[float | None], *, is_share: bool = False
+) -> Plot:
+    title = f"{what} within a distance from the seeds"
+    series = Series(name, list(range(len(values))), values, is_marked=True)
+    axes = PlotAxes(x_label="distance from the seeds", y_label=label, is_share=is_share, width=5.0)
+    return Plot(
+        title=title,
+        draw=partial(line_plot, f"figure-1-{name}", title, [series], axes),
+        caption=f"{title}.",
+    )
+
+
+def _nearest_plot(figures: GraphFigures, table: Table) -> Plot:
+    counts = [count or None for count in figures.nearest[1 : _MOST_DISTANCES + 1]]
+    series = Series("pages", list(range(1, len(counts) + 1)), counts, is_marked=True)
+    axes = PlotAxes(x_label="distance", y_label="relevant pages", is_logarithmic=True)
+    return Plot(
+        title=table.title,
+        draw=partial(line_plot, "figure-2", table.title, [series], axes),
+        caption="At distance 1 another relevant page links to the page. At distance d a crawl has "
+        "to pass d - 1 irrelevant pages to reach it (Tamura 2007, Fig. 2).",
+        table=table,
+    )
+
+
+def _counts_tables(figures: GraphFigures, provenance: Mapping[str, object]) -> list[Table]:
     """The tables that count pages, servers and links."""
     has_paper = tamura_figures.is_made_to(provenance)
     return [
@@ -49,11 +167,11 @@ def counts_tables(figures: GraphFigures, provenance: Mapping[str, object]) -> li
     ]
 
 
-def figure_1(figures: GraphFigures) -> Table:
+def _figure_1(figures: GraphFigures) -> Table:
     """Pages and relevant pages within each distance from the seeds."""
     rows = [
         (row.distance, f"{row.pages:,}", f"{row.relevant:,}", _share(row.relevant, row.pages))
-        for row in within_distances(figures)
+        for row in _within_distances(figures)
     ]
     unreached = figures.pages - sum(pages for pages, _ in figures.by_distance)
     notes = [f"The seeds do not lead to {unreached:,} pages."] if unreached else []
@@ -61,7 +179,7 @@ def figure_1(figures: GraphFigures) -> Table:
     return Table(title, ("distance", "pages", "relevant", "share"), rows, notes=notes)
 
 
-class WithinDistance(NamedTuple):
+class _WithinDistance(NamedTuple):
     """Pages that the seeds reach over at most `distance` links, and the relevant ones of them."""
 
     distance: str
@@ -69,26 +187,26 @@ class WithinDistance(NamedTuple):
     relevant: int
 
 
-def within_distances(figures: GraphFigures) -> list[WithinDistance]:
+def _within_distances(figures: GraphFigures) -> list[_WithinDistance]:
     """The rows of Figure 1; if there are too many, the last one joins the greater distances."""
     rows = []
     pages = relevant = 0
     for distance, (more_pages, more_relevant) in enumerate(figures.by_distance):
         pages, relevant = pages + more_pages, relevant + more_relevant
-        if distance < MOST_DISTANCES:
-            rows.append(WithinDistance(str(distance), pages, relevant))
-    if len(figures.by_distance) > MOST_DISTANCES:
-        rows.append(WithinDistance("any", pages, relevant))
+        if distance < _MOST_DISTANCES:
+            rows.append(_WithinDistance(str(distance), pages, relevant))
+    if len(figures.by_distance) > _MOST_DISTANCES:
+        rows.append(_WithinDistance("any", pages, relevant))
     return rows
 
 
-def figure_2(figures: GraphFigures) -> Table:
+def _figure_2(figures: GraphFigures) -> Table:
     """Relevant pages by their distance from the nearest other relevant page."""
     counts = list(figures.nearest[1:])
-    near, far = counts[:MOST_DISTANCES], sum(counts[MOST_DISTANCES:])
+    near, far = counts[:_MOST_DISTANCES], sum(counts[_MOST_DISTANCES:])
     named = [(str(distance), count) for distance, count in enumerate(near, start=1)]
     if far:
-        named.append((f"over {MOST_DISTANCES}", far))
+        named.append((f"over {_MOST_DISTANCES}", far))
     if any(figures.nearest[:1]):
         named.append(("cannot be reached", figures.nearest[0]))
     rows = [(name, f"{count:,}", _share(count, figures.relevant_pages)) for name, count in named]

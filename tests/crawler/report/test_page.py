@@ -1,4 +1,4 @@
-"""HTML files: texts from the Web stay texts."""
+"""The page of a report: texts from the Web stay texts."""
 
 import json
 import sys
@@ -9,52 +9,46 @@ import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from jinja2 import UndefinedError
 
+from crawler.report.page import Page, Section
 from crawler.report.plots import Plot
 from crawler.report.table import Table
-from crawler.report.templates import render
 
 
-def comparison(text: str) -> BeautifulSoup:
+def page_of(text: str) -> BeautifulSoup:
     """A page that has a text in every place where a text can be."""
     table = Table(text, (text, "b"), [(text, text)], paper=[(text,)], notes=[text], text_columns=2)
-    html = render(
-        "comparison.html",
-        title=text,
-        heading=text,
-        lead=text,
-        figures=[(text, text)],
-        plots=[Plot(title=text, svg="<svg></svg>", caption=text, table=table)],
-        tables=[table],
-        paper=text,
+    plot = Plot(
+        title=text, draw=lambda: "<svg></svg>", caption=text, table=table, shades=[(0.5, text)]
     )
-    return BeautifulSoup(html, "html.parser")
+    section = Section(title=text, plots=[plot], notes=[text], tables=[table, table])
+    page = Page(title=text, lead=text, cards=[(text, text)], parts=[section, plot, table, text])
+    return BeautifulSoup(page.html(), "html.parser")
 
 
 @settings(deadline=None)
-@given(st.text(max_size=50))
+@given(st.text(min_size=1, max_size=50))
 def test_any_text_stays_text(text: str) -> None:
-    elements = [element.name for element in comparison(text).find_all(True)]
-    assert elements == [element.name for element in comparison("plain").find_all(True)]
+    elements = [element.name for element in page_of(text).find_all(True)]
+    assert elements == [element.name for element in page_of("plain").find_all(True)]
 
 
 @pytest.mark.parametrize(
     "text", ['"><script>alert(1)</script>', "<img src=x onerror=alert(1)>", "{{ 7 * 7 }}", "&lt;b"]
 )
 def test_hostile_text_is_shown_as_it_is(text: str) -> None:
-    soup = comparison(text)
+    soup = page_of(text)
     assert not soup.find_all(["script", "img"])
     shown = [cell.get_text() for cell in soup.find_all("td")]
-    assert shown == [text] * 6
+    assert shown == [text] * 15
 
 
 def test_a_letter_that_hides_others_is_shown_as_a_question_mark() -> None:
-    assert comparison("x\u202egpj.exe").h1.get_text() == "x?gpj.exe"  # type: ignore[union-attr]
+    assert page_of("x\u202egpj.exe").h1.get_text() == "x?gpj.exe"  # type: ignore[union-attr]
 
 
 def test_a_table_has_its_texts_left_its_notes_below_and_the_paper_apart() -> None:
-    soup = comparison("t")
+    soup = page_of("t")
     table = soup.select("section .table")[-1]
     assert [cell.get("class") for cell in table.find_all("td")] == [["text"]] * 3
     assert len(table.select("tr.paper")) == 1
@@ -64,20 +58,17 @@ def test_a_table_has_its_texts_left_its_notes_below_and_the_paper_apart() -> Non
 
 
 def test_a_table_without_rows_is_not_shown() -> None:
-    html = render(
-        "comparison.html",
-        **dict.fromkeys(("title", "heading", "lead", "paper"), ""),
-        figures=[],
-        plots=[],
-        tables=[Table("nothing", ("a", "b"), [])],
-    )
-    assert "nothing" not in html
-    assert "<table" not in html
+    page = Page(title="t", lead="", parts=[Table("nothing", ("a", "b"), [])])
+    assert "nothing" not in page.html()
+    assert "<table" not in page.html()
+    assert not page.tables()
 
 
-def test_a_value_that_a_template_lacks_is_an_error() -> None:
-    with pytest.raises(UndefinedError):
-        render("comparison.html", title="t")
+def test_the_tables_of_a_page_are_those_of_its_plots_too() -> None:
+    one, other, third = (Table(name, ("a",), [("b",)]) for name in ("one", "other", "third"))
+    plot = Plot(title="p", draw=str, table=other)
+    section = Section(title="s", plots=[plot], tables=[third], is_folded=True)
+    assert Page(title="t", lead="", parts=[one, section, "text"]).tables() == [one, other, third]
 
 
 def test_a_crawl_loads_no_plots_and_no_templates_before_its_end() -> None:
