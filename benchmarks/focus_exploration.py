@@ -54,6 +54,8 @@ from crawler.strategies import make_filter
 BUDGETS: Final = (0.5, 1.0, 2.0)
 """Pages of a crawl, as multiples of the relevant pages that the seeds lead to."""
 
+MODULES: Final = ("benchmarks/focus_exploration.py", "crawler/simulate", "crawler/strategies")
+
 _SERVERS: Final = 600
 _SIZE: Final = 60
 _DECEIVES_AFTER: Final = 6
@@ -286,7 +288,10 @@ def main() -> None:
             written.append(table.as_json(f"{kind}-{name}"))
     if arguments.json:
         measured = provenance(
-            ["python", "-m", "benchmarks.focus_exploration", *sys.argv[1:]], [], date.today()
+            ["python", "-m", "benchmarks.focus_exploration", *sys.argv[1:]],
+            [],
+            date.today(),
+            modules=MODULES,
         )
         write_whole(arguments.json, json_text({"measured": measured, "tables": written}))
 

@@ -37,6 +37,12 @@ TRUTH: Mapping[Stratum, tuple[int, int]] = {
 }
 """Stratum -> its pages, and those of them in the target language."""
 
+MODULES = (
+    "benchmarks/label_intervals.py",
+    "crawler/report/label_estimate.py",
+    "crawler/report/sampling.py",
+    "crawler/report/strata.py",
+)
 NUMBERS = (100, 200, 400, 800)
 NAMES = ("harvest_rate", "precision", "recall", "relevant")
 
@@ -112,7 +118,7 @@ def main() -> int:
     Printer(width=WIDE).table(table)
     if given.json:
         command = ["python", "-m", "benchmarks.label_intervals", *sys.argv[1:]]
-        measured = provenance(command, [], date.today())
+        measured = provenance(command, [], date.today(), modules=MODULES)
         content = {"measured": measured, "tables": [table.as_json("label-intervals")]}
         print(write_whole(given.json, json_text(content)))
     return 0

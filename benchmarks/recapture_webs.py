@@ -31,6 +31,13 @@ from crawler.simulate.plan import possible_seeds
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import make_filter
 
+MODULES = (
+    "benchmarks/recapture_webs.py",
+    "crawler/report/recapture.py",
+    "crawler/simulate",
+    "crawler/strategies/filters.py",
+)
+
 Found = npt.NDArray[np.int64]
 
 
@@ -120,7 +127,7 @@ def main() -> int:
     Printer(width=WIDE).table(table)
     if given.json:
         command = ["python", "-m", "benchmarks.recapture_webs", *sys.argv[1:]]
-        measured = provenance(command, [], date.today())
+        measured = provenance(command, [], date.today(), modules=MODULES)
         content = {"measured": measured, "tables": [table.as_json("recapture-webs")]}
         print(write_whole(given.json, json_text(content)))
     return 0

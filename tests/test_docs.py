@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.docs_tables import documents, stale
+from benchmarks.docs_tables import documents, outdated, stale
 from classifiers.lab.study.catalogue import EVERY
 from classifiers.lab.study.transfer import TRANSFER
 from classifiers.pages.methods import names
@@ -18,6 +18,10 @@ PAPERS = (DOCS / "papers.md").read_text(encoding="utf-8")
 
 def test_every_marked_table_equals_its_json_file() -> None:
     assert stale(documents(), write=False) == []
+
+
+def test_no_figure_is_older_than_the_code_that_it_names() -> None:
+    assert outdated(documents()) == []
 
 
 def test_each_item_of_the_papers_has_a_command() -> None:

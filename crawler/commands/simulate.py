@@ -122,7 +122,10 @@ class SimulateCommand(LangfocusCommand):
         tables = simulation_tables(plan, results, opts.against)
         content = {
             "measured": provenance(
-                ["langfocus", *sys.argv[1:]], [found.folder / "graph.json"], date.today()
+                ["langfocus", *sys.argv[1:]],
+                [found.folder / "graph.json"],
+                date.today(),
+                modules=("crawler/simulate", "crawler/strategies"),
             ),
             "graph": graph_json(figures, graph.provenance),
             **simulation_json(plan, results, opts.against),
