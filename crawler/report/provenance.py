@@ -63,14 +63,14 @@ def sha256(path: Path) -> str:
 def code_digest(modules: Sequence[str], root: Path = ROOT) -> str:
     """The SHA-256 of the code and the models that patterns name (`provenance`).
 
-    Comments, docstrings and the layout of Python do not count, nor do pages of documentation. The
-    versions of Python agree. FileNotFoundError if a pattern names nothing.
+    Comments, docstrings and the layout of Python do not count, nor do pages of documentation.
+    Versions of Python agree. FileNotFoundError if a pattern names nothing.
     """
     digest = hashlib.sha256()
     for file in sorted({file for module in modules for file in _files(root, module)}):
         digest.update(f"{file.relative_to(root).as_posix()}\0".encode())
         if file.suffix == ".py":
-            digest.update(repr(_shape(ast.parse(file.read_bytes()))).encode())
+            digest.update(ascii(_shape(ast.parse(file.read_bytes()))).encode())
         else:
             _add(file, digest)
     return digest.hexdigest()
@@ -82,7 +82,7 @@ def _files(root: Path, module: str) -> Iterator[Path]:
         raise FileNotFoundError(f"{module}: no such code in {root}")
     for path in found:
         for file in path.rglob("*") if path.is_dir() else (path,):
-            if file.is_file() and file.suffix not in {".pyc", ".md"}:
+            if file.is_file() and file.suffix != ".md" and "__pycache__" not in file.parts:
                 yield file
 
 
