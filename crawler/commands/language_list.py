@@ -26,15 +26,18 @@ writes this page, and `langfocus identify languages` the same facts as JSON.
   pages of 20 sentences that were held back from training.
 - **URLs**: URLs that the URL model learned from; without a classifier, the top-level domains by
   which a URL is judged, or *codes* if only language codes and letters in the URL are known.
-- **tested**, **F1**: URLs of the language on domains that were held back from training, and F1 of the
-  URL model on them in percent ([url-model.md](url-model.md)). Behind it a 95 % interval: F1 at the ends of
-  Wilson's interval of the recall. URLs of a domain are alike, so it is rather too narrow. F1 of a few
-  URLs says next to nothing.
+- **tested**, **F1**: URLs of the language on domains that were held back from training, and F1 of
+  the URL model on them in percent ([url-model.md](url-model.md)). In brackets a 95 % interval: F1
+  at the ends of Wilson's interval of the recall. URLs of a domain are alike, so it is rather too
+  narrow. F1 of a few URLs says next to nothing.
 - **seeds**: URLs that ship as starting points. A crawl for another language needs `-a seeds=`.
 
 A hyphen means that there is none, or that it was not measured.
 """
-_HEAD = ("code", "language", "scripts", "texts", "sentence", "page", "URLs", "tested", "F1", "seeds")
+_HEAD = (
+    *("code", "language", "scripts", "texts", "sentence", "page"),
+    *("URLs", "tested", "F1", "seeds"),
+)
 _NONE = "-"
 _Z = 1.96
 
