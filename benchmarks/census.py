@@ -40,6 +40,13 @@ from crawler.run_reader import reading
 
 ARCHIVE = SHARED / "data" / "docs.warc.gz"
 GEOIP = SHARED / "data" / "geoip" / "GeoIP2-Country-Test.mmdb"
+MODULES = (
+    "benchmarks/census.py",
+    "classifiers/geoip.py",
+    "classifiers/models/[!u]*.npz",
+    "classifiers/pages",
+    "crawler/census",
+)
 NOWHERE = "192.0.2.1"
 TOP = 10
 
@@ -134,7 +141,9 @@ def main() -> None:
     printer.line(f"right among the portal pages with a language: {100 * right:.2f} %")
     command = ["python", "-m", "benchmarks.census", *sys.argv[1:]]
     content: dict[str, Any] = {
-        "measured": provenance(command, [ARCHIVE, GEOIP, URLS, TEXTS], date.today()),
+        "measured": provenance(
+            command, [ARCHIVE, GEOIP, URLS, TEXTS], date.today(), modules=MODULES
+        ),
         "hosts": figures.hosts,
         "portal_pages": figures.all_pages,
         "right": right,

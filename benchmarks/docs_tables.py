@@ -1,22 +1,26 @@
 """Writes the measured tables of the documents from their JSON files.
 
 Without arguments it takes README.md and docs/*.md. `--check` writes nothing and fails if a table
-differs from its file. The marks are described in `crawler/report/document_tables.py`.
+differs from its file, or if the code that a file names has changed since it was measured. Then
+measure it again, or say that its figures are as of their date. The marks are described in
+`crawler/report/document_tables.py`.
 
     python -m benchmarks.docs_tables
     python -m benchmarks.docs_tables --check docs/url-study.md
+    python -m benchmarks.docs_tables --as-of docs/census.json
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from crawler.errors import SettingError
-from crawler.report.document_tables import filled
-from crawler.report.files import write_whole
-
-ROOT = Path(__file__).resolve().parents[1]
+from crawler.report.document_tables import filled, sources
+from crawler.report.files import json_text, write_whole
+from crawler.report.provenance import ROOT, code_digest
 
 
 def documents() -> list[Path]:
@@ -36,20 +40,56 @@ def stale(paths: Sequence[Path], *, write: bool) -> list[Path]:
     return found
 
 
+def outdated(paths: Sequence[Path], root: Path = ROOT) -> list[str]:
+    """Return a line for each file of figures whose code has changed and that does not say so."""
+    files = {file for path in paths for file in sources(path.read_text("utf-8"), path.parent)}
+    found = {file: _change(json.loads(file.read_text("utf-8")), root) for file in sorted(files)}
+    return [f"{file}: {change}" for file, change in found.items() if change]
+
+
+def _change(content: Any, root: Path) -> str:
+    measured = content["measured"]
+    if measured.get("as_of"):
+        return ""
+    if not measured.get("modules"):
+        return "names no modules"
+    try:
+        is_same = code_digest(measured["modules"], root) == measured["digest"]
+    except FileNotFoundError as error:
+        return str(error)
+    return "" if is_same else f"{', '.join(measured['modules'])}: changed since {measured['date']}"
+
+
+def mark_as_of(file: Path) -> None:
+    """Say in a file that its figures are as of the day on which they were measured."""
+    content = json.loads(file.read_text("utf-8"))
+    content["measured"]["as_of"] = content["measured"]["date"]
+    write_whole(file, json_text(content))
+
+
 def main() -> int:
     """Write or check the tables."""
     parser = argparse.ArgumentParser(description="Write the measured tables of the documents.")
     parser.add_argument("paths", metavar="FILE", nargs="*", type=Path)
     parser.add_argument("--check", action="store_true", help="write nothing, fail on differences")
+    parser.add_argument(
+        "--as-of", metavar="JSON", nargs="+", type=Path, default=[], help="figures of changed code"
+    )
     given = parser.parse_args()
     try:
-        found = stale(given.paths or documents(), write=not given.check)
+        for file in given.as_of:
+            mark_as_of(file)
+        paths = given.paths or documents()
+        found = stale(paths, write=not given.check)
+        changed = outdated(paths)
     except (SettingError, OSError) as error:
         print(f"docs_tables: {error}", file=sys.stderr)
         return 1
     for path in found:
         print(f"{path}: {'differs from its JSON file' if given.check else 'written'}")
-    return 1 if found and given.check else 0
+    for line in changed:
+        print(f"{line}; measure again, or --as-of")
+    return 1 if changed or (found and given.check) else 0
 
 
 if __name__ == "__main__":

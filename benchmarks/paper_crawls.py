@@ -38,6 +38,16 @@ FIVE = ("en", "de", "fr", "es", "it")
 ORDERINGS = ("random", "cctld", "svm", "svm-perf")
 LOOP: dict[str, object] = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0}
 
+MODULES = (
+    "benchmarks/paper_crawls.py",
+    "classifiers/lab/algorithms",
+    "classifiers/lab/features",
+    "classifiers/models",
+    "classifiers/urls",
+    "crawler/frontier",
+    "crawler/strategies",
+)
+
 
 def settings_of(delay: float) -> dict[str, dict[str, object]]:
     """Return the two ways to crawl."""
@@ -214,7 +224,7 @@ def main() -> None:
 def write(path: Path, found: Sequence[Mapping[str, Any]]) -> None:
     """Write the crawls with their table."""
     command = ["python", "-m", "benchmarks.paper_crawls", *sys.argv[1:]]
-    measured = provenance(command, [proxyweb.URLS, proxyweb.TEXTS], date.today())
+    measured = provenance(command, [proxyweb.URLS, proxyweb.TEXTS], date.today(), modules=MODULES)
     ways = list(settings_of(0.0))
     ordered = sorted(
         found,

@@ -44,6 +44,13 @@ _OF_PAGES: Final = (
     "short",
 )
 
+_MODULES: Final = (
+    "classifiers/pages",
+    "classifiers/models/[!u]*.npz",
+    "classifiers/lab/page_methods",
+    "classifiers/lab/study/page_*.py",
+)
+
 
 @dataclass(frozen=True)
 class Question:
@@ -257,7 +264,9 @@ def _report(
     )
 
     found = results(cases, runs)
-    measured = provenance(["langfocus", *sys.argv[1:]], _data(data, question), date.today())
+    measured = provenance(
+        ["langfocus", *sys.argv[1:]], _data(data, question), date.today(), modules=_MODULES
+    )
     if question.json:
         told = {"measured": measured, **facts}
         write_whole(question.json, page_study_json(told, cases, runs, found))

@@ -110,7 +110,10 @@ class SimulateCommand(LangfocusCommand):
             printer.table(table)
         content = {
             "measured": provenance(
-                ["langfocus", *sys.argv[1:]], [found.folder / "graph.json"], date.today()
+                ["langfocus", *sys.argv[1:]],
+                [found.folder / "graph.json"],
+                date.today(),
+                modules=("crawler/simulate", "crawler/strategies"),
             ),
             "graph": graph_json(figures, graph.provenance),
             **simulation_json(plan, results),

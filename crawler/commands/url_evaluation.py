@@ -27,6 +27,13 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of the paper, which are the default."""
 _OWN: Final = ("content", "model")
 """Experiments that need more than a study."""
+_MODULES: Final = (
+    "classifiers/lab/algorithms",
+    "classifiers/lab/features",
+    "classifiers/lab/datasets/[!t]*.py",
+    "classifiers/lab/study/[!p]*.py",
+    "classifiers/lab/study/paper*.py",
+)
 
 
 def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None:
@@ -263,7 +270,7 @@ def _write(
     from crawler.report.study_files import study_json, study_markdown
     from crawler.report.study_plots import draw
 
-    measured = provenance(["langfocus", *sys.argv[1:]], data, date.today())
+    measured = provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=_MODULES)
     if opts.json:
         write_whole(opts.json, study_json({"measured": measured, **facts}, results))
     if opts.plots:

@@ -48,6 +48,11 @@ def filled(text: str, folder: Path) -> str:
     return _MARK.sub(written, text)
 
 
+def sources(text: str, folder: Path) -> set[Path]:
+    """The JSON files that the marks of a document name."""
+    return {folder / mark["file"] for mark in _MARK.finditer(text)}
+
+
 def section(path: Path, name: str) -> str:
     """The title, the lines and the notes of a table, and how it was measured."""
     content = _read(path)
@@ -108,5 +113,10 @@ def _origin(content: Any, path: Path) -> str:
         f"{name} (SHA-256 {digest[:_HASH_DIGITS]})" for name, digest in measured["data"].items()
     )
     versions = ", ".join(f"{name} {number}" for name, number in measured["versions"].items())
-    parts = (measured["date"], f"`{measured['command']}`", data, versions)
-    return f"Measured {'; '.join(part for part in parts if part)}."
+    commit = measured.get("commit")
+    when = f"{measured['date']} at {commit}" if commit else measured["date"]
+    parts = (when, f"`{measured['command']}`", data, versions)
+    line = f"Measured {'; '.join(part for part in parts if part)}."
+    if as_of := measured.get("as_of"):
+        line += f" As of {as_of}: the code may have changed since."
+    return line

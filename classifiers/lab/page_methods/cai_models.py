@@ -36,8 +36,8 @@ LEAST: Final = 1
 """Least appearances of an n-gram that counts; Cai 2009, 3.2.3.2, has it as a setting without a
 value. With 1, all count."""
 
-KINDS: Final = frozenset({"sentence", "udhr-paragraph", "page-title"})
-"""Kinds of labelled texts that are learned from."""
+WORDS: Final = frozenset({"word-pair", "single-word"})
+"""Kinds of labelled texts that are not learned from."""
 
 FEWEST_ROWS: Final = 50
 """Least number of texts of a language with a model."""
@@ -146,15 +146,16 @@ def ranked_grams(content: bytes, least: int = LEAST) -> Grams:
 def learn(
     rows: Iterable[LabelledText], *, fewest: int = FEWEST_ROWS, least: int = LEAST
 ) -> ByteModels:
-    """Models of the languages with at least `fewest` texts of KINDS; about 4 s for 50,000 texts.
+    """Models of the languages with at least `fewest` texts; about 4 s for 50,000 texts.
 
-    N-grams that appear fewer than `least` times in a language, and later in a text, do not count.
+    Texts of the kinds WORDS do not count, nor do n-grams that appear fewer than `least` times in a
+    language, and later in a text.
 
     DatasetError if there is no such language.
     """
     texts: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
-        if row.kind in KINDS:
+        if row.kind not in WORDS:
             texts[row.language].append(filtered(row.text))
     learned = {
         (language, encoding): grams

@@ -54,7 +54,8 @@ class Claim:
     """Precision of the answers that this evidence decided."""
     is_precision: bool = False
     """The mean precision of answers in `languages`, pages of other languages included."""
-    needs_pages: bool = False
+    needs_address: bool = False
+    """Only pages whose address is known count, as all of the paper's."""
 
 
 _CAI_LANGUAGES: Final = frozenset(CAI)
@@ -62,7 +63,7 @@ CLAIMS: Final = (
     Claim("Hayati 2004, 3.3", "BASE", "cavnar-trenkle", 86.8, HAYATI),
     Claim("Hayati 2004, 4.6", "NFC", "nfc", 93.9, HAYATI),
     Claim(
-        "Hayati 2004, 5.1", "top-level domain", "top-level-domain", 69.2, HAYATI, needs_pages=True
+        "Hayati 2004, 5.1", "top-level domain", "top-level-domain", 69.2, HAYATI, needs_address=True
     ),
     Claim("Hayati 2004, Table 5.1", "NFC, < 25 characters", "nfc", 33.8, HAYATI, (0, 24)),
     Claim("Hayati 2004, Table 5.1", "inlinks, < 25 characters", "inlinks", 71.0, HAYATI, (0, 24)),
@@ -174,11 +175,12 @@ def _matches(cases: Cases, place: int, claim: Claim) -> bool:
     case = cases.cases[place]
     first, last = claim.characters
     fits = first <= case.characters and (last is None or case.characters <= last)
-    return fits and case.language in claim.languages
+    has_address = bool(case.surroundings.url) or not claim.needs_address
+    return fits and has_address and case.language in claim.languages
 
 
 def _ours(cases: Cases, run: MethodRun | None, claim: Claim, places: Sequence[int]) -> float:
-    if run is None or (claim.needs_pages and cases.sort != "pages"):
+    if run is None:
         return _NAN
     if claim.is_precision:
         return _mean_precision(cases, run, claim.languages)

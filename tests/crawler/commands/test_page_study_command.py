@@ -57,14 +57,14 @@ def write_texts(path: Path, repeat: int = 1) -> Path:
     return path
 
 
-def write_pages(folder: Path) -> Path:
-    """A dozen pages, three of each language, in the encodings of the languages."""
+def write_pages(folder: Path, repeat: int = 1) -> Path:
+    """Three pages of each language or a multiple of it, in the encodings of the languages."""
     folder.mkdir(exist_ok=True)
     rows = ["id\turl\tlang\tkind\tdeclared_charset"]
     with tarfile.open(folder / "html.tar", "w") as archive:
         for language, sentences in SENTENCES.items():
             charset = ENCODINGS[language]
-            for number, sentence in enumerate(sentences):
+            for number, sentence in enumerate(sentences * repeat):
                 name = f"{language}{number}"
                 rows.append(f"{name}\thttp://www.a.{language}/{number}\t{language}\tweb\t{charset}")
                 page = f'<html lang="{language}"><meta charset="{charset}"><p>{sentence}</p></html>'

@@ -17,6 +17,7 @@ from classifiers.arrayfile import write_arrays
 from classifiers.lab.training import urltraining
 from classifiers.pages.text.known import LanguageFacts, known_languages
 from classifiers.urls.model import UrlModel
+from crawler.commands.language_list import language_table
 from crawler.options import SEED_FOLDER
 from tests.classifiers.lab.datasets.test_odp import dump, page
 from tests.classifiers.lab.training.test_urltraining import rows, write
@@ -283,6 +284,19 @@ def test_the_list_of_languages_in_the_docs_is_that_of_the_models(
     told = called("identify", "languages", "--format", "markdown").out
     page = (ROOT / "docs" / "languages.md").read_text(encoding="utf-8")
     assert page == told, "write it: langfocus identify languages --format markdown"
+
+
+def test_f1_of_a_few_urls_has_a_wide_interval() -> None:
+    few = {"P": 99.99, "R": 100.0, "p(-|-)": 99.99, "F1": 100.0, "urls": 2}
+    many = few | {"urls": 20_000}
+    records = [
+        {"language": "xx", "name": "X", "scripts": [], "text": None, "url": None, "seeds": 0}
+        | {"accuracy": {"text": None, "url": url}}
+        for url in (few, many)
+    ]
+    told = language_table(records)
+    assert "| 2 | 100.0 (51-100) |" in told
+    assert "| 20,000 | 100.0 (100-100) |" in told
 
 
 def test_facts_of_a_text_model_are_read(tmp_path: Path) -> None:

@@ -202,6 +202,7 @@ def test_the_papers_figures_stand_beside_ours_in_their_languages() -> None:
     assert (nfc.ours, nfc.paper) == (50.0, 93.9)
     assert (found["NFC"].heads[2], found["NFC, < 25 characters"].cells[0].ours) == ("2", 50.0)
     assert math.isnan(found["NFC, 25-50 characters"].cells[0].ours)
+    assert found["top-level domain"].heads[2] == "0", "none of the pages has an address"
     assert (found["BASE"].cells[0].paper, math.isnan(found["BASE"].cells[0].ours)) == (86.8, True)
 
 

@@ -1,0 +1,118 @@
+"""Every command on the page about the papers does what it says, on small data."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from classifiers.lab.features import custom
+from classifiers.lab.study import few_features, validation
+from crawler.simulate.generate import generate
+from crawler.simulate.measures import WebMeasures
+from tests.crawler.commands.test_compare import ForkedCrawl
+from tests.crawler.commands.test_page_study_command import write_pages
+from tests.crawler.commands.test_short_pages_command import PAGES_EACH, archive, url
+from tests.support import processes
+from tests.support.commandline import call
+from tests.support.crawls import environment
+from tests.support.geodatabase import database
+from tests.support.loopback import loopback
+from tests.support.portalweb import PortalWeb
+from tests.support.smallweb import SENTENCES
+from tests.support.studyurls import SYLLABLES, labelled, write
+
+PAPERS = (Path(__file__).parents[1] / "docs" / "papers.md").read_text(encoding="utf-8")
+COMMANDS: list[str] = re.findall(r"`langfocus ([^`]+)`", PAPERS)
+NAMES = {"DATA": "urls.tsv", "OTHER": "other.tsv", "PAGES": "pages", "COUNTRY.mmdb": "geo.mmdb"}
+SMALLER = "--urls 12 --folds 2 --languages en de".split()
+"""Arguments that make an experiment on URLs small."""
+
+
+def words(language: str) -> frozenset[str]:
+    """A dictionary that is loaded at once."""
+    return frozenset(SYLLABLES[language])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The files and folders that the commands name."""
+    folder = tmp_path_factory.mktemp("papers")
+    write(folder / "urls.tsv", labelled(40))
+    write(folder / "other.tsv", labelled(20, seed=1))
+    hosts = sorted({row.url.split("/")[2] for row in labelled(40)})
+    (folder / "HOSTS").write_text("".join(f"{host}\t81.2.69.160\n" for host in hosts))
+    (folder / "geo.mmdb").write_bytes(database({"81.2.69.0/24": "GB"}))
+    write_pages(folder / "pages", repeat=17)
+    (folder / "a.html").write_text(f"<html lang=de><p>{SENTENCES['de'] * 3}</p>")
+    (folder / "FILE").write_text("a.html\thttp://www.example.de/\n")
+    archive(folder / "docs.warc.gz")
+    rows = [f"{url(code, n)}\t{code}" for code in SENTENCES for n in range(PAGES_EACH)]
+    (folder / "docs.tsv").write_text("\n".join(["url\tlang", *rows]))
+    (folder / "hosts.txt").write_text("\n".join(PortalWeb(10).lines()))
+    generate(WebMeasures().scaled(0.0001), random_state=5).write(folder / "graphs" / "thai")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
+        small = partial(custom.CustomFeatures, dictionary=words, cities=words)
+        patch.setattr(custom, "CustomFeatures", small)
+        patch.setattr(validation, "load_dictionaries", lambda: None)
+        patch.setattr(few_features, "N_CHOSEN", 3)
+        patch.setattr("crawler.commands.comparing.subprocess", SimpleNamespace(Popen=ForkedCrawl))
+        assert call("graph", "--from", "docs.warc.gz", "graphs/docs", "--target", "de") == 0
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def _runs(folder: Path) -> None:
+    """The runs that commands count, and a sample of one that a person has labelled."""
+    for name, strategy in (("de", "svm"), ("de-focus", "focus"), ("de-random", "random")):
+        arguments = "lang=de", "web=sample", "pages=30", f"strategy={strategy}"
+        crawl = [word for argument in arguments for word in ("-a", argument)]
+        crawl += ["-s", f"JOBDIR=runs/{name}"]
+        ran("crawl", *crawl, folder=folder)
+    assert call("sample", "runs/de", "labelled.tsv") == 0
+    head, *rows = (folder / "labelled.tsv").read_text().splitlines()
+    column = head.split("\t").index("label")
+    for number, row in enumerate(rows):
+        cells = row.split("\t")
+        cells[column] = "de" if number % 2 else "en"
+        rows[number] = "\t".join(cells)
+    (folder / "labelled.tsv").write_text("\n".join([head, *rows]) + "\n")
+
+
+def ran(*arguments: str, folder: Path, proxy: str | None = None) -> None:
+    """Run a command that crawls, in a process of its own."""
+    words = environment(proxy)
+    done = processes.run("langfocus", *arguments, environment=words, folder=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_each_item_of_the_papers_has_a_command() -> None:
+    numbers = re.findall(r"^\| ([0-9]+) \|.*`langfocus [a-z].*`", PAPERS, flags=re.MULTILINE)
+    assert numbers == [str(number) for number in range(1, 28)]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_on_the_papers_runs(
+    command: str, folder: Path, request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name, *arguments = shlex.split(command)
+    line = [NAMES.get(word, word) for word in arguments]
+    if name in ("sample", "report", "coverage"):
+        request.getfixturevalue("_runs")
+    if name == "report":
+        line = ["labelled.tsv" if word == "sample.tsv" else word for word in line]
+    if name == "evaluate" and arguments[0] in ("DATA", "sample"):
+        line += SMALLER
+    if name == "compare":
+        line += ["-a", "pages=30", "-s", f"JOBDIR={folder / 'runs' / 'compared'}"]
+    if name == "census":
+        with loopback(PortalWeb(10)) as proxy:
+            fast = ["-s", "DOWNLOAD_DELAY=0.01", "-s", "RETRY_TIMES=0"]
+            ran(name, *line, *fast, folder=folder, proxy=proxy.url)
+    else:
+        assert call(name, *line) == 0, capfd.readouterr().err
