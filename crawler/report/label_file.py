@@ -16,7 +16,7 @@ COLUMNS: Final = ("page", "url", "sampled_until", "label")
 _YES: Final = frozenset({"yes", "y", "true", "1"})
 _NO: Final = frozenset({"no", "n", "false", "0"})
 _UNKNOWN: Final = frozenset({"", "?"})
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """The first letters of a cell that spreadsheet programs may take for a formula."""
 _BOM: Final = "\ufeff"
 _MOST_BYTES: Final = 64 * 1024 * 1024
