@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import IO
 
 from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
@@ -73,7 +72,7 @@ class Crawl:
     clock: CrawlClock
     visitor: Visitor
     listeners: list[OnSettled]
-    lock: IO[str]
+    lock: ExitStack
     waiting: Waiting
     occupancy: Occupancy
     goals: GoalWatch
@@ -218,7 +217,7 @@ class Crawl:
 class _Store:
     """The stored parts of a crawl. `worker` is None if no other process shares the frontier."""
 
-    lock: IO[str]
+    lock: ExitStack
     run: OpenRun
     frontier: Frontier
     occupancy: Occupancy
@@ -348,7 +347,7 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
 
 
 def _store(
-    lock: IO[str],
+    lock: ExitStack,
     run: OpenRun,
     rules: FrontierRules,
     settings: CrawlSettings,

@@ -5,18 +5,18 @@ Every figure of a report comes from `run.db`, and the same file resumes the craw
 
 import fcntl
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import IO
 
 from crawler.errors import RunFolderError
 from crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
 from crawler.frontier.row_check import set_bad_rows_aside
-from crawler.outputs.archived import TABLE as ARCHIVED_TABLE
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
 
@@ -101,7 +101,20 @@ CREATE TABLE repeated(
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 {LEARNING_TABLES};
 {TABLE};
-{ARCHIVED_TABLE};
+CREATE TABLE archived(
+    id INTEGER PRIMARY KEY,               -- order in the WARC files
+    fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, or another
+                                          -- spelling of a URL
+    url TEXT NOT NULL, date TEXT NOT NULL, status INTEGER NOT NULL, mime TEXT NOT NULL,
+    digest TEXT NOT NULL,                 -- SHA-1 of the body, in hexadecimal
+    is_revisit INTEGER NOT NULL,          -- 1: an earlier record has the body; 2: the server said
+                                          -- that the page of an earlier run has not changed
+    file TEXT NOT NULL,
+    start INTEGER NOT NULL,               -- bytes: the answer begins
+    length INTEGER NOT NULL,              -- bytes of the answer's record
+    finish INTEGER NOT NULL,              -- bytes: the exchange ends
+    checksum INTEGER NOT NULL);           -- of the values between id and checksum
+CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0;
 CREATE TABLE robots(
     origin TEXT NOT NULL PRIMARY KEY,
     fetched_at REAL NOT NULL,
@@ -168,6 +181,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     path = folder / "run.db"
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        check_files(folder)
         if path.exists():
             _check(folder, values)
         elif _log_of(path):
@@ -188,23 +202,38 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     return OpenRun(folder, connection, session)
 
 
-def lock_run(folder: Path) -> IO[str]:
-    """Return a file; while it is open, no other process can crawl in the folder.
+def lock_run(folder: Path) -> ExitStack:
+    """Return a lock; until it is closed, no other process can crawl in the folder.
 
-    The lock ends with the process, even if it is killed. Raises `RunFolderError` if another process
-    holds the lock or the folder cannot be made.
+    The lock ends with the process, even if it is killed. Both the folder and its file `run.lock`
+    are locked: the file may be deleted, and a network file system may not lock folders. Raises
+    `RunFolderError` if another process holds the lock or the folder cannot be made.
     """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    with ExitStack() as undo:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            own = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+            undo.callback(os.close, own)
+            file = os.open(folder / "run.lock", flags, 0o666)
+            undo.callback(os.close, file)
+        except OSError as error:
+            raise _unusable(folder, error) from error
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock_folder(own)
+        except OSError as error:
+            raise RunFolderError(f"{folder}: another process is crawling in it") from error
+        return undo.pop_all()
+
+
+def _lock_folder(descriptor: int) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        file = (folder / "run.lock").open("w", encoding="utf-8")
-    except OSError as error:
-        raise _unusable(folder, error) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise RunFolderError(f"{folder}: another process is crawling in it") from error
-    return file
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:
+        return  # a file system that locks only files
 
 
 @contextmanager
@@ -214,8 +243,10 @@ def maintaining(folder: Path) -> Iterator[sqlite3.Connection]:
         raise RunFolderError(f"{folder} is not the folder of a run: it has no run.db")
     with closing(lock_run(folder)):
         try:
+            check_files(folder)
+            with closing(_for_reading(folder / "run.db")) as connection:
+                checked_meta(connection, folder)
             with closing(connect(folder / "run.db")) as connection:
-                _check_schema(folder, _kept(connection, folder))
                 yield connection
         except sqlite3.Error as error:
             raise _unusable(folder, error) from error
@@ -268,15 +299,12 @@ def _remove(database: Path) -> None:
 def _check(folder: Path, values: Mapping[str, str]) -> None:
     """Raise RunFolderError for a run that cannot be resumed; change nothing."""
     path = folder / "run.db"
-    if not path.is_file():
-        raise RunFolderError(f"{folder}: run.db is not a file; use another folder")
     if not path.stat().st_size:
         raise _damaged(folder, "it is empty")
     path.open("r+b").close()
     try:
         with closing(_for_reading(path)) as connection:
-            kept = _kept(connection, folder)
-            _check_identity(folder, kept, values)
+            _check_identity(folder, checked_meta(connection, folder), values)
             fault = _fault(connection)
     except sqlite3.OperationalError:
         raise
@@ -287,27 +315,59 @@ def _check(folder: Path, values: Mapping[str, str]) -> None:
         raise _damaged(folder, fault)
 
 
+def check_files(folder: Path) -> None:
+    """Raise RunFolderError for files that make SQLite write or delete outside of the folder.
+
+    It follows links, and deletes a file that a journal names; a run has no journal.
+    """
+    for name in ("run.db", "run.db-wal", "run.db-shm"):
+        file = folder / name
+        if file.is_symlink() or (file.exists() and not file.is_file()):
+            raise RunFolderError(f"{folder}: {name} is not a regular file; use another folder")
+    if os.path.lexists(folder / "run.db-journal"):
+        raise RunFolderError(f"{folder}: run.db-journal is not a file of a run; remove it")
+
+
+def checked_meta(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
+    """Return the `meta` of a run's database.
+
+    Raises RunFolderError unless it has the tables and indexes of this version, and beside them at
+    most further tables and indexes: a view in the place of a table may have rows without end.
+    """
+    found, expected = _schema_of(connection), _expected_schema()
+    if {row for row in found if row[1] == "meta"} != {row for row in expected if row[1] == "meta"}:
+        raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
+    kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
+    _check_schema(folder, kept)
+    missing = [name for kind, name, *_ in expected - found if kind == "table"]
+    names = {name for _, name, *_ in found}
+    if not names.issuperset(missing):
+        raise _damaged(folder, f"it has no table {', '.join(sorted({*missing} - names))}")
+    others = {kind for kind, *_ in found - expected} - {"table", "index"}
+    if missing or others or not expected <= found:
+        raise _damaged(folder, "its schema is not that of a run")
+    return kept
+
+
 def _fault(connection: sqlite3.Connection) -> str:
-    """Return the first fault of a run's database, "" if there is none."""
+    """Return what SQLite finds wrong in a run's database, "" if it finds nothing."""
     told = " ".join(
         line
         for (line,) in connection.execute("PRAGMA quick_check(100)")
         if line != "ok" and not _OF_A_ROW.fullmatch(line)
     )
-    if told:
-        return " ".join(told.split())
-    found = _schema_of(connection)
+    return " ".join(told.split())
+
+
+@cache
+def _expected_schema() -> frozenset[tuple[str, ...]]:
     with closing(sqlite3.connect(":memory:")) as model:
         model.executescript(_SCHEMA)
-        expected = _schema_of(model)
-    missing = [name for kind, name, *_ in expected - found if kind == "table"]
-    if missing:
-        return f"it has no table {', '.join(sorted(missing))}"
-    return "" if found == expected else "its schema is not that of a run"
+        return frozenset(_schema_of(model))
 
 
 def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
-    """Return type, name, table and statement of all tables and indexes."""
+    """Return type, name, table and statement of all tables, indexes, views and triggers."""
     rows = connection.execute(
         "SELECT type, name, tbl_name, COALESCE(sql, '') FROM sqlite_master"
         " WHERE name NOT LIKE 'sqlite_stat%'"
@@ -350,19 +410,6 @@ def _log_of(path: Path) -> int:
     return log.stat().st_size if log.exists() else 0
 
 
-def _kept(connection: sqlite3.Connection, folder: Path) -> dict[str, str]:
-    """Return the `meta` of a run."""
-    try:
-        kept: dict[str, str] = dict(connection.execute("SELECT key, value FROM meta"))
-    except sqlite3.OperationalError as error:
-        if "no such" not in str(error):
-            raise
-        kept = {}
-    if "schema" not in kept:
-        raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
-    return kept
-
-
 def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, str]) -> None:
     _check_schema(folder, kept)
     for key in IDENTITY:
@@ -376,7 +423,9 @@ def _check_identity(folder: Path, kept: Mapping[str, str], values: Mapping[str, 
 
 
 def _check_schema(folder: Path, kept: Mapping[str, str]) -> None:
-    schema = kept["schema"]
+    schema = kept.get("schema")
+    if schema is None:
+        raise RunFolderError(f"{folder}: run.db is not the database of a crawl; use another folder")
     if schema != SCHEMA_VERSION:
         raise RunFolderError(
             f"{folder}: made with schema {schema}, this version has {SCHEMA_VERSION}; "

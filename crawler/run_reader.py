@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import RunFolderError
+from crawler.run import check_files, checked_meta
 from crawler.set_aside import one_line
 
 
@@ -15,7 +16,7 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
     """Yield a connection that sees the run as it is at this moment, even during the crawl.
 
     `run` is a run's folder, its `run.db`, or a connection, which is yielded and left open. Raises
-    RunFolderError for a path without a run.
+    RunFolderError for a path without a run of this version.
     """
     if isinstance(run, sqlite3.Connection):
         yield run
@@ -24,11 +25,14 @@ def reading(run: sqlite3.Connection | Path | str) -> Iterator[sqlite3.Connection
     path = path / "run.db" if path.is_dir() else path
     if not path.is_file():
         raise RunFolderError(f"{run} is not the folder of a run: it has no run.db")
+    path = path.resolve()
+    check_files(path.parent)
     try:
         # Not mode=ro: the last reader of a database in WAL mode must be able to clean up.
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as connection:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
             connection.execute("PRAGMA query_only = ON")
             connection.execute("BEGIN")
+            checked_meta(connection, Path(run))
             yield connection
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         # sqlite3 fails to decode a message that is not UTF-8.

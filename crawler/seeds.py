@@ -8,6 +8,7 @@ from pathlib import Path
 from crawler.errors import SettingError
 from crawler.politeness.ports import has_bad_port
 from crawler.url import normalise
+from crawler.whole_file import read_regular
 
 _MAX_FILE_BYTES = 256 * 1024 * 1024
 _HTTP = ("http://", "https://")
@@ -37,9 +38,7 @@ def read_seed_file(path: Path, label: str) -> tuple[str, ...]:
     do not count.
     """
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise SettingError(f"{label}: too large for a list of seeds")
-        data = path.read_bytes()
+        data = read_regular(path, _MAX_FILE_BYTES)
         is_wide = data.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
         text = data.decode("utf-16" if is_wide else "utf-8-sig")
     except (OSError, ValueError) as error:

@@ -113,7 +113,11 @@ EXTENSIONS = {
     "scrapy.extensions.spiderstate.SpiderState": None,
     "scrapy.extensions.throttle.AutoThrottle": None,
 }
-FEED_EXPORTERS = {"parquet": "crawler.spiders.items.ParquetFeed"}
+FEED_EXPORTERS = {
+    "parquet": "crawler.spiders.items.ParquetFeed",
+    "csv": "crawler.spiders.items.CsvFeed",
+    "xml": "crawler.spiders.items.XmlFeed",
+}
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"

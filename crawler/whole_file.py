@@ -1,9 +1,12 @@
-"""Files that are complete or missing, never partial."""
+"""Files that are written completely or not at all, and files that are read because they end."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 
 @contextmanager
@@ -13,8 +16,28 @@ def replacing(path: Path) -> Iterator[Path]:
     No reader sees half of it. If the block raises, `path` stays as it was.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)  # a killed process left it, or somebody put a link there
     try:
         yield temporary
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Return an open file; raises `OSError`, also for a pipe or a device, which may have no end."""
+    # Without O_NONBLOCK, to open a pipe waits for a writer.
+    file = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+    return file
+
+
+def read_regular(path: Path, most_bytes: int) -> bytes:
+    """Return the bytes of a regular file; raises `OSError`, also for a file of more bytes."""
+    with open_regular(path) as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise OSError(errno.EFBIG, f"it has more than {most_bytes >> 20} MiB", str(path))
+    return data

@@ -22,12 +22,15 @@ from crawler.run_reader import reading
 from crawler.url import fingerprint, host_of, normalise
 from crawler.visit import Download, is_text
 from crawler.web.recovery import ArchivedAnswer, Damage, answers
+from crawler.whole_file import read_regular
 
 ABSENT: Final = frozenset(
     "dns timeout refused unreachable private_address no_contact robots_unreachable tls "
     "not_archived address_full error".split()
 )
 """Outcomes that do not show that there is a server."""
+
+_MOST_BYTES: Final = 1 << 30
 
 _TABLE: Final = """
 CREATE TABLE facts(
@@ -121,7 +124,7 @@ def read_addresses(path: Path) -> dict[str, str]:
     """Return the address of each host in a file of lines `HOST<TAB>ADDRESS`; `SettingError`."""
     found: dict[str, str] = {}
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_regular(path, _MOST_BYTES).decode().splitlines()
     except (OSError, ValueError) as error:
         raise SettingError(f"--addresses={path}: cannot be read: {error}") from error
     for number, line in enumerate(lines, start=1):

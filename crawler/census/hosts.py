@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from crawler.errors import SettingError
 from crawler.url import host_of, normalise
+from crawler.whole_file import open_regular
 
 MOST_HOSTS: Final = 20_000_000
 """Most hosts of a list; its check takes 24 bytes of memory for each."""
@@ -162,7 +163,7 @@ def _portals(path: Path, skipped: _Skipped | None = None) -> Iterator[str]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         is_packed = file.read(2) == b"\x1f\x8b"
         file.seek(0)
         if not is_packed:

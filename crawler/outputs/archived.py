@@ -10,29 +10,12 @@ from crawler.errors import StorageError
 from crawler.outputs.warc_records import Original
 from crawler.set_aside import BadRow, set_aside
 
-TABLE = """\
-CREATE TABLE archived(
-    id INTEGER PRIMARY KEY,               -- order in the WARC files
-    fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, or another
-                                          -- spelling of a URL
-    url TEXT NOT NULL, date TEXT NOT NULL, status INTEGER NOT NULL, mime TEXT NOT NULL,
-    digest TEXT NOT NULL,                 -- SHA-1 of the body, in hexadecimal
-    is_revisit INTEGER NOT NULL,          -- 1: an earlier record has the body; 2: the server said
-                                          -- that the page of an earlier run has not changed
-    file TEXT NOT NULL,
-    start INTEGER NOT NULL,               -- bytes: the answer begins
-    length INTEGER NOT NULL,              -- bytes of the answer's record
-    finish INTEGER NOT NULL,              -- bytes: the exchange ends
-    checksum INTEGER NOT NULL);           -- of the values between id and checksum
-CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0"""
-
-
 SAME_PAYLOAD_AS, NOT_MODIFIED_SINCE = 1, 2
 """The values of `is_revisit` for revisits."""
 
 
 class ArchivedRow(NamedTuple):
-    """An exchange in a WARC file; see the columns of `TABLE`."""
+    """An exchange in a WARC file; see its columns in `crawler.run`."""
 
     fingerprint: int | None
     url: str

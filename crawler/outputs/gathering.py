@@ -9,6 +9,7 @@ from pathlib import Path
 from crawler.errors import RunFolderError
 from crawler.outputs.archived import ArchivedRow, add_all
 from crawler.outputs.kept import KeptFile, kept_exchanges
+from crawler.outputs.warc_files import file_of
 
 _IS_MISSING = """\
 SELECT EXISTS(SELECT 1 FROM pages WHERE fingerprint = :key)
@@ -32,7 +33,7 @@ def gather(connection: sqlite3.Connection, folder: Path, shares: Sequence[Path])
     for share, row in last:
         if connection.execute(_IS_MISSING, {"key": row.fingerprint}).fetchone()[0]:
             add_all(connection, [row])
-            _bring(KeptFile(share / row.file, row.finish), folder / row.file)
+            _bring(KeptFile(file_of(share, row.file), row.finish), folder / row.file)
 
 
 def _bring(file: KeptFile, target: Path) -> None:

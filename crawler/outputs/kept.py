@@ -8,6 +8,7 @@ from pathlib import Path
 
 from crawler.errors import RunFolderError
 from crawler.outputs.archived import ArchivedRow, read_archived, unsettled
+from crawler.outputs.warc_files import file_of
 from crawler.run_reader import reading
 
 
@@ -42,7 +43,7 @@ class KeptExchanges:
         sizes: dict[str, int] = {}
         for row in self.rows():
             sizes[row.file] = max(row.finish, sizes.get(row.file, 0))
-        files = [KeptFile(self.folder / name, size) for name, size in sorted(sizes.items())]
+        files = [KeptFile(file_of(self.folder, name), size) for name, size in sorted(sizes.items())]
         for file in files:
             if not file.path.exists() or file.path.stat().st_size < file.size:
                 raise RunFolderError(f"{file.path}: it is missing or shorter than its run says")

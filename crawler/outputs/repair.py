@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crawler.errors import RunFolderError
 from crawler.outputs import archived
-from crawler.outputs.warc_files import NAME
+from crawler.outputs.warc_files import NAME, file_of
 from crawler.set_aside import BadRow, warn_of
 
 _log = logging.getLogger(__name__)
@@ -19,16 +19,17 @@ def repair(connection: sqlite3.Connection, folder: Path) -> None:
     power cut or a person makes such a file. No file is cut if a row of the table was damaged.
     Raises `RunFolderError`.
     """
-    files = sorted(path for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
+    names = sorted(path.name for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
     try:
         bad = _sound_rows_only(connection)
         if not bad:
             archived.forget_unsettled(connection)
         ends = dict(connection.execute("SELECT file, MAX(finish) FROM archived GROUP BY file"))
-        for path in files:
+        files = {name: file_of(folder, name) for name in (*names, *ends)}
+        for name in names:
             if not bad:
-                _cut(path, ends.get(path.name))
-        lost = sum(_forget_missing(connection, folder / name) for name in ends)
+                _cut(files[name], ends.get(name))
+        lost = sum(_forget_missing(connection, files[name]) for name in ends)
     except (OSError, sqlite3.Error) as error:
         raise RunFolderError(f"{folder}: its WARC files cannot be repaired: {error}") from error
     warn_of(bad, folder / "run.db")

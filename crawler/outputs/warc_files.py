@@ -7,11 +7,27 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from crawler.errors import StorageError
+from crawler.errors import RunFolderError, StorageError
 from crawler.outputs.warc_records import Packed
 
 NAME: Final = re.compile(r"pages-\d{14}-\d{5}(-[0-9a-f]{8})?\.warc\.gz")
 """The names of the WARC files of a run."""
+
+
+def file_of(folder: Path, name: str) -> Path:
+    """Return a WARC file that the database of a run names; raises `RunFolderError`.
+
+    Runs may come from somebody else: only a file with a name that crawls make, in the folder
+    itself, is read, cut or deleted.
+    """
+    path = folder / name
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise RunFolderError(
+            f"{folder}: its run.db names {name!r:.99}, which is no WARC file of it"
+        )
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise RunFolderError(f"{path}: it is not a regular file")
+    return path
 
 
 class Place(NamedTuple):

@@ -18,7 +18,7 @@ from fastwarc.warc import ArchiveIterator
 from crawler.errors import StorageError
 from crawler.outputs import archived
 from crawler.outputs.archived import ArchivedRow
-from crawler.outputs.warc_files import NAME
+from crawler.outputs.warc_files import NAME, file_of
 from crawler.outputs.warc_records import digest_of, pack
 
 _NUMBER = re.compile(r"(pages-\d{14}-)(\d{5})(.*)")
@@ -79,7 +79,7 @@ def prepare_removal(connection: sqlite3.Connection, folder: Path, is_removed: Is
             removal.changed.update(_rewritten(folder, file, kept, is_removed))
         except OSError as error:
             raise StorageError(f"{folder / file} cannot be rewritten: {error}") from error
-        removal.old_files.append(folder / file)
+        removal.old_files.append(file_of(folder, file))
     return removal
 
 
@@ -106,9 +106,12 @@ def _rewritten(
     name = _free_name(folder, file)
     unfinished = folder / f".{name}.part"
     changed: dict[int, ArchivedRow] = {}
-    with (folder / file).open("rb") as old, unfinished.open("wb") as new:
+    with file_of(folder, file).open("rb") as old, unfinished.open("wb") as new:
+        size = os.fstat(old.fileno()).st_size
         new.write(_information(old, name, is_removed))
         for number, row, original in kept:
+            if not 0 <= row.start <= row.start + row.length <= row.finish <= size:
+                raise StorageError(f"{folder / file}: it is shorter than its run says")
             start = new.tell()
             old.seek(row.start)
             answer = old.read(row.length)
@@ -157,7 +160,7 @@ def _information(old: BinaryIO, name: str, is_removed: IsRemoved) -> bytes:
 def _with_body(revisit: bytes, folder: Path, original: ArchivedRow) -> bytes:
     """Return a `revisit` record as a `response` with the body of another record."""
     record = next(_records(BytesIO(revisit)))
-    with (folder / original.file).open("rb") as file:
+    with file_of(folder, original.file).open("rb") as file:
         file.seek(original.start)
         block = next(_records(BytesIO(file.read(original.length)))).block
     headers = {k: v for k, v in record.headers.items() if k.lower() not in _OF_REVISIT}

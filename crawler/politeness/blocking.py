@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from crawler.errors import SettingError
 from crawler.politeness.robots_rules import matches
 from crawler.url import host_of, normalise
+from crawler.whole_file import read_regular
 
 BLOCKED: Final = "blocked"
 """The outcome of a queued URL that was blocked before or during its fetch."""
@@ -26,6 +27,7 @@ LOOK_EVERY_S: Final = 5.0
 _SCHEME = re.compile(r"https?://", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _MOST_NAMED = 5
+_MOST_BYTES = 64 * 1024 * 1024
 
 _log = logging.getLogger(__name__)
 
@@ -199,7 +201,8 @@ class BlockFile:
         return len(bad)
 
     def _read(self) -> tuple[BlockList, list[BadLine]]:
-        return read_lines(self._path.read_text("utf-8-sig").splitlines())
+        data = read_regular(self._path, _MOST_BYTES)
+        return read_lines(data.decode("utf-8-sig").splitlines())
 
     def _tell(self, bad: Sequence[BadLine]) -> None:
         for line in bad[:_MOST_NAMED]:

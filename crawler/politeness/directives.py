@@ -7,6 +7,7 @@ the IETF's AIPREF group). They are kept as short statements: `nofollow`, `noai`,
 """
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -17,7 +18,7 @@ MAX_STATEMENT: Final = 200
 """Characters of a statement that are kept."""
 
 MAX_STATEMENTS: Final = 20
-"""Statements of one source that are kept."""
+"""Statements of one source that are kept; those that a crawl obeys or counts come first."""
 
 NOARCHIVE: Final = "noarchive"
 _NO_LINKS: Final = frozenset({"nofollow", "none"})
@@ -30,6 +31,9 @@ _WITH_VALUE: Final = frozenset(
     {"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"}
 )
 """Directives of an X-Robots-Tag with a colon, which does not follow the name of a bot."""
+
+_WORD: Final = re.compile(r"[\w-]+")
+_TERM: Final = re.compile(r"[^\s,;]+")
 
 _OPT_OUT_WORDS: Final = ("noai", "noimageai")
 _TDM: Final = frozenset({"tdm-reservation", "tdm-policy"})
@@ -55,12 +59,12 @@ def of_headers(headers: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     found: list[str] = []
     for name, value in ((name.lower(), value) for name, value in headers):
         if name == "x-robots-tag":
-            found += _known_words(_words_for_us(value))
+            found += _words_for_us(value)
         elif name in _TDM:
             found += _reservation(name, value)
         elif name == _USAGE:
             found.append(usage(name, value))
-    return _kept(found)
+    return kept(found)
 
 
 def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
@@ -68,15 +72,15 @@ def of_metas(metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     found: list[str] = []
     for name, value in metas:
         if name in ("robots", BOT):
-            found += _known_words(value.lower().replace(",", " ").split())
+            found += _known_words(value)
         elif name in _TDM:
             found += _reservation(name, value)
-    return _kept(found)
+    return kept(found)
 
 
 def usage(name: str, value: str) -> str:
     """Return a Content-Signal or a Content-Usage as a statement, in lower case."""
-    return f"{name}: {' '.join(value.lower().split())}"
+    return f"{name}: {' '.join(value.lower().replace('=', ' = ').split()).replace(' = ', '=')}"
 
 
 def forbids_links(statements: Collection[str]) -> bool:
@@ -94,37 +98,67 @@ def is_opt_out(statement: str) -> bool:
     """Return True if a statement reserves a page from text and data mining or from AI."""
     if statement in _OPT_OUT_WORDS or statement == "tdm-reservation=1":
         return True
+    return _reserving_term(statement) is not None
+
+
+def _reserving_term(statement: str) -> str | None:
+    """Return the first term of a Content-Signal or Content-Usage that reserves, None if none does.
+
+    A search engine is no training, so the term `search` reserves nothing.
+    """
     name, colon, value = statement.partition(":")
     if not colon or name not in ("content-signal", _USAGE):
-        return False
+        return None
     no = "no" if name == "content-signal" else "n"
-    terms = (term.partition("=") for term in value.replace(",", " ").split())
-    return any(end == no and key != "search" for key, _, end in terms)
+    for term in _TERM.findall(value):
+        key, _, end = term.partition("=")
+        if end == no and key != "search":
+            return f"{name}: {term}"
+    return None
 
 
 def _words_for_us(tag: str) -> list[str]:
     """Return the directives of an X-Robots-Tag that are for this bot or for all bots."""
     words: list[str] = []
     is_ours = True
-    for part in tag.lower().split(","):
+    for part in re.split("[,;]", tag.lower()):
         name, colon, directive = part.partition(":")
         names_bot = bool(colon) and name.strip() not in _WITH_VALUE
         if names_bot:
             is_ours = name.strip() in ("*", BOT)
         if is_ours:
-            words += (directive if names_bot else part).split()
+            words += _known_words(directive if names_bot else part)
     return words
 
 
-def _known_words(words: Iterable[str]) -> list[str]:
-    return [word for word in words if word in _WORDS]
+def _known_words(text: str) -> list[str]:
+    """Return the known directives of a text; sites separate them by commas, semicolons or bars."""
+    return [word for word in _WORD.findall(text.lower()) if word in _WORDS]
 
 
 def _reservation(name: str, value: str) -> list[str]:
     value = value.strip()
+    if name == "tdm-reservation" and "1" in _TERM.findall(value):
+        value = "1"  # servers that send the header twice send "1, 1"
     return [f"{name}={value}"] if value else []
 
 
-def _kept(statements: Iterable[str]) -> tuple[str, ...]:
-    short = (statement[:MAX_STATEMENT] for statement in statements)
-    return tuple(dict.fromkeys(short))[:MAX_STATEMENTS]
+def kept(statements: Iterable[str]) -> tuple[str, ...]:
+    """Return the statements that are kept, shortened, in their order.
+
+    Of more than `MAX_STATEMENTS` those that a crawl obeys or counts are kept, so that no number of
+    others hides them.
+    """
+    found = dict.fromkeys(map(_shortened, statements))
+    if len(found) <= MAX_STATEMENTS:
+        return tuple(found)
+    return tuple(sorted(found, key=_rank)[:MAX_STATEMENTS])
+
+
+def _rank(statement: str) -> int:
+    return 0 if statement in _WORDS else 1 if is_opt_out(statement) else 2
+
+
+def _shortened(statement: str) -> str:
+    short = statement[:MAX_STATEMENT]
+    return short if short == statement else (_reserving_term(statement) or short)[:MAX_STATEMENT]

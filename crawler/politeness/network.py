@@ -32,10 +32,15 @@ The first line is reserved (RFC 6761, RFC 6762, ICANN 2024, RFC 8375). The secon
 _MAPPED = IPv6Network("64:ff9b::/96"), IPv6Network("::/96")
 """Networks in which the last 32 bits are an IPv4 address (RFC 6052, RFC 4291, 2.5.5.1)."""
 
-_PRIVATE = (IPv4Network("192.88.99.0/24"), IPv6Network("64:ff9b:1::/48"), IPv6Network("fec0::/10"))
-"""Relays, translators (RFC 7526, RFC 8215) and site-local networks; Python calls some of them
-global.
-"""
+_UNICAST = IPv6Network("2000::/3")
+"""The only IPv6 addresses that IANA has assigned to the public Internet (RFC 4291, 2.4)."""
+
+_PRIVATE = (
+    IPv4Network("192.0.0.0/24"),
+    IPv4Network("192.88.99.0/24"),
+    IPv6Network("3fff::/20"),
+)
+"""Protocols and relays (RFC 6890, RFC 7526) and examples (RFC 9637) that a Python calls global."""
 
 # Certainly a name of the public Internet: its last label is a word, so it is not an address.
 _ORDINARY = re.compile(
@@ -134,6 +139,8 @@ def is_private_address(address: str | IPv4Address | IPv6Address) -> bool:
     embedded = _embedded(ip)
     if embedded is not None:
         return is_private_address(embedded)
+    if ip.version == 6 and ip not in _UNICAST:
+        return True
     return not ip.is_global or ip.is_multicast or any(ip in network for network in _PRIVATE)
 
 

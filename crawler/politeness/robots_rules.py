@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, quote_from_bytes
 
-from crawler.politeness.directives import MAX_STATEMENT, MAX_STATEMENTS, usage
+from crawler.politeness.directives import kept, usage
 from crawler.url import normalise
 
 MAX_SITEMAPS: Final = 50
@@ -100,7 +100,7 @@ def rules_for(bot: str, body: bytes) -> Rules:
         spelled,
         spelled if plain == group.paths else _sorted(plain),
         group.delay_s,
-        tuple(dict.fromkeys(reading.signals + group.signals))[:MAX_STATEMENTS],
+        kept(reading.signals + group.signals),
         tuple(reading.sitemaps),
     )
 
@@ -184,7 +184,7 @@ class _Reading:
                 group.delay_s = max(group.delay_s, float(seconds[0].replace(b",", b".")))
 
     def _signal(self, key: bytes, value: bytes) -> None:
-        statement = usage(key.decode().lower(), value.decode("utf-8", "replace"))[:MAX_STATEMENT]
+        statement = usage(key.decode().lower(), value.decode("utf-8", "replace"))
         if not self._has_name:
             self.signals.append(statement)
             return

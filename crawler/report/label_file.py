@@ -10,12 +10,13 @@ from classifiers import languages
 from crawler.errors import SettingError
 from crawler.report.files import write_whole
 from crawler.report.sampling import Sample
+from crawler.whole_file import read_regular
 
 COLUMNS: Final = ("page", "url", "sampled_until", "label")
 _YES: Final = frozenset({"yes", "y", "true", "1"})
 _NO: Final = frozenset({"no", "n", "false", "0"})
 _UNKNOWN: Final = frozenset({"", "?"})
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = tuple("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """The first letters of a cell that spreadsheet programs may take for a formula."""
 _BOM: Final = "\ufeff"
 _MOST_BYTES: Final = 64 * 1024 * 1024
@@ -84,9 +85,10 @@ def _labels(reader: "csv.DictReader[str]", path: Path, lang: str) -> Iterator[La
 
 
 def _text(path: Path) -> str:
-    content = path.read_bytes()
-    if len(content) > _MOST_BYTES:
-        raise SettingError(f"{path}: has more than {_MOST_BYTES // 1024**2} MB")
+    try:
+        content = read_regular(path, _MOST_BYTES)
+    except OSError as error:
+        raise SettingError(f"{path}: cannot be read: {error.strerror}") from error
     encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     try:
         return content.decode(encoding)

@@ -15,17 +15,29 @@ from crawler.web.contract import Answer
 _TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)
 _OTHER_NAME = rb"X-Crawler-\1"
 
+_VALUE = rb"[^\n]*\n(?:[ \t][^\n]*\n)*"
+_OF_PROXY = re.compile(rb"^Proxy-[^:\n]*:" + _VALUE, re.IGNORECASE | re.MULTILINE)
+_SECRET = re.compile(
+    rb"^(?:Proxy-[^:\n]*|Authorization|Cookie)[ \t]*:" + _VALUE, re.IGNORECASE | re.MULTILINE
+)
+
 
 def sent(request: Request, response: Response) -> Exchange:
-    """Return a request of the live Web and its answer; the address of a proxy is not told."""
+    """Return a request of the live Web and its answer.
+
+    They tell nothing of a proxy, neither its address nor its headers, and no password or cookie
+    that was sent: archives are passed on.
+    """
     heads: Heads = request.meta.pop(HEADS)
-    address = None if request.meta.get("proxy") else response.ip_address
+    has_proxy = bool(request.meta.get("proxy"))
+    answer = _OF_PROXY.sub(b"", heads.answer) if has_proxy else heads.answer
+    address = None if has_proxy else response.ip_address
     return Exchange(
         request.url,
         request.meta[LEASED_AT],
-        _TRANSFER_ENCODING.sub(_OTHER_NAME, heads.answer),
+        _TRANSFER_ENCODING.sub(_OTHER_NAME, answer),
         response.body,
-        heads.request,
+        _SECRET.sub(b"", heads.request),
         None if address is None else str(address),
         _truncated(response),
     )

@@ -7,6 +7,9 @@ reasons of failures. A terminal could read them as commands.
 import logging
 from typing import Any
 
+from OpenSSL import SSL
+from twisted.logger import globalLogBeginner
+
 from classifiers.errors import LangfocusError
 from crawler.report.formatting import printable
 
@@ -21,6 +24,21 @@ def make_log_printable() -> None:
     """
     if logging.getLogRecordFactory() is logging.LogRecord:
         logging.setLogRecordFactory(PrintableRecord)
+        # Until this call Twisted also writes critical messages to standard error itself.
+        globalLogBeginner.beginLoggingTo([], discardBuffer=True, redirectStandardIO=False)
+    # Certificates are not checked, and a failed handshake has an outcome.
+    logging.getLogger("scrapy.core.downloader.tls").setLevel(logging.ERROR)
+    logging.getLogger("twisted").addFilter(is_of_this_process)
+
+
+def is_of_this_process(record: logging.LogRecord) -> bool:
+    """Return False for an error that the bytes of a TLS server caused in Twisted.
+
+    An alert that ends the connection during the handshake raises an `IndexError` there, which ends
+    the connection too.
+    """
+    error = record.exc_info[1] if record.exc_info else None
+    return error is None or not isinstance(error.__context__, SSL.Error)
 
 
 class PrintableRecord(logging.LogRecord):

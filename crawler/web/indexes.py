@@ -64,6 +64,8 @@ def _record(line: bytes, path: Path, volumes: dict[str, Volume]) -> IndexedRecor
 
 
 def _volume(path: Path, name: str) -> Volume:
+    if Path(name).is_absolute() or ".." in Path(name).parts:
+        raise ValueError(f"its WARC file {name} is named outside of the archive")
     for folder in _FOLDERS:
         found = path.parent / folder / name
         if found.is_file():

@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from struct import pack
 
 import pytest
 
@@ -16,7 +17,8 @@ from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.report.files import write_whole
-from crawler.run import SCHEMA_VERSION, lock_run, open_run
+from crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run
+from crawler.run_reader import reading
 from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
 
 NOBODY = 65534
@@ -96,6 +98,49 @@ def a_folder(folder: Path) -> None:
     (folder / "run.db").mkdir()
 
 
+def a_link(folder: Path) -> None:
+    (folder / "other").mkdir()
+    (folder / "run.db").symlink_to(make_run(folder / "other"))
+
+
+def a_log_elsewhere(folder: Path) -> None:
+    make_run(folder)
+    (folder / "own.txt").write_text("own")
+    (folder / "run.db-wal").symlink_to(folder / "own.txt")
+
+
+def with_a_journal(folder: Path) -> None:
+    """SQLite deletes the file that a journal names as the one above it."""
+    own = folder / "own.txt"
+    own.write_text("own")
+    name, magic = str(own).encode(), bytes.fromhex("d9d505f920a163d7")
+    head = magic + pack(">IIIII", 0, 1, make_run(folder).stat().st_size // 2048, 512, 2048)
+    place = pack(">I", 0x40000000 // 2048 + 1)
+    end = place + name + pack(">II", len(name), sum(name)) + magic
+    (folder / "run.db-journal").write_bytes(head.ljust(512, b"\0") + end)
+
+
+def of_rows_without_end(table: str) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        with closing(sqlite3.connect(make_run(folder))) as connection:
+            columns = ", ".join(
+                f"1 AS {name}" for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")
+            )
+            connection.execute(f"DROP TABLE {table}")
+            connection.execute(
+                f"CREATE VIEW {table} AS WITH RECURSIVE n AS (SELECT 1 UNION ALL SELECT 1 FROM n)"
+                f" SELECT {columns} FROM n"
+            )
+            connection.commit()
+
+    return make
+
+
+def with_a_trigger(folder: Path) -> None:
+    with closing(sqlite3.connect(make_run(folder))) as connection:
+        connection.execute("CREATE TRIGGER t AFTER INSERT ON sessions BEGIN DELETE FROM urls; END")
+
+
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
@@ -112,7 +157,13 @@ def contents(folder: Path) -> dict[str, bytes]:
         (cut_in_half, "run.db is damaged: "),
         (overwritten_in_the_middle, "run.db is damaged: "),
         (no_database, "run.db is damaged: file is not a database; restore a copy"),
-        (a_folder, "run.db is not a file; use another folder"),
+        (a_folder, "run.db is not a regular file; use another folder"),
+        (a_link, "run.db is not a regular file; use another folder"),
+        (a_log_elsewhere, "run.db-wal is not a regular file; use another folder"),
+        (with_a_journal, "run.db-journal is not a file of a run; remove it"),
+        (of_rows_without_end("meta"), "run.db is not the database of a crawl; use another"),
+        (of_rows_without_end("pages"), "run.db is damaged: its schema is not that of a run"),
+        (with_a_trigger, "run.db is damaged: its schema is not that of a run; restore"),
     ],
 )
 def test_a_folder_that_is_no_sound_run_is_refused_in_one_line_and_left_as_it_was(
@@ -125,6 +176,60 @@ def test_a_folder_that_is_no_sound_run_is_refused_in_one_line_and_left_as_it_was
     assert str(caught.value).startswith(f"{tmp_path}: {told}")
     assert "\n" not in str(caught.value)
     assert contents(tmp_path) == before
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        of_schema("3"),
+        of_another_program,
+        without_a_table,
+        a_log_elsewhere,
+        with_a_journal,
+        of_rows_without_end("meta"),
+        of_rows_without_end("pages"),
+        with_a_trigger,
+    ],
+)
+def test_a_folder_that_is_no_sound_run_is_neither_read_nor_changed(
+    tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(RunFolderError), reading(tmp_path):
+        pass
+    with pytest.raises(RunFolderError), maintaining(tmp_path):
+        pass
+    assert before.items() <= contents(tmp_path).items()
+
+
+def test_tables_and_indexes_that_a_user_made_are_no_damage(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(make_run(tmp_path))) as connection:
+        connection.execute("CREATE INDEX mine ON pages(language, url)")
+        connection.execute("CREATE TABLE notes(text TEXT UNIQUE)")
+        connection.execute("ANALYZE")
+    open_run(tmp_path, META, 1.0).connection.close()
+    with reading(tmp_path) as connection:
+        assert connection.execute("SELECT COUNT(*) FROM urls").fetchone() == (1000,)
+
+
+def test_a_lock_holds_after_its_file_was_deleted(tmp_path: Path) -> None:
+    with lock_run(tmp_path):
+        (tmp_path / "run.lock").unlink()
+        with pytest.raises(RunFolderError, match="another process is crawling in it"):
+            lock_run(tmp_path)
+    lock_run(tmp_path).close()
+
+
+def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("own")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "run.lock").symlink_to(own)
+    with pytest.raises(RunFolderError, match="cannot be used as a run folder"):
+        lock_run(folder)
+    assert own.read_text() == "own"
 
 
 def test_the_command_says_that_a_run_is_damaged_and_leaves_it(tmp_path: Path) -> None:

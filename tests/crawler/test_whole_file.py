@@ -1,10 +1,18 @@
-"""Files that are complete or missing."""
+"""Files that are complete or missing, and files that end."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from crawler.whole_file import replacing
+from crawler.census.facts import read_addresses
+from crawler.census.hosts import read_hosts
+from crawler.errors import SettingError
+from crawler.politeness.blocking import BlockFile
+from crawler.report.label_file import read_labels
+from crawler.seeds import read_seeds
+from crawler.whole_file import read_regular, replacing
 
 
 def test_a_file_is_replaced_after_the_block(tmp_path: Path) -> None:
@@ -36,3 +44,43 @@ def test_a_missing_folder_stays_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "no" / "a.txt") as new:
         new.write_text("x")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_in_the_place_of_an_unfinished_file_is_not_followed(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text("own")
+    (tmp_path / f".a.txt.{os.getpid()}").symlink_to(own)
+    with replacing(tmp_path / "a.txt") as new:
+        new.write_text("new")
+    assert (own.read_text(), (tmp_path / "a.txt").read_text()) == ("own", "new")
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: read_seeds(str(path), "-a seeds"),
+        BlockFile,
+        lambda path: read_hosts(path, "-a hosts"),
+        read_addresses,
+        lambda path: read_labels(path, "de"),
+    ],
+    ids=["seeds", "block", "hosts", "addresses", "labels"],
+)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_list_comes_from_a_file_that_ends(
+    read: Callable[[Path], object], kind: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "list" if kind == "pipe" else Path("/dev/zero")
+    if kind == "pipe":
+        os.mkfifo(path)
+    with pytest.raises(SettingError, match="it is not a regular file"):
+        read(path)
+
+
+def test_a_file_is_read_up_to_a_size(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(bytes(1 << 20))
+    assert read_regular(path, 1 << 20) == bytes(1 << 20)
+    path.write_bytes(bytes((1 << 20) + 1))
+    with pytest.raises(OSError, match="it has more than 1 MiB"):
+        read_regular(path, 1 << 20)

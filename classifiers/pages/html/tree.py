@@ -52,6 +52,9 @@ _MIN_FOREIGN = 200
 # Most nodes that are searched for text, 20 ms; a page has no useful text after these.
 _MAX_NODES = 50_000
 
+_NOSCRIPT = re.compile(rb"<noscript\b", re.IGNORECASE)
+_META = re.compile(r"<meta\b[^<>]*>", re.IGNORECASE)
+
 _QUALIFYING = (b"ofollow", b"OFOLLOW", b"oFollow", b"hreflang", b"HREFLANG", b"hrefLang")
 
 
@@ -97,17 +100,33 @@ def _read_lexbor(
     title = tree.css_first("title")
     nodes = tree.css(_WANTED)
     kept = nodes[:MAX_ELEMENTS]
+    metas = _further_metas(tree, html, kept if len(kept) < len(nodes) else None)
     of_anchors = ("href", "rel", "hreflang") if _qualifies_links(html) else ("href",)
     return RawPage(
         text=_representative(root if body is None else body, html, max_characters),
         title=_tidy(title.text(), 300) if title is not None else "",
         root=root.attributes,
         body=body.attributes if body is not None else {},
-        elements=[_element(node, None if anchors else of_anchors) for node in kept],
-        anchors=[_anchor(node) for node in kept] if anchors else [],
+        elements=[_element(node, None if anchors else of_anchors) for node in kept] + metas,
+        anchors=[_anchor(node) for node in kept] + [""] * len(metas) if anchors else [],
         unread=len(nodes) - len(kept),
         parser=parser,
     )
+
+
+def _further_metas(
+    tree: LexborHTMLParser, html: bytes, kept: list[LexborNode] | None
+) -> list[Element]:
+    """The META elements beyond those `kept` (None: no others), and those in `noscript`.
+
+    They may forbid to follow links. The content of `noscript` is text to a browser with scripts.
+    """
+    nodes = [] if kept is None else tree.css("meta")[sum(node.tag == "meta" for node in kept) :]
+    if _NOSCRIPT.search(html):
+        texts = (node.text() for node in tree.css("noscript"))
+        written = "".join(meta for text in texts for meta in _META.findall(text))
+        nodes += LexborHTMLParser(written).css("meta") if written else []
+    return [_element(node, None) for node in nodes]
 
 
 def _qualifies_links(html: bytes) -> bool:

@@ -12,11 +12,12 @@ from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, StorageError
 from crawler.exchange import Exchange
 from crawler.options import CrawlOptions
-from crawler.outputs import takedown
+from crawler.outputs import archived, takedown
 from crawler.outputs.archived import read_archived
 from crawler.outputs.cdxj import write_index
 from crawler.outputs.export import export
 from crawler.outputs.takedown import take_down
+from crawler.outputs.wacz import write_wacz
 from crawler.run import maintaining
 from crawler.visit import Download
 from crawler.web.archive import ArchiveWeb
@@ -197,3 +198,49 @@ def test_pages_keep_their_slots_where_failed_fetches_take_none(tmp_path: Path) -
     assert rows(tmp_path, "SELECT * FROM set_aside") == []
     assert rows(tmp_path, slots) == before
     assert ("bad.de", 1) in before
+
+
+@pytest.mark.parametrize("name", ["../own.txt", "{}/own.txt", "own.txt"])
+def test_a_run_of_somebody_else_names_no_file_outside_of_its_own(name: str, tmp_path: Path) -> None:
+    folder, own = tmp_path / "run", tmp_path / "own.txt"
+    crawled(folder)
+    own.write_text("own")
+    (folder / "own.txt").write_text("own")
+    with maintaining(folder) as connection:
+        for number, row in list(read_archived(connection)):
+            archived.change(connection, number, row._replace(file=name.format(tmp_path)))
+    for use in (taken, opened, packed):
+        with pytest.raises(RunFolderError, match=r"names '.*own.txt', which is no WARC file of it"):
+            use(folder)
+    assert own.read_text() == (folder / "own.txt").read_text() == "own"
+
+
+def test_a_run_of_somebody_else_makes_nothing_of_a_file_that_is_linked(tmp_path: Path) -> None:
+    folder, own = tmp_path / "run", tmp_path / "own.txt"
+    crawled(folder)
+    (file,) = folder.glob("pages-*.warc.gz")
+    own.write_bytes(b"own" * file.stat().st_size)
+    file.unlink()
+    file.symlink_to(own)
+    for use in (taken, opened, packed):
+        with pytest.raises(RunFolderError, match="it is not a regular file"):
+            use(folder)
+    assert own.read_bytes() == b"own" * (own.stat().st_size // 3)
+
+
+def test_a_row_beyond_its_file_takes_no_memory(tmp_path: Path) -> None:
+    crawled(tmp_path)
+    with maintaining(tmp_path) as connection:
+        for number, row in list(read_archived(connection)):
+            archived.change(connection, number, row._replace(length=1 << 50, finish=1 << 60))
+    with pytest.raises(StorageError, match="it is shorter than its run says"):
+        taken(tmp_path)
+
+
+def taken(folder: Path) -> None:
+    with maintaining(folder) as connection:
+        take_down(connection, folder, ["bad.de"])
+
+
+def packed(folder: Path) -> None:
+    write_wacz(folder, folder / "x.wacz", "test")

@@ -45,7 +45,19 @@ def test_a_line_blocks_a_host_a_domain_or_the_beginning_of_paths(
 
 @pytest.mark.parametrize(
     "line",
-    ["*", "*/", "*/*", "exam*ple.org", "a b.de", "me@a.de", "a.de:81", "*.", "a.de/x y", "ftp://a"],
+    [
+        "*",
+        "*/",
+        "*/*",
+        "exam*ple.org",
+        "a b.de",
+        "me@a.de",
+        "a.de:81",
+        "*.",
+        "a.de/x y",
+        "ftp://a",
+        "a.de\0",
+    ],
 )
 def test_a_malformed_line_is_told_with_its_number(line: str, tmp_path: Path) -> None:
     path = tmp_path / "block.txt"

@@ -42,6 +42,10 @@ Disallow: /
         (("tdm-policy", "https://a.de/policy.json"), ("tdm-policy=https://a.de/policy.json",)),
         (("Content-Usage", "train-ai=n"), ("content-usage: train-ai=n",)),
         (("Content-Type", "noindex"), ()),
+        (("X-Robots-Tag", "noindex;nofollow|noarchive"), ("noindex", "nofollow", "noarchive")),
+        (("X-Robots-Tag", "otherbot: noindex; nofollow"), ()),
+        (("TDM-Reservation", "1, 1"), ("tdm-reservation=1",)),
+        (("Content-Usage", "Train-AI = N;x"), ("content-usage: train-ai=n;x",)),
     ],
 )
 def test_headers_make_statements(header: tuple[str, str], statements: tuple[str, ...]) -> None:
@@ -59,6 +63,18 @@ def test_statements_are_bounded() -> None:
     assert len(long[0]) == MAX_STATEMENT
 
 
+def test_nothing_hides_a_statement_that_is_obeyed_or_counted() -> None:
+    many = [("tdm-policy", str(number)) for number in range(99)]
+    long = ("Content-Usage", "x" * MAX_STATEMENT + "=y, train-ai=n")
+    robots = ("robots", "NOFOLLOW;noarchive")
+    assert of_metas([*many, robots])[:2] == ("nofollow", "noarchive")
+    told = of_headers([*many, long, ("X-Robots-Tag", "none"), ("TDM-Reservation", "1")])
+    assert told[:3] == ("none", "content-usage: train-ai=n", "tdm-reservation=1")
+    lines = b"".join(b"Content-Signal: a%d=yes\n" % number for number in range(99))
+    body = b"User-agent: *\n" + lines + b"Content-Signal: " + b"b=yes," * 99 + b"ai-train=no\n"
+    assert any(map(is_opt_out, rules_for("langfocus", body).signals))
+
+
 def test_nofollow_and_none_forbid_to_follow_links() -> None:
     assert [forbids_links([word]) for word in ("nofollow", "none", "noindex")] == [1, 1, 0]
 
@@ -72,6 +88,7 @@ def test_nofollow_and_none_forbid_to_follow_links() -> None:
         ("content-signal: search=yes, ai-train=no", True),
         ("content-signal: search=no,ai-input=yes", False),
         ("content-usage: train-ai=n", True),
+        ("content-usage: train-ai=n;exp=1", True),
         ("content-usage: train-ai=y", False),
         ("nofollow", False),
     ],

@@ -216,6 +216,7 @@ TUNNELS: dict[str, tuple[Behaviour, str]] = {
     "tls-none.de": (sends(HTML + b"\r\n" + PAGE), "tls"),
     "tls-cut.de": (sends(b""), "unreachable"),
     "tls-alert.de": (sends(b"\x15\x03\x03\x00\x02\x02\x28"), "tls"),
+    "tls-goodbye.de": (sends(b"\x15\x03\x03\x00\x02\x01\x00"), "unreachable"),
     "tls-silent.de": (silence, "timeout"),
     "tls-tarpit.de": (repeats(b"", b"\x16", pace_s=PACE_S), "tls"),
 }

@@ -24,6 +24,9 @@ PRIVATE = """
 [::1] ::1 [::] [::ffff:127.0.0.1] [::ffff:7f00:1] [::ffff:10.0.0.1] [::127.0.0.1] [fe80::1]
 [fe80::1%25eth0] [fe80::1%eth0] [fc00::1] [fd12:3456::1] [fec0::1] [ff02::1] [2001:db8::1]
 [64:ff9b::7f00:1] [64:ff9b::a00:1] [64:ff9b:1::1] [2002:7f00:1::1] [2002:c0a8:101::1] [1:2] [x:y]
+192.0.0.8 192.0.0.9 [3fff::1] [3fff:fff::1] [5f00::1] [::ffff:0:7f00:1] [::ffff:0:808:808]
+[100:0:0:1::1] [100::1] [4000::1] [8000::1] [e000::1] [2001::1] [2001:2::1] [2001:20::1]
+[64:ff9b:1:a00:1::] [2002:a00:1::] [::ffff:0.1.2.3] [64:ff9b::0.1.2.3] 0.1.2.3 0.255 0x0.1 000.1
 localhost LOCALHOST localhost. www.localhost printer.local nas.home.arpa metadata.google.internal
 nas.lan LAN. dc01.corp mail.ad.corp pi.home intranet.firma.intranet box.private srv.localdomain
 fritz.box www.fritz.box FRITZ.BOX. myfritz.fritz.box speedport.ip fritz%2ebox nas.\uff4c\uff41\uff4e
@@ -32,7 +35,8 @@ intranet wiki 4294967296
 
 PUBLIC = """
 8.8.8.8 134744072 0x08080808 010.8.8.8 1.1 93.184.216.34 172.32.0.1 11.0.0.1 192.169.0.1
-[2001:4860:4860::8888] [::ffff:8.8.8.8] [64:ff9b::808:808] [2002:808:808::1]
+[2001:4860:4860::8888] [2606:4700::1111] [3ffe::1] [3fff:1000::1]
+[::ffff:8.8.8.8] [64:ff9b::808:808] [2002:808:808::1]
 example.org www.example.de xn--bcher-kva.example.de localhost.de mylocal.example.com
 local.example.com 127.0.0.1.example.com 10.example.com 1and1.com a.b
 lan.de home.com corp.example.org my.box notfritz.box fritz.box.de fritz.boxes a.homes b.lanxess

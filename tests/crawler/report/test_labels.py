@@ -199,5 +199,6 @@ def test_a_label_may_be_a_language_and_a_page_has_one_label(tmp_path: Path) -> N
 
 
 def test_no_cell_begins_like_a_formula() -> None:
-    assert safe_cell("=HYPERLINK(1)") == "'=HYPERLINK(1)"
+    for text in ("=HYPERLINK(1)", "-1", "\n=1", "\uff1d1"):
+        assert safe_cell(text) == f"'{text}"
     assert safe_cell("http://a.de/=1") == "http://a.de/=1"

@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+from scrapy import Request
+from scrapy.http import Response
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from crawler.spiders.exchanges import sent
+from crawler.spiders.live_handler import Heads
+from crawler.spiders.request_meta import HEADS, LEASED_AT
 from crawler.web.archive import ArchiveWeb
 from tests.support.crawls import crawl, rows, summary
 from tests.support.hostileserver import PAGE, answer, hostile_web, sends
@@ -76,12 +82,11 @@ def blocks(folder: Path) -> list[Block]:
     return found
 
 
-def test_a_crawl_keeps_what_went_over_the_wire(tmp_path: Path) -> None:
+def test_a_crawl_keeps_what_went_over_the_wire_without_secrets(tmp_path: Path) -> None:
     settings = {"JOBDIR": tmp_path, "DOWNLOAD_DELAY": 0, "LANGFOCUS_WARC": True}
     with hostile_web(HOSTS) as proxy:
-        done = crawl(
-            "lang=de", "strategy=bfs", "seeds=http://seed.de/", proxy=proxy.url, **settings
-        )
+        secret = proxy.url.replace("://", "://user:secret@")
+        done = crawl("lang=de", "strategy=bfs", "seeds=http://seed.de/", proxy=secret, **settings)
     assert done.returncode == 0, done.stderr
     kept = blocks(tmp_path)
     answers = {each.url: each.block for each in kept if each.kind in ("response", "revisit")}
@@ -98,6 +103,7 @@ def test_a_crawl_keeps_what_went_over_the_wire(tmp_path: Path) -> None:
     assert revisit.url in ("http://same.de/", "http://same-too.de/")
     (request,) = (e.block for e in kept if (e.kind, e.url) == ("request", "http://odd.de/"))
     assert request.startswith(b"GET http://odd.de/ HTTP/1.1\r\n")
+    assert not [each for each in kept if b"\nProxy-" in each.block]
     assert b"\r\nAccept-Language: de,*;q=0.1\r\n" in request
     assert request.endswith(b"\r\nHost: odd.de\r\n\r\n")
     assert summary(tmp_path)["counts"]["noarchive"] == 2
@@ -114,6 +120,18 @@ def test_a_crawl_keeps_what_went_over_the_wire(tmp_path: Path) -> None:
     for number, host in enumerate(("same", "same-too"), 1):
         assert web.respond(f"http://{host}.de/").body == PAGE
         assert web.respond(f"http://{host}.de/").header("X-Other") == str(number)
+
+
+@pytest.mark.parametrize("proxy", ["", "http://p:1"])
+def test_headers_of_a_proxy_are_not_kept_however_they_are_written(proxy: str) -> None:
+    asked = b"GET / HTTP/1.1\r\nproxy-AUTHORIZATION : a\r\n\tb\r\ncookie:c\r\nHost: a.de\r\n\r\n"
+    told = b"HTTP/1.1 200 OK\nProxy-Authenticate: Basic\n realm=x\nServer: s\nX-Proxy-A: 1\n\n"
+    request = Request("http://a.de/", meta={HEADS: Heads(asked, told), LEASED_AT: 0.0})
+    request.meta["proxy"] = proxy
+    kept = sent(request, Response("http://a.de/"))
+    assert kept.request == b"GET / HTTP/1.1\r\nHost: a.de\r\n\r\n"
+    of_server = b"HTTP/1.1 200 OK\nServer: s\nX-Proxy-A: 1\n\n"
+    assert kept.head == (of_server if proxy else told)
 
 
 def check(folder: Path) -> None:

@@ -158,6 +158,18 @@ def test_a_wrong_index_is_counted_and_the_rest_is_served(tmp_path: Path, files: 
     assert web.skipped.number == 6
 
 
+@pytest.mark.parametrize("name", ["{}/a.warc.gz", "../own/a.warc.gz", "sub/../../own/a.warc.gz"])
+def test_an_index_names_no_file_outside_of_its_archive(name: str, tmp_path: Path) -> None:
+    for folder in ("own", "theirs/sub"):
+        (tmp_path / folder).mkdir(parents=True)
+    write(tmp_path / "own" / "a.warc.gz", page("secret"))
+    line = {"url": url("secret"), "offset": "0", "filename": name.format(tmp_path / "own")}
+    path = index(tmp_path / "theirs" / "x.cdxj", write(tmp_path / "theirs" / "b.warc", page("b")))
+    path.write_text(f"{path.read_text()}\nde,a)/ 2024 {json.dumps(line)}\n")
+    web = ArchiveWeb(path)
+    assert (len(web), web.skipped.number) == (1, 1)
+
+
 REFERS = "WARC-Refers-To-Target-URI: {}\r\nWARC-Payload-Digest: sha1:{}\r\n"
 
 
