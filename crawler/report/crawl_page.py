@@ -9,6 +9,7 @@ from crawler.report.crawl_tables import (
     corpus_rows,
     finish,
     language_table,
+    methods,
     shares,
 )
 from crawler.report.files import write_whole
@@ -78,6 +79,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pages", f"{summary.pages:,}"),
         (f"pages in {language_name(summary.lang)}", f"{summary.relevant:,}"),
         ("pages without a label", f"{summary.unlabelled:,}"),
+        ("labels by", methods(summary)),
         ("hosts", f"{summary.hosts:,}"),
         ("most pages of one host", f"{summary.max_pages_per_host:,}"),
         ("pages per second", number(summary.pages_per_second)),
