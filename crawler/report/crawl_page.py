@@ -9,7 +9,6 @@ from crawler.report.crawl_tables import (
     corpus_rows,
     finish,
     language_table,
-    methods,
     shares,
 )
 from crawler.report.files import write_whole
@@ -79,7 +78,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pages", f"{summary.pages:,}"),
         (f"pages in {language_name(summary.lang)}", f"{summary.relevant:,}"),
         ("pages without a label", f"{summary.unlabelled:,}"),
-        ("labels by", methods(summary)),
+        *((f"labels by {name}", f"{count:,}") for name, count in summary.methods.items()),
         ("hosts", f"{summary.hosts:,}"),
         ("most pages of one host", f"{summary.max_pages_per_host:,}"),
         ("pages per second", number(summary.pages_per_second)),

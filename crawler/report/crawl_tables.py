@@ -39,7 +39,6 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
         ("harvest rate", percent(summary.harvest_rate)),
         ("harvest rate, last 200 pages", percent(summary.harvest_last_200)),
         ("pages without a label", f"{summary.unlabelled:,}"),
-        ("labels by", methods(summary)),
         ("hosts", f"{summary.hosts:,}"),
         ("most pages of one host", f"{summary.max_pages_per_host:,}"),
         ("downloaded", size(summary.bytes)),
@@ -56,12 +55,13 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     rows += change_rows(summary)
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
+    rows[2:2] = method_rows(summary)
     return rows
 
 
-def methods(summary: Summary) -> str:
-    """How many labels each kind of evidence gave: `text 970, declaration 12`."""
-    return ", ".join(f"{name} {count:,}" for name, count in summary.methods.items()) or NOTHING
+def method_rows(summary: Summary) -> list[tuple[str, str]]:
+    """How many labels each kind of evidence gave, the most frequent first."""
+    return [(f"of these by {name}", f"{count:,}") for name, count in summary.methods.items()]
 
 
 def calibration_rows(summary: Summary) -> list[tuple[str, str]]:
