@@ -66,8 +66,8 @@ def _of_pages(lang: str, method: PageMethod, name: str) -> str:
         if lang in known_languages():
             return ""
         return (
-            f"the text model does not know {name}: pages are identified by their declarations, "
-            "encodings and URLs alone"
+            f"the text model does not know {name}: pages that declare it count if their text is in "
+            "no language that it knows"
         )
     if not method.languages or lang in method.languages:
         return ""

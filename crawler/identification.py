@@ -15,7 +15,7 @@ from classifiers.pages.method import (
     Surroundings,
     unknown,
 )
-from classifiers.pages.methods import method_with
+from classifiers.pages.methods import NEIGHBOURLY, method_with
 from classifiers.pages.methods.alone import answers_of
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import VARIABLE
@@ -52,10 +52,12 @@ def page_reader(
 ) -> Read:
     """Return a function that parses a page once and identifies its language by a method.
 
-    `around` gives the pages that an earlier crawl found around a URL. A census reads no links. With
+    `around` gives the pages that an earlier crawl found around a URL. Only for a method that reads
+    neighbours is a page evidence for the pages that it links to. A census reads no links. With
     `keeps_answers` the reading has the answer of each kind of evidence alone. With a `target`
     language it has the links to pages that the page declares to be in that language.
     """
+    is_neighbourly = by.name in NEIGHBOURLY
 
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
         page, told = identified(download, by, inlinks, around)
@@ -69,7 +71,7 @@ def page_reader(
             told.method,
             page.charset,
             0 if is_census else page.dropped_links,
-            is_reference=len(page.text) >= MIN_REFERENCE_LENGTH,
+            is_reference=is_neighbourly and len(page.text) >= MIN_REFERENCE_LENGTH,
             parser=page.parser,
             canonical=canonical,
             answers=_answers(by, page, download.url) if keeps_answers else None,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from classifiers.errors import ClassifierError, GeoIPError
 from classifiers.pages.method import Surroundings
+from classifiers.pages.methods import NEIGHBOURLY
 from crawler.configuration import CrawlSettings
 from crawler.errors import GraphError, SettingError
 from crawler.frontier.slots import least_expected
@@ -63,7 +64,7 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
             method,
             is_census=options.is_census,
             keeps_answers=settings.keeps_answers,
-            around=_around(settings.graph),
+            around=_around(settings.graph, options.identify),
             target=options.lang if settings.uses_hreflang else None,
         ),
         settings.retry_rule,
@@ -123,9 +124,14 @@ def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
     return replace(options, seeds=tuple(web.seeds(options.lang)))
 
 
-def _around(folder: Path | None) -> Around:
+def _around(folder: Path | None, method: str) -> Around:
     if folder is None:
         return Surroundings
+    if method not in NEIGHBOURLY:
+        raise SettingError(
+            f"LANGFOCUS_GRAPH: -a identify={method} does not read the pages around a page; choose "
+            f"one of: {', '.join(NEIGHBOURLY)}"
+        )
     from crawler.simulate.recorded_links import RecordedLinks
     from crawler.simulate.webgraph import WebGraph
 

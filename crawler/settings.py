@@ -204,7 +204,7 @@ LANGFOCUS_GRAPH: Annotated[
     str | None,
     Declared(
         "folder of a graph (langfocus graph --from) of an earlier crawl: the languages of the "
-        "pages around a URL are evidence, in -a identify=inlinks, outlinks and composite",
+        "pages around a URL are evidence, in -a identify=inlinks and outlinks",
         default_help="the pages of this crawl that link to the URL",
     ),
 ] = None

@@ -72,11 +72,11 @@ class Reading(NamedTuple):
     that it says are in the target language (`hreflang`), `declared_other` links to pages in
     another, `feeds` its RSS and Atom feeds.
     `dropped_links` is the number of links that could not be resolved or are too long.
-    `is_reference` is True if the text is long enough for its language to be evidence for linked
-    pages. `parser` is the name of the HTML parser. `canonical` is the absolute URL that the page
-    gives as its own, None if it gives none. `answers` are those of `Record`. `statements` are those
-    of its META elements (`crawler.politeness.directives`). `title` is the text of its `title`
-    element.
+    `is_reference` is True if its language is evidence for linked pages: the method reads them, and
+    the text is long enough. `parser` is the name of the HTML parser. `canonical` is the absolute
+    URL that the page gives as its own, None if it gives none. `answers` are those of `Record`.
+    `statements` are those of its META elements (`crawler.politeness.directives`). `title` is the
+    text of its `title` element.
     """
 
     links: Sequence[str]

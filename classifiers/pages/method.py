@@ -18,15 +18,13 @@ class PageLanguage:
 
     `language` is a code of `classifiers.languages`; None if it is unknown. `confidence` is 0..1.
     `method` names the evidence that decided (`none` if the language is unknown), and `reason` is a
-    short text about it. `shares` are the parts of the page's text in each language, the largest
-    first; empty if the method does not measure them.
+    short text about it.
     """
 
     language: str | None
     confidence: float
     method: str
     reason: str
-    shares: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ The languages that a part of langfocus knows. `langfocus identify languages --fo
 writes this page, and `langfocus identify languages` the same facts as JSON.
 
 - **texts**: texts that the text model learned from; *script* if it knows the language by its
-  letters alone. Without either, pages are identified by their declarations, encodings and URLs.
+  letters alone. Without either, a page that declares the language counts if its text is in no
+  language that is known.
 - **sentence**, **page**: right answers of the text model in percent, on single sentences and on
   pages of 20 sentences that were held back from training.
 - **URLs**: URLs that the URL model learned from; without a classifier, the top-level domains by

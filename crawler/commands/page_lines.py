@@ -279,9 +279,11 @@ def _record(found: PageLanguage, charset: str | None) -> Record:
 def _evidence(page: ParsedPage, found: PageLanguage) -> Record:
     """The fields that --explain adds."""
     from classifiers.pages.text.scripts import utf16_units, vote
+    from classifiers.pages.text.textengine import shipped_engine
 
+    shares = shipped_engine().shares(page.text, found.language) if found.language else ()
     return {
-        "shares": {code: round(share, 4) for code, share in found.shares},
+        "shares": {code: round(share, 4) for code, share in shares},
         "script": vote(utf16_units(page.text)).script,
         "characters": len(page.text),
         "declarations": [[each.source, each.tag] for each in page.declarations],

@@ -1,7 +1,7 @@
 """The pages of runs whose language is sure from the page itself, to learn from their URLs.
 
-A page whose language came from its URL or from its neighbours is left out: a URL model that learned
-from it would learn its own guesses.
+A page whose language came from its URL or from its neighbours, as some methods have it, is left
+out: a URL model that learned from it would learn its own guesses.
 """
 
 import sqlite3
@@ -21,7 +21,9 @@ LEAST_CONFIDENCE: Final = 0.9
 right, and each would have its label without its URL. From 0.98 only 1,016 do, and a model of the
 pages of one crawl is worse for it."""
 
-OF_PAGE: Final = frozenset({"text", "declaration", "encoding", "fasttext"})
+OF_PAGE: Final = frozenset(
+    {"text", "text+declaration", "text+encoding", "declaration", "encoding", "fasttext"}
+)
 """Evidence of the page itself; others are its URL and the pages around it."""
 
 _OK: Final = range(200, 300)

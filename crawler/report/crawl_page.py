@@ -77,6 +77,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pages", f"{summary.pages:,}"),
         (f"pages in {language_name(summary.lang)}", f"{summary.relevant:,}"),
         ("pages without a label", f"{summary.unlabelled:,}"),
+        *((f"labels by {name}", f"{count:,}") for name, count in summary.methods.items()),
         ("hosts", f"{summary.hosts:,}"),
         ("most pages of one host", f"{summary.max_pages_per_host:,}"),
         ("pages per second", number(summary.pages_per_second)),

@@ -55,7 +55,13 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     rows += change_rows(summary)
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
+    rows[2:2] = method_rows(summary)
     return rows
+
+
+def method_rows(summary: Summary) -> list[tuple[str, str]]:
+    """How many labels each kind of evidence gave, the most frequent first."""
+    return [(f"of these by {name}", f"{count:,}") for name, count in summary.methods.items()]
 
 
 def calibration_rows(summary: Summary) -> list[tuple[str, str]]:

@@ -13,6 +13,8 @@ from classifiers.pages.parse import ParsedPage
 
 DEFAULT_METHOD: Final = "composite"
 FASTTEXT: Final = "fasttext"
+NEIGHBOURLY: Final = ("inlinks", "outlinks")
+"""The methods that read the languages of the pages around a page."""
 
 _BUILDERS: Final[dict[str, str]] = {
     "composite": "classifiers.pages.methods.composite:shipped",

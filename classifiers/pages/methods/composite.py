@@ -1,35 +1,25 @@
-"""The default method: all evidence of a page and its surroundings in one sum.
+"""The default method: the text names the language, and a declaration settles what it leaves open.
 
-Every piece of evidence adds to the logarithm of the odds of a language: the letters and n-grams of
-the text, declarations, and encodings of one language. If the page alone leaves a doubt, its URL and
-the pages that link to it are added (Hayati 2004, 5.4). The evidence of the text is bounded: a page
-that begins in English, but declares Danish twice and is in the domain of Denmark, is Danish. The
-weights were set on real pages. The confidence is the probability that they give.
+Every piece of evidence adds to the logarithm of the odds of a language. The n-grams of the text
+count in full, so where there is enough text a declaration or an encoding decides only between the
+languages that are nearly as probable. Of a shorter text the odds are bounded by its length: there a
+declaration may name the language. Neither the URL of the page nor its links are read: a crawl chose
+the page for them, so its harvest rate would measure its own guesses.
 
-Unlike in Cai 2009, 3.2.3, no evidence goes first: each counts by how often it was right.
+Unlike in Cai 2009, 3.2.3, no declaration goes before the text.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from classifiers import languages
 from classifiers.pages.charset.encodings import STRONG_LANGUAGES, WEAK_LANGUAGES
 from classifiers.pages.declared import meant
-from classifiers.pages.method import (
-    MIN_REFERENCE_LENGTH,
-    NOTHING,
-    Neighbour,
-    PageLanguage,
-    Surroundings,
-    by_ranking,
-    unknown,
-)
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking, unknown
 from classifiers.pages.methods.alone import by_declaration, by_encoding
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.scripts import ScriptVote, fits, letters_of
@@ -41,64 +31,42 @@ from classifiers.pages.text.textengine import (
     shipped_engine,
 )
 
-if TYPE_CHECKING:
-    from classifiers.urls.model import UrlModel
-
 NAME: Final = "composite"
 
-MAX_TEXT: Final = 7.0
-"""Nats of the text against a language at most."""
 MIN_LETTERS: Final = 3
 """Letters from which a text counts; a sign of Chinese, Japanese or Korean counts as three."""
-LETTERS_PER_NAT: Final = 12
-"""Letters of a text for each nat against languages of other scripts, up to MAX_TEXT."""
+FEW_LETTERS: Final = 12
+"""Letters below which a page may be in a language of another script than theirs."""
+LETTERS_PER_NAT: Final = 8
+"""Letters of a text for each nat against a language that other evidence names: from 52 letters on
+a declaration cannot outweigh a clear text."""
 CANDIDATES: Final = 12
 """Candidates by the text; other languages need other evidence, such as a declaration."""
 DECLARED: Final = 5.5
 """Nats for a language other than English that is declared; those are right on 99.8 % of pages."""
 DECLARED_AGAIN: Final = 1.0
 """Nats for another place that declares the same language."""
-DECLARED_AMONG_OTHERS: Final = 2.0
-"""Nats for a page that lists its translations and itself as the one in that language."""
-DECLARED_RARE: Final = 10.5
-"""Nats for a declared language without a profile. No tool writes it by default, and its text may be
-hard to distinguish from that of a neighbour with a larger Web (Galician, Bosnian, Latin
-Serbian).
-"""
 LISTED: Final = 4.0
 """Nats for the one language beside English in a list (`de, en`): some sites list those of all of
 their pages on each. It was chosen below DECLARED; no labelled page has such a list."""
 DISPUTED: Final = 2.0
-"""Nats for a declared language if two are declared, or if the text contradicts a rare one."""
-MAX_TWIN: Final = 3.0
-"""Nats of the text at most between two languages that can hardly be told apart."""
-MAX_NONE: Final = 6.0
-"""Nats at most for a text in no known language."""
-UNSEEN: Final = 2.0
-"""Nats by which a certain language that the text model lacks is behind all such languages."""
-CONTRADICTED: Final = 0.45
-"""Nats of the text against a declared rare language, per square root of its letters, from which the
-text contradicts it. Galician beside Spanish stays below it, Breton on an English page does not."""
+"""Nats for a declared language if two are declared."""
 DECLARED_ENGLISH: Final = 1.0
 """Nats for English if nothing else is declared; tools write it by default."""
+MAX_TWIN: Final = 3.0
+"""Nats of the text at most between two languages that can hardly be told apart."""
+WRITTEN_AS: Final = {"yue": "zh"}
+"""Languages whose pages are mostly written in another one: a declaration tells them apart."""
+MAX_NONE: Final = 6.0
+"""Nats at most for a text in no known language."""
+UNSEEN: Final = 5.0
+"""Nats by which a language that the text model lacks is behind all such languages: a declaration
+names it only if the text is hardly in a known one."""
 STRONG_ENCODING: Final = 6.0
 """Nats for the language of an encoding that is used for it alone, if the letters fit."""
 EMPTY_ENCODING: Final = 2.5
 """Nats for such an encoding if the text is in ASCII: English pages in Thai encodings exist."""
 WEAK_ENCODING: Final = 2.0
-DOUBT: Final = 0.95
-"""Probability among the known languages below which the URL and the neighbours count."""
-URL_WEIGHT: Final = 0.7
-"""Factor of the nats of the URL: for languages with few learned URLs they are too large."""
-URL_MOST: Final = 5.0
-"""Nats of the URL for a language at most. A URL is no evidence against all known languages."""
-URL_LIKELY: Final = 3.0
-"""Nats from which the URL adds a candidate."""
-INLINK_NATS: Final = 3.0
-OUTLINK_NATS: Final = 0.7
-MAX_NEIGHBOURS: Final = 10
-"""Neighbours that are counted (Hayati 2004, 5.4)."""
-MAX_NEIGHBOUR_NATS: Final = 9.0
 THIN: Final = 0.25
 """Confidence below which the language is unknown."""
 EVEN: Final = 0.5
@@ -110,8 +78,6 @@ SUPPORT: Final = 1.0
 """Nats of other evidence from which a text is not alone."""
 LONG_TEXT: Final = 200
 """Letters from which a text is long."""
-NO_LANGUAGE: Final = "none"
-"""Stands for all languages that are not known, and for texts in no language."""
 
 
 @dataclass
@@ -122,43 +88,61 @@ class _Scales:
     nats: dict[str, float] = field(default_factory=dict)
     pieces: list[tuple[str, str, float, str]] = field(default_factory=list)
     """The evidence that was added: (kind, language, nats, words)."""
-    floor: float = 0.0
-    """Nats of a language without any evidence."""
     none: float | None = None
     """Nats of a text in no known language; None without enough letters."""
-    without_url: str | None = None
-    """The answer of all evidence but the URL; None if the URL was not asked."""
 
     @property
     def ballot(self) -> ScriptVote:
         return self.reading.ballot
 
+    @property
+    def bound(self) -> float:
+        """Nats of the text at most against a language that other evidence names."""
+        return self.ballot.letters / LETTERS_PER_NAT
+
+    @property
+    def has_text(self) -> bool:
+        """Return True if there is too much text for a declaration to outweigh it."""
+        return self.bound >= DECLARED + DECLARED_AGAIN
+
     def add(self, kind: str, language: str, nats: float, words: str) -> None:
-        if language not in self.nats:
-            self.nats[language] = self._start(language)
-        self.nats[language] += nats
+        start = max(self.nats.get(language, -math.inf), self._least(language))
+        self.nats[language] = start + nats
         self.pieces.append((kind, language, nats, words))
 
-    def _start(self, language: str) -> float:
-        """Nats of the text for a language that is not among the first candidates."""
-        if language in self.reading.codes:
-            return -min(self.reading.behind(language), MAX_TEXT)
-        return self.floor if self.none is None else max(self.floor, self.none - UNSEEN)
+    def _least(self, language: str) -> float:
+        """Nats of the text at least for a language that other evidence names."""
+        if self.none is None:
+            return 0.0
+        codes = self.reading.codes
+        if language in codes:
+            return -min(self.reading.behind(language), self.bound)
+        if codes[:1] == (WRITTEN_AS.get(language),):
+            return -min(MAX_TWIN, self.bound)
+        return max(-self.bound, self.none - UNSEEN)
 
-    def ranking(self) -> list[tuple[str, float]]:
-        """The languages with their probabilities; NO_LANGUAGE stands for all unknown ones."""
+    def support(self, language: str | None) -> dict[str, float]:
+        """The nats for a language of each kind of evidence other than the text."""
+        found: dict[str, float] = {}
+        for kind, code, nats, _ in self.pieces:
+            if code == language and kind != "text":
+                found[kind] = found.get(kind, 0.0) + nats
+        return found
+
+    def ranking(self) -> tuple[list[tuple[str, float]], float]:
+        """The languages with their probabilities, best first, and that of no known language."""
         if not self.nats:
-            return []
-        nats = self.nats if self.none is None else {**self.nats, NO_LANGUAGE: self.none}
-        first = max(nats.values())
-        chances = {code: math.exp(each - first) for code, each in nats.items()}
-        total = sum(chances.values())
+            return [], 0.0
+        first = max(self.nats.values())
+        chances = {code: math.exp(nats - first) for code, nats in self.nats.items()}
+        none = 0.0 if self.none is None else math.exp(self.none - first)
+        total = sum(chances.values()) + none
         ordered = sorted(chances.items(), key=lambda item: (-item[1], item[0]))
-        return [(code, chance / total) for code, chance in ordered]
+        return [(code, chance / total) for code, chance in ordered], none / total
 
 
 class Composite:
-    """The default method. About 0.3 ms for a page with 2,000 characters of text."""
+    """The default method. About 0.25 ms for a page with 2,000 characters of text."""
 
     name = NAME
 
@@ -176,71 +160,54 @@ class Composite:
         return by_ranking(self.engine.rank(page.text)).language
 
     def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
-        """The language of a page with the probability that the evidence gives it."""
+        """The language of a page with the probability that the evidence gives it.
+
+        The surroundings are not read.
+        """
         scales = _Scales(self.engine.read(page.text))
-        if scales.ballot.letters < MIN_LETTERS:
-            surroundings = NOTHING  # such a page gets no label
         _weigh_text(scales)
+        by_text = _answer(scales, page)
+        n = len(scales.pieces)
         _weigh_declarations(scales, page)
         _weigh_encoding(scales, page)
-        ranking = scales.ranking()
-        if _is_doubtful(scales, ranking):
-            _weigh_neighbours(scales, "inlinks", surroundings.inlinks, INLINK_NATS)
-            _weigh_neighbours(scales, "outlinks", surroundings.outlinks, OUTLINK_NATS)
-            scales.without_url = _named(scales, scales.ranking())
-            _weigh_url(scales, surroundings.url)
-            ranking = scales.ranking()
-        return self._answer(page, scales, ranking)
-
-    def _answer(
-        self, page: ParsedPage, scales: _Scales, ranking: list[tuple[str, float]]
-    ) -> PageLanguage:
-        if not ranking:
-            return unknown(_nothing(page, scales.ballot))
-        if _share_of_none(ranking) > _most_none(scales, ranking):
-            return unknown(f"the text is in no known language: {_reason(scales, ranking)}")
-        ranking = sorted(ranking, key=lambda pair: pair[0] == NO_LANGUAGE)
-        language, confidence = ranking[0]
-        reason = _reason(scales, ranking)
-        if confidence < THIN:
-            return unknown(f"too little evidence: {reason}")
-        reading = scales.reading
-        shares = self.engine.shares(page.text, reading, language) if reading.codes else ()
-        decided = _decisive(scales, language)
-        return PageLanguage(language, confidence, decided, reason, shares)
+        return by_text if len(scales.pieces) == n else _settled(scales, page, by_text)
 
 
-def _is_doubtful(scales: _Scales, ranking: list[tuple[str, float]]) -> bool:
-    """Whether the page alone leaves a doubt between known languages, or is in none of them."""
-    none = _share_of_none(ranking)
-    best = max((share for code, share in ranking if code != NO_LANGUAGE), default=0.0)
-    return none > _most_none(scales, ranking) or best < DOUBT * (1 - none)
+def _settled(scales: _Scales, page: ParsedPage, by_text: PageLanguage) -> PageLanguage:
+    """The answer of all evidence; what is declared of other languages names none."""
+    found = _answer(scales, page)
+    support = scales.support(found.language)
+    if found.language == by_text.language or found.language is None:
+        return found
+    if not support:
+        return by_text
+    kind = max(support, key=lambda each: (support[each], each))
+    return replace(found, method=f"text+{kind}" if scales.has_text else kind)
 
 
-def _named(scales: _Scales, ranking: list[tuple[str, float]]) -> str:
-    """The language that a ranking names, NO_LANGUAGE if none."""
-    if not ranking or _share_of_none(ranking) > _most_none(scales, ranking):
-        return NO_LANGUAGE
-    first = next(pair for pair in ranking if pair[0] != NO_LANGUAGE)
-    return first[0] if first[1] >= THIN else NO_LANGUAGE
+def _answer(scales: _Scales, page: ParsedPage) -> PageLanguage:
+    """The answer of the evidence so far, as if the text had decided."""
+    ranking, none = scales.ranking()
+    if not ranking:
+        return unknown(_nothing(page, scales.ballot))
+    reason = _reason(scales, ranking, none)
+    language, confidence = ranking[0]
+    if none > _most_none(scales, language):
+        return unknown(f"the text is in no known language: {reason}")
+    if confidence < THIN:
+        return unknown(f"too little evidence: {reason}")
+    return PageLanguage(language, confidence, "text", reason)
 
 
-def _share_of_none(ranking: list[tuple[str, float]]) -> float:
-    """The probability that the page is in no known language."""
-    return dict(ranking).get(NO_LANGUAGE, 0.0)
-
-
-def _most_none(scales: _Scales, ranking: list[tuple[str, float]]) -> float:
-    """The share of NO_LANGUAGE up to which the best language is named.
+def _most_none(scales: _Scales, language: str) -> float:
+    """The probability of no known language up to which a language is named.
 
     A page in an unknown language often resembles a known one with a small Web: such a language
     needs more than an even chance if a long text is all there is for it.
     """
-    language = next((code for code, _ in ranking if code != NO_LANGUAGE), "")
-    others = (nats for kind, code, nats, _ in scales.pieces if kind != "text" and code == language)
-    is_supported = sum(others) >= SUPPORT
-    is_short = scales.ballot.letters < LONG_TEXT
-    return EVEN if is_supported or is_short or not is_rare(language) else MOST_NONE
+    if scales.ballot.letters < LONG_TEXT or not is_rare(language):
+        return EVEN
+    return EVEN if sum(scales.support(language).values()) >= SUPPORT else MOST_NONE
 
 
 @cache
@@ -250,19 +217,17 @@ def shipped() -> Composite:
 
 
 def _weigh_text(scales: _Scales) -> None:
-    """Add the evidence of letters and n-grams, at most MAX_TEXT against any language."""
+    """Add the evidence of letters and n-grams."""
     reading = scales.reading
     if reading.ballot.letters < MIN_LETTERS or not reading.codes:
         return
-    bound = min(MAX_TEXT, reading.ballot.letters / LETTERS_PER_NAT)
-    scales.floor = -bound
     first, twins = float(reading.nats[0]), _twins_of(reading.codes[0])
     for code, nats in zip(reading.codes, reading.nats[:CANDIDATES].tolist(), strict=False):
-        scales.nats[code] = -min(first - nats, MAX_TWIN if code in twins else MAX_TEXT)
-    total = math.log(sum(math.exp(nats) for nats in scales.nats.values()))
-    scales.none = max(-bound, min(total - reading.known, MAX_NONE))
+        scales.nats[code] = max(nats - first, -MAX_TWIN) if code in twins else nats - first
+    total = math.log(sum(map(math.exp, scales.nats.values())))
+    scales.none = max(-scales.bound, min(total - reading.known, MAX_NONE))
     words = "text" if len(reading.codes) > 1 else letters_of(reading.ballot)
-    lead = min(bound, -sorted(scales.nats.values())[-2]) if len(scales.nats) > 1 else bound
+    lead = -sorted(scales.nats.values())[-2] if len(scales.nats) > 1 else scales.bound
     scales.pieces.append(("text", reading.codes[0], lead, words))
 
 
@@ -283,7 +248,8 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
                 found.setdefault(code, []).append(f"{declaration.source}={declaration.tag}")
     others = {code: places for code, places in found.items() if code != "en"}
     for code, places in others.items():
-        nats = DISPUTED if len(others) > 1 else _declared_nats(code, scales) + _again(places)
+        is_read = code in scales.reading.codes
+        nats = DISPUTED if len(others) > 1 else DECLARED + is_read * _again(places)
         if code not in alone:
             nats = min(nats, LISTED)
         scales.add("declaration", code, nats, ", ".join(places[:3]))
@@ -293,8 +259,6 @@ def _weigh_declarations(scales: _Scales, page: ParsedPage) -> None:
 
 def _again(places: list[str]) -> float:
     """Nats for further places; `lang` and `xml:lang` of one element are one."""
-    if any(place.startswith("hreflang") for place in places):
-        return DECLARED_AMONG_OTHERS
     return DECLARED_AGAIN * any(not place.startswith("html") for place in places[1:])
 
 
@@ -307,16 +271,6 @@ def _meant(tag: str, scales: _Scales) -> tuple[str, ...]:
     if spoken is not None and scales.reading.codes[:1] == (spoken,):
         return (spoken,)
     return meant(tag)
-
-
-def _declared_nats(language: str, scales: _Scales) -> float:
-    if not is_rare(language):
-        return DECLARED
-    reading = scales.reading
-    if reading.codes and language not in reading.codes:
-        return DISPUTED if reading.known > UNSEEN else DECLARED_RARE
-    most = max(MAX_TEXT, CONTRADICTED * math.sqrt(scales.ballot.letters))
-    return DISPUTED if reading.behind(language) > most else DECLARED_RARE
 
 
 def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
@@ -333,59 +287,12 @@ def _weigh_encoding(scales: _Scales, page: ParsedPage) -> None:
         scales.add("encoding", weak, WEAK_ENCODING, words)
 
 
-def _weigh_neighbours(
-    scales: _Scales, kind: str, neighbours: Iterable[Neighbour], nats: float
-) -> None:
-    votes = Counter(
-        neighbour.language for neighbour in _counted(neighbours) if neighbour.language is not None
-    )
-    for code, n in sorted(votes.items()):
-        if _may_be(code, scales.ballot):
-            words = f"{n} of {votes.total()} {kind}"
-            scales.add(kind, code, min(nats * n, MAX_NEIGHBOUR_NATS), words)
-
-
-def _counted(neighbours: Iterable[Neighbour]) -> Iterator[Neighbour]:
-    long = (each for each in neighbours if each.characters >= MIN_REFERENCE_LENGTH)
-    for _, neighbour in zip(range(MAX_NEIGHBOURS), long, strict=False):
-        yield neighbour
-
-
-def _weigh_url(scales: _Scales, url: str) -> None:
-    """Add the evidence of the URL for candidates and for likely languages."""
-    if not url:
-        return
-    model = _url_model()
-    evidence = model.evidence([url])[0].tolist()
-    for code, nats in zip(model.named_languages, evidence, strict=True):
-        if nats > 0 and (code in scales.nats or nats > URL_LIKELY) and _may_be(code, scales.ballot):
-            scales.add("URL", code, min(URL_WEIGHT * nats, URL_MOST), "URL")
-
-
-@cache
-def _url_model() -> UrlModel:
-    from classifiers.urls.model import UrlModel
-
-    return UrlModel.load()
-
-
 def _may_be(language: str, ballot: ScriptVote) -> bool:
     """Whether a language may have letters of this script; with few letters any may."""
-    return ballot.letters < LETTERS_PER_NAT or fits(language, ballot)
+    return ballot.letters < FEW_LETTERS or fits(language, ballot)
 
 
-def _decisive(scales: _Scales, language: str) -> str:
-    """The kind of evidence with the most nats for a language; the URL if it changed the answer."""
-    if scales.without_url not in (None, language):
-        return "URL"
-    found: dict[str, float] = {}
-    for kind, code, nats, _ in scales.pieces:
-        if code == language:
-            found[kind] = found.get(kind, 0.0) + nats
-    return max(found, key=lambda kind: (found[kind], kind)) if found else "text"
-
-
-def _reason(scales: _Scales, ranking: list[tuple[str, float]]) -> str:
+def _reason(scales: _Scales, ranking: list[tuple[str, float]], none: float) -> str:
     """The evidence for the first language, and the second language."""
     language, confidence = ranking[0]
     said = [
@@ -393,7 +300,8 @@ def _reason(scales: _Scales, ranking: list[tuple[str, float]]) -> str:
         for _, code, nats, words in scales.pieces
         if code == language and nats > 0
     ]
-    against = f"; against {ranking[1][0]} {ranking[1][1]:.2f}" if len(ranking) > 1 else ""
+    rivals = [*ranking[1:2], ("none", none)] if none else ranking[1:2]
+    against = "; against {} {:.2f}".format(*max(rivals, key=lambda x: x[1])) if rivals else ""
     return f"{language} {confidence:.2f} ({', '.join(said) or 'nothing against it'}){against}"
 
 

@@ -125,13 +125,16 @@ class LangfocusEngine:
         """The languages of the winning script by probability; empty if none is known."""
         return self.read(text).ranking()
 
-    def shares(self, text: str, reading: TextReading, main: str) -> tuple[tuple[str, float], ...]:
+    def shares(self, text: str, main: str) -> tuple[tuple[str, float], ...]:
         """The parts of a text's letters in each language, the largest first; they sum to 1.
 
         A piece without clear evidence for another language counts as the main one. Of another
-        script each part counts as its first language.
+        script each part counts as its first language. Empty without evidence.
         """
+        reading = self.read(text)
         ballot = reading.ballot
+        if not reading.codes:
+            return ()
         found: dict[str, float] = {}
         for code, share in self._shares(reading, main):
             found[code] = found.get(code, 0.0) + share * ballot.share

@@ -31,6 +31,7 @@ def test_the_table_holds_the_figures_of_the_run() -> None:
     text = printed(rows)
     assert cells(text, "pages") == ["pages", "9"]
     assert cells(text, "pages without a label")[1] == "1"
+    assert cells(text, "of these by ngrams")[1] == "8"
     assert cells(text, "harvest rate")[1] == "87.5 %"
     assert cells(text, "pages per second")[1] == "0.9"
     assert cells(text, "finish reason")[1] == "pages"

@@ -83,6 +83,12 @@ def test_a_crawl_reads_short_pages_by_the_links_of_an_earlier_one(
 
 
 def test_a_folder_without_a_graph_stops_a_crawl_before_it_begins(tmp_path: Path) -> None:
-    options = CrawlOptions.read({"lang": "de", "web": "sample"})
+    options = CrawlOptions.read({"lang": "de", "web": "sample", "identify": "inlinks"})
     with pytest.raises(SettingError, match=r"LANGFOCUS_GRAPH=.*not the folder of a graph"):
         prepare(options, CrawlSettings(graph=tmp_path, sample_hosts=100))
+
+
+def test_a_graph_for_a_method_that_reads_no_neighbours_is_refused(folder: Path) -> None:
+    options = CrawlOptions.read({"lang": "de", "web": "sample"})
+    with pytest.raises(SettingError, match="identify=composite does not read the pages around"):
+        prepare(options, CrawlSettings(graph=folder, sample_hosts=100))

@@ -27,7 +27,13 @@ def opened(
     folder: Path, *, seeds: int = 1, fasttext: Path | None = None, **arguments: str
 ) -> Crawl:
     """A breadth-first crawl for German pages: the seeds in their order, then what they link to."""
-    given = {"lang": "de", "strategy": "bfs", "seeds": ",".join(SEEDS[:seeds]), **arguments}
+    given = {
+        "lang": "de",
+        "strategy": "bfs",
+        "identify": "inlinks",
+        "seeds": ",".join(SEEDS[:seeds]),
+        **arguments,
+    }
     settings = CrawlSettings(run_folder=folder, delay_s=0.0, fasttext=fasttext)
     crawl = open_crawl(CrawlOptions.read(given), settings, CrawlClock(lambda: 1000.0, lambda: 0.0))
     crawl.start()
@@ -53,17 +59,26 @@ def waiting(folder: Path) -> dict[str, str | None]:
     return dict(rows(folder, "SELECT url, inlinks FROM urls WHERE queued = 1"))
 
 
-@pytest.mark.parametrize("method", ["composite", "inlinks"])
 @pytest.mark.parametrize(("body", "language"), [(GERMAN, "de"), (FINNISH, "fi")])
 def test_the_language_of_a_short_page_is_that_of_the_pages_that_link_to_it(
-    tmp_path: Path, method: str, body: str, language: str
+    tmp_path: Path, body: str, language: str
 ) -> None:
-    crawl = opened(tmp_path, seeds=3, identify=method)
+    crawl = opened(tmp_path, seeds=3)
     for _ in range(3):
         assert visit(crawl, body + LINK) == ()
     assert visit(crawl, SHORT_PAGE) == (language,) * 3
     crawl.close("finished")
     assert language_of(tmp_path, SHORT) == language
+
+
+def test_the_default_method_neither_reads_nor_keeps_what_links_to_a_page(tmp_path: Path) -> None:
+    crawl = opened(tmp_path, seeds=2, identify="composite")
+    for _ in range(2):
+        visit(crawl, GERMAN + LINK)
+    assert waiting(tmp_path) == {SHORT: None}
+    assert visit(crawl, "<p>Photo 12") == ()
+    crawl.close("finished")
+    assert language_of(tmp_path, SHORT) is None
 
 
 def test_every_page_counts_that_links_to_a_url_while_it_waits(tmp_path: Path) -> None:
@@ -115,9 +130,9 @@ def test_a_redirect_hands_its_inlinks_on(tmp_path: Path) -> None:
 
 
 def test_a_page_without_letters_has_no_language_whatever_its_address_says(tmp_path: Path) -> None:
-    crawl = opened(tmp_path, seeds=1)
+    crawl = opened(tmp_path, seeds=1, identify="composite")
     visit(crawl, GERMAN + "<a href='http://www.wetter.de/'>x</a>")
-    assert visit(crawl, "<img src=x>") == ("de",)
+    assert visit(crawl, "<img src=x>") == ()
     crawl.close("finished")
     assert language_of(tmp_path, "http://www.wetter.de/") is None
 
@@ -140,7 +155,7 @@ def test_a_crawl_that_goes_on_knows_what_linked_to_its_urls(tmp_path: Path) -> N
 def test_a_run_is_bound_to_its_method(tmp_path: Path) -> None:
     opened(tmp_path, identify="nfc").close("shutdown")
     with pytest.raises(RunFolderError, match="a crawl with identify=nfc, not identify=composite"):
-        opened(tmp_path)
+        opened(tmp_path, identify="composite")
     crawl = opened(tmp_path, identify="nfc")
     visit(crawl, GERMAN)
     crawl.close("finished")
@@ -151,7 +166,7 @@ def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path
     pytest.importorskip("fasttext")
     words = "ногай тили казак сёз бар уьшин"  # noqa: RUF001
     model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": words, "zz_Zzzz": "zzz"})
-    crawl = opened(tmp_path / "run", seeds=2, lang="Nogai", fasttext=model)
+    crawl = opened(tmp_path / "run", seeds=2, lang="Nogai", fasttext=model, identify="composite")
     assert "labels of tiny.bin that name no language: zz_Zzzz" in crawl.gaps
     visit(crawl, f"<p>{words * 4}")
     visit(crawl, GERMAN)
