@@ -19,10 +19,12 @@ from typing import Any
 
 from warcio.archiveiterator import ArchiveIterator
 
-from benchmarks.archive import ARCHIVE, PORTAL
-from benchmarks.proxyweb import ROOT
+from benchmarks.proxyweb import ROOT, SHARED
 from crawler.web.archive import ArchiveWeb
 from tests.support.crawls import rows
+
+ARCHIVE = SHARED / "data" / "docs.warc.gz"
+PORTAL = "http://portal.invalid/"
 
 
 def crawl(lang: str, folder: Path) -> None:

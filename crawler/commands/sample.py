@@ -63,9 +63,7 @@ class SampleCommand(LangfocusCommand):
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Draw the sample, write it, and print how many pages it has."""
         from crawler.report.files import check_places
-        from crawler.report.label_file import write_sample
-        from crawler.report.sampling import allocation, draw_sample
-        from crawler.report.strata import sizes_of
+        from crawler.report.sample import allocation, draw_sample, sizes_of, write_sample
         from crawler.run_reader import reading
 
         if len(args) != 2:

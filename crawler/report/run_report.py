@@ -7,7 +7,7 @@ from crawler.errors import SettingError
 from crawler.report.census import CensusView, census_json, print_census, write_census
 from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
-from crawler.report.label_report import label_report
+from crawler.report.labels import label_report
 from crawler.report.printer import WIDE, Printer
 from crawler.run_reader import reading
 

@@ -1,190 +1,157 @@
-"""The compiled measuring of distances: breadth-first searches over the links of a graph.
+"""Breadth-first searches over the links of a graph, level by level.
 
-Where a link points to a redirect, the vertex at the end of the redirects counts.
+A redirect adds nothing to a distance: a link to one is a link to the page at its end.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import borrowing, step
-from classifiers.instructions import prefetch
-from crawler.simulate.linkarrays import (
-    RELEVANT,
-    STATUS,
-    Bytes,
-    Ints,
-    LinkArrays,
-    Longs,
-    is_page,
-    landing,
-)
-from crawler.simulate.webgraph import PAGE, REDIRECT
-
-Shorts = npt.NDArray[np.int16]
-Entries = npt.NDArray[np.uint32]
-Words = npt.NDArray[np.uint64]
+from crawler.simulate.webgraph import PAGE, REDIRECT, WebGraph
 
 FARTHEST: Final = 999
 """Distances beyond this one are counted with it."""
-_SOON, _LATER = 6, 12
-"""Places of a queue between asking memory for links, or for where they begin, and using them."""
-_ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
+_MOST_REDIRECTS: Final = 20
+_CHUNK: Final = 1 << 18
+"""Vertices whose links are in memory at once, 50 bytes for each link."""
 
-# --- Vertices of which something is still to be found, as bits: few enough to stay in a cache
-
-
-@step
-def _is_open(bits: Words, vertex: int) -> bool:
-    at = np.uint64(vertex)
-    return bool(bits[at >> _SIX] >> (at & _LOW_SIX) & _ONE)
+Vertices = npt.NDArray[np.int64]
 
 
-@step
-def _open(bits: Words, vertex: int) -> None:
-    at = np.uint64(vertex)
-    bits[at >> _SIX] |= _ONE << (at & _LOW_SIX)
+class EndsOfLinks:
+    """The links of a graph, each with the vertex where it ends.
 
-
-@step
-def _close(bits: Words, vertex: int) -> None:
-    at = np.uint64(vertex)
-    bits[at >> _SIX] &= ~(_ONE << (at & _LOW_SIX))
-
-
-@step
-def _open_all(kind: Bytes, bits: Words) -> None:
-    """Open all pages, and redirects, which stay so."""
-    for vertex in range(len(kind)):
-        if kind[vertex] & STATUS in (PAGE, REDIRECT):
-            _open(bits, vertex)
-
-
-@step
-def _open_page(links: LinkArrays, bits: Words, vertex: int) -> int:
-    """The page at the end of a link to `vertex`; -1 if that is closed or leads to no page."""
-    if not _is_open(bits, vertex):
-        return -1
-    found = landing(links.start, links.target, links.kind, vertex)
-    return found if is_page(links.kind, found) else -1
-
-
-# --- From the seeds
-
-
-@step
-def _begin(links: LinkArrays, seeds: Ints, distance: Shorts, queue: Ints, bits: Words) -> int:
-    """Queue the pages that seeds lead to; return how many they are."""
-    end = 0
-    for seed in seeds:
-        vertex = landing(links.start, links.target, links.kind, int(seed))
-        if is_page(links.kind, vertex) and distance[vertex] < 0:
-            distance[vertex] = 0
-            _close(bits, vertex)
-            queue[end] = vertex
-            end += 1
-    return end
-
-
-@borrowing
-def measure_distances(
-    links: LinkArrays,
-    seeds: Ints,
-    distance: Shorts,
-    queue: Ints,
-    bits: Words,
-) -> None:
-    """Write the distance of each page from the nearest seed into `distance` (V,), which is -1.
-
-    `queue` (pages,) is written over, `bits` (V // 64 + 1,) is 0.
+    `is_page` is (V,). Takes 5 bytes for each vertex, and 8 more if there are redirects.
     """
-    _open_all(links.kind, bits)
-    at, end = 0, _begin(links, seeds, distance, queue, bits)
-    while at < end:
-        if at + _LATER < end:
-            prefetch(links.start, queue[at + _LATER])
-            prefetch(links.target, links.start[queue[at + _SOON]])
-        vertex = int(queue[at])
-        at += 1
-        below = min(int(distance[vertex]) + 1, FARTHEST)
-        for link in range(links.start[vertex], links.start[vertex + 1]):
-            found = _open_page(links, bits, int(links.target[link]))
-            if found >= 0 and distance[found] < 0:
-                distance[found] = below
-                _close(bits, found)
-                queue[end] = found
-                end += 1
+
+    def __init__(self, graph: WebGraph) -> None:
+        self._start = np.asarray(graph.link_start)
+        self._target = np.asarray(graph.link_target)
+        self._status = np.asarray(graph.page_status)
+        self.is_page = self._status == PAGE
+        self._landing = self._landings() if graph.has_redirects else None
+        self._scratch = np.empty(graph.n_vertices, np.int32)
+
+    def landing(self, vertices: npt.NDArray[np.integer]) -> Vertices:
+        """The vertices where links to some vertices end, -1 where redirects lead nowhere."""
+        found = vertices if self._landing is None else self._landing[vertices]
+        return found.astype(np.int64, copy=False)
+
+    def once(self, vertices: Vertices) -> npt.NDArray[np.bool_]:
+        """A mask of vertices that takes each of them once."""
+        numbers = np.arange(len(vertices), dtype=np.int32)
+        self._scratch[vertices] = numbers
+        is_last: npt.NDArray[np.bool_] = self._scratch[vertices] == numbers
+        return is_last
+
+    def of(self, vertices: Vertices) -> Iterator[tuple[Vertices, Vertices]]:
+        """Yield the links of some vertices, in parts: the place in `vertices`, and the end.
+
+        Links to redirects that lead nowhere are left out.
+        """
+        for at in range(0, len(vertices), _CHUNK):
+            some = vertices[at : at + _CHUNK]
+            first, number = self._start[some], self._start[some + 1] - self._start[some]
+            places = np.repeat(first - np.cumsum(number) + number, number)
+            places += np.arange(len(places))
+            sources = np.repeat(np.arange(at, at + len(some)), number)
+            ends = self.landing(self._target[places])
+            if self._landing is not None:
+                sources, ends = sources[ends >= 0], ends[ends >= 0]
+            yield sources, ends
+
+    def _landings(self) -> Vertices:
+        landing = np.arange(len(self._status))
+        redirects = np.flatnonzero(self._status == REDIRECT)
+        found = redirects
+        for _ in range(_MOST_REDIRECTS - 1):
+            found = self._one_on(found)
+        found[self._is_redirect(found)] = -1
+        landing[redirects] = found
+        return landing
+
+    def _one_on(self, vertices: Vertices) -> Vertices:
+        """The vertices, those that redirect replaced by their targets."""
+        going = np.flatnonzero(self._is_redirect(vertices))
+        at = vertices[going]
+        has_target = self._start[at + 1] > self._start[at]
+        found = vertices.copy()
+        found[going] = -1
+        found[going[has_target]] = self._target[self._start[at[has_target]]]
+        return found
+
+    def _is_redirect(self, vertices: Vertices) -> npt.NDArray[np.bool_]:
+        is_redirect: npt.NDArray[np.bool_] = self._status[vertices] == REDIRECT
+        return is_redirect & (vertices >= 0)
 
 
-@borrowing
-def count_distances(kind: Bytes, distance: Shorts, pages: Longs, relevant: Longs) -> None:
-    """Add the pages at each distance, and the relevant ones, to rows of FARTHEST + 1."""
-    for vertex in range(len(kind)):
-        if distance[vertex] >= 0:
-            pages[distance[vertex]] += 1
-            relevant[distance[vertex]] += kind[vertex] & RELEVANT != 0
+def distances_from(links: EndsOfLinks, seeds: npt.NDArray[np.int32]) -> npt.NDArray[np.int16]:
+    """Return the distance of each page from the nearest seed, -1 where no link leads, (V,)."""
+    is_open = links.is_page.copy()
+    distance = np.full(len(is_open), -1, np.int16)
+    ends = links.landing(seeds)
+    level, here = _closed(links, is_open, ends[ends >= 0]), 0
+    distance[level] = here
+    while len(level):
+        here = min(here + 1, FARTHEST)
+        level = np.concatenate([_closed(links, is_open, ends) for _, ends in links.of(level)])
+        distance[level] = here
+    return distance
 
 
-# --- From relevant page to relevant page
+def _closed(links: EndsOfLinks, is_open: npt.NDArray[np.bool_], ends: Vertices) -> Vertices:
+    """Close the open vertices where links end, and return each of them once."""
+    found = ends[is_open[ends]]
+    found = found[links.once(found)]
+    is_open[found] = False
+    return found
 
 
-@step
-def _begin_at_relevant(kind: Bytes, origins: Ints, queue: Entries) -> int:
-    """Queue the relevant pages, each reached from itself; return how many they are."""
-    end = 0
-    for vertex in range(len(kind)):
-        if kind[vertex] & RELEVANT:
-            origins[2 * vertex] = vertex
-            queue[end] = 2 * vertex
-            end += 1
-    return end
+def nearest_relevant(links: EndsOfLinks, relevant: npt.NDArray[np.bool_]) -> list[int]:
+    """Return how many relevant pages are 0, 1, ... links from the nearest other one.
 
-
-@step
-def _reach(origins: Ints, bits: Words, page: int, origin: int) -> int:
-    """Write that a page is reached from `origin`; return where, or -1 if it is known or full."""
-    place = 2 * page
-    if origins[place] == origin or origins[place + 1] >= 0:
-        return -1
-    if origins[place] >= 0:
-        place += 1
-        _close(bits, page)
-    origins[place] = origin
-    return place
-
-
-@borrowing
-def nearest_relevant(
-    links: LinkArrays,
-    origins: Ints,
-    queue: Entries,
-    bits: Words,
-    counts: Longs,
-) -> None:
-    """Add for each relevant page how far from the nearest other one it is to `counts`.
-
-    `origins` (2 V,) is -1 and becomes the two nearest relevant pages from which each page is
-    reached: two, since the nearest may be the very page whose distance is sought. `queue` has room
-    for the relevant pages and for twice the others; its entries are places in `origins`.
-    `bits` (V // 64 + 1,) is 0.
+    Row 0 has those to which none leads. For each page the two nearest relevant pages are kept from
+    which it is reached: two, since the nearest may be the page itself. `relevant` is (V,).
     """
-    _open_all(links.kind, bits)
-    at, end = 0, _begin_at_relevant(links.kind, origins, queue)
-    level_end = distance = 0
-    while at < end:
-        if at == level_end:
-            level_end, distance = end, min(distance + 1, FARTHEST)
-        if at + _LATER < end:
-            prefetch(links.start, queue[at + _LATER] >> 1)
-            prefetch(links.target, links.start[queue[at + _SOON] >> 1])
-        origin, vertex = int(origins[queue[at]]), int(queue[at] >> 1)
-        at += 1
-        for link in range(links.start[vertex], links.start[vertex + 1]):
-            found = _open_page(links, bits, int(links.target[link]))
-            place = _reach(origins, bits, found, origin) if found >= 0 else -1
-            if place >= 0 and links.kind[found] & RELEVANT:
-                counts[distance] += 1
-            elif place >= 0:
-                queue[end] = place
-                end += 1
+    is_open = links.is_page.copy()
+    origins = np.full((2, len(relevant)), -1, np.int32)
+    level = np.flatnonzero(relevant)
+    origins[0, level] = origin = level
+    counts, here = np.zeros(FARTHEST + 1, np.int64), 0
+    while len(level):
+        here = min(here + 1, FARTHEST)
+        reached = []
+        for places, ends in links.of(level):
+            kept = is_open[ends]
+            ends, of_ends = ends[kept], origin[places[kept]]  # noqa: PLW2901
+            for pages, of_pages in _reached(links, origins, ends, of_ends):
+                counts[here] += np.count_nonzero(relevant[pages])
+                # The way goes on from pages that are not relevant.
+                goes_on = ~relevant[pages]
+                reached.append((pages[goes_on], of_pages[goes_on]))
+            is_open[ends] = origins[-1, ends] < 0
+        level, origin = (np.concatenate(part) for part in zip(*reached, strict=True))
+    counts[0] = np.count_nonzero(relevant) - counts.sum()
+    return trimmed(counts)
+
+
+def _reached(
+    links: EndsOfLinks, origins: npt.NDArray[np.int32], pages: Vertices, origin: Vertices
+) -> Iterator[tuple[Vertices, Vertices]]:
+    """Yield the pages to which an origin is new, and that origin, for each place of origins."""
+    for kept in origins:
+        is_new = origins[0, pages] != origin
+        pages, origin = pages[is_new], origin[is_new]
+        is_free = np.flatnonzero(kept[pages] < 0)
+        taken = is_free[links.once(pages[is_free])]
+        kept[pages[taken]] = origin[taken]
+        yield pages[taken], origin[taken]
+
+
+def trimmed(counts: npt.NDArray[np.int64]) -> list[int]:
+    """The counts up to the last that is not 0."""
+    places = np.flatnonzero(counts)
+    kept: list[int] = counts[: places[-1] + 1 if len(places) else 0].tolist()
+    return kept

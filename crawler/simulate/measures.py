@@ -2,25 +2,26 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import SettingError
+from crawler.simulate import tamura_figures
 
 Counts = npt.NDArray[np.int64]
 
-_TABLE_4: Final = {
-    "relevant": (23_980_308, 9_428_677, 3_833_048, 6_421_570),
-    "near": (1_542_513, 5_625_911, 791_862, 1_452_123),
-    "far": (74_094, 48_137_407, 74_094, 24_731_356),
-}
-_TABLE_5: Final = {
-    "near": (41_653_154, 6_013_026, 6_886_986, 6_013_026),
-    "far": (286_429, 61_175_697, 286_429, 25_655_607),
-}
-_DOMAINS: Final = {"com": 0.563, "de": 0.079, "jp": 0.076, "org": 0.075, "net": 0.069}
+Row = tuple[int, int, int, int]
+
+
+def _rows(table: tamura_figures.Table) -> dict[str, Row]:
+    """A table's rows by their class of pages; the last rows are those of the classes."""
+    names = ("relevant", "near", "far")[-len(table) :]
+    return {name: (*every, *outside) for name, (every, outside) in zip(names, table, strict=True)}
+
+
+def _other_domains() -> dict[str, float]:
+    return {name: share for name, share in tamura_figures.DOMAINS.items() if name != "th"}
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,11 @@ class WebMeasures:
 
     target: str = "th"
     domain: str = "th"
-    pages: int = 18_344_127
-    vertices: int = 39_078_795
-    links: int = 123_836_342
-    servers: int = 574_111
-    relevant_servers: int = 26_671
+    pages: int = tamura_figures.PAGES
+    vertices: int = tamura_figures.VERTICES
+    links: int = tamura_figures.LINKS
+    servers: int = tamura_figures.SERVERS
+    relevant_servers: int = tamura_figures.RELEVANT_SERVERS
     relevant_pages: int = 1_722_771
     relevant_pages_in_domain: int = 591_683
     pages_in_domain: int = 855_460
@@ -63,9 +64,9 @@ class WebMeasures:
     unvisited_servers: int = 290_000
     english_in_domain: float = 108_149 / 263_777
     english_elsewhere: float = 7_971_458 / 16_357_579
-    other_domains: Mapping[str, float] = field(default_factory=lambda: dict(_DOMAINS))
-    page_links: Mapping[str, tuple[int, int, int, int]] = field(default_factory=_TABLE_4.copy)
-    server_links: Mapping[str, tuple[int, int, int, int]] = field(default_factory=_TABLE_5.copy)
+    other_domains: Mapping[str, float] = field(default_factory=_other_domains)
+    page_links: Mapping[str, Row] = field(default_factory=lambda: _rows(tamura_figures.TABLE_4))
+    server_links: Mapping[str, Row] = field(default_factory=lambda: _rows(tamura_figures.TABLE_5))
     pages_by_distance: tuple[int, ...] = (
         3,
         100,
@@ -167,7 +168,7 @@ class WebMeasures:
         link_plan(self)
 
 
-def _times(counts: tuple[int, int, int, int], factor: float) -> tuple[int, int, int, int]:
+def _times(counts: Row, factor: float) -> Row:
     a, b, c, d = (round(count * factor) for count in counts)
     return a, b, c, d
 

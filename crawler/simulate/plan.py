@@ -276,7 +276,7 @@ class _Workers:
                 ordering=case.strategy,
                 target=self._plan.lang,
                 host_cap=case.host_cap,
-                seeds=yardstick.seeds,
+                seeds=yardstick.graph.seeds,
                 random_state=state,
                 limit=self._plan.limit,
                 evidence=self._evidence,
@@ -284,7 +284,7 @@ class _Workers:
             on_progress=on_pages,
         )
         figures = course_figures(course, yardstick)
-        seeds = tuple(yardstick.seeds.tolist())
+        seeds = tuple(yardstick.graph.seeds.tolist())
         return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun)
 
 

@@ -10,7 +10,9 @@ TABLE_1: Final = {
 }
 """Pages by language ("": all others), under .th and elsewhere."""
 
-TABLE_4: Final = (
+Table = tuple[tuple[tuple[int, int], tuple[int, int]], ...]
+
+TABLE_4: Final[Table] = (
     ((23_980_308, 9_428_677), (3_833_048, 6_421_570)),
     ((1_542_513, 5_625_911), (791_862, 1_452_123)),
     ((74_094, 48_137_407), (74_094, 24_731_356)),
@@ -18,7 +20,7 @@ TABLE_4: Final = (
 """Links of Thai pages, of others on Thai servers, of others elsewhere: to Thai and other pages; of
 these, those between servers."""
 
-TABLE_5: Final = (
+TABLE_5: Final[Table] = (
     ((41_653_154, 6_013_026), (6_886_986, 6_013_026)),
     ((286_429, 61_175_697), (286_429, 25_655_607)),
 )

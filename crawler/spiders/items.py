@@ -10,7 +10,7 @@ from scrapy.exporters import BaseItemExporter, CsvItemExporter, XmlItemExporter
 
 from crawler.outputs.page_item import PageItem
 from crawler.outputs.parquet import ParquetWriter
-from crawler.report.label_file import safe_cell
+from crawler.report.sample import safe_cell
 
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

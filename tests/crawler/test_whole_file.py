@@ -10,7 +10,7 @@ from crawler.census.facts import read_addresses
 from crawler.census.hosts import read_hosts
 from crawler.errors import SettingError
 from crawler.politeness.blocking import BlockFile
-from crawler.report.label_file import read_labels
+from crawler.report.sample import read_labels
 from crawler.seeds import read_seeds
 from crawler.whole_file import read_regular, replacing
 

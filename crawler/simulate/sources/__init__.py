@@ -1,4 +1,4 @@
-"""The sources of graphs: run folders, WARC and WAT files, plain tables."""
+"""The sources of graphs: run folders, WARC files, plain tables."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,8 @@ from crawler.url import normalise
 __all__ = ["GraphRow", "GraphSource", "sources_of"]
 
 _WARC = (".warc", ".warc.gz")
-_WAT = (".wat", ".wat.gz")
 _KINDS = (
-    "the folder of a run, a folder with tables called pages and links, a WARC or WAT file, "
+    "the folder of a run, a folder with tables called pages and links, a WARC file, "
     "a table (.tsv, .tsv.gz, .parquet) or a list of seeds (.txt)"
 )
 
@@ -21,7 +20,6 @@ _KINDS = (
 class SeedList:
     """URLs where crawls begin, one a line; empty lines and those after `#` say nothing."""
 
-    has_scattered_links = False
     ordering = None
 
     def __init__(self, path: Path) -> None:
@@ -67,7 +65,7 @@ def _opened(path: Path, identify: str) -> Iterator[GraphSource]:
         yield RunSource(path)
     elif path.is_dir():
         yield from _of_folder(path)
-    elif path.name.endswith((*_WARC, *_WAT)):
+    elif path.name.endswith(_WARC):
         yield _archive(path, identify)
     elif path.name.endswith(ENDINGS):
         yield TableSource(path)
@@ -80,11 +78,8 @@ def _opened(path: Path, identify: str) -> Iterator[GraphSource]:
 def _archive(path: Path, identify: str) -> GraphSource:
     from classifiers.pages.text.fasttextengine import named_file
     from crawler.identification import page_method, page_reader
-    from crawler.simulate.sources.archives import WarcSource, WatSource
+    from crawler.simulate.sources.archives import WarcSource
 
-    # Common Crawl calls its WAT files NAME.warc.wat.gz.
-    if path.name.endswith(_WAT):
-        return WatSource(path)
     return WarcSource(path, page_reader(page_method(identify, named_file())))
 
 

@@ -40,8 +40,6 @@ class RunSource:
     Raises `RunFolderError` where the folder is no run and `GraphError` for a run without links.
     """
 
-    has_scattered_links = False
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.name = f"run {folder}"

@@ -40,10 +40,6 @@ class GraphSource(Protocol):
         """How many things of which kind were left out until now."""
 
     @property
-    def has_scattered_links(self) -> bool:
-        """Whether the links of one page may come in several rows."""
-
-    @property
     def ordering(self) -> str | None:
         """The ordering whose scores the rows have, None if they have none."""
 

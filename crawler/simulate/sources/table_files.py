@@ -41,7 +41,6 @@ class TableSource:
     `GraphError` with file and line for an invalid row, `MissingPackageError` without pyarrow.
     """
 
-    has_scattered_links = True
     ordering = None
 
     def __init__(self, path: Path) -> None:

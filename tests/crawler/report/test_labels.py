@@ -8,10 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crawler.report.label_estimate import Labelled, collapsed, estimate_from_labels
-from crawler.report.label_file import read_labels, safe_cell
-from crawler.report.sampling import allocation, draw_sample
-from crawler.report.strata import Answer, Stratum, sizes_of
+from crawler.report.labels import Labelled, collapsed, estimate_from_labels
+from crawler.report.sample import (
+    Answer,
+    Stratum,
+    allocation,
+    draw_sample,
+    read_labels,
+    safe_cell,
+    sizes_of,
+)
 from tests.support.commandline import call
 from tests.support.report_run import Row, make_run
 

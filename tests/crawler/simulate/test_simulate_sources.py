@@ -1,7 +1,6 @@
 """Graphs are read from runs, archives and tables, and what is left out has a reason."""
 
 import gzip
-import json
 import sqlite3
 import subprocess
 import sys
@@ -375,11 +374,7 @@ def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
     }
 
 
-def test_many_urls_are_numbered_while_tables_grow(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("crawler.simulate.build._URLS_AT_A_TIME", 50)
-    monkeypatch.setattr("crawler.simulate.build._LEAST_SLOTS", 4)
+def test_links_keep_the_order_of_their_page_wherever_they_stand(tmp_path: Path) -> None:
     chance = Random(1)
     urls = [f"http://h{n % 17}.de/d{n % 5}/{n}" for n in range(400)]
     targets = {url: chance.choices(urls, k=chance.randrange(8)) for url in urls}
@@ -449,64 +444,11 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
     assert graph.url(int(graph.seeds[0])) == "http://www.a.de/"
 
 
-def metadata(url: str, status: str = "200", kind: str = "response", **html: object) -> bytes:
-    headers = {"content-type": "text/html", "Location": "/elsewhere"}
-    http = {"Response-Message": {"Status": status}, "Headers": headers, "HTML-Metadata": html}
-    http["Entity-Length"] = "70"
-    envelope = {
-        "WARC-Header-Metadata": {"WARC-Type": kind, "WARC-Target-URI": url},
-        "Payload-Metadata": {"HTTP-Response-Metadata": http},
-    }
-    return warc_record("metadata", url, json.dumps({"Envelope": envelope}).encode())
-
-
-def test_links_of_a_wat_file_are_joined_with_languages_from_elsewhere(tmp_path: Path) -> None:
-    wat = tmp_path / "web.warc.wat.gz"
-    links = [
-        {"path": "A@/href", "url": "c.html#x"},
-        {"path": "IMG@/src", "url": "logo"},
-        {"path": "FORM@/action", "url": "/search"},
-        {"path": "AREA@/href", "url": "http://b.de/"},
-        {"path": "A@/href", "url": "javascript:void(0)"},
-        {"path": "A@/href"},
-    ]
-    nofollow = {"Metas": [{"name": "ROBOTS", "content": "noindex, nofollow"}]}
-    wat.write_bytes(
-        metadata("http://a.de/", kind="request")
-        + metadata("http://a.de/x/", Head={"Base": "http://a.de/base/"}, Links=links)
-        + metadata("http://a.de/old", "302")
-        + metadata("http://a.de/gone", "404", Links=links)
-        + metadata("http://a.de/n", Head=nofollow, Links=links)
-        + warc_record("metadata", "http://a.de/y", b"{}")
-    )
-    languages = pages(tmp_path / "web", "http://a.de/x/\tde", "http://a.de/n\ten")
-    graph = build([wat, languages], tmp_path / "graph", GraphOptions(target="de"))
-    assert told(graph) == {
-        "http://a.de/x/": (
-            graph_module.PAGE,
-            "de",
-            ["http://a.de/base/c.html", "http://b.de/"],
-        ),
-        "http://a.de/old": (graph_module.REDIRECT, None, ["http://a.de/elsewhere"]),
-        "http://a.de/gone": (FAILED, None, []),
-        "http://a.de/n": (graph_module.PAGE, "en", []),
-        "http://a.de/base/c.html": (UNKNOWN, None, []),
-        "http://b.de/": (UNKNOWN, None, []),
-        "http://a.de/elsewhere": (UNKNOWN, None, []),
-    }
-    assert left_out(graph) == {"records without the metadata of an answer": 1}
-    assert graph.page_bytes is not None
-    assert graph.page_bytes[0] == 70
-    with pytest.raises(GraphError, match="no page in 'de'; languages: none"):
-        build([wat], tmp_path / "other", GraphOptions(target="de"))
-
-
 def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
-    for name in ("web.warc.gz", "web.wat.gz"):
-        archive = tmp_path / name
-        archive.write_bytes(answer("http://a.de/", page("de"))[:-9])
-        with pytest.raises(ArchiveError, match="at byte 0: the file ends inside this record"):
-            build([archive], tmp_path / "graph", GraphOptions(target="de"))
+    archive = tmp_path / "web.warc.gz"
+    archive.write_bytes(answer("http://a.de/", page("de"))[:-9])
+    with pytest.raises(ArchiveError, match="at byte 0: the file ends inside this record"):
+        build([archive], tmp_path / "graph", GraphOptions(target="de"))
 
 
 def test_importing_what_builds_graphs_costs_nothing() -> None:
