@@ -3,7 +3,7 @@
 Without arguments it takes README.md and docs/*.md. `--check` writes nothing and fails if a table
 differs from its file, or if the code that a file names has changed since it was measured. Then
 measure it again, or say that its figures are as of their date. The marks are described in
-`crawler/report/document_tables.py`.
+`benchmarks/document_tables.py`.
 
     python -m benchmarks.docs_tables
     python -m benchmarks.docs_tables --check docs/url-study.md
@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.document_tables import filled, sources, tables_of
 from crawler.errors import SettingError
-from crawler.report.document_tables import filled, sources, tables_of
 from crawler.report.files import json_text, write_whole
 from crawler.report.provenance import ROOT, code_digest
 
