@@ -346,8 +346,11 @@ def main() -> int:
         lines.append([place, variant, *(f"{value:.1f}" for value in found)])
         print(*lines[-1], sep=" | ", flush=True)
     head = ["table, algorithm, features", "variant", *FIVE, "mean"]
-    notes = [f"{given.urls:,} URLs of each language, {FOLDS} folds.",
-             f"Decisions in which NB and RE differ: {same}.", f"Words of a URL: {of_url}."]  # fmt: skip
+    notes = [
+        f"{given.urls:,} URLs of each language, {FOLDS} folds.",
+        f"Decisions in which NB and RE differ: {same}.",
+        f"Words of a URL: {of_url}.",
+    ]
     changed = Table("F1 with and without deviations", head, lines, notes=notes, text_columns=2)
     tables = {"deviations": changed, "table-ii": table_ii(), "table-iv": table_iv(rows)}
     for table in tables.values():
