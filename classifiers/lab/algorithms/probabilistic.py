@@ -73,8 +73,8 @@ class MaximumEntropy(BinaryClassifier):
     that make it agree are those of maximum likelihood (Nigam 1999). With two classes only the
     difference of their weights matters: that is logistic regression, whose likelihood has one
     maximum. Unlike Improved Iterative Scaling, Newton's method with conjugate gradients reaches it
-    in some dozen steps. Unlike the paper, which ends the scaling early, a Gaussian prior bounds the
-    weights of features that occur in one class only. Each class also has a constant feature.
+    in some dozen steps. Unlike the paper, which names no prior, a Gaussian one bounds the weights
+    of features that occur in one class only. Each class also has a constant feature.
 
     Parameters
     ----------

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -289,7 +289,7 @@ def test_the_list_of_languages_in_the_docs_is_that_of_the_models(
 def test_f1_of_a_few_urls_has_a_wide_interval() -> None:
     few = {"P": 99.99, "R": 100.0, "p(-|-)": 99.99, "F1": 100.0, "urls": 2}
     many = few | {"urls": 20_000}
-    records = [
+    records: list[dict[str, Any]] = [
         {"language": "xx", "name": "X", "scripts": [], "text": None, "url": None, "seeds": 0}
         | {"accuracy": {"text": None, "url": url}}
         for url in (few, many)

@@ -144,6 +144,21 @@ def test_maximum_entropy_meets_its_constraints() -> None:
     )
 
 
+@given(
+    hnp.arrays(np.int64, (12, 5), elements=st.integers(0, 4)),
+    st.sampled_from([0.001, 0.5, 1.0]),
+)
+def test_relative_entropy_and_naive_bayes_decide_alike_if_classes_are_equal(
+    counts: Any, smoothing: float
+) -> None:
+    is_yes = np.arange(12) % 2 == 0
+    bayes = NaiveBayes(smoothing).fit(counts, is_yes).decision_function(counts)
+    entropies = RelativeEntropy(smoothing).fit(counts, is_yes).decision_function(counts)
+    # The score of naive Bayes is that of relative entropy times the number of features.
+    assert np.allclose(bayes, entropies * counts.sum(axis=1), rtol=1e-12, atol=0)
+    assert ((bayes > 0) == (entropies > 0)).all()
+
+
 def test_relative_entropy_is_the_difference_of_two_divergences() -> None:
     rows = COUNTS[COUNTS.sum(axis=1) > 0]
     yes, no = (COUNTS[chosen].sum(axis=0) + 1.0 for chosen in (IS_YES, ~IS_YES))

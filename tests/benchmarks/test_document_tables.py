@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.docs_tables import mark_as_of, outdated
+from benchmarks.docs_tables import mark_as_of, outdated, take
+from benchmarks.document_tables import filled
 from classifiers.lab.study.result import Cell, MeasureTable, Row
 from crawler.errors import SettingError
-from crawler.report.document_tables import filled
 from crawler.report.provenance import ROOT, code_digest, provenance, sha256
 from crawler.report.study_tables import study_table
 from crawler.report.table import Table
@@ -174,6 +174,18 @@ def test_figures_of_changed_code_are_told_until_they_are_as_of_their_date(code: 
     mark_as_of(figures)
     assert outdated([document], code) == []
     assert "numpy 2.0. As of 2026-01-02: the code may" in filled(document.read_text(), code)
+
+
+def test_figures_are_renewed_from_what_a_command_wrote(folder: Path, tmp_path: Path) -> None:
+    old, other = PLAIN.as_json("harvest"), PLAIN.as_json("other")
+    new = old | {"rows": [["1", "96.0 %"]]}
+    (tmp_path / "told.json").write_text(json.dumps({"measured": MEASURED, "x": [other, new]}))
+    (tmp_path / "docs.json").write_text(json.dumps({"measured": {}, "tables": [old]}))
+    take(tmp_path / "told.json", tmp_path / "docs.json")
+    taken = json.loads((tmp_path / "docs.json").read_text())
+    assert taken == {"measured": MEASURED, "tables": [new]}
+    with pytest.raises(SettingError, match="has no table 'other'"):
+        take(folder / "figures.json", tmp_path / "told.json")
 
 
 def test_figures_that_name_no_code_or_code_that_is_gone_are_told(folder: Path) -> None:

@@ -56,7 +56,7 @@ def sources(text: str, folder: Path) -> set[Path]:
 def section(path: Path, name: str) -> str:
     """The title, the lines and the notes of a table, and how it was measured."""
     content = _read(path)
-    found = next((each for each in _tables(content) if each["name"] == name), None)
+    found = next((each for each in tables_of(content) if each["name"] == name), None)
     if found is None:
         raise SettingError(f"{path}: has no table {name!r}")
     table = table_of(found)
@@ -94,7 +94,7 @@ def _read(path: Path) -> Any:
         raise SettingError(f"{path}: cannot be read ({error})") from error
 
 
-def _tables(content: Any) -> Iterator[Mapping[str, Any]]:
+def tables_of(content: Any) -> Iterator[Mapping[str, Any]]:
     """Yield each object that has a name and rows, at any depth."""
     if isinstance(content, dict):
         if "name" in content and "rows" in content:
@@ -102,7 +102,7 @@ def _tables(content: Any) -> Iterator[Mapping[str, Any]]:
         content = list(content.values())
     if isinstance(content, list):
         for each in content:
-            yield from _tables(each)
+            yield from tables_of(each)
 
 
 def _origin(content: Any, path: Path) -> str:
