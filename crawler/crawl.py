@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from crawler.clock import CrawlClock
@@ -29,7 +30,7 @@ from crawler.politeness.robots import Robots
 from crawler.politeness.sitemap_files import FileStore, SitemapFiles
 from crawler.preparation import Preparation, prepare
 from crawler.revisits import Revisits, TextsOf
-from crawler.run import IDENTITY, OpenRun, lock_run, open_run
+from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
@@ -44,6 +45,7 @@ from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
 _DIFFERENCE_TOLD_S = 5.0
+_LOG_FITTED_EVERY = 500  # settled URLs
 _GOALS = ("relevant", "words", "coverage", "floor", "expected", "hours")
 
 _log = logging.getLogger(__name__)
@@ -248,7 +250,10 @@ def open_crawl(
         max_delay_s=settings.max_crawl_delay_s,
         keeps_sitemaps=settings.reads_sitemaps,
     )
-    listeners: list[OnSettled] = [lambda _lease, record, _links: goals.count(record)]
+    listeners: list[OnSettled] = [
+        lambda _lease, record, _links: goals.count(record),
+        _log_fitting(store.run.connection),
+    ]
     return Crawl(
         options=prepared.options,
         settings=settings,
@@ -308,6 +313,17 @@ def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:
         compares=prepared.settings.frontier is None,
     )
     return replace(prepared.rules, text_of=keeper.text_of)
+
+
+def _log_fitting(connection: sqlite3.Connection) -> OnSettled:
+    """Return a listener that fits the log of a database to its size from time to time."""
+    settled = count(1)
+
+    def fit(*_: object) -> None:
+        if next(settled) % _LOG_FITTED_EVERY == 0:
+            fit_log(connection)
+
+    return fit
 
 
 def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
