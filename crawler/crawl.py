@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from crawler.clock import CrawlClock
@@ -29,7 +30,7 @@ from crawler.politeness.robots import Robots
 from crawler.politeness.sitemap_files import FileStore, SitemapFiles
 from crawler.preparation import Preparation, prepare
 from crawler.revisits import Revisits, TextsOf
-from crawler.run import IDENTITY, OpenRun, lock_run, open_run
+from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
@@ -44,6 +45,12 @@ from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
 _DIFFERENCE_TOLD_S = 5.0
+_LOG_FITTED_EVERY = 500  # settled URLs
+_TENDED_EVERY_S = 15.0
+_LONGEST_REST_S = 24 * 3600.0
+_POLITENESS = ("max_crawl_delay_s", "per_address", "obeys_robots", "private_addresses")
+"""Settings that are the same for all workers of a shared crawl, beside the delay."""
+
 _GOALS = ("relevant", "words", "coverage", "floor", "expected", "hours")
 
 _log = logging.getLogger(__name__)
@@ -168,7 +175,21 @@ class Crawl:
         is_others_turn = self.worker is not None and counts.leased > 0
         if self.goals.reached(counts, self.clock()):
             return False
+        if self.worker is not None and counts.queued > 0 and not counts.leased:
+            self._check_progress(counts)
         return counts.queued > 0 or is_others_turn
+
+    def _check_progress(self, counts: Counts) -> None:
+        """Raise `StorageError` if no queued URL of a shared crawl will ever be leased."""
+        now = self.clock()
+        at = self.frontier.ready_at(now)
+        is_stuck = at is None or at > now + _LONGEST_REST_S
+        if is_stuck and self._count() == counts:  # no other worker changed it meanwhile
+            raise StorageError(
+                f"{counts.queued:,} URLs are queued in Redis, and none of them can be fetched: "
+                "another program changed the crawl; merge the folders of its workers and begin "
+                "another crawl (LANGFOCUS_CRAWL)"
+            )
 
     def tend(self) -> None:
         """Renew the leases of a worker and store its pages; an unshared crawl does nothing."""
@@ -248,7 +269,10 @@ def open_crawl(
         max_delay_s=settings.max_crawl_delay_s,
         keeps_sitemaps=settings.reads_sitemaps,
     )
-    listeners: list[OnSettled] = [lambda _lease, record, _links: goals.count(record)]
+    listeners: list[OnSettled] = [
+        lambda _lease, record, _links: goals.count(record),
+        _log_fitting(store.run.connection),
+    ]
     return Crawl(
         options=prepared.options,
         settings=settings,
@@ -308,6 +332,17 @@ def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:
         compares=prepared.settings.frontier is None,
     )
     return replace(prepared.rules, text_of=keeper.text_of)
+
+
+def _log_fitting(connection: sqlite3.Connection) -> OnSettled:
+    """Return a listener that fits the log of a database to its size from time to time."""
+    settled = count(1)
+
+    def fit(*_: object) -> None:
+        if next(settled) % _LOG_FITTED_EVERY == 0:
+            fit_log(connection)
+
+    return fit
 
 
 def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
@@ -479,7 +514,8 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
 def _membership(settings: CrawlSettings, meta: Mapping[str, object], folder: Path) -> Membership:
     return Membership(
         worker=worker_name(folder),
-        identity={key: meta.get(key, "") for key in IDENTITY},
+        identity={key: meta.get(key, "") for key in IDENTITY}
+        | {name: getattr(settings, name) for name in _POLITENESS},
         lease_s=settings.lease_s,
     )
 
@@ -516,4 +552,5 @@ def _worker(
             f"{run.folder}: holds pages of a crawl that the Redis server does not know; "
             "use a new folder"
         )
-    return Worker(frontier, occupancy, run.connection, every_s=settings.lease_s / 4)
+    every_s = min(settings.lease_s / 4, _TENDED_EVERY_S)
+    return Worker(frontier, occupancy, run.connection, every_s=every_s)

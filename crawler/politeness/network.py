@@ -66,6 +66,10 @@ class BusyAddressError(Exception):
         self.wait_s = wait_s
 
 
+class LocalFaultError(Exception):
+    """No file, port or memory of this machine was left for a connection."""
+
+
 class AddressCapError(Exception):
     """A URL was not fetched because of the slots of its server's address.
 

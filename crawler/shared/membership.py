@@ -70,6 +70,7 @@ def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, o
         "domain_cap": rules.domain_cap,
         "address_cap": rules.address_cap,
         "directory_cap": rules.directory_cap,
+        "delay_s": float(rules.delay_s),
     }
 
 
@@ -77,7 +78,6 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
     """Return the values that the scripts read; those not fixed for the crawl change now."""
     values = binding(rules, {}) | {
         "patience_s": rules.patience_s,
-        "delay_s": rules.delay_s,
         "budget_pages": rules.budget_pages,
         "budget_relevant": rules.budget_relevant,
         "lease_s": membership.lease_s,

@@ -43,7 +43,13 @@ from crawler.page_row import URL_COLUMNS, checked_values
 from crawler.shared.membership import Membership, binding, difference, in_force
 from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded, units_in
 from crawler.shared.script import script_of
-from crawler.shared.stored import Records, StoredCrawl, written_text
+from crawler.shared.stored import (
+    Records,
+    RefusedError,
+    StoredCrawl,
+    reads_crawl,
+    written_text,
+)
 from crawler.strategies.focus.goal import MOST_WORDS
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
@@ -94,9 +100,9 @@ class RedisFrontier(StoredCrawl):
     ) -> None:
         """Join the crawl with that name, or begin it; `client` comes from `stored.connect`.
 
-        The rules of selection and the caps are fixed for the crawl: another value, or another
-        `membership.identity`, raises `SettingError`. For `delay_s`, `patience_s`, `lease_s` and
-        the budgets, the values of the last worker to join hold for all workers. The links of pages
+        The rules of selection, the caps and `delay_s` are fixed for the crawl: another value, or
+        another `membership.identity`, raises `SettingError`. For `patience_s`, `lease_s` and the
+        budgets, the values of the last worker to join hold for all workers. The links of pages
         are not stored and doubtful URLs are leased (`rules.keeps_links` and
         `rules.is_expected_only` raise ValueError). While the server cannot be
         reached, the calling thread sleeps with `sleep`; after `wait_s` seconds `StorageError` is
@@ -128,7 +134,7 @@ class RedisFrontier(StoredCrawl):
     def _check_server(self) -> None:
         try:
             version = str(self.read(lambda pipe: pipe.info("server"))[0]["redis_version"])
-        except (self._refused, KeyError):  # the server does not return its version
+        except (RefusedError, KeyError):  # the server does not return its version
             return
         if tuple(int(part) for part in version.split(".")[:2]) < _OLDEST_SERVER:
             raise SettingError(f"Redis {version} is too old: a shared frontier needs 7.0 or later")
@@ -140,7 +146,7 @@ class RedisFrontier(StoredCrawl):
             lambda pipe: pipe.config_get("maxmemory-policy"),
         ]
         for ask in asks:
-            with suppress(self._refused):
+            with suppress(RefusedError):
                 for name, policy in self.read(ask)[0].items():
                     if name in _POLICY_NAMES:
                         return str(policy)
@@ -161,8 +167,9 @@ class RedisFrontier(StoredCrawl):
                 config=json.dumps(in_force(self._rules, self._member)),
                 **self._weights(),
             )
-        except self._refused as error:
-            raise SettingError(f"this Redis cannot hold a crawl: {error}") from error
+        except RefusedError as error:
+            told = error.__cause__
+            raise SettingError(f"this Redis cannot hold a crawl: {told}") from error
         is_joined, _, self._beginning = answer.partition("ok ")
         if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))
@@ -258,6 +265,7 @@ class RedisFrontier(StoredCrawl):
         held = self._held.get(lease.fingerprint)
         return held.address if held else ""
 
+    @reads_crawl
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
@@ -284,6 +292,7 @@ class RedisFrontier(StoredCrawl):
             bool(is_beyond_cap),
         )
 
+    @reads_crawl
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease of this worker ends.
 
@@ -336,6 +345,7 @@ class RedisFrontier(StoredCrawl):
         leases = [(held.host, str(key), held.token) for key, held in self._held.items()]
         self._call("renew", leases=leases)
 
+    @reads_crawl
     def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
         found: dict[str, list[str]] = {}
@@ -360,6 +370,7 @@ class RedisFrontier(StoredCrawl):
         """Contact a host at most once in `delay_s` seconds, if that is longer."""
         self._call("delay", host=host, delay_s=repr(float(delay_s)))
 
+    @reads_crawl
     def robots(self, origin: str) -> KeptRobots | None:
         """Return the stored robots.txt of an origin, of any age; None if it was not fetched."""
         kept: str | None = self.read(lambda pipe: pipe.hget(self.key("robots"), origin))[0]
@@ -375,6 +386,7 @@ class RedisFrontier(StoredCrawl):
         while self._call("keep_robots", origin=origin, kept=kept, most_bytes=most) == "again":
             pass
 
+    @reads_crawl
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers."""
         names = ("queued", "hosts", "pages", "labelled", "relevant")
@@ -410,7 +422,7 @@ class RedisFrontier(StoredCrawl):
         """Return False if the server reports that it has no append-only file."""
         try:
             kept = self.read(lambda pipe: pipe.config_get("appendonly"))[0]
-        except self._refused:
+        except RefusedError:
             return True
         return bool(kept.get("appendonly") != "no")
 

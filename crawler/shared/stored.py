@@ -9,10 +9,10 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
-from crawler.errors import SettingError, StorageError
+from crawler.errors import CrawlError, SettingError, StorageError
 from crawler.frontier.base import Record
 from crawler.page_row import URL_COLUMNS, checked_values, fault_of
 from crawler.page_text import NewText, unpacked
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from redis import Redis
 
 T = TypeVar("T")
+P = ParamSpec("P")
+S = TypeVar("S", bound="StoredCrawl")
 
 _LONGEST_PAUSE_S = 1.0
 _KEYS_A_CALL = 1000
@@ -97,6 +99,27 @@ class Records(NamedTuple):
     ids: list[str]
 
 
+class RefusedError(StorageError):
+    """Redis does not allow a call, or holds something else in the keys of the crawl."""
+
+
+def reads_crawl(
+    method: Callable[Concatenate[S, P], T],
+) -> Callable[Concatenate[S, P], T]:
+    """Return a method that raises `RefusedError` if it reads a value that no crawl writes."""
+
+    @wraps(method)
+    def checked(crawl: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return method(crawl, *args, **kwargs)
+        except CrawlError:
+            raise
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise crawl.refusal(error) from error
+
+    return checked
+
+
 class StoredCrawl:
     """Reads a crawl; `crawler.shared.redis.RedisFrontier` adds to it."""
 
@@ -131,6 +154,7 @@ class StoredCrawl:
         """Return True if Redis has a crawl with that name."""
         return bool(self.read(lambda pipe: pipe.exists(self.key("rules")))[0])
 
+    @reads_crawl
     def workers(self) -> list[str]:
         """Return the names of all workers that ever joined; each may have left records."""
         return sorted(self.read(lambda pipe: pipe.smembers(self.key("workers")))[0])
@@ -183,10 +207,12 @@ class StoredCrawl:
             key = self.key(f"records:{worker}")
             self.read(lambda pipe: pipe.xdel(key, *ids))
 
+    @reads_crawl
     def worker_counts(self, worker: str) -> dict[str, int]:
         """Return the counters of a worker, by their names in a run's `counts`."""
         return _numbers(self.read(lambda pipe: pipe.hgetall(self.key(f"counts:{worker}")))[0])
 
+    @reads_crawl
     def totals(self) -> dict[str, int]:
         """Return every counter of the crawl by its name, summed over the workers.
 
@@ -205,11 +231,13 @@ class StoredCrawl:
                 totals[name] = totals.get(name, 0) + number
         return totals
 
+    @reads_crawl
     def time(self) -> float:
         """Return the time of the server, unix seconds."""
         seconds, microseconds = self.read(lambda pipe: pipe.time())[0]
         return float(seconds) + float(microseconds) / 1e6
 
+    @reads_crawl
     def crawl_time(self) -> float:
         """Return the time of the crawl: that of the server, or of the latest call if it is later.
 
@@ -247,6 +275,8 @@ class StoredCrawl:
     def _insist(self, do: Callable[[], T]) -> T:
         try:
             return self._until_done(do)
+        except RefusedError:
+            raise
         except StorageError:
             # After one failed wait, the next call does not wait.
             self._wait_s = 0.0
@@ -272,7 +302,7 @@ class StoredCrawl:
                 if str(error).startswith(_REFUSALS):
                     raise StorageError(f"Redis cannot store more: {error}") from error
                 if not str(error).startswith(_LATER):
-                    raise
+                    raise self.refusal(error) from error
                 self._check_patience(waited_s, error)
             self._sleep(pause_s)
             waited_s += pause_s
@@ -284,6 +314,14 @@ class StoredCrawl:
         return (
             f"{told} this crawl, {self._prefix[1:-2]}, in Redis; merge the folders of its workers "
             "and begin another crawl (LANGFOCUS_CRAWL)"
+        )
+
+    def refusal(self, error: Exception) -> RefusedError:
+        """Return the error for a call that Redis refused, or for a value that no crawl writes."""
+        return RefusedError(
+            f"Redis refuses a call of the crawl {self._prefix[1:-2]}, or another program wrote to "
+            f"its keys ({one_line(str(error))[:200]}); merge the folders of its workers and begin "
+            "another crawl (LANGFOCUS_CRAWL)"
         )
 
     def _check_patience(self, waited_s: float, error: Exception) -> None:

@@ -1,5 +1,7 @@
 """The reason why a download failed, in one word."""
 
+import errno
+import os
 from collections.abc import Iterator
 
 from OpenSSL import SSL
@@ -35,6 +37,27 @@ _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     # Twisted's parser raises these for invalid lengths and transfer encodings.
     ((ParseError, ValueError, KeyError), PROTOCOL, True),
 )
+
+
+_LOCAL = frozenset(
+    {
+        *(errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM),
+        *(errno.EADDRNOTAVAIL, errno.EADDRINUSE, errno.ENETDOWN),
+    }
+)
+"""Numbers of the errors of a machine that has too few of something, or no network."""
+
+
+def local_fault(error: BaseException) -> str:
+    """Return what this machine lacked for a connection, "" if the fault was the server's."""
+    for value in _causes(error):
+        # Twisted keeps the number of an OSError in an error of its own.
+        number = getattr(value, "osError", None) or getattr(value, "errno", None)
+        if number in _LOCAL:
+            return os.strerror(number)
+        if isinstance(value, MemoryError):
+            return os.strerror(errno.ENOMEM)
+    return ""
 
 
 def explain(failure: Failure) -> tuple[str, bool]:

@@ -17,7 +17,7 @@ from crawler.errors import StorageError
 from crawler.frontier.base import ADDRESS_FULL, PAGE, Lease, LeaseError
 from crawler.options import CrawlOptions
 from crawler.outputs.page_item import PageItem, settled_item
-from crawler.politeness.network import AddressCapError, BusyAddressError
+from crawler.politeness.network import AddressCapError, BusyAddressError, LocalFaultError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.sitemap import may_be_sitemap
 from crawler.spiders.failures import explain
@@ -32,6 +32,7 @@ from crawler.spiders.responses import (
     statements_of,
 )
 from crawler.spiders.scrapy_settings import adapt, crawl_settings
+from crawler.spiders.throttle import PAUSE_S, Throttle
 from crawler.spiders.unpacking import UNLIMITED
 from crawler.visit import is_text
 
@@ -49,14 +50,22 @@ def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
     """Return a callback of the spider that handles ended leases and failures to write.
 
     A lease of a shared crawl ends if its process is blocked for too long; the worker that has the
-    URL then settles it. If the run can no longer be written, the crawl ends.
+    URL then settles it. If the run can no longer be written, the crawl ends. After any other
+    exception the URL is settled with the outcome `error`, since a crawl does not end before its
+    leases do.
     """
 
     @wraps(callback)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R | None:
         spider = cast(LangfocusSpider, args[0])
         try:
-            return callback(*args, **kwargs)
+            try:
+                return callback(*args, **kwargs)
+            except (LeaseError, StorageError):
+                raise
+            except Exception:
+                spider.give_up(_lease_of(args[1]))
+                return None
         except LeaseError:
             spider.crawler.stats.inc_value("langfocus/lease_ended")
             return None
@@ -65,6 +74,13 @@ def settles(callback: Callable[P, R]) -> Callable[P, R | None]:
             raise CloseSpider("storage") from error
 
     return guarded
+
+
+def _lease_of(ended: object) -> Lease:
+    """Return the lease of a response or of a failed download."""
+    request = ended if isinstance(ended, Response) else ended.request  # type: ignore[attr-defined]  # set by Scrapy
+    lease: Lease = request.meta[LEASE]
+    return lease
 
 
 class LangfocusSpider(Spider):
@@ -77,6 +93,10 @@ class LangfocusSpider(Spider):
     name = "langfocus"
     crawl: Crawl
     _wants_items = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._throttle = Throttle()
 
     @classmethod
     def from_crawler(
@@ -140,14 +160,8 @@ class LangfocusSpider(Spider):
         lease: Lease = response.meta[LEASE]
         if self._is_over(lease):
             return []
-        try:
-            record = self.crawl.visitor.answered(lease, download_of(response, self.crawl.clock()))
-        except (LeaseError, StorageError):
-            raise
-        except Exception:
-            self.logger.exception("%s could not be settled", lease.url)
-            self.crawl.visitor.failed(lease, "error", is_final=True)
-            return []
+        record = self.crawl.visitor.answered(lease, download_of(response, self.crawl.clock()))
+        self._throttle.recover(self.crawler.engine.downloader, self.crawl.clock())
         if not self._wants_items or record is None:
             return []
         if record.outcome != PAGE and record.text is None:
@@ -162,6 +176,18 @@ class LangfocusSpider(Spider):
             return
         reason, is_final = explain(failure)
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
+
+    def give_up(self, lease: Lease) -> None:
+        """Settle a URL while an unexpected exception is handled; the log has its traceback."""
+        self.logger.exception("%s could not be settled", lease.url)
+        try:
+            self.crawl.visitor.failed(lease, "error", is_final=True)
+        except LeaseError:
+            return  # it was settled before the exception
+        except StorageError:
+            raise
+        except Exception as error:
+            raise StorageError(f"{lease.url} can be neither settled nor given back") from error
 
     def _is_over(self, lease: Lease) -> bool:
         """Return True if a goal was reached during the download; the URL is then queued again."""
@@ -212,6 +238,10 @@ class LangfocusSpider(Spider):
         now = self.crawl.clock()
         if isinstance(failure.value, BusyAddressError):
             self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
+            return True
+        if isinstance(failure.value, LocalFaultError):
+            self.crawl.frontier.release(lease, now=now, not_before=now + PAUSE_S)
+            self._throttle.slow_down(self.crawler.engine.downloader, str(failure.value), now)
             return True
         if isinstance(failure.value, AddressCapError):
             if failure.value.is_full:

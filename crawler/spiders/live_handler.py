@@ -27,7 +27,8 @@ from twisted.web._newclient import STATUS, HTTP11ClientProtocol, ParseError
 from twisted.web._newclient import Request as TxRequest
 from twisted.web.iweb import IResponse
 
-from crawler.spiders.failures import HeadTooLarge
+from crawler.politeness.network import LocalFaultError
+from crawler.spiders.failures import HeadTooLarge, local_fault
 from crawler.spiders.request_meta import HEADS
 from crawler.visit import is_status
 
@@ -47,7 +48,10 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
         self._pool._factory = _BoundedFactory
 
     async def download_request(self, request: Request) -> Response:
-        """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`."""
+        """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`.
+
+        Raises `LocalFaultError` if this machine could not make the connection.
+        """
         agent = _KeepingAgent(
             contextFactory=self._contextFactory,
             bindAddress=self._bind_address,
@@ -58,8 +62,16 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
             crawler=self._crawler,
             tls_verbose_logging=self._tls_verbose_logging,
         )
-        with wrap_twisted_exceptions():
-            response = await maybe_deferred_to_future(agent.download_request(request))
+        try:
+            with wrap_twisted_exceptions():
+                response = await maybe_deferred_to_future(agent.download_request(request))
+        except Exception as error:
+            lacking = local_fault(error)
+            if not lacking:
+                raise
+            # Connections that wait for another request to their host take files and ports.
+            self._pool.closeCachedConnections()  # type: ignore[no-untyped-call]
+            raise LocalFaultError(lacking) from error
         request.meta[HEADS] = agent.heads
         return response
 

@@ -36,6 +36,9 @@ class RequestMaker(Protocol):
     def robots_request(self, url: str, meta: dict[str, Any]) -> Request:
         """Return the request for the robots.txt that a leased page waits for."""
 
+    def give_up(self, lease: Lease) -> None:
+        """Settle a URL while an unexpected exception is handled."""
+
 
 class FrontierScheduler(BaseScheduler):
     """Returns requests for leased URLs and for the robots.txt files that they need."""
@@ -117,7 +120,13 @@ class FrontierScheduler(BaseScheduler):
             lease = self._crawl.next()
             if lease is None:
                 break
-            request = self._request(lease)
+            try:
+                request = self._request(lease)
+            except StorageError:
+                raise
+            except Exception:
+                self._spider.give_up(lease)
+                continue
             if request is not None:
                 return request
         self._set_wake_up()

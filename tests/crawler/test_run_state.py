@@ -17,7 +17,7 @@ from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.report.files import write_whole
-from crawler.run import SCHEMA_VERSION, lock_run, maintaining, open_run
+from crawler.run import SCHEMA_VERSION, fit_log, lock_run, maintaining, open_run
 from crawler.run_reader import reading
 from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
 
@@ -277,6 +277,21 @@ def test_a_new_run_has_small_leaves_and_a_log(tmp_path: Path) -> None:
     assert run.connection.execute("PRAGMA page_size").fetchone() == (2048,)
     assert run.connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     run.connection.close()
+
+
+def test_the_log_of_a_small_run_stays_small(tmp_path: Path) -> None:
+    connection = open_run(tmp_path, META, 0.0).connection
+    for number in range(300):
+        row = f"http://host{number % 10}.de", 0.0, 20_000, "x" * 20_000
+        connection.execute("INSERT OR REPLACE INTO robots VALUES (?, ?, ?, ?)", row)
+    assert (tmp_path / "run.db-wal").stat().st_size < 3_000_000
+    connection.executescript(
+        "CREATE TABLE large(x); WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n"
+        " WHERE x < 2000) INSERT INTO large SELECT zeroblob(2000) FROM n"
+    )
+    fit_log(connection)
+    assert 2000 < connection.execute("PRAGMA wal_autocheckpoint").fetchone()[0] < 4000
+    connection.close()
 
 
 def test_a_run_that_was_killed_while_it_was_made_begins_anew(tmp_path: Path) -> None:

@@ -490,6 +490,7 @@ def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServ
     "change",
     [
         {"host_cap": 11},
+        {"delay_s": 0.5},
         {"directory_cap": 1},
         {"draw": Draw.UNIFORM},
         {"lifts": True},
@@ -501,9 +502,9 @@ def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServ
 )
 def test_a_worker_with_other_rules_is_refused(join: Joiner, change: dict[str, Any]) -> None:
     join(delay_s=1.0)
-    join(delay_s=2.0, budget_pages=3)
+    join(delay_s=1.0, budget_pages=3)
     with pytest.raises(SettingError, match="was begun with"):
-        join(**change)
+        join(**{"delay_s": 1.0, **change})
 
 
 def test_doubt_lasts_while_any_worker_may_bring_something_better(join: Joiner) -> None:

@@ -9,9 +9,12 @@ from uuid import uuid4
 
 import pytest
 
+from crawler.configuration import CrawlSettings
+from crawler.crawl import open_crawl
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Lease, Link, Located
 from crawler.frontier.rules import FrontierRules
+from crawler.options import CrawlOptions
 from crawler.page_text import NewText, PageText
 from crawler.run import open_run
 from crawler.shared.addresses import SharedOccupancy
@@ -271,3 +274,50 @@ def test_a_server_that_evicts_keys_is_refused_and_ends_a_worker_that_runs(
     worker.tend(0.0)
     frontier.close()
     run.connection.close()
+
+
+@pytest.mark.parametrize("kind", ["config", "seal", "counts:", "robots", "leases", "counts"])
+@pytest.mark.parametrize("is_of_type", [True, False])
+def test_what_another_program_writes_ends_a_worker_in_one_line(
+    halfway: Halfway, kind: str, is_of_type: bool
+) -> None:
+    key = next(key for key in halfway.all_keys() if kind_of(key) == kind)
+    if not is_of_type:
+        halfway.client.delete(key)
+        (halfway.client.set if kind != "config" else halfway.client.rpush)(key, "\x1b")
+    elif kind in ("config", "seal"):
+        halfway.client.set(key, "\x1b")
+    elif kind == "leases":
+        pytest.skip("any member and score is one of a lease")
+    else:
+        for name in halfway.client.hkeys(key):
+            halfway.client.hset(key, name, "\x1b")
+    with pytest.raises(StorageError) as caught:
+        use_everything(halfway)
+    assert "begin another crawl" in str(caught.value)
+    assert str(caught.value).isprintable()
+
+
+def use_everything(crawl: Halfway) -> None:
+    for _ in range(3):
+        crawl.workers[0].counts()
+        crawl.workers[0].totals()
+        crawl.workers[0].robots("http://h1.de")
+        crawl.step()
+        crawl.now += 1
+
+
+def test_a_crawl_whose_urls_never_become_ready_ends(
+    own_server: RedisServer, tmp_path: Path
+) -> None:
+    options = CrawlOptions.read({"lang": "de", "seeds": "http://a.de/", "strategy": "bfs"})
+    settings = CrawlSettings(run_folder=tmp_path, frontier=own_server.url, crawl_name="c")
+    crawl = open_crawl(options, settings)
+    crawl.start()
+    assert crawl.has_more()
+    client = connect(own_server.url)
+    client.delete(*(key for key in client.scan_iter("*") if kind_of(key) in ("ready", "tiers")))
+    with pytest.raises(StorageError, match="1 URLs are queued in Redis, and none of them can be"):
+        crawl.has_more()
+    crawl.close("storage")
+    client.close()

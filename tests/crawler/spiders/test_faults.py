@@ -1,0 +1,162 @@
+"""What goes wrong in this process costs at most one URL, and nothing on other hosts."""
+
+import errno
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from scrapy import Request
+from scrapy.exceptions import CloseSpider
+from scrapy.http import HtmlResponse
+from scrapy.utils._download_handlers import wrap_twisted_exceptions
+from twisted.internet.error import getConnectError
+from twisted.python.failure import Failure
+
+from crawler.clock import CrawlClock
+from crawler.configuration import CrawlSettings
+from crawler.crawl import Crawl, open_crawl
+from crawler.frontier.base import Lease, LeaseError
+from crawler.options import CrawlOptions
+from crawler.politeness.network import BusyAddressError, LocalFaultError
+from crawler.spiders.failures import local_fault
+from crawler.spiders.langfocus import LangfocusSpider
+from crawler.spiders.request_meta import LEASE, LEASED_AT
+from crawler.spiders.scheduler import FrontierScheduler
+from crawler.spiders.throttle import Throttle
+
+CALLBACKS = ("parse", "on_failure", "parse_robots", "on_robots_failure")
+
+
+@pytest.fixture
+def crawl(tmp_path: Path) -> Iterator[Crawl]:
+    options = CrawlOptions.read({"lang": "de", "seeds": "http://a.de/", "strategy": "bfs"})
+    settings = CrawlSettings(run_folder=tmp_path, delay_s=0.0, patience_s=0.0)
+    opened = open_crawl(options, settings, CrawlClock(lambda: 1e9, elapsed=lambda: 0.0))
+    opened.start()
+    yield opened
+    opened.close("finished")
+
+
+@pytest.fixture
+def spider(crawl: Crawl) -> LangfocusSpider:
+    made = LangfocusSpider()
+    made.crawl = crawl
+    downloader = SimpleNamespace(total_concurrency=64, active=set(range(8)))
+    engine: Any = SimpleNamespace(downloader=downloader)
+    made.crawler = cast(Any, SimpleNamespace(engine=engine))
+    return made
+
+
+def leased(crawl: Crawl) -> Lease:
+    lease = crawl.next()
+    assert lease is not None
+    return lease
+
+
+def ended(name: str, lease: Lease, error: Exception | None = None) -> Any:
+    """What Scrapy passes to a callback of the spider."""
+    request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0})
+    if name.startswith("parse"):
+        return HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
+    failure = Failure(error or OSError("x"))  # type: ignore[no-untyped-call]
+    failure.request = request  # type: ignore[attr-defined]  # as Scrapy does
+    return failure
+
+
+def outcomes(crawl: Crawl) -> list[tuple[str]]:
+    return crawl.run.connection.execute("SELECT outcome FROM pages").fetchall()
+
+
+def broken(*_: object, **__: object) -> None:
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("name", CALLBACKS)
+def test_an_unexpected_fault_settles_its_url_and_the_crawl_ends(
+    name: str, crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.spiders.langfocus.statements_of", broken)
+    monkeypatch.setattr("crawler.spiders.langfocus.download_of", broken)
+    monkeypatch.setattr("crawler.spiders.langfocus.explain", broken)
+    getattr(spider, name)(ended(name, leased(crawl)))
+    assert outcomes(crawl) == [("error",)]
+    assert not crawl.has_more()
+
+
+def test_an_unexpected_fault_before_a_request_settles_its_url_too(
+    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl.robots, "verdict", broken)
+    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
+    wake_up: Any = SimpleNamespace(at=lambda _: None)
+    assert FrontierScheduler(crawl, spider, wake_up, obey=True).next_request() is None
+    assert outcomes(crawl) == [("error",)]
+
+
+def test_a_fault_after_a_url_was_settled_changes_nothing(
+    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spider._wants_items = True
+    monkeypatch.setattr("crawler.spiders.langfocus.settled_item", broken)
+    spider.parse(ended("parse", leased(crawl)))
+    assert outcomes(crawl) == [("page",)]
+
+
+def test_a_url_that_cannot_be_settled_at_all_ends_the_crawl(
+    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl.visitor, "failed", broken)
+    with pytest.raises(CloseSpider):
+        spider.on_failure(ended("on_failure", leased(crawl)))
+    assert "http://a.de/ can be neither settled nor given back" in crawl.fault
+    assert not outcomes(crawl)
+
+
+@pytest.mark.parametrize("name", ["on_failure", "on_robots_failure"])
+def test_a_fault_of_this_machine_gives_the_url_back_and_slows_the_crawl_down(
+    name: str, crawl: Crawl, spider: LangfocusSpider, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(3):
+        now = crawl.clock()
+        lease = crawl.frontier.next(now + 1000)
+        assert lease is not None
+        getattr(spider, name)(ended(name, lease, LocalFaultError("Too many open files")))
+    assert outcomes(crawl) == []
+    assert crawl.counts().queued == 1
+    assert spider.crawler.engine.downloader.total_concurrency == 4
+    assert [record.getMessage()[:20] for record in caplog.records] == ["Too many open files:"]
+
+
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        (errno.EMFILE, "Too many open files"),
+        (errno.ENFILE, "Too many open files in system"),
+        (errno.ENOBUFS, "No buffer space available"),
+        (errno.EADDRNOTAVAIL, "Cannot assign requested address"),
+        (errno.ECONNREFUSED, ""),
+        (errno.EHOSTUNREACH, ""),
+    ],
+)
+def test_a_fault_of_this_machine_is_told_from_one_of_a_server(number: int, told: str) -> None:
+    with pytest.raises(Exception) as caught, wrap_twisted_exceptions():  # noqa: PT011  any
+        raise getConnectError((number, "x"))  # type: ignore[no-untyped-call]
+    assert local_fault(caught.value) == told
+    assert local_fault(OSError(number, "x")) == told
+    assert local_fault(BusyAddressError("x", 1.0)) == local_fault(LeaseError("x")) == ""
+
+
+def test_the_crawl_becomes_faster_again_when_there_are_no_more_faults() -> None:
+    downloader: Any = SimpleNamespace(total_concurrency=6, active=set(range(6)))
+    throttle = Throttle()
+    throttle.recover(downloader, 0.0)
+    for now in (0.0, 1.0, 2.5):
+        throttle.slow_down(downloader, "x", now)
+    assert downloader.total_concurrency == 1
+    throttle.recover(downloader, 10.0)
+    assert downloader.total_concurrency == 1
+    for _ in range(9):
+        throttle.recover(downloader, 60.0)
+    assert downloader.total_concurrency == 6
