@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from classifiers.pages.charset.encodings import decode
-from crawler.outputs.extraction import EXTRACTORS, make_extractor, paragraphs_of
+from crawler.corpus.extraction import EXTRACTORS, main_text_of, make_extractor
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "pages"
 _BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -118,7 +118,7 @@ def extractors() -> dict[str, Callable[[bytes], str]]:
     found: dict[str, Callable[[bytes], str]] = {"all text": all_text}
     for name in EXTRACTORS:
         extract = make_extractor(name)
-        found[name] = lambda html, by=extract: "\n".join(paragraphs_of(html, None, by))  # type: ignore[misc]
+        found[name] = lambda html, by=extract: "\n".join(main_text_of(html, None, by).paragraphs)  # type: ignore[misc]
     return found
 
 
