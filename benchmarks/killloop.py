@@ -9,10 +9,10 @@ moment of its first two seconds. Then it starts the crawl again. After the last 
 end. With `--frontier redis` three processes share a frontier in a redis-server with an append-only
 file, and any of the four is killed. A walk of the web and the server's own log judge the result.
 Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
-many URLs as the cap. No host was contacted sooner than the delay after its last answer. With
-`--settings LANGFOCUS_WARC=True` the WARC files hold each answer of the run once and nothing else
-(`benchmarks.killwarc`). Every page in the language has its text, in the run and in an export
-(`benchmarks.killtexts`). Nothing that was answered is fetched again, except after a kill.
+many URLs as the cap. No host was contacted sooner than the delay after its last answer. The WARC
+files hold each answer of the run once and nothing else (`benchmarks.killwarc`). An export has the
+text of every page in the language (`benchmarks.killtexts`). Nothing that was answered is fetched
+again, except after a kill.
 
 With `--sitemaps` the web has pages that only sitemaps and feeds name. `--arguments` are further
 arguments of the crawl. If a goal is among them (pages, relevant, words, floor), the crawl must end
@@ -322,11 +322,6 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def is_true(setting: object) -> bool:
-    """Return True for a setting that is switched on."""
-    return str(setting).lower() in ("1", "true", "yes")
-
-
 def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run the crawl through all kills and judge it."""
     web = KillWeb(arguments.pages, has_sitemaps=arguments.sitemaps)
@@ -362,8 +357,7 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     wrong += judge_records(web, run, slots, given_goals(arguments.arguments), learns=learns)
     wrong += judge_log(web, server.log, kills, arguments.delay, learns=learns)
     wrong += misexported(run, folder / "pages.jsonl")
-    if is_true(settings.get("LANGFOCUS_WARC", "")):
-        wrong += misarchived(folders)
+    wrong += misarchived(folders)
     return {
         "date": time.strftime("%Y-%m-%d"),
         "frontier": arguments.frontier,
@@ -423,7 +417,6 @@ def found(web: KillWeb, run: Path) -> dict[str, Any]:
     return {
         "records": outcomes.total(),
         "sitemaps": outcomes["sitemap"],
-        "texts": rows(run, "SELECT COUNT(*) FROM texts")[0][0],
         "finish_reason": summary(run)["finish_reason"],
         "reachable": len(settled) + sum(map(len, crowds.values())),
         "expected": len(settled)

@@ -22,6 +22,7 @@ _BY_URL = (
     "SELECT file, start, url, digest, is_revisit FROM archived"
     " WHERE url = ? AND date = ? AND is_revisit = 0 ORDER BY id LIMIT 1"
 )
+_NEWEST = "SELECT id FROM archived WHERE url = ? ORDER BY id DESC LIMIT 1"
 _OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ?"
 
 
@@ -59,6 +60,11 @@ class RunArchive:
     ) -> None:
         """Close the earlier runs."""
         self._open.close()
+
+    def newest(self, url: str) -> Answer | None:
+        """Return the answer that was kept last for a URL; None if it was not kept."""
+        found = self._connection.execute(_NEWEST, (url,)).fetchone()
+        return None if found is None else self.answer(found[0])
 
     def answer(self, number: int) -> Answer | None:
         """Return the answer of the exchange with this number, None if its body was never kept.

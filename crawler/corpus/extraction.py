@@ -4,12 +4,16 @@
 """
 
 from collections.abc import Callable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.hazards import defused
 from classifiers.pages.html.tree import read
 from classifiers.pages.parse import MAX_BYTES
+from classifiers.pages.text.words import number_of_words
+from crawler.corpus.item import OtherParagraph
+from crawler.corpus.paragraph_languages import differing_languages
+from crawler.web.contract import Answer
 
 MAX_CHARACTERS: Final = 500_000
 """Characters of a page's main text that are kept."""
@@ -43,6 +47,22 @@ def main_text_of(body: bytes, content_type: str | None, extract: Extract) -> Mai
     html, is_hazardous = defused(html)
     found = "" if is_hazardous else extract(html.decode("utf-8", "replace"))
     return MainText(title, _lines(found))
+
+
+def text_of(answer: Answer, language: str | None, extract: Extract) -> dict[str, Any]:
+    """Return the fields of a `PageItem` that come from the text of an answer alone."""
+    title, paragraphs = main_text_of(answer.body, answer.header("Content-Type"), extract)
+    languages = differing_languages(paragraphs, language)
+    parts = list(zip(paragraphs, languages, strict=True))
+    own = [text for text, other in parts if other is None]
+    return {
+        "title": title,
+        "text": "\n".join(own),
+        "words": sum(map(number_of_words, own)),
+        "other_paragraphs": [
+            OtherParagraph(language=other, text=text) for text, other in parts if other
+        ],
+    }
 
 
 def _lines(text: str) -> list[str]:

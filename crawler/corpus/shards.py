@@ -21,12 +21,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from classifiers.pages.text.words import number_of_words, units
 from crawler.corpus.copies import VALUES, Signatures, signature_of
 from crawler.corpus.extraction import Extract, main_text_of, make_extractor
 from crawler.corpus.lines import PageLines, key_of_host, keys_of_lines
 from crawler.corpus.paragraph_languages import differing_languages
 from crawler.corpus.sources import Found, Part
-from crawler.outputs.words import number_of_words, units
 from crawler.whole_file import replacing
 
 SLOW_S: Final = 20.0

@@ -5,7 +5,7 @@ A source is divided into parts. A part reads its pages in another process, one a
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
@@ -13,12 +13,11 @@ from typing import Any, Final, NamedTuple, Protocol
 from classifiers.pages.methods import DEFAULT_METHOD, method_with
 from classifiers.pages.text.fasttextengine import named_file
 from crawler.corpus.archived_pages import RunArchive
-from crawler.corpus.item import PageItem
+from crawler.corpus.item import ROW_FIELDS
 from crawler.errors import ArchiveError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
 from crawler.identification import identified
-from crawler.page_row import PAGE_COLUMNS
 from crawler.politeness import directives
 from crawler.politeness.directives import NOARCHIVE
 from crawler.run_reader import reading
@@ -41,7 +40,6 @@ OTHER_LANGUAGE = "in another language"
 NO_LANGUAGE = "without a language"
 DAMAGED = "damaged"
 
-_COLUMNS = tuple(f.name for f in fields(PageItem) if f.name in PAGE_COLUMNS)
 _PAGES = "FROM pages AS p WHERE p.outcome IN (:page, :unchanged) AND p.status BETWEEN 200 AND 304"
 _IS_KEPT = "(SELECT 1 FROM archived AS a WHERE a.fingerprint = p.fingerprint)"
 _OF_PARTS = (
@@ -51,7 +49,7 @@ _OF_PARTS = (
     " AND :lang IN (p.language, 'all') GROUP BY a.id / :rows ORDER BY 1"
 )
 _OF_PART = (
-    f"SELECT {', '.join(f'p.{name}' for name in _COLUMNS)}, a.id, l.urls"  # noqa: S608
+    f"SELECT {', '.join(f'p.{name}' for name in ROW_FIELDS)}, a.id, l.urls"  # noqa: S608
     " FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"
     " LEFT JOIN links AS l ON l.page = p.id WHERE a.id BETWEEN :first AND :last"
     " AND p.outcome IN (:page, :unchanged) AND p.language IS NOT NULL"
@@ -167,7 +165,7 @@ class RunPart:
             for number, (*columns, place, links) in enumerate(rows):
                 if not begin(number):
                     continue
-                values = dict(zip(_COLUMNS, columns, strict=True))
+                values = dict(zip(ROW_FIELDS, columns, strict=True))
                 values["is_relevant"] = values["language"] == wanted
                 values["links"] = None if links is None else outlinks.read(links)
                 try:

@@ -20,7 +20,10 @@ from crawler.corpus.parquet import schema
 from crawler.corpus.shards import Shard
 from crawler.corpus.sources import source_of
 from crawler.errors import CrawlError, RunFolderError, SettingError
+from crawler.outputs.takedown import take_down
 from crawler.outputs.wacz import write_wacz
+from crawler.run import maintaining
+from langfocus import Run
 from tests.support.commandline import call
 from tests.support.crawls import rows
 from tests.support.keptpages import KeptPages, german, html
@@ -337,3 +340,20 @@ def _no_processes_left() -> Iterator[None]:
     from joblib.externals.loky import get_reusable_executor
 
     get_reusable_executor(max_workers=1).shutdown(wait=True)
+
+
+def test_a_run_yields_its_texts_as_items(run: Path, inline: None) -> None:
+    items = list(Run(run).texts(min_words=50, keeps_copies=True))
+    assert [item.url for item in items if item.duplicate_of is None] == URLS[:-1]
+    assert items[0].as_dict()["text"] == items[0].text == german(1)
+    assert tuple(items[0].as_dict()) == FIELDS
+
+
+def test_a_host_that_was_taken_down_is_in_no_text(tmp_path: Path, inline: None) -> None:
+    pages = KeptPages(tmp_path / "run")
+    pages.settle_all(PAGES[:2])
+    with maintaining(pages.folder) as connection:
+        take_down(connection, pages.folder, ["a.de"])
+    items, told = exported(pages.folder, tmp_path / "x.jsonl")
+    assert [item["url"] for item in items] == ["http://b.de/2"]
+    assert not +told.left_out
