@@ -87,7 +87,8 @@ class CorpusSummary:
 class Corpus:
     """The texts of the pages of some runs, WARC files or HTML files.
 
-    Iteration yields the items in the order of the files; `summary` is complete after it. The same
+    Iteration yields the items of a run by host and URL, those of files in the order of the files;
+    `summary` is complete after it. The same
     files give the same items with any number of processes. Of pages with nearly the same text the
     one that was fetched first is the original.
     """

@@ -3,12 +3,15 @@
 A source is divided into parts. A part reads its pages in another process, one after the other.
 """
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
+
+import numpy as np
 
 from classifiers.pages.methods import DEFAULT_METHOD, method_with
 from classifiers.pages.text.fasttextengine import named_file
@@ -42,18 +45,21 @@ DAMAGED = "damaged"
 
 _PAGES = "FROM pages AS p WHERE p.outcome IN (:page, :unchanged) AND p.status BETWEEN 200 AND 304"
 _IS_KEPT = "(SELECT 1 FROM archived AS a WHERE a.fingerprint = p.fingerprint)"
-_OF_PARTS = (
-    "SELECT MIN(a.id), MAX(a.id), COUNT(*), TOTAL(p.fetched_at), TOTAL(a.start)"
-    " FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"
+_KEPT = (
+    "FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"
     " WHERE p.outcome IN (:page, :unchanged) AND p.language IS NOT NULL"
-    " AND :lang IN (p.language, 'all') GROUP BY a.id / :rows ORDER BY 1"
+    " AND :lang IN (p.language, 'all')"
+)
+# The order of the crawl is another one after a kill; that of the URLs is not.
+_NUMBERS = f"SELECT a.id {_KEPT} ORDER BY p.host, p.url"
+_STAMP = (
+    "SELECT COUNT(*), TOTAL(p.fetched_at), TOTAL(a.start), TOTAL(p.fingerprint)"  # noqa: S608
+    f" {_KEPT} AND a.id IN (SELECT value FROM json_each(:numbers))"
 )
 _OF_PART = (
-    f"SELECT {', '.join(f'p.{name}' for name in ROW_FIELDS)}, a.id, l.urls"  # noqa: S608
+    f"SELECT a.id, l.urls, {', '.join(f'p.{name}' for name in ROW_FIELDS)}"  # noqa: S608
     " FROM archived AS a JOIN pages AS p ON p.fingerprint = a.fingerprint"
-    " LEFT JOIN links AS l ON l.page = p.id WHERE a.id BETWEEN :first AND :last"
-    " AND p.outcome IN (:page, :unchanged) AND p.language IS NOT NULL"
-    " AND :lang IN (p.language, 'all') ORDER BY a.id"
+    " LEFT JOIN links AS l ON l.page = p.id WHERE a.id = ?"
 )
 _OUTCOMES = {"page": PAGE, "unchanged": UNCHANGED}
 
@@ -117,10 +123,11 @@ def _of_run(folder: Path, lang: str | None) -> Source:
     with reading(folder) as connection:
         meta = dict(connection.execute("SELECT key, value FROM meta"))
         wanted = lang or meta.get("lang") or ALL_LANGUAGES
-        named = {**_OUTCOMES, "lang": wanted, "rows": _ROWS}
+        named = {**_OUTCOMES, "lang": wanted}
+        numbers = np.fromiter((row[0] for row in connection.execute(_NUMBERS, named)), np.int64)
         parts: list[Part] = [
-            RunPart(folder, wanted, first, last, size, f"{times!r} {places!r}")
-            for first, last, size, times, places in connection.execute(_OF_PARTS, named)
+            RunPart(folder, wanted, numbers[at : at + _ROWS].tobytes())
+            for at in range(0, len(numbers), _ROWS)
         ]
         left_out: Counter[str] = Counter()
         groups = "SELECT language, COUNT(*), COUNT(*) FILTER (WHERE directives LIKE :noarchive)"
@@ -142,42 +149,54 @@ def _of_run(folder: Path, lang: str | None) -> Source:
 
 @dataclass(frozen=True, slots=True)
 class RunPart:
-    """The pages of a run whose exchanges have numbers from `first` to `last`."""
+    """The pages of a run whose exchanges have these numbers, packed as 64 bits each."""
 
     folder: Path
     lang: str
-    first: int
-    last: int
-    size: int
-    stamp: str
+    packed: bytes
+
+    @property
+    def size(self) -> int:
+        """The number of pages."""
+        return len(self.packed) // 8
 
     def identity(self) -> str:
-        """Return the folder, the range and a digest of its rows."""
-        return f"run {self.folder.resolve()} {self.first} {self.last} {self.size} {self.stamp}"
+        """Return the folder, the numbers and a digest of their rows."""
+        numbers = self._numbers()
+        named = {**_OUTCOMES, "lang": self.lang, "numbers": json.dumps(numbers)}
+        with reading(self.folder) as connection:
+            stamp = connection.execute(_STAMP, named).fetchone()
+        return f"run {self.folder.resolve()} {self.lang} {_digest(f'{numbers} {stamp!r}')}"
 
     def pages(self, left_out: Counter[str], begin: Begin) -> Iterator[Found]:
-        """Yield the pages in the order of the WARC files."""
+        """Yield the pages in the order of their numbers."""
         with reading(self.folder) as connection, RunArchive(self.folder, connection) as archive:
             target = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
-            wanted = self.lang if target is None else target[0]
-            named = {**_OUTCOMES, "lang": self.lang, "first": self.first, "last": self.last}
-            rows = connection.execute(_OF_PART, named).fetchall()
-            for number, (*columns, place, links) in enumerate(rows):
-                if not begin(number):
+            for at, number in enumerate(self._numbers()):
+                if not begin(at):
                     continue
-                values = dict(zip(ROW_FIELDS, columns, strict=True))
-                values["is_relevant"] = values["language"] == wanted
-                values["links"] = None if links is None else outlinks.read(links)
+                row = connection.execute(_OF_PART, (number,)).fetchone()
                 try:
-                    answer = archive.answer(place)
+                    answer = None if row is None else archive.answer(number)
                 except ArchiveError:
                     left_out[DAMAGED] += 1
                     continue
                 if answer is None:
                     left_out[NOT_KEPT] += 1
-                    continue
-                host = host_of(values["url"])
-                yield Found(values, host, answer.body, answer.header("Content-Type"))
+                else:
+                    yield _found(row, answer, target)
+
+    def _numbers(self) -> list[int]:
+        return list(np.frombuffer(self.packed, np.int64).tolist())
+
+
+def _found(row: Sequence[Any], answer: Answer, target: Sequence[str] | None) -> Found:
+    """Return the page of a run; `target` is its language as a row."""
+    _, links, *columns = row
+    values = dict(zip(ROW_FIELDS, columns, strict=True))
+    values["is_relevant"] = target == (values["language"],)
+    values["links"] = None if links is None else outlinks.read(links)
+    return Found(values, host_of(values["url"]), answer.body, answer.header("Content-Type"))
 
 
 def _of_archive(path: Path, lang: str) -> Source:

@@ -37,7 +37,8 @@ class Sought:
     `servers` are hosts with a relevant page. `expected` are the relevant pages to be expected from
     the queue, as far as the host cap allows them; `coverage` is the share of the relevant pages so
     far in both together, from `coverage_low` to `coverage_high` with a chance of 95 %, if the
-    probabilities are right and independent. These four are None unless the goal is a coverage and the queue is known.
+    probabilities are right and independent. These four are None unless the goal is a coverage and
+    the queue is known.
     """
 
     goal: str
