@@ -14,7 +14,8 @@ files hold each answer of the run once and nothing else (`benchmarks.killwarc`).
 text of every page in the language (`benchmarks.killtexts`). Nothing that was answered is fetched
 again, except after a kill.
 
-With `--sitemaps` the web has pages that only sitemaps and feeds name. `--arguments` are further
+With `--whole` the web is then crawled without a kill, and both exports must have the same bytes,
+apart from crowded hosts. With `--sitemaps` the web has pages that only sitemaps and feeds name. `--arguments` are further
 arguments of the crawl. If a goal is among them (pages, relevant, words, floor), the crawl must end
 exactly when it is reached (`benchmarks.killgoals`), and what its pages lead to must be queued.
 Prints one JSON line; exit code 1 if anything is wrong.
@@ -37,7 +38,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.killgoals import LANGUAGE, given_goals, misended, missing_links
-from benchmarks.killtexts import misexported
+from benchmarks.killtexts import differing, misexported
 from benchmarks.killwarc import misarchived
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
 from crawler.frontier.base import FORWARDING, PAGE, REFUSED
@@ -348,6 +349,17 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(worker.kill)
         kills = kill_workers(server, workers, redis, arguments.kills, random)
         wrong = finish(workers)
+        log = list(server.log)
+        if arguments.whole:
+            whole = Worker(
+                command(
+                    *crawl, *arguments.arguments, **settings_of(arguments), JOBDIR=folder / "whole"
+                ),
+                server.proxy,
+                folder / "whole.log",
+            )
+            stack.callback(whole.kill)
+            wrong += finish([whole])
         run, slots = folders[0], None
         if redis is not None:
             run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
@@ -355,8 +367,10 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
     learns = arguments.strategy == LEARNS
     wrong += judge_records(web, run, slots, given_goals(arguments.arguments), learns=learns)
-    wrong += judge_log(web, server.log, kills, arguments.delay, learns=learns)
+    wrong += judge_log(web, log, kills, arguments.delay, learns=learns)
     wrong += misexported(run, folder / "pages.jsonl")
+    if arguments.whole:
+        wrong += differing(run, folder / "whole", folder / "pages.jsonl", web.is_crowded)
     wrong += misarchived(folders)
     return {
         "date": time.strftime("%Y-%m-%d"),
@@ -365,11 +379,11 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "kills": dict(kills.hit),
         "kills_at_start": kills.early,
         **found(web, run),
-        "hosts": len({access.host for access in server.log}),
-        "requests": len(server.log),
-        "fetched_again": fetched_again(server.log),
+        "hosts": len({access.host for access in log}),
+        "requests": len(log),
+        "fetched_again": fetched_again(log),
         "delay_s": arguments.delay,
-        "smallest_gap_s": round(smallest_gap(server.log), 4),
+        "smallest_gap_s": round(smallest_gap(log), 4),
         "start_up_s": round(sum(kills.start_up_s), 1),
         "seconds": round(time.monotonic() - began_at, 1),
         "wrong": sorted(wrong)[:20],
@@ -438,6 +452,7 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--connections", type=int, default=16, help="of each worker")
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--whole", action="store_true", help="also crawl without a kill")
     parser.add_argument("--sitemaps", action="store_true", help="also pages in sitemaps alone")
     parser.add_argument("--arguments", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")

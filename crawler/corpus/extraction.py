@@ -23,6 +23,9 @@ MAX_PARAGRAPHS: Final = 5_000
 _SLOW_CHARACTERS: Final = 300_000
 """Characters of a page that trafilatura reads; hostile ones take up to 1.4 s."""
 
+_SENTENCE: Final = 6
+"""Words of a line that may be a sentence."""
+
 Extract = Callable[[str], str]
 """Return the main text of an HTML page, a paragraph in each line."""
 
@@ -97,11 +100,12 @@ def _trafilatura() -> Extract:
     from trafilatura import bare_extraction
     from trafilatura.xml import xmltotxt
 
-    def extract(html: str) -> str:
+    def extract_by(html: str, *, is_strict: bool) -> str:
         # Where links are known, rows of links are left out; without them they are lines.
         found = bare_extraction(
             html[:_SLOW_CHARACTERS],
             fast=True,
+            favor_precision=is_strict,
             include_comments=False,
             include_tables=True,
             include_links=True,
@@ -111,6 +115,13 @@ def _trafilatura() -> Extract:
             return ""
         strip_tags(body, "ref")
         return str(xmltotxt(body, include_formatting=False))
+
+    def extract(html: str) -> str:
+        text = extract_by(html, is_strict=False)
+        if any(number_of_words(line) >= _SENTENCE for line in text.split("\n")):
+            return text
+        # A page with little text gets all of it, menus included, unless the mode is strict.
+        return extract_by(html, is_strict=True) if text else ""
 
     return extract
 

@@ -33,6 +33,12 @@ def test_links_of_a_sentence_stay_and_a_row_of_links_goes() -> None:
     assert found == [f"{GERMAN[:20]}Fußball{GERMAN[20:]}".strip(), GERMAN[9:].strip()]
 
 
+def test_a_page_of_links_has_none_of_them_in_its_text() -> None:
+    rows = "".join(f"<li><a href=/{n}>Lampe {n}</a></li>" for n in range(9))
+    page = f"<body><div>Start | Kontakt</div><p>Wort</p><ul>{rows}</ul><a href=/p>PDF</a></body>"
+    assert paragraphs_of(page.encode(), "text/html; charset=utf-8") in ([], ["Wort"])
+
+
 @pytest.mark.parametrize("page", ["", "<p>", "<html><body></body></html>", "<p>^ | * </p>"])
 @pytest.mark.parametrize("name", EXTRACTORS)
 def test_a_page_without_a_main_text_has_no_paragraph(name: str, page: str) -> None:
