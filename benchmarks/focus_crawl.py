@@ -17,11 +17,9 @@ import sqlite3
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from math import exp
 from pathlib import Path
-from random import Random
 from typing import Any
 from unittest import mock
 
@@ -35,8 +33,6 @@ from crawler.crawl import Crawl, open_crawl
 from crawler.frontier.base import Lease
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
-from crawler.outputs.text_keeper import TextKeeper
-from crawler.page_text import NewText
 from crawler.politeness.robots import Verdict
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.goal import COVERAGE, RELEVANT
@@ -75,16 +71,15 @@ class Course:
     """The pages of a crawl that were answered with 200, in their order, without repetition.
 
     `relevant` is the truth and `told` the decision of the crawl about each page. `scores` are those
-    before the fetch, None for seeds. `servers` are their hosts, `words` the clean words that the
-    crawl kept of each, `remaining` the relevant pages that it then expected in its queue, None if
-    it did not seek a coverage. `is_ended` is True if nothing was left to fetch.
+    before the fetch, None for seeds. `servers` are their hosts, `remaining` the relevant pages that
+    it then expected in its queue, None if it did not seek a coverage. `is_ended` is True if nothing
+    was left to fetch.
     """
 
     relevant: list[bool] = field(default_factory=list)
     told: list[bool] = field(default_factory=list)
     scores: list[float | None] = field(default_factory=list)
     servers: list[str] = field(default_factory=list)
-    words: list[int] = field(default_factory=list)
     remaining: list[float | None] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     errors: int = 0
@@ -213,7 +208,7 @@ class _Time:
 class KnownCrawl:
     """Crawls of a known web in one language, each with a strategy, up to a number of pages.
 
-    With `keeps_text` the words of pages are counted. `identify` is the method that tells languages.
+    `identify` is the method that tells languages.
     """
 
     web: KnownWeb
@@ -222,11 +217,7 @@ class KnownCrawl:
     url_model: Path | None = None
     run_folder: Path | None = None
     """Where the run is kept; None: nowhere."""
-    keeps_text: bool = False
     identify: str = DEFAULT_METHOD
-    spread: float = 0.0
-    """Standard deviation of the logarithm of a host's factor, by which the words of its pages are
-    multiplied, as if hosts had longer and shorter pages."""
 
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
@@ -251,7 +242,7 @@ class KnownCrawl:
                 retry_rule=RetryRule(0, 0.0),
                 max_crawl_delay_s=0.0,
                 patience_s=0.0,
-                text="relevant" if self.keeps_text else "none",
+                keeps_warc=False,
                 url_model=self.url_model,
                 uses_hreflang="declared" not in strategy.without,
             )
@@ -273,21 +264,7 @@ class KnownCrawl:
             features = [name for kind in strategy.without for name in KINDS[kind]]
             prior = Prior.shipped().without(features)
             patches.append(mock.patch.object(Prior, "shipped", return_value=prior))
-        if self.spread:
-            patches.append(mock.patch.object(TextKeeper, "text_of", self._spread_text_of()))
         return patches
-
-    def _spread_text_of(self) -> Callable[..., NewText | None]:
-        text_of = TextKeeper.text_of
-
-        def spread(keeper: TextKeeper, lease: Lease, *args: Any) -> NewText | None:
-            new = text_of(keeper, lease, *args)
-            if new is None:
-                return None
-            factor = exp(self.spread * Random(lease.host).gauss(0.0, 1.0) - self.spread**2 / 2)
-            return replace(new, text=replace(new.text, words=round(factor * new.text.words)))
-
-        return spread
 
 
 class _Loop:
@@ -327,7 +304,6 @@ class _Loop:
         self._course.scores.append(lease.score if lease.depth else None)
         self._course.hosts.add(lease.host)
         self._course.servers.append(lease.host)
-        self._course.words.append(0 if record is None else record.new_words)
         self._course.remaining.append(self._crawl.frontier.counts().remaining)
 
     def _is_allowed(self, url: str) -> bool:

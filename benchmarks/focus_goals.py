@@ -1,9 +1,7 @@
 """What each goal of the strategy `focus` brings, on webs whose truth is known.
 
 Each crawl is one of `benchmarks.focus`, and its truth is the same. After a number of pages the
-table has relevant pages, servers with one, and the clean words of relevant pages. The words are
-those that the crawl kept: of its own extractor, without near-duplicates. `share` is the share of
-the variance of words that lies between hosts. With `--spread` hosts differ in it on any web.
+table has relevant pages and servers with one.
 
 For `focus@coverage` a second table has the page after which the crawl would have ended for a wanted
 coverage, and the true coverage there: of all relevant pages that the host cap allows, and of those
@@ -26,7 +24,7 @@ from typing import Any
 from benchmarks.focus_crawl import Course, KeptReadings, KnownCrawl, Strategy, reader_of
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
-from crawler.strategies.focus.goal import COVERAGE, GOALS, RELEVANT, WordTotals
+from crawler.strategies.focus.goal import COVERAGE, GOALS, RELEVANT
 
 COVERAGES = (0.5, 0.8, 0.9, 0.95, 0.99)
 
@@ -34,17 +32,16 @@ Line = dict[str, Any]
 
 
 def gains(course: Course, counts: Sequence[int]) -> Line:
-    """Return pages, relevant pages, relevant servers and words after each number of pages."""
+    """Return pages, relevant pages and relevant servers after each number of pages."""
     told = {}
     for count in counts:
         relevant = course.relevant[:count]
-        pairs = zip(course.servers, course.words, relevant, strict=False)
-        found = [(server, words) for server, words, is_relevant in pairs if is_relevant]
+        pairs = zip(course.servers, relevant, strict=False)
+        found = [server for server, is_relevant in pairs if is_relevant]
         told[str(count)] = {
             "pages": len(relevant),
             "relevant": len(found),
-            "servers": len({server for server, _ in found}),
-            "words": sum(words for _, words in found),
+            "servers": len(set(found)),
         }
     return told
 
@@ -71,32 +68,15 @@ def coverages(course: Course, most: int) -> Line:
     return told
 
 
-def share_between_hosts(course: Course) -> float | None:
-    """Return the share of the variance of words that lies between hosts, of relevant pages."""
-    of_host: dict[str, list[int]] = {}
-    for server, words, is_relevant in zip(
-        course.servers, course.words, course.relevant, strict=True
-    ):
-        if is_relevant:
-            of_host.setdefault(server, []).append(words)
-    totals = WordTotals()
-    for found_words in of_host.values():
-        squares = sum(words * words for words in found_words)
-        totals.count_host(len(found_words), sum(found_words), squares)
-    found = totals.found_share
-    return None if found is None else round(found, 3)
-
-
 def table(lines: Sequence[Line], count: str) -> str:
     """Return the gains after a number of pages."""
-    rows = [f"{'web':16} {'lang':4} {'goal':10} pages relevant servers   words  spread share"]
+    rows = [f"{'web':16} {'lang':4} {'goal':10} pages relevant servers"]
     for line in lines:
         if line["goal"] != COVERAGE:
             at = line["at"][count]
             rows.append(
                 f"{line['web']:16} {line['lang']:4} {line['goal']:10} {at['pages']:5} "
-                f"{at['relevant']:8} {at['servers']:7} {at['words']:7} {line['spread']:7} "
-                f"{line['share']}"
+                f"{at['relevant']:8} {at['servers']:7}"
             )
     return "\n".join(rows)
 
@@ -122,13 +102,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--webs", default="plain-1,hard-1")
     parser.add_argument("--goals", default=",".join(GOALS))
     parser.add_argument("--counts", default="500,1000", help="numbers of pages")
-    parser.add_argument(
-        "--spread",
-        type=float,
-        default=0.0,
-        help="multiply the words of pages by a factor of their host: a lognormal one of mean 1 "
-        "with this standard deviation of its logarithm",
-    )
     parser.add_argument("--to", type=int, default=20_000, help="pages of the crawls for coverage")
     parser.add_argument("--out", type=Path, help="file to which the JSON lines are added")
     return parser.parse_args()
@@ -151,8 +124,6 @@ def main() -> None:
                     lang,
                     readings(name),
                     web.url_model,
-                    keeps_text=not is_covering,
-                    spread=0.0 if is_covering else arguments.spread,
                 )
                 strategy = Strategy("focus", goal=goal or RELEVANT)
                 course = crawl.course(strategy, arguments.to if is_covering else counts[-1])
@@ -160,8 +131,6 @@ def main() -> None:
                     "web": name,
                     "lang": lang,
                     "goal": goal,
-                    "spread": arguments.spread,
-                    "share": share_between_hosts(course),
                     "at": gains(course, counts),
                 }
                 if is_covering:

@@ -17,12 +17,9 @@ from tests.support.crawls import rows, summary
 LANGUAGE: Final = "de"
 
 Labels = Sequence[tuple[str, str | None, int]]
-"""Outcome, language and clean words of each record, in the order of settling."""
+"""Outcome, language and words of each record, in the order of settling."""
 
-_LABELS = (
-    "SELECT outcome, language, CASE WHEN copy_of IS NULL THEN COALESCE(words, 0) ELSE 0 END"
-    " FROM pages LEFT JOIN texts ON texts.page = pages.id ORDER BY pages.id"
-)
+_LABELS = "SELECT outcome, language, COALESCE(words_read, 0) FROM pages ORDER BY id"
 
 
 def given_goals(arguments: Iterable[str]) -> dict[str, float]:

@@ -9,13 +9,14 @@ moment of its first two seconds. Then it starts the crawl again. After the last 
 end. With `--frontier redis` three processes share a frontier in a redis-server with an append-only
 file, and any of the four is killed. A walk of the web and the server's own log judge the result.
 Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
-many URLs as the cap. No host was contacted sooner than the delay after its last answer. With
-`--settings LANGFOCUS_WARC=True` the WARC files hold each answer of the run once and nothing else
-(`benchmarks.killwarc`). Every page in the language has its text, in the run and in an export
-(`benchmarks.killtexts`). Nothing that was answered is fetched again, except after a kill.
+many URLs as the cap. No host was contacted sooner than the delay after its last answer. The WARC
+files hold each answer of the run once and nothing else (`benchmarks.killwarc`). An export has the
+text of every page in the language (`benchmarks.killtexts`). Nothing that was answered is fetched
+again, except after a kill.
 
-With `--sitemaps` the web has pages that only sitemaps and feeds name. `--arguments` are further
-arguments of the crawl. If a goal is among them (pages, relevant, words, floor), the crawl must end
+With `--whole` the web is then crawled without a kill, and both exports must have the same bytes,
+apart from crowded hosts. With `--sitemaps` the web has pages that only sitemaps and feeds name.
+`--arguments` are further arguments of the crawl. If a goal is among them (pages, relevant, words, floor), the crawl must end
 exactly when it is reached (`benchmarks.killgoals`), and what its pages lead to must be queued.
 Prints one JSON line; exit code 1 if anything is wrong.
 """
@@ -37,7 +38,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from benchmarks.killgoals import LANGUAGE, given_goals, misended, missing_links
-from benchmarks.killtexts import misexported
+from benchmarks.killtexts import differing, misexported
 from benchmarks.killwarc import misarchived
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
 from crawler.frontier.base import FORWARDING, PAGE, REFUSED
@@ -322,11 +323,6 @@ def settings_of(arguments: argparse.Namespace) -> dict[str, object]:
     }
 
 
-def is_true(setting: object) -> bool:
-    """Return True for a setting that is switched on."""
-    return str(setting).lower() in ("1", "true", "yes")
-
-
 def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     """Run the crawl through all kills and judge it."""
     web = KillWeb(arguments.pages, has_sitemaps=arguments.sitemaps)
@@ -353,6 +349,17 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(worker.kill)
         kills = kill_workers(server, workers, redis, arguments.kills, random)
         wrong = finish(workers)
+        log = list(server.log)
+        if arguments.whole:
+            whole = Worker(
+                command(
+                    *crawl, *arguments.arguments, **settings_of(arguments), JOBDIR=folder / "whole"
+                ),
+                server.proxy,
+                folder / "whole.log",
+            )
+            stack.callback(whole.kill)
+            wrong += finish([whole])
         run, slots = folders[0], None
         if redis is not None:
             run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
@@ -360,10 +367,11 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
     learns = arguments.strategy == LEARNS
     wrong += judge_records(web, run, slots, given_goals(arguments.arguments), learns=learns)
-    wrong += judge_log(web, server.log, kills, arguments.delay, learns=learns)
+    wrong += judge_log(web, log, kills, arguments.delay, learns=learns)
     wrong += misexported(run, folder / "pages.jsonl")
-    if is_true(settings.get("LANGFOCUS_WARC", "")):
-        wrong += misarchived(folders)
+    if arguments.whole:
+        wrong += differing(run, folder / "whole", folder / "pages.jsonl", web.is_crowded)
+    wrong += misarchived(folders)
     return {
         "date": time.strftime("%Y-%m-%d"),
         "frontier": arguments.frontier,
@@ -371,11 +379,11 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "kills": dict(kills.hit),
         "kills_at_start": kills.early,
         **found(web, run),
-        "hosts": len({access.host for access in server.log}),
-        "requests": len(server.log),
-        "fetched_again": fetched_again(server.log),
+        "hosts": len({access.host for access in log}),
+        "requests": len(log),
+        "fetched_again": fetched_again(log),
         "delay_s": arguments.delay,
-        "smallest_gap_s": round(smallest_gap(server.log), 4),
+        "smallest_gap_s": round(smallest_gap(log), 4),
         "start_up_s": round(sum(kills.start_up_s), 1),
         "seconds": round(time.monotonic() - began_at, 1),
         "wrong": sorted(wrong)[:20],
@@ -423,7 +431,6 @@ def found(web: KillWeb, run: Path) -> dict[str, Any]:
     return {
         "records": outcomes.total(),
         "sitemaps": outcomes["sitemap"],
-        "texts": rows(run, "SELECT COUNT(*) FROM texts")[0][0],
         "finish_reason": summary(run)["finish_reason"],
         "reachable": len(settled) + sum(map(len, crowds.values())),
         "expected": len(settled)
@@ -445,6 +452,7 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--connections", type=int, default=16, help="of each worker")
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
+    parser.add_argument("--whole", action="store_true", help="also crawl without a kill")
     parser.add_argument("--sitemaps", action="store_true", help="also pages in sitemaps alone")
     parser.add_argument("--arguments", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")

@@ -25,19 +25,18 @@ from benchmarks import proxyweb
 from benchmarks.speed import home_pages, pages_per_second
 
 _PLAIN = "plain"
-_KINDS = (_PLAIN, "text", "text of all pages", "text, Parquet", "WARC", "text, Parquet, WARC")
+_KINDS = (_PLAIN, "WARC", "WARC, feed", "WARC, feed with text")
 
 
 def kinds(folder: Path) -> dict[str, dict[str, object]]:
     """Return the settings of each kind of crawl; a feed is written into a folder."""
     feed = json.dumps({str(folder / "feed.parquet"): {"format": "parquet"}})
+    pipeline = json.dumps({"crawler.spiders.text_pipeline.TextPipeline": 500})
     settings: list[dict[str, object]] = [
-        {"LANGFOCUS_TEXT": "none"},
-        {"LANGFOCUS_TEXT": "relevant"},
-        {"LANGFOCUS_TEXT": "all"},
-        {"LANGFOCUS_TEXT": "relevant", "FEEDS": feed},
-        {"LANGFOCUS_TEXT": "none", "LANGFOCUS_WARC": True},
-        {"LANGFOCUS_TEXT": "relevant", "FEEDS": feed, "LANGFOCUS_WARC": True},
+        {"LANGFOCUS_WARC": False},
+        {},
+        {"FEEDS": feed},
+        {"FEEDS": feed, "ITEM_PIPELINES": pipeline},
     ]
     return dict(zip(_KINDS, settings, strict=True))
 
@@ -80,7 +79,6 @@ def measure(kind: str, pages: int) -> dict[str, Any]:
             "pages_per_second": round(speed, 1),
             "processor_ms": round(1000 * seconds / number, 3),
             "relevant": told["relevant"],
-            "words": told["corpus"]["words"],
             "downloaded_mb": round(told["bytes"] / 1e6, 2),
             "run_mb": round(size / 1e6, 2),
             "feed_mb": round(feed.stat().st_size / 1e6, 2) if feed.exists() else 0.0,

@@ -1,6 +1,6 @@
 """Quality and cost of the extractors of main texts.
 
-    python -m benchmarks.page_extraction [PAGES.tar PAGES.tsv] [--evaluation FOLDER]
+    python -m benchmarks.page_extraction [PAGES.tar] [--evaluation FOLDER]
 
 Two measures, for each extractor in the same process:
 
@@ -13,10 +13,11 @@ Two measures, for each extractor in the same process:
 
 Cost is the median and the mean of the processor time of a page in milliseconds, decoding included.
 `all text` is resiliparse without the search for the main text. Prints one JSON line for each
-extractor.
+extractor, with its figures by language: pages, F1, precision, recall.
 """
 
 import argparse
+import csv
 import gzip
 import json
 import re
@@ -33,7 +34,7 @@ from typing import Any, NamedTuple
 from selectolax.lexbor import LexborHTMLParser
 
 from classifiers.pages.charset.encodings import decode
-from crawler.outputs.extraction import EXTRACTORS, make_extractor, paragraphs_of
+from crawler.corpus.extraction import EXTRACTORS, main_text_of, make_extractor
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "pages"
 _BODY = re.compile(r'"articleBody"\s*:\s*("(?:[^"\\]|\\.)*")')
@@ -42,10 +43,11 @@ _FEWEST = 300
 
 
 class Labelled(NamedTuple):
-    """A page and the text that its publisher calls the article."""
+    """A page, the text that its publisher calls the article, and its language."""
 
     html: bytes
     body: str
+    lang: str
 
 
 @dataclass
@@ -56,9 +58,11 @@ class Score:
     precision: list[float] = field(default_factory=list)
     recall: list[float] = field(default_factory=list)
     milliseconds: list[float] = field(default_factory=list)
+    langs: list[str] = field(default_factory=list)
 
-    def add(self, text: str, body: str) -> None:
+    def add(self, text: str, body: str, lang: str) -> None:
         """Compare the words of a text with those of the article."""
+        self.langs.append(lang)
         found, true = (Counter(_WORD.findall(one.lower())) for one in (text, body))
         both = (found & true).total()
         precision, recall = both / max(1, found.total()), both / max(1, true.total())
@@ -77,11 +81,20 @@ class Score:
             },
             "median_ms": round(statistics.median(cost), 2),
             "mean_ms": round(statistics.mean(cost), 2),
+            "languages": {lang: self._of(lang) for lang in sorted(set(self.langs))},
         }
+
+    def _of(self, lang: str) -> list[float]:
+        """Return the number of pages of a language, and the means of their figures."""
+        at = [place for place, one in enumerate(self.langs) if one == lang]
+        figures = (self.f1, self.precision, self.recall)
+        return [len(at), *(round(statistics.mean(f[p] for p in at), 3) for f in figures)]
 
 
 def labelled(archive: Path) -> Iterator[Labelled]:
     """Yield the pages whose publisher tells the text of the article."""
+    with archive.with_name("pages.tsv").open(encoding="utf-8", newline="") as table:
+        langs = {row["id"]: row["lang"] for row in csv.DictReader(table, delimiter="\t")}
     with tarfile.open(archive) as pages:
         for member in pages:
             file = pages.extractfile(member)
@@ -90,7 +103,7 @@ def labelled(archive: Path) -> Iterator[Labelled]:
             html = gzip.decompress(file.read())
             body = _body_of(decode(html, None).utf8.decode("utf-8", "replace"))
             if len(body) >= _FEWEST:
-                yield Labelled(html, body)
+                yield Labelled(html, body, langs.get(Path(member.name).name.split(".")[0], "?"))
 
 
 def _body_of(html: str) -> str:
@@ -118,7 +131,7 @@ def extractors() -> dict[str, Callable[[bytes], str]]:
     found: dict[str, Callable[[bytes], str]] = {"all text": all_text}
     for name in EXTRACTORS:
         extract = make_extractor(name)
-        found[name] = lambda html, by=extract: "\n".join(paragraphs_of(html, None, by))  # type: ignore[misc]
+        found[name] = lambda html, by=extract: "\n".join(main_text_of(html, None, by).paragraphs)  # type: ignore[misc]
     return found
 
 
@@ -158,7 +171,7 @@ def main() -> int:
             began = time.process_time()
             text = extract(page.html)
             score.milliseconds.append(1000 * (time.process_time() - began))
-            score.add(text, page.body)
+            score.add(text, page.body, page.lang)
         told = evaluation(options.evaluation, extract) if options.evaluation else {}
         date = time.strftime("%Y-%m-%d")
         print(json.dumps({"date": date, "extractor": name, **score.as_json(), **told}), flush=True)

@@ -31,8 +31,6 @@ class CrawlSettings:
     its pages, with `keeps_answers` the answer of each kind of evidence, with `keeps_warc` its
     requests and answers. A WARC file of `warc_bytes` is full. With `makes_wacz` the files are also
     packed at the end of a session.
-    `text` names the pages whose text the run keeps; None: those in the language, and none of a
-    shared crawl. `extractor` finds the text.
 
     `frontier` is the address of a Redis server whose frontier this process shares with others;
     None: an unshared frontier. `crawl_name` is the name of the shared crawl there; None: language
@@ -60,8 +58,6 @@ class CrawlSettings:
     keeps_warc: bool = settings.LANGFOCUS_WARC
     warc_bytes: int = settings.LANGFOCUS_WARC_SIZE
     makes_wacz: bool = settings.LANGFOCUS_WACZ
-    text: str | None = settings.LANGFOCUS_TEXT
-    extractor: str = settings.LANGFOCUS_EXTRACTOR
     url_model: Path | None = None
     fasttext: Path | None = None
     geoip: Path | None = None
@@ -72,8 +68,3 @@ class CrawlSettings:
     frontier: str | None = settings.LANGFOCUS_FRONTIER
     crawl_name: str | None = settings.LANGFOCUS_CRAWL
     lease_s: float = settings.LANGFOCUS_LEASE
-
-    @property
-    def kept_text(self) -> str:
-        """The pages whose text the run keeps: relevant, all or none."""
-        return self.text or "relevant"

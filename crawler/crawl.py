@@ -20,7 +20,6 @@ from crawler.goals import GoalWatch, watch
 from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
-from crawler.outputs.text_keeper import TextKeeper
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.blocking import Blocking
 from crawler.politeness.network import is_private_url
@@ -29,7 +28,7 @@ from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
 from crawler.politeness.sitemap_files import FileStore, SitemapFiles
 from crawler.preparation import Preparation, prepare
-from crawler.revisits import Revisits, TextsOf
+from crawler.revisits import Revisits
 from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
@@ -40,7 +39,7 @@ from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.sitemap_links import SitemapLinks
 from crawler.strategies import SEED, Ordering, declines, make_filter
 from crawler.strategies.focus.ordering import Focus
-from crawler.visit import OnSettled, Visitor, VisitRules, keep_nothing
+from crawler.visit import OnSettled, Visitor, keep_nothing
 from crawler.web.contract import Web
 
 _COUNTS_KEPT_S = 0.5
@@ -261,8 +260,7 @@ def open_crawl(
     goals = watch(options, store.run.connection, clock())
     revisits = Revisits(store.run.connection)
     blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
-    rules = _with_text(prepared, store.run)
-    rules = replace(rules, is_blocked=blocking.blocks, earlier=revisits.of)
+    rules = replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of)
     robots = Robots(
         store.frontier,
         settings.bot.robots_name,
@@ -314,26 +312,6 @@ def _sitemaps(
     return SitemapLinks(prepared.ordering, robots, SitemapFiles(store), is_blocked, target)
 
 
-def _texts_of(options: CrawlOptions, settings: CrawlSettings) -> TextsOf | None:
-    """Return which texts of an earlier run belong to a crawl; None: it keeps no texts."""
-    if settings.kept_text == "none":
-        return None
-    return TextsOf(options.lang, is_for_all=settings.kept_text == "all")
-
-
-def _with_text(prepared: Preparation, run: OpenRun) -> VisitRules:
-    if prepared.extract is None:
-        return prepared.rules
-    is_for_all = prepared.settings.kept_text == "all"
-    keeper = TextKeeper(
-        run.connection,
-        prepared.extract,
-        is_for_all=is_for_all,
-        compares=prepared.settings.frontier is None,
-    )
-    return replace(prepared.rules, text_of=keeper.text_of)
-
-
 def _log_fitting(connection: sqlite3.Connection) -> OnSettled:
     """Return a listener that fits the log of a database to its size from time to time."""
     settled = count(1)
@@ -374,7 +352,7 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
             store.worker.write_down()  # so that pages of a killed worker count as settled
         repair(run.connection, folder)
         if options.since is not None:
-            Revisits(run.connection).take_over(options.since, _texts_of(options, settings))
+            Revisits(run.connection).take_over(options.since)
         if settings.keeps_warc:
             store = replace(store, archive=_archive(run, meta, settings, now))
         undo.pop_all()
@@ -456,8 +434,6 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         **{f"goal_{name}": _told(getattr(options, name)) for name in _GOALS},
         "delay_s": settings.delay_s,
         "version": settings.version,
-        "text": settings.kept_text,
-        "extractor": settings.extractor,
         "shared": _shared_name(options, ordering, settings),
         "left": "",
     }

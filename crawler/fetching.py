@@ -95,7 +95,9 @@ def open_fetch(
     The crawl keeps its state in `folder`, which is of no use afterwards.
     """
     options = CrawlOptions(lang="", strategy="bfs", host_cap=0, seeds=tuple(dict.fromkeys(urls)))
-    crawl = open_crawl(options, replace(settings, run_folder=folder, frontier=None))
+    crawl = open_crawl(
+        options, replace(settings, run_folder=folder, frontier=None, keeps_warc=False)
+    )
     crawl.visitor = _Fetching(crawl, lookup)
     return crawl
 

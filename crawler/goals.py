@@ -17,17 +17,12 @@ from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
 from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.run_reader import sessions_of
-from crawler.strategies.focus.goal import COVERAGE, RELEVANT, WORDS
+from crawler.strategies.focus.goal import COVERAGE, RELEVANT
 
 FLOOR_PAGES = 200
 """Pages whose harvest rate must not fall below `-a floor`: one point of Baykan 2013, Fig. 7."""
 
-CLEAN_WORDS = (
-    "SELECT COALESCE(SUM(words), 0) FROM texts JOIN pages ON pages.id = texts.page"
-    " WHERE copy_of IS NULL AND language = ?"
-)
-"""The words in a language of all texts that are not near-duplicates."""
-
+_WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ?"
 _LAST_LANGUAGES = "SELECT language FROM pages WHERE outcome = ? ORDER BY id DESC LIMIT ?"
 _S_PER_HOUR = 3600.0
 
@@ -56,10 +51,8 @@ class GoalWatch:
         self.deadline = float("inf") if hours is None else now + hours * _S_PER_HOUR - used_s
 
     def count(self, record: Record) -> None:
-        """Count a settled URL, and the words of its text if that is new."""
-        is_wanted = record.language == self._options.lang
-        text = record.text.text if record.text is not None and is_wanted else None
-        self._words += text.words if text and text.copy_of is None else 0
+        """Count a settled URL, and the words by which a relevant page was identified."""
+        self._words += (record.words_read or 0) if record.is_relevant else 0
         if record.outcome == PAGE:
             self._last.append(None if record.language is None else record.is_relevant)
 
@@ -109,12 +102,12 @@ def watch(options: CrawlOptions, connection: sqlite3.Connection, now: float) -> 
     """Return the watch of a session that has just begun in a run."""
     rows = connection.execute(_LAST_LANGUAGES, (PAGE, FLOOR_PAGES)).fetchall()
     labels = [None if language is None else language == options.lang for (language,) in rows]
-    words = connection.execute(CLEAN_WORDS, (options.lang,)).fetchone()[0]
+    words = connection.execute(_WORDS, (options.lang,)).fetchone()[0]
     used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
     return GoalWatch(options, now=now, used_s=used_s, words=words, last=reversed(labels))
 
 
-def check_sought(options: CrawlOptions, *, learns: bool, keeps_text: bool) -> None:
+def check_sought(options: CrawlOptions, *, learns: bool) -> None:
     """Raise `SettingError` if this crawl cannot seek `-a goal`.
 
     `learns` is True if the ordering gives URLs probabilities that follow the crawl.
@@ -126,13 +119,11 @@ def check_sought(options: CrawlOptions, *, learns: bool, keeps_text: bool) -> No
         return
     if not learns:
         raise SettingError(f"-a goal={goal}: only for -a strategy=focus")
-    if goal == WORDS and not keeps_text:
-        raise SettingError("-a goal=words: this crawl keeps no text; see LANGFOCUS_TEXT")
     if goal == COVERAGE and options.since is not None:
         raise SettingError("-a goal=coverage: not with -a since, whose unchanged pages count apart")
 
 
-def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool, keeps_text: bool) -> None:
+def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool) -> None:
     """Raise `SettingError` for a goal that this crawl cannot keep.
 
     `doubts` is True if the ordering knows URLs that it does not expect in the language.
@@ -142,8 +133,6 @@ def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool, keeps_t
             f"-a expected={options.expected}: this strategy expects no language of a URL; "
             "use -a strategy=focus, svm or cctld"
         )
-    if options.words is not None and not keeps_text:
-        raise SettingError("-a words: this crawl keeps no text; see LANGFOCUS_TEXT")
     for name in ("words", "floor", "expected"):
         if is_shared and getattr(options, name) is not None:
             raise SettingError(

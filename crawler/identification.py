@@ -19,6 +19,7 @@ from classifiers.pages.methods import NEIGHBOURLY, method_with
 from classifiers.pages.methods.alone import answers_of
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import VARIABLE
+from classifiers.pages.text.words import number_of_words
 from classifiers.urls.standard import absolute
 from crawler.errors import SettingError
 from crawler.link_header import ALTERNATE, CANONICAL
@@ -76,7 +77,7 @@ def page_reader(
             canonical=canonical,
             answers=_answers(by, page, download.url) if keeps_answers else None,
             statements=of_metas(page.statements),
-            title=page.title,
+            words=number_of_words(page.text) if told.language is not None else None,
             forbidden=() if is_census else sorted(page.nofollowed),
             feeds=page.feeds,
             declared=_declared(page, download, target, is_target=True) if target else (),

@@ -83,8 +83,8 @@ class CrawlOptions:
     goal: Annotated[
         str,
         Declared(
-            "what strategy=focus seeks: the most relevant pages, the most servers with one, the "
-            "most words, or with -a coverage a share of all relevant pages with the fewest fetches",
+            "what strategy=focus seeks: the most relevant pages, the most servers with one, "
+            "or with -a coverage a share of all relevant pages with the fewest fetches",
             choices=GOALS,
         ),
     ] = RELEVANT
@@ -170,7 +170,10 @@ class CrawlOptions:
     words: Annotated[
         int | None,
         Declared(
-            "stop with the page that brings the clean words in the language to this number", least=1
+            "stop with the page that brings the words in the language to this number, counted in "
+            "the text by which a page is identified: its first 2,000 characters, with menus and "
+            "copies; a text of langfocus export has fewer words, that of a long page more",
+            least=1,
         ),
     ] = None
     coverage: Annotated[

@@ -37,7 +37,8 @@ class PageRow:
     before the fetch, `reasons` what each feature adds to it (`crawler.frontier.base.Lease`).
     `queued` is the number of queued URLs after this one was settled. `status`, `outcome`,
     `language`, `confidence`, `method`, `charset`, `country`, `address`, `answers`, `directives`,
-    `robots_txt`, `bytes` and `fetched_at` are those of `crawler.frontier.base.Record`.
+    `robots_txt`, `words_read`, `bytes` and `fetched_at` are those of its `Record`
+    (`crawler.frontier.base`).
     """
 
     id: int = _column(_GivenBy.ORDER, "INTEGER PRIMARY KEY")
@@ -59,6 +60,7 @@ class PageRow:
     answers: str | None = _column(_GivenBy.RECORD)
     directives: str | None = _column(_GivenBy.RECORD)
     robots_txt: str | None = _column(_GivenBy.RECORD)
+    words_read: int | None = _column(_GivenBy.RECORD)
     bytes: int = _column(_GivenBy.RECORD)
     score: float = _column(_GivenBy.URL)
     reasons: str | None = _column(_GivenBy.URL)

@@ -15,7 +15,6 @@ from crawler.gaps import check_language, gaps
 from crawler.goals import check_goals, check_sought
 from crawler.identification import Around, page_method, page_reader
 from crawler.options import CrawlOptions
-from crawler.outputs.extraction import Extract, make_extractor
 from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
 from crawler.run import SCHEMA_VERSION
@@ -30,8 +29,7 @@ from crawler.web.opening import open_web
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
-    `gaps` are those of `crawler.gaps`. `extract` finds the main text of a page; None: the crawl
-    keeps no text. `block_file` is None if the crawl has none.
+    `gaps` are those of `crawler.gaps`. `block_file` is None if the crawl has none.
     """
 
     options: CrawlOptions
@@ -40,7 +38,6 @@ class Preparation:
     web: Web | None
     rules: VisitRules
     gaps: tuple[str, ...] = ()
-    extract: Extract | None = None
     block_file: BlockFile | None = None
 
 
@@ -82,27 +79,24 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         )
     _check_goals(options, settings, ordering)
     lacks = gaps(options, ordering, method)
-    extract = None if settings.kept_text == "none" else make_extractor(settings.extractor)
     if options.since is not None:
         check_since(options.since, options.lang, settings.run_folder, schema=SCHEMA_VERSION)
     block_file = None if options.block is None else BlockFile(options.block)
     options = _with_seeds(options, web)
-    return Preparation(options, settings, ordering, web, rules, lacks, extract, block_file)
+    return Preparation(options, settings, ordering, web, rules, lacks, block_file)
 
 
 def _check_goals(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> None:
-    is_shared, keeps_text = settings.frontier is not None, settings.kept_text != "none"
-    learns = isinstance(ordering, Focus)
-    check_sought(options, learns=learns, keeps_text=keeps_text)
+    check_sought(options, learns=isinstance(ordering, Focus))
     doubts = ordering.doubts_up_to is not None
-    check_goals(options, doubts=doubts, is_shared=is_shared, keeps_text=keeps_text)
+    check_goals(options, doubts=doubts, is_shared=settings.frontier is not None)
 
 
 def _check(settings: CrawlSettings) -> None:
     if settings.keeps_links and settings.frontier is not None:
         raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
     if settings.makes_wacz and not settings.keeps_warc:
-        raise SettingError("LANGFOCUS_WACZ=True packs WARC files; give LANGFOCUS_WARC=True too")
+        raise SettingError("LANGFOCUS_WACZ=True packs WARC files; LANGFOCUS_WARC=False keeps none")
     if settings.bot.fault:
         raise SettingError(settings.bot.fault)
 

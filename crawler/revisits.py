@@ -67,13 +67,6 @@ _INSERT = (
     f"INSERT OR IGNORE INTO earlier({_COLUMNS})"  # noqa: S608
     f" VALUES ({', '.join('?' * len(Earlier._fields))})"
 )
-_COPY_TEXT = "INSERT OR IGNORE INTO earlier_texts VALUES (?, ?)"
-_TEXTS = (
-    "SELECT p.url, t.content FROM texts AS t JOIN pages AS p ON p.id = t.page"
-    " WHERE :is_for_all OR p.language = :lang",
-    "SELECT x.url, x.content FROM earlier_texts AS x JOIN earlier AS e ON e.url = x.url"
-    " WHERE x.url NOT IN (SELECT url FROM pages) AND (:is_for_all OR e.language = :lang)",
-)
 _ONE = f"SELECT {_COLUMNS} FROM earlier WHERE url = ?"  # noqa: S608
 _NEXT = f"SELECT {_COLUMNS} FROM earlier WHERE url > ? ORDER BY url LIMIT {_BATCH}"  # noqa: S608
 _ALL_LOOKS = "SELECT SUM(looks), SUM(changes), SUM(seen_at - first_at) FROM earlier WHERE looks > 0"
@@ -131,13 +124,6 @@ def check_since(since: Path, lang: str, run_folder: Path | None, *, schema: str)
             raise SettingError(f"-a since={since}: it has no page to ask for again")
 
 
-class TextsOf(NamedTuple):
-    """The texts of an earlier run that a run takes over: those of a language, or all."""
-
-    lang: str
-    is_for_all: bool
-
-
 class Revisits:
     """The earlier pages of a run; none if it has no `-a since`."""
 
@@ -145,10 +131,10 @@ class Revisits:
         self._connection = connection
         self.is_empty = not self._has_rows()
 
-    def take_over(self, since: Path, texts: TextsOf | None = None) -> None:
+    def take_over(self, since: Path) -> None:
         """Copy the pages of an earlier run, completely or not at all; a second call does nothing.
 
-        Of their texts those of `texts` are copied, none without it. Raises `RunFolderError`.
+        Raises `RunFolderError`.
         """
         if not self.is_empty:
             return
@@ -157,10 +143,6 @@ class Revisits:
             try:
                 for query in (_OF_RUN, _NOT_ASKED):
                     self._connection.executemany(_INSERT, before.execute(query))
-                if texts is not None:
-                    for query in _TEXTS:
-                        found = before.execute(query, texts._asdict())
-                        self._connection.executemany(_COPY_TEXT, found)
                 self._connection.execute("COMMIT")
             except BaseException:
                 self._connection.execute("ROLLBACK")

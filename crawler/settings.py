@@ -156,9 +156,9 @@ LANGFOCUS_WARC: Annotated[
     bool,
     Declared(
         "True: the run folder keeps all requests and answers in WARC 1.1 files (pages-*.warc.gz) "
-        "with an index, except pages with noarchive"
+        "with an index, except pages with noarchive; langfocus export makes texts of them"
     ),
-] = False
+] = True
 LANGFOCUS_WARC_SIZE: Annotated[
     int, Declared("bytes after which a new WARC file begins", least=1)
 ] = 1_000_000_000
@@ -166,21 +166,6 @@ LANGFOCUS_WACZ: Annotated[
     bool,
     Declared("True: at the end the WARC files are also packed into pages.wacz in the run folder"),
 ] = False
-LANGFOCUS_TEXT: Annotated[
-    str | None,
-    Declared(
-        "pages whose title and main text run.db keeps for langfocus export and for feeds",
-        default_help="relevant: those in the language; a shared crawl keeps none",
-        choices=("relevant", "all", "none"),
-    ),
-] = None
-LANGFOCUS_EXTRACTOR: Annotated[
-    str,
-    Declared(
-        "extractor of the main text; trafilatura finds it better and takes five times as long",
-        choices=("resiliparse", "trafilatura"),
-    ),
-] = "resiliparse"
 LANGFOCUS_RANDOM_STATE: Annotated[int, Declared("seed of all random draws of a crawl", least=0)] = 0
 LANGFOCUS_URL_MODEL: Annotated[
     str | None, Declared("file of the URL model", default_help="the one that ships")

@@ -75,8 +75,8 @@ class Reading(NamedTuple):
     `is_reference` is True if its language is evidence for linked pages: the method reads them, and
     the text is long enough. `parser` is the name of the HTML parser. `canonical` is the absolute
     URL that the page gives as its own, None if it gives none. `answers` are those of `Record`.
-    `statements` are those of its META elements (`crawler.politeness.directives`). `title` is the
-    text of its `title` element.
+    `statements` are those of its META elements (`crawler.politeness.directives`). `words` are those
+    of the text by which it was identified.
     """
 
     links: Sequence[str]
@@ -90,7 +90,7 @@ class Reading(NamedTuple):
     canonical: str | None = None
     answers: str | None = None
     statements: tuple[str, ...] = ()
-    title: str = ""
+    words: int | None = None
     forbidden: Sequence[str] = ()
     declared: Sequence[str] = ()
     declared_other: Sequence[str] = ()
@@ -369,7 +369,7 @@ class Visitor:
         record = replace(
             record, canonical=self._canonical(lease, reading), ignored_nofollow=nofollow
         )
-        record = self._with_text(lease, record, download, reading.title)
+        record = self._with_text(lease, record, download, "")
         record = replace(record, visit=self._visit(lease, download))
         declared = frozenset(filter(None, map(normalise, reading.declared)))
         others = frozenset(filter(None, map(normalise, reading.declared_other)))
@@ -471,6 +471,7 @@ class Visitor:
             confidence=reading.confidence if reading else None,
             method=reading.method if reading else None,
             charset=reading.charset if reading else None,
+            words_read=reading.words if reading else None,
             country=self._rules.country_of(download.ip),
             address=download.ip,
             answers=reading.answers if reading else None,

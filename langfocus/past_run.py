@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from operator import attrgetter
 from os import PathLike
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.base import PAGE
@@ -11,7 +12,7 @@ from crawler.page_row import PAGE_COLUMNS, PageRow, read_pages
 from crawler.run_reader import reading
 
 if TYPE_CHECKING:
-    from crawler.outputs.page_item import PageItem
+    from crawler.corpus.item import PageItem
     from crawler.report.harvest import Summary
 
 
@@ -48,12 +49,17 @@ class Run:
                 if with_failures or row.outcome == PAGE:
                     yield row
 
-    def texts(self) -> "Iterator[PageItem]":
-        """Yield the pages whose text the run keeps, as feeds and exports have them."""
-        from crawler.outputs.page_item import KeptItems
+    def texts(self, **options: Any) -> "Iterator[PageItem]":
+        """Yield the texts of the pages in the language, as `langfocus export` writes them.
 
-        with reading(self.folder) as connection:
-            yield from KeptItems(connection)
+        `options` are those of `crawler.corpus.building.TextOptions`: `lang`, `extractor`,
+        `min_words`, `keeps_copies`, `keeps_repeated`, `processes`. `item.as_dict()` is an item as a
+        dictionary. The first item comes when all pages are read.
+        """
+        from crawler.corpus.building import Corpus, TextOptions
+
+        with TemporaryDirectory(prefix="langfocus-") as work:
+            yield from Corpus([self.folder], Path(work), TextOptions(**options))
 
     def table(self, *, with_failures: bool = False) -> dict[str, list[Any]]:
         """Return the pages as columns: field of `PageRow` -> list of its values.

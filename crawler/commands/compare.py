@@ -138,16 +138,16 @@ def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> No
     from crawler.strategies import make_ordering
     from crawler.strategies.focus.ordering import Focus
 
-    given, keeps_text = comparison.arguments, settings.get("LANGFOCUS_TEXT", "none") != "none"
+    given = comparison.arguments
     url_model, fasttext = settings.get("LANGFOCUS_URL_MODEL"), settings.get(VARIABLE)
     for lang in comparison.languages:
         for strategy in comparison.strategies:
             ordering = make_ordering(strategy, lang, model=Path(url_model) if url_model else None)
             options = CrawlOptions.read({**given, "lang": lang, "strategy": strategy})
             try:
-                check_sought(options, learns=isinstance(ordering, Focus), keeps_text=keeps_text)
+                check_sought(options, learns=isinstance(ordering, Focus))
                 doubts = ordering.doubts_up_to is not None
-                check_goals(options, doubts=doubts, is_shared=False, keeps_text=keeps_text)
+                check_goals(options, doubts=doubts, is_shared=False)
             except SettingError as error:
                 raise SettingError(f"the crawl with {strategy}: {error}") from error
     identify = comparison.arguments.get("identify", DEFAULT_METHOD)

@@ -50,7 +50,7 @@ class Comparison:
         spider = {**self.arguments, "lang": lang, "strategy": strategy}
         settings = [
             f"LOG_FILE={_log(folder)}",
-            "LANGFOCUS_TEXT=none",
+            "LANGFOCUS_WARC=False",
             *self.settings,
             f"JOBDIR={folder}",
             "LANGFOCUS_QUIET=True",

@@ -139,7 +139,8 @@ class Record:
     the statements of robots.txt, headers and page about its use, as a JSON object of lists; None if
     there are none. `is_opted_out` is True if one of them reserves the page from text and data
     mining or from AI. `robots_txt` names the robots.txt that allowed the fetch: the SHA-256 of the
-    file, or the status of a server that has none; None if none was asked.
+    file, or the status of a server that has none; None if none was asked. `words_read` are the
+    words of the text by which the page was identified, None without a label.
 
     `text` is the main text of the page, None if the crawl does not keep it. `has_text_fault` is
     True if the extractor failed. Only the embedded frontier stores texts.
@@ -171,6 +172,7 @@ class Record:
     is_opted_out: bool = False
     directives: str | None = None
     robots_txt: str | None = None
+    words_read: int | None = None
     has_text_fault: bool = False
     text: NewText | None = field(default=None, repr=False, compare=False)
     blocked_links: int = 0

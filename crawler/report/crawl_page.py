@@ -7,7 +7,6 @@ from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, m
 from crawler.report.crawl_tables import (
     calibration_rows,
     change_rows,
-    corpus_rows,
     finish,
     language_table,
     shares,
@@ -85,7 +84,6 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("finish reason", finish(summary)),
         *sought_figures(summary.goal, summary.lang),
         *calibration_rows(summary),
-        *corpus_rows(summary),
         *change_rows(summary),
     ]
     if summary.coverage is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, TextIO
 
-from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
+from crawler.report.formatting import duration, language_name, number, percent, size
 from crawler.report.harvest import Summary
 from crawler.report.printer import Printer
 from crawler.report.sought import sought_rows
@@ -51,7 +51,6 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
         rows.insert(8, ("links beyond the cap of their domain", f"{beyond:,}"))
     rows += sought_rows(summary.goal, summary.lang)
     rows += calibration_rows(summary)
-    rows += corpus_rows(summary)
     rows += change_rows(summary)
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
@@ -72,22 +71,6 @@ def calibration_rows(summary: Summary) -> list[tuple[str, str]]:
         ("Brier score of the probabilities", f"{summary.brier:.4f}"),
         ("calibration error", percent(summary.calibration_error)),
     ]
-
-
-def corpus_rows(summary: Summary) -> list[tuple[str, str]]:
-    """The figures of the corpus; none if the run keeps no text."""
-    corpus = summary.corpus
-    if not corpus.texts:
-        return []
-    return [
-        (f"clean words in {language_name(summary.lang)}", f"{corpus.words:,}"),
-        ("clean words per downloaded MB", _rounded(corpus.words_per_megabyte)),
-        ("near-duplicates", percent(corpus.duplicate_share)),
-    ]
-
-
-def _rounded(figure: float | None) -> str:
-    return NOTHING if figure is None else f"{figure:,.0f}"
 
 
 def change_rows(summary: Summary) -> list[tuple[str, str]]:

@@ -16,7 +16,6 @@ from crawler.errors import RunFolderError
 from crawler.report.calibration import calibration_of
 from crawler.report.changes import Changes, changes_of
 from crawler.report.closing import closing_advice
-from crawler.report.corpus import Corpus, corpus_of
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import json_text, write_whole
 from crawler.report.sought import LEFT, Sought, sought_of
@@ -76,8 +75,6 @@ class Summary:
     seeds: list[str]
     gaps: list[str]
     """What does not know the language of the crawl, a sentence each (`crawler.gaps`)."""
-    corpus: Corpus
-    """The texts that the run keeps."""
     advice: list[str]
     """What a next crawl may do otherwise, a sentence each (`crawler.report.closing`)."""
     settings: dict[str, str]
@@ -135,7 +132,6 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
     seconds = _seconds(connection)
     sessions, finish_reason = _sessions(connection)
     calibration = calibration_of(connection, lang)
-    corpus = corpus_of(connection, lang, tallies.bytes)
     counts = {str(n): int(v) for n, v in connection.execute("SELECT name, value FROM counts")}
     return Summary(
         **_settings(meta),
@@ -158,8 +154,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         calibration_error=calibration.error,
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
-        corpus=corpus,
-        goal=sought_of(connection, meta, relevant, corpus.words if corpus.texts else None),
+        goal=sought_of(connection, meta, relevant),
         changes=changes_of(connection),
         advice=closing_advice(
             connection, lang, host_cap=_whole(meta.get("host_cap")), relevant=relevant

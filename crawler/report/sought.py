@@ -9,7 +9,7 @@ from typing import Final
 from crawler.frontier.remaining import MOST_LOOKED_UP
 from crawler.frontier.slots import unfallen
 from crawler.report.formatting import NOTHING, language_name, number, percent
-from crawler.strategies.focus.goal import COVERAGE, RELEVANT, SERVERS, WORDS
+from crawler.strategies.focus.goal import COVERAGE, RELEVANT, SERVERS
 from crawler.strategies.focus.odds import probability_of
 from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 
@@ -26,7 +26,6 @@ _SERVERS = "SELECT count(DISTINCT host) FROM pages WHERE outcome = 'page' AND la
 _SEEKS = {
     RELEVANT: "the most pages in {}",
     SERVERS: "the most servers with a page in {}",
-    WORDS: "the most words in {}",
     COVERAGE: "a share of all pages in {} with the fewest fetches",
 }
 
@@ -35,16 +34,15 @@ _SEEKS = {
 class Sought:
     """The goal of a crawl, and its figures.
 
-    `servers` are hosts with a relevant page. `words` are clean words in the language; None: the run
-    keeps no text. `expected` are the relevant pages to be expected from the queue, as far as the
-    host cap allows them; `coverage` is the share of the relevant pages so far in both together,
-    from `coverage_low` to `coverage_high` with a chance of 95 %, if the probabilities are right and
-    independent. These four are None unless the goal is a coverage and the queue is known.
+    `servers` are hosts with a relevant page. `expected` are the relevant pages to be expected from
+    the queue, as far as the host cap allows them; `coverage` is the share of the relevant pages so
+    far in both together, from `coverage_low` to `coverage_high` with a chance of 95 %, if the
+    probabilities are right and independent. These four are None unless the goal is a coverage and
+    the queue is known.
     """
 
     goal: str
     servers: int
-    words: int | None
     expected: float | None = None
     coverage: float | None = None
     coverage_low: float | None = None
@@ -57,7 +55,7 @@ def seeks(goal: str, lang: str) -> str:
 
 
 def sought_of(
-    connection: sqlite3.Connection, meta: Mapping[str, str], relevant: int, words: int | None
+    connection: sqlite3.Connection, meta: Mapping[str, str], relevant: int
 ) -> Sought | None:
     """The goal of a run with so many relevant pages; None if its strategy has no goals.
 
@@ -69,14 +67,14 @@ def sought_of(
     servers = connection.execute(_SERVERS, (meta["lang"],)).fetchone()[0]
     left = _left(connection, meta) if goal == COVERAGE else None
     if left is None:
-        return Sought(goal, servers, words)
+        return Sought(goal, servers)
     expected, variance = left
     margin = _DEVIATIONS * sqrt(variance)
     shares = [
         relevant / (relevant + rest) if relevant + rest else None
         for rest in (expected, expected + margin, max(0.0, expected - margin))
     ]
-    return Sought(goal, servers, words, expected, *shares)
+    return Sought(goal, servers, expected, *shares)
 
 
 def _left(connection: sqlite3.Connection, meta: Mapping[str, str]) -> tuple[float, float] | None:
@@ -100,7 +98,7 @@ def _left(connection: sqlite3.Connection, meta: Mapping[str, str]) -> tuple[floa
 def sought_rows(sought: Sought | None, lang: str) -> list[tuple[str, str]]:
     """The goal and its figures as pairs of a name and a figure; none without a goal.
 
-    The figures of relevant pages and of words are in the tables of every run.
+    The figures of relevant pages are in the tables of every run.
     """
     if sought is None:
         return []

@@ -13,7 +13,6 @@ from typing import NamedTuple
 from crawler.errors import RunFolderError
 from crawler.frontier.row_check import bad_page, checked_pages, readable
 from crawler.outputs.gathering import gather
-from crawler.outputs.text_merging import FoundText, gather_texts
 from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
 from crawler.run import IDENTITY, connect, create
 from crawler.run_reader import Session, reading, sessions_of
@@ -75,8 +74,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     in the same way. Raises `RunFolderError` if a share is of neither, if the shares are of
     different crawls, or if `folder` holds a run that is not a merged one.
 
-    The WARC files of the workers are linked into `folder`. Near-duplicates and repeated lines are
-    marked over the texts of all workers.
+    The WARC files of the workers are linked into `folder`.
     """
     read = [_share(path) for path in shares]
     _check_alike(read)
@@ -87,11 +85,9 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
         names = ", ".join(sorted(str(share.folder) for share in read))
         create(temporary, {**_latest(read).meta, **_ranges(read), **_left(read), _MERGED: names})
         with closing(connect(temporary)) as connection:
-            merged, waiting = _write(connection, read, stored)
+            merged = _write(connection, read, stored)
             with storing(connection):
                 gather(connection, folder, shares)
-            with storing(connection):
-                gather_texts(connection, shares, waiting)
         temporary.replace(folder / "run.db")
     except sqlite3.Error as error:
         raise RunFolderError(f"{folder}: the shares could not be merged: {error}") from error
@@ -167,14 +163,14 @@ def _check_free(folder: Path) -> None:
 
 def _write(
     connection: sqlite3.Connection, shares: Sequence[_Share], stored: StoredCrawl | None
-) -> tuple[Merged, list[FoundText]]:
-    """Write all but WARC files and texts; return the texts that are in Redis too."""
+) -> Merged:
+    """Write all but the WARC files."""
     counts = sum((share.counts for share in shares), Counter[str]())
-    settled, waiting = 0, list[FoundText]()
+    settled = 0
     connection.execute(_GATHERED)
     # Redis first: records that a worker moves in the meantime are in its folder by then.
     if stored is not None:
-        told, settled = _gather_stored(connection, stored, waiting)
+        told, settled = _gather_stored(connection, stored)
         counts |= told
     for share in shares:
         _gather_share(connection, share.folder)
@@ -186,7 +182,7 @@ def _write(
             "INSERT INTO sessions(started_at, ended_at, finish_reason) VALUES (?, ?, ?)",
             joined([session for share in shares for session in share.sessions]),
         )
-    return _merged(connection, settled), waiting
+    return _merged(connection, settled)
 
 
 def _merged(connection: sqlite3.Connection, settled: int) -> Merged:
@@ -198,13 +194,8 @@ def _merged(connection: sqlite3.Connection, settled: int) -> Merged:
     return Merged(pages, max(0, max(last, settled) - known))
 
 
-def _gather_stored(
-    connection: sqlite3.Connection, stored: StoredCrawl, waiting: list[FoundText]
-) -> tuple[Counter[str], int]:
-    """Copy the records in Redis and add their texts to those that are `waiting`.
-
-    Returns the counters of the workers and the number of settled URLs.
-    """
+def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple[Counter[str], int]:
+    """Copy the records in Redis; return the counters of the workers, and the settled URLs."""
     counts: Counter[str] = Counter()
     for worker in stored.workers():
         counts.update(stored.worker_counts(worker))
@@ -212,7 +203,6 @@ def _gather_stored(
         while (records := stored.records(worker, after=after)).ids:
             with storing(connection):
                 connection.executemany(_GATHER, map(_row_of, records.settled))
-                waiting += filter(None, map(_text_of, records.settled))
                 set_aside(connection, records.malformed)
             after = records.ids[-1]
     return counts, stored.totals().get("settled", 0)
@@ -226,14 +216,6 @@ def _row_of(entry: Settled) -> tuple[object, ...]:
         **record_values(entry.record),
     }
     return tuple(values[name] for name in PAGE_COLUMNS)
-
-
-def _text_of(entry: Settled) -> FoundText | None:
-    record = entry.record
-    if record.text is None:
-        return None
-    text = record.text.text
-    return FoundText(entry.fingerprint, record.fetched_at, text.words, text.packed())
 
 
 def _gather_share(connection: sqlite3.Connection, folder: Path) -> None:

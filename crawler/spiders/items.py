@@ -1,20 +1,17 @@
-"""Items of pages for Scrapy's feeds: which fields they have is in `crawler.outputs.page_item`."""
+"""Items of pages for Scrapy's feeds: which fields they have is in `crawler.corpus.item`."""
 
 import re
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import IO, Any
 
 from itemadapter import ItemAdapter
 from scrapy.exporters import BaseItemExporter, CsvItemExporter, XmlItemExporter
 
-from crawler.outputs.page_item import PageItem
-from crawler.outputs.parquet import ParquetWriter
+from crawler.corpus.item import FIELDS, PageItem
+from crawler.corpus.parquet import ParquetWriter
 from crawler.report.sample import safe_cell
 
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-_FIELDS = tuple(field.name for field in fields(PageItem))
 
 
 class ParquetFeed(BaseItemExporter):
@@ -28,7 +25,7 @@ class ParquetFeed(BaseItemExporter):
     def export_item(self, item: Any) -> None:
         """Add an item; a pipeline may have made another kind of item of a page."""
         values: dict[str, Any] = ItemAdapter(item).asdict()
-        fields_of_page: dict[str, Any] = {name: values.get(name) for name in _FIELDS}
+        fields_of_page: dict[str, Any] = {name: values.get(name) for name in FIELDS}
         self._writer.write(PageItem(**fields_of_page))
 
     def finish_exporting(self) -> None:

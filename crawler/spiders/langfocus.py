@@ -12,11 +12,11 @@ from scrapy.http.headers import Headers
 from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
+from crawler.corpus.item import PageItem, settled_item
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import StorageError
-from crawler.frontier.base import ADDRESS_FULL, PAGE, Lease, LeaseError
+from crawler.frontier.base import ADDRESS_FULL, PAGE, UNCHANGED, Lease, LeaseError
 from crawler.options import CrawlOptions
-from crawler.outputs.page_item import PageItem, settled_item
 from crawler.politeness.network import AddressCapError, BusyAddressError, LocalFaultError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.sitemap import may_be_sitemap
@@ -162,9 +162,7 @@ class LangfocusSpider(Spider):
             return []
         record = self.crawl.visitor.answered(lease, download_of(response, self.crawl.clock()))
         self._throttle.recover(self.crawler.engine.downloader, self.crawl.clock())
-        if not self._wants_items or record is None:
-            return []
-        if record.outcome != PAGE and record.text is None:
+        if not self._wants_items or record is None or record.outcome not in (PAGE, UNCHANGED):
             return []
         return [settled_item(self.crawl.run.connection, lease, record)]
 

@@ -34,8 +34,6 @@ _DIRECT = {
     "keeps_warc": "LANGFOCUS_WARC",
     "warc_bytes": "LANGFOCUS_WARC_SIZE",
     "makes_wacz": "LANGFOCUS_WACZ",
-    "text": "LANGFOCUS_TEXT",
-    "extractor": "LANGFOCUS_EXTRACTOR",
     "sample_seed": "LANGFOCUS_SAMPLE_SEED",
     "sample_hosts": "LANGFOCUS_SAMPLE_HOSTS",
     "frontier": "LANGFOCUS_FRONTIER",

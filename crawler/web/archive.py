@@ -109,6 +109,23 @@ class ArchiveWeb:
     def __len__(self) -> int:
         return len(self._places)
 
+    def places(self) -> NDArray[np.uint64]:
+        """Return the place of each answer, in the order of the files."""
+        return np.sort(self._places)
+
+    def answer_at(self, place: int) -> tuple[str, Answer] | None:
+        """Return the URL and the answer at a place, None if a revisit lacks its body.
+
+        Raises `ArchiveError` if the file was changed since opening.
+        """
+        read = self._read(*self._at(place))
+        answer = None if read is None else self._answer(*read)
+        return None if read is None or answer is None else (read[0].url, answer)
+
+    def files(self) -> list[Path]:
+        """Return the files with the answers, each once."""
+        return list(dict.fromkeys(volume.path for volume in self._volumes))
+
     def urls(self) -> Iterator[str]:
         """Yield the URLs of all answers, in the order of the files, which are read again."""
         for place in np.sort(self._places):
@@ -200,7 +217,7 @@ class ArchiveWeb:
             return None
         for original, whole in self._records(_canonical(record.refers_to or record.url)):
             if original.is_answer and _is_same_payload(record, original):
-                return _revisited(record, block, whole)
+                return revisited(record, block, whole)
         return None
 
 
@@ -218,7 +235,7 @@ def _is_same_payload(record: ArchiveRecord, original: ArchiveRecord) -> bool:
     return not original.digest or record.digest == original.digest
 
 
-def _revisited(record: ArchiveRecord, head: bytes, original: bytes) -> Answer:
+def revisited(record: ArchiveRecord, head: bytes, original: bytes) -> Answer:
     """Return the answer of a revisit, whose block is only the head, if it has one at all.
 
     After a 304 a browser shows the page that it has, so the answer is the whole original.

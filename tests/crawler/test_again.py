@@ -16,11 +16,8 @@ from crawler.exchange import Exchange
 from crawler.frontier.base import FIRST_SCORE
 from crawler.options import CrawlOptions
 from crawler.outputs.cdxj import INDEX, write_index
-from crawler.outputs.page_item import KeptItems, PageItem
-from crawler.page_text import unpacked
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise
-from crawler.run_reader import reading
 from crawler.visit import Download
 from crawler.web.archive import ArchiveWeb
 from crawler.web.contract import NotArchived
@@ -57,13 +54,12 @@ def opened(
     since: Path | None = None,
     *,
     keeps: bool = False,
-    text: str = "none",
     **more: str,
 ) -> Crawl:
     arguments = {"lang": "de", "seeds": "http://a.de/", "strategy": "bfs", "host_cap": "0", **more}
     if since is not None:
         arguments["since"] = str(since)
-    settings = CrawlSettings(run_folder=folder, delay_s=0.0, patience_s=0.0, text=text)
+    settings = CrawlSettings(run_folder=folder, delay_s=0.0, patience_s=0.0)
     settings = replace(settings, keeps_warc=keeps)
     clock = CrawlClock(lambda: day * DAY_S, elapsed=lambda: 0.0)
     crawl = open_crawl(CrawlOptions.read(arguments), settings, clock)
@@ -96,11 +92,10 @@ def crawled(
     most: int = 100,
     *,
     keeps: bool = False,
-    text: str = "none",
 ) -> list[str]:
     """Crawl to the end and return the paths in the order of the requests."""
     server.asked.clear()
-    crawl = opened(folder, day, since, keeps=keeps, text=text)
+    crawl = opened(folder, day, since, keeps=keeps)
     fetched(crawl, server, most)
     crawl.close("finished")
     return list(server.asked)
@@ -310,63 +305,3 @@ def test_an_answer_304_for_a_page_that_no_run_kept_refers_to_nothing(
     (revisit,) = kept_records(tmp_path / "1", "tag")
     assert revisit.rec_type == "revisit"
     assert revisit.rec_headers.get_header("WARC-Refers-To-Date") is None
-
-
-def texts_of(folder: Path) -> dict[str, list[str]]:
-    """Return the texts of a run by path, with lines that an export leaves out as repeated."""
-    query = "SELECT url, content, words, copy_of FROM texts JOIN pages ON pages.id = page"
-    return {
-        url[len("http://a.de/") :]: [part.text for part in unpacked(*text).paragraphs]
-        for url, *text in rows(folder, query)
-    }
-
-
-def exported(folder: Path, path: str) -> list[PageItem]:
-    with reading(folder) as connection:
-        return [item for item in KeptItems(connection) if item.url == f"http://a.de/{path}"]
-
-
-def test_the_text_of_a_page_that_answered_304_is_that_of_the_earlier_run(
-    tmp_path: Path, server: SmallServer
-) -> None:
-    server.pages["tag"] = ('"t"', "<p>Dieser Absatz steht nur auf einer einzigen Seite.</p>")
-    crawled(tmp_path / "0", server, 0, text="relevant")
-    crawled(tmp_path / "1", server, 1, tmp_path / "0", most=2, text="relevant")
-    crawled(tmp_path / "2", server, 2, tmp_path / "1", text="relevant")
-    first = texts_of(tmp_path / "0")
-    assert len(first["tag"]) > 1
-    assert len(texts_of(tmp_path / "1")) == 2
-    waiting = [url for (url,) in rows(tmp_path / "1", "SELECT url FROM earlier_texts")]
-    assert sorted(waiting) == sorted(
-        f"http://a.de/{p}" for p in first.keys() - texts_of(tmp_path / "1").keys()
-    )
-    assert rows(tmp_path / "2", "SELECT url FROM earlier_texts") == []
-    assert texts_of(tmp_path / "2") == first
-    (item,) = exported(tmp_path / "2", "tag")
-    assert (item.status, item.language, item.is_relevant) == (304, "de", True)
-    assert item.text is not None
-    assert "nur auf einer einzigen Seite" in item.text
-
-
-def test_words_per_megabyte_are_those_of_downloads(tmp_path: Path, server: SmallServer) -> None:
-    crawled(tmp_path / "0", server, 0, text="relevant")
-    del server.pages["plain"]  # the one page that is downloaded each time
-    crawled(tmp_path / "1", server, 1, tmp_path / "0", text="relevant")
-    corpus = summarise(tmp_path / "1").corpus
-    assert (corpus.texts, corpus.words_per_megabyte) == (5, 0.0)
-
-
-def test_texts_are_not_taken_over_where_none_are_kept(tmp_path: Path, server: SmallServer) -> None:
-    crawled(tmp_path / "0", server, 0, text="relevant")
-    crawled(tmp_path / "1", server, 1, tmp_path / "0")
-    crawled(tmp_path / "2", server, 2, tmp_path / "1", text="relevant")
-    assert texts_of(tmp_path / "1") == {}
-    assert set(texts_of(tmp_path / "2")) == {"plain"}
-
-
-def test_texts_that_stayed_count_for_the_goal_of_words(tmp_path: Path, server: SmallServer) -> None:
-    crawled(tmp_path / "0", server, 0, text="relevant")
-    crawl = opened(tmp_path / "1", 1, tmp_path / "0", text="relevant", words="1")
-    fetched(crawl, server, 1)
-    assert crawl.goals.is_over()
-    crawl.close("words")

@@ -11,7 +11,6 @@ from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
 from crawler.goals import FLOOR_PAGES, GoalWatch, check_goals, check_sought
 from crawler.options import CrawlOptions
-from crawler.page_text import NewText, PageText
 from tests.support.crawls import crawl, rows, summary
 from tests.support.report_run import Row, make_run
 
@@ -24,8 +23,8 @@ def page(language: str | None = "de") -> Record:
     return Record(PAGE, 0.0, 200, True, language == "de", language)
 
 
-def with_words(words: int, language: str = "de", copy_of: int | None = None) -> Record:
-    return replace(page(language), text=NewText(PageText("", (), words, copy_of)))
+def with_words(words: int, language: str = "de") -> Record:
+    return replace(page(language), words_read=words)
 
 
 def counts(**numbers: Any) -> Counts:
@@ -65,7 +64,6 @@ def test_a_goal_that_the_frontier_counts_has_its_name(
 def test_the_page_that_brings_enough_words_is_the_last() -> None:
     goals = GoalWatch(options(words=100), now=0.0, words=60)
     goals.count(with_words(39))
-    goals.count(with_words(99, copy_of=1))
     goals.count(with_words(99, language="en"))
     assert (goals.is_over(), goals.may_fetch(0.0)) == (False, True)
     goals.count(with_words(1))
@@ -109,7 +107,7 @@ def test_hours_count_over_all_sessions() -> None:
     ("goals", "facts", "told"),
     [
         ({"expected": "only"}, {"doubts": False}, "-a expected=only: this strategy expects no"),
-        ({"words": 9}, {"keeps_text": False}, "-a words: this crawl keeps no text"),
+        ({"words": 9}, {"is_shared": True}, "-a words: not for a shared crawl"),
         ({"floor": 0.2}, {"is_shared": True}, "-a floor: not for a shared crawl"),
         ({"expected": "only"}, {"is_shared": True}, "-a expected: not for a shared crawl"),
     ],
@@ -117,7 +115,7 @@ def test_hours_count_over_all_sessions() -> None:
 def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
     goals: dict[str, Any], facts: dict[str, bool], told: str
 ) -> None:
-    all_facts = {"doubts": True, "is_shared": False, "keeps_text": True, **facts}
+    all_facts = {"doubts": True, "is_shared": False, **facts}
     with pytest.raises(SettingError, match=told) as refused:
         check_goals(options(**goals), **all_facts)
     assert "\n" not in str(refused.value)
@@ -129,7 +127,6 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
         ({"goal": "coverage"}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
         ({"coverage": 0.9}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
         ({"goal": "servers"}, {"learns": False}, "-a goal=servers: only for -a strategy=focus"),
-        ({"goal": "words"}, {"keeps_text": False}, "-a goal=words: this crawl keeps no text"),
         (
             {"goal": "coverage", "coverage": 0.9, "since": Path("old")},
             {},
@@ -140,8 +137,8 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
 def test_what_a_crawl_cannot_seek_is_refused_in_one_line(
     goals: dict[str, Any], facts: dict[str, bool], told: str
 ) -> None:
-    all_facts = {"learns": True, "keeps_text": True}
-    check_sought(options(goal="words"), **all_facts)
+    all_facts = {"learns": True}
+    check_sought(options(goal="servers"), **all_facts)
     with pytest.raises(SettingError, match=told) as refused:
         check_sought(options(**goals), **(all_facts | facts))
     assert "\n" not in str(refused.value)

@@ -1,13 +1,12 @@
 """The columns of `pages` are declared once; the table, its rows and its readers follow."""
 
 import sqlite3
-from dataclasses import fields
 from pathlib import Path
 
+from crawler.corpus.item import FIELDS
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.outputs.page_item import PageItem
 from crawler.page_row import PAGE_COLUMNS, PageRow, create_pages, read_pages
 from crawler.run import open_run
 from crawler.url import fingerprint
@@ -29,6 +28,7 @@ RECORD = Record(
     answers="{}",
     directives='{"page": ["noai"]}',
     robots_txt="404",
+    words_read=80,
 )
 
 
@@ -60,6 +60,7 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
         answers="{}",
         directives='{"page": ["noai"]}',
         robots_txt="404",
+        words_read=80,
         bytes=1234,
         score=-1.0,
         reasons=None,
@@ -84,5 +85,5 @@ def test_a_column_may_be_empty_only_where_a_row_may_have_none() -> None:
 
 
 def test_an_exported_page_has_columns_of_the_run_and_whether_it_is_relevant() -> None:
-    of_text = {"title", "text", "words", "other_paragraphs", "duplicate_of", "links"}
-    assert {field.name for field in fields(PageItem)} - of_text <= {*PAGE_COLUMNS, "is_relevant"}
+    of_text = "title text words other_paragraphs repeated duplicate_of links".split()
+    assert {*FIELDS} - {*of_text} <= {*PAGE_COLUMNS, "is_relevant"}

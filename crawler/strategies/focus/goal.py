@@ -15,7 +15,7 @@ SERVERS: Final = "servers"
 WORDS: Final = "words"
 COVERAGE: Final = "coverage"
 
-GOALS: Final = (RELEVANT, SERVERS, WORDS, COVERAGE)
+GOALS: Final = (RELEVANT, SERVERS, COVERAGE)
 """The values of `-a goal`."""
 
 MOST_WORDS: Final = 100_000

@@ -119,8 +119,6 @@ SAMPLE: Table = {
     "LANGFOCUS_WARC": ("True", lambda ended: (ended.folder / "index.cdxj").exists()),
     "LANGFOCUS_WARC_SIZE": ("30000", lambda ended: len([*ended.folder.glob("pages-*.gz")]) > 1),
     "LANGFOCUS_WACZ": ("True", lambda ended: (ended.folder / "pages.wacz").exists()),
-    "LANGFOCUS_TEXT": ("all", lambda ended: ended.count("texts") > ended.told["relevant"]),
-    "LANGFOCUS_EXTRACTOR": ("trafilatura", recorded("extractor", "trafilatura")),
     "LANGFOCUS_LINKS": ("True", lambda ended: ended.count("links") > 20),
     "LANGFOCUS_ANSWERS": ("True", lambda ended: ended.count("pages WHERE answers <> ''") > 20),
     "LANGFOCUS_HREFLANG": ("False", lambda ended: declared_links(ended) == 0),

@@ -13,7 +13,7 @@ from scrapy.exporters import BaseItemExporter
 from scrapy.utils.misc import load_object
 
 from crawler import settings
-from crawler.outputs.page_item import PageItem
+from crawler.corpus.item import PageItem
 
 
 def page(title: str, text: str) -> PageItem:

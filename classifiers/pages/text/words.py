@@ -21,6 +21,7 @@ _LETTERS_PER_WORD: Final = {
 }
 _UNSPACED: Final = re.compile(f"[{''.join(_LETTERS_PER_WORD)}]")
 _KINDS: Final = [(re.compile(f"[{span}]"), size) for span, size in _LETTERS_PER_WORD.items()]
+_WORD: Final = re.compile(r"[^\W\d_]\S*")  # from the first letter of a part to its end
 
 
 def number_of_words(text: str) -> int:
@@ -30,7 +31,7 @@ def number_of_words(text: str) -> int:
         for letters, per_word in _KINDS:
             number += sum(map(str.isalpha, letters.findall(text))) / per_word
         text = _UNSPACED.sub(" ", text)
-    return round(number) + sum(any(map(str.isalpha, part)) for part in text.split())
+    return round(number) + len(_WORD.findall(text))
 
 
 def units(text: str) -> list[str]:

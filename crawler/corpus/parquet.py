@@ -1,11 +1,10 @@
 """Items of pages as a Parquet file, written in groups of rows so that memory stays bounded."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
 from typing import IO, TYPE_CHECKING, Any, get_type_hints
 
+from crawler.corpus.item import FIELDS, OtherParagraph, PageItem
 from crawler.errors import SettingError
-from crawler.outputs.page_item import OtherParagraph, PageItem
 
 if TYPE_CHECKING:
     import pyarrow  # type: ignore[import-untyped]
@@ -31,7 +30,7 @@ class ParquetWriter:
 
     def write(self, item: PageItem) -> None:
         """Add an item."""
-        self._rows.append(asdict(item))
+        self._rows.append(item.as_dict())
         self._characters += len(item.text or "")
         if len(self._rows) >= _ROWS or self._characters >= _MOST_CHARACTERS:
             self._write_group()
@@ -71,12 +70,13 @@ def schema() -> "pyarrow.Schema":
         float: arrow.float64(),
         bool: arrow.bool_(),
         list[str]: arrow.list_(arrow.string()),
+        list[int]: arrow.list_(arrow.int64()),
         list[OtherParagraph]: arrow.list_(
             arrow.struct([(name, arrow.string()) for name in OtherParagraph.__annotations__])
         ),
     }
     hints = get_type_hints(PageItem)
-    return arrow.schema([(f.name, of_type[_needed(hints[f.name])]) for f in fields(PageItem)])
+    return arrow.schema([(name, of_type[_needed(hints[name])]) for name in FIELDS])
 
 
 def _needed(hint: Any) -> Any:

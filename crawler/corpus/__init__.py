@@ -1,0 +1,1 @@
+"""Texts from the archives of crawls: extraction, repeated lines, near-duplicates, exports."""

@@ -1,0 +1,128 @@
+"""Files with the texts of pages: JSON lines, Parquet, plain text."""
+
+import fcntl
+import gzip
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+from crawler.corpus.building import Corpus, CorpusSummary, OnProgress, TextOptions
+from crawler.corpus.item import PageItem
+from crawler.corpus.parquet import ParquetWriter, check_parquet
+from crawler.errors import CrawlError, SettingError
+from crawler.whole_file import replacing
+
+FORMATS: Final = ("jsonl", "parquet", "txt")
+
+
+def format_of(path: Path | None, given: str | None) -> str:
+    """Return the format of a file: the given one, else that of its name, else JSON lines.
+
+    Raises `SettingError` for a name of another format.
+    """
+    if given is not None:
+        return given
+    if path is None:
+        return FORMATS[0]
+    kind = path.name.removesuffix(".gz").rpartition(".")[2]
+    if kind not in FORMATS:
+        raise SettingError(f"--output {path}: name the format: --format {', '.join(FORMATS)}")
+    return kind
+
+
+def export(
+    paths: Sequence[Path],
+    path: Path | None,
+    kind: str,
+    options: TextOptions | None = None,
+    on_progress: OnProgress = lambda done, total: None,
+) -> CorpusSummary:
+    """Write the texts of pages into a file, which is replaced as a whole; None: standard output.
+
+    `paths` are runs, WARC files, packages, or folders of them or of HTML files. The work folder
+    beside the file stays after an interruption, and the next export goes on there. Raises
+    `CrawlError` for a path without pages and `SettingError` if the format cannot be written there.
+    """
+    if kind == "parquet":
+        check_parquet()
+        if path is None:
+            raise SettingError("--format parquet needs --output FILE")
+    with _working(path) as work, _opened(path) as file:
+        corpus = Corpus(paths, work, options, on_progress)
+        write, end = _writer(file, kind)
+        for item in corpus:
+            write(item)
+        end()
+    return corpus.summary
+
+
+@contextmanager
+def work_folder(folder: Path) -> Iterator[Path]:
+    """Yield a work folder, and delete it after the block if that succeeds or has left nothing.
+
+    Raises `CrawlError` if another process works in it.
+    """
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise CrawlError(f"{folder}: another export works in it") from error
+        try:
+            yield folder
+        except BaseException:
+            if len(list(folder.iterdir())) == 1:
+                shutil.rmtree(folder)
+            raise
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def _working(path: Path | None) -> Iterator[Path]:
+    if path is not None:
+        with work_folder(path.with_name(f"{path.name}.parts")) as folder:
+            yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="langfocus-") as temporary:
+        yield Path(temporary)
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[IO[bytes]]:
+    """Yield a binary file that replaces `path` after the block, if the block succeeds."""
+    if path is None:
+        yield sys.stdout.buffer
+        return
+    with replacing(path) as unfinished, unfinished.open("wb") as raw:
+        if path.suffix == ".gz":
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as file:
+                yield file  # type: ignore[misc]  # it is a binary file
+        else:
+            yield raw
+
+
+def _writer(file: IO[bytes], kind: str) -> tuple[Callable[[PageItem], None], Callable[[], None]]:
+    """Return the function that writes an item, and the one that ends the file."""
+    if kind == "parquet":
+        parquet = ParquetWriter(file)
+        return parquet.write, parquet.close
+    line_of = _text_of if kind == "txt" else _json_of
+
+    def write(item: PageItem) -> None:
+        file.write(line_of(item).encode("utf-8", "replace"))
+
+    return write, file.flush
+
+
+def _json_of(item: PageItem) -> str:
+    return json.dumps(item.as_dict(), ensure_ascii=False) + "\n"
+
+
+def _text_of(item: PageItem) -> str:
+    """Return the text of a page with an empty line after it."""
+    return f"{item.text}\n\n"

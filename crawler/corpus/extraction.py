@@ -1,0 +1,136 @@
+"""The main text of a page, by an extractor that the user chooses.
+
+`benchmarks.page_extraction` compares the extractors.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from classifiers.pages.charset.encodings import decode
+from classifiers.pages.html.hazards import defused
+from classifiers.pages.html.tree import read
+from classifiers.pages.parse import MAX_BYTES
+from classifiers.pages.text.words import number_of_words
+from crawler.corpus.item import OtherParagraph
+from crawler.corpus.paragraph_languages import differing_languages
+from crawler.web.contract import Answer
+
+MAX_CHARACTERS: Final = 500_000
+"""Characters of a page's main text that are kept."""
+
+MAX_PARAGRAPHS: Final = 5_000
+
+_SLOW_CHARACTERS: Final = 300_000
+"""Characters of a page that trafilatura reads; hostile ones take up to 1.4 s."""
+
+_SENTENCE: Final = 6
+"""Words of a line that may be a sentence."""
+
+Extract = Callable[[str], str]
+"""Return the main text of an HTML page, a paragraph in each line."""
+
+
+class MainText(NamedTuple):
+    """The title of a page, and the paragraphs of its main text, each with single spaces."""
+
+    title: str
+    paragraphs: list[str]
+
+
+def main_text_of(body: bytes, content_type: str | None, extract: Extract) -> MainText:
+    """Return the main text of a page; no paragraphs if it has none.
+
+    A plain text has its own lines. Raises an error of the extractor, which may be any. Markup that
+    takes a parser too long is removed first; a page that stays dangerous has no text.
+    """
+    html = decode(body[:MAX_BYTES], content_type).utf8
+    if (content_type or "").strip().lower().startswith("text/plain"):
+        return MainText("", _lines(html.decode("utf-8", "replace")))
+    title = read(html, 1).title
+    html, is_hazardous = defused(html)
+    found = "" if is_hazardous else extract(html.decode("utf-8", "replace"))
+    return MainText(title, _lines(found))
+
+
+def text_of(answer: Answer, language: str | None, extract: Extract) -> dict[str, Any]:
+    """Return the fields of a `PageItem` that come from the text of an answer alone."""
+    title, paragraphs = main_text_of(answer.body, answer.header("Content-Type"), extract)
+    languages = differing_languages(paragraphs, language)
+    parts = list(zip(paragraphs, languages, strict=True))
+    own = [text for text, other in parts if other is None]
+    return {
+        "title": title,
+        "text": "\n".join(own),
+        "words": sum(map(number_of_words, own)),
+        "other_paragraphs": [
+            OtherParagraph(language=other, text=text) for text, other in parts if other
+        ],
+    }
+
+
+def _lines(text: str) -> list[str]:
+    lines = (" ".join(line.split()) for line in text[:MAX_CHARACTERS].split("\n"))
+    # A line of signs alone is an ornament, or a link to the top of the page.
+    return [line for line in lines if any(map(str.isalnum, line))][:MAX_PARAGRAPHS]
+
+
+def _resiliparse() -> Extract:
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.html import HTMLTree
+
+    def extract(html: str) -> str:
+        tree = HTMLTree.parse(html)
+        return str(
+            extract_plain_text(
+                tree,
+                main_content=True,
+                list_bullets=False,
+                alt_texts=False,
+                form_fields=False,
+                noscript=False,
+                comments=False,
+            )
+        )
+
+    return extract
+
+
+def _trafilatura() -> Extract:
+    from lxml.etree import strip_tags
+    from trafilatura import bare_extraction
+    from trafilatura.xml import xmltotxt
+
+    def extract_by(html: str, *, is_strict: bool) -> str:
+        # Where links are known, rows of links are left out; without them they are lines.
+        found = bare_extraction(
+            html[:_SLOW_CHARACTERS],
+            fast=True,
+            favor_precision=is_strict,
+            include_comments=False,
+            include_tables=True,
+            include_links=True,
+        )
+        body = getattr(found, "body", None)
+        if body is None:
+            return ""
+        strip_tags(body, "ref")
+        return str(xmltotxt(body, include_formatting=False))
+
+    def extract(html: str) -> str:
+        text = extract_by(html, is_strict=False)
+        if any(number_of_words(line) >= _SENTENCE for line in text.split("\n")):
+            return text
+        # A page with little text gets all of it, menus included, unless the mode is strict.
+        return extract_by(html, is_strict=True) if text else ""
+
+    return extract
+
+
+_MAKERS = {"trafilatura": _trafilatura, "resiliparse": _resiliparse}
+EXTRACTORS: Final = tuple(_MAKERS)
+"""The names of the extractors, the default first."""
+
+
+def make_extractor(name: str) -> Extract:
+    """Return the extractor with a name."""
+    return _MAKERS[name]()

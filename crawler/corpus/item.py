@@ -1,0 +1,80 @@
+"""The item of a page: what feeds and pipelines get during a crawl, and exports after it."""
+
+import sqlite3
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypedDict
+
+from crawler.frontier import outlinks
+from crawler.frontier.base import Lease, Record
+from crawler.page_row import PAGE_COLUMNS
+
+_LINKS = "SELECT urls FROM links WHERE page = (SELECT id FROM pages WHERE fingerprint = ?)"
+
+
+class OtherParagraph(TypedDict):
+    """A paragraph that is not in the language of its page."""
+
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageItem:
+    """A page with a final status and its text.
+
+    The columns of the run's table `pages` are those of `crawler.page_row.PageRow`; a page that no
+    run knows has None for `parent`, `score` and `depth`, and a file without a date for
+    `fetched_at`. `is_relevant` is True if the page is in the language that was asked for. The last
+    fields are None in a feed without `crawler.spiders.text_pipeline.TextPipeline`. `text` has one
+    paragraph in each line, without those in other languages and without lines that its host
+    repeats; `words` is the number of its words. `repeated` are the numbers, from 0, of the repeated
+    lines in `text`, if they were asked for. `duplicate_of` is the URL of an earlier page with
+    nearly the same text. `links` is None if the run does not keep links (LANGFOCUS_LINKS).
+    """
+
+    url: str
+    parent: str | None
+    status: int | None
+    language: str | None
+    confidence: float | None
+    method: str | None
+    is_relevant: bool
+    charset: str | None
+    country: str | None
+    directives: str | None
+    robots_txt: str | None
+    bytes: int
+    score: float | None
+    depth: int | None
+    fetched_at: float | None
+    title: str | None = None
+    text: str | None = None
+    words: int | None = None
+    other_paragraphs: list[OtherParagraph] | None = None
+    repeated: list[int] | None = None
+    duplicate_of: str | None = None
+    links: list[str] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return asdict(self)
+
+
+FIELDS = tuple(field.name for field in fields(PageItem))
+ROW_FIELDS = tuple(name for name in FIELDS if name in PAGE_COLUMNS)
+"""The fields that are columns of the run's table `pages`."""
+
+
+def settled_item(connection: sqlite3.Connection, lease: Lease, record: Record) -> PageItem:
+    """Return the item of a page that was just settled, without its text."""
+    sources = {"url": lease.url, "parent": lease.parent, "score": lease.score, "depth": lease.depth}
+    values: dict[str, Any] = {
+        name: sources[name] if name in sources else getattr(record, name) for name in ROW_FIELDS
+    }
+    row = connection.execute(_LINKS, (lease.fingerprint,)).fetchone()
+    lang = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
+    return PageItem(
+        **values,
+        is_relevant=record.language is not None and lang == (record.language,),
+        links=outlinks.read(row[0]) if row else None,
+    )

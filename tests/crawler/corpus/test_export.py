@@ -1,0 +1,373 @@
+"""Exports of runs, archives and HTML files: the same texts whatever happens on the way."""
+
+import gzip
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.corpus import shards
+from crawler.corpus.building import Corpus, CorpusSummary, TextOptions
+from crawler.corpus.export import export, work_folder
+from crawler.corpus.extraction import Extract, make_extractor
+from crawler.corpus.item import FIELDS
+from crawler.corpus.parquet import schema
+from crawler.corpus.shards import Shard
+from crawler.corpus.sources import source_of
+from crawler.errors import CrawlError, RunFolderError, SettingError
+from crawler.outputs.takedown import take_down
+from crawler.outputs.wacz import write_wacz
+from crawler.run import maintaining
+from langfocus import Run
+from tests.support.commandline import call
+from tests.support.crawls import rows
+from tests.support.keptpages import KeptPages, german, html
+from tests.support.smallweb import SENTENCES
+
+FORBIDDEN = html(german(6)).replace(b"<title>", b'<meta name="robots" content="noarchive"><title>')
+PAGES = [
+    ("http://a.de/1", html("Menu der Seite", german(1))),
+    ("http://b.de/2", html(german(1) + " anders")),
+    ("http://a.de/3", html("Menu der Seite", german(3))),
+    ("http://a.de/4", html("Menu der Seite", german(4), SENTENCES["en"] * 2)),
+    ("http://c.de/5", html(SENTENCES["en"] * 9)),
+    ("http://c.de/6", FORBIDDEN),
+    ("http://d.de/7", html(german(3), "Menu der Seite")),
+    ("http://e.de/8", html(german(8))),
+    ("http://f.de/9", html("kurz " + SENTENCES["de"])),
+]
+URLS = ["http://a.de/1", "http://a.de/3", "http://a.de/4", "http://e.de/8", "http://f.de/9"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pages = KeptPages(tmp_path_factory.mktemp("kept") / "run")
+    pages.settle_all(PAGES)
+    return pages.folder
+
+
+@pytest.fixture
+def inline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read pages in this process: quick, and a page that ends a process ends the test."""
+    monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(Shard.make, parts))
+
+
+def exported(
+    path: Path, file: Path, *paths: Path, **options: Any
+) -> tuple[list[dict[str, Any]], CorpusSummary]:
+    told = export([path, *paths], file, "jsonl", TextOptions(**options))
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()], told
+
+
+def test_a_run_is_exported_without_copies_and_repeated_lines(
+    run: Path, tmp_path: Path, inline: None
+) -> None:
+    items, told = exported(run, tmp_path / "x.jsonl")
+    assert [item["url"] for item in items] == URLS
+    assert [item["text"] for item in items[:3]] == [german(1), german(3), german(4)]
+    assert items[2]["other_paragraphs"] == [{"language": "en", "text": SENTENCES["en"] * 2}]
+    assert items[0]["title"] == "Titel"
+    assert [item["words"] for item in items[:2]] == [len(german(n).split()) for n in (1, 3)]
+    assert all(item["is_relevant"] and item["repeated"] == [] for item in items)
+    left_out = {"copy of another page": 2, "in another language": 1, "noarchive": 1}
+    assert told.as_dict()["left_out"] == left_out
+    assert (told.pages, told.copies, told.repeated_lines) == (5, 2, 3)
+    assert told.words == sum(item["words"] for item in items)
+    assert told.languages == {"de": 5, "en": 1}
+    size = rows(run, "SELECT SUM(bytes) FROM pages")[0][0] / 1e6
+    assert told.as_dict()["words_per_megabyte"] == pytest.approx(told.words / size)
+    assert list(tmp_path.iterdir()) == [tmp_path / "x.jsonl"]
+
+
+def test_copies_and_repeated_lines_are_marked_where_they_are_kept(
+    run: Path, tmp_path: Path, inline: None
+) -> None:
+    items, told = exported(run, tmp_path / "x.jsonl", keeps_copies=True, keeps_repeated=True)
+    copies = {item["url"]: item["duplicate_of"] for item in items}
+    assert copies == {
+        **dict.fromkeys(URLS),
+        "http://b.de/2": "http://a.de/1",
+        "http://d.de/7": "http://a.de/3",
+    }
+    assert items[0]["text"] == f"Menu der Seite\n{german(1)}"
+    assert [item["repeated"] for item in items[:4]] == [[0], [0], [0], []]
+    assert (told.copies, told.repeated_lines) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("options", "urls", "reason"),
+    [
+        ({"min_words": 50}, URLS[:-1], ("too short", 1)),
+        ({"lang": "en"}, ["http://c.de/5"], ("in another language", 8)),
+        ({"lang": "all"}, [*URLS[:3], "http://c.de/5", *URLS[3:]], ("noarchive", 1)),
+    ],
+)
+def test_filters_name_their_reasons(
+    run: Path,
+    tmp_path: Path,
+    inline: None,
+    options: dict[str, Any],
+    urls: list[str],
+    reason: tuple[str, int],
+) -> None:
+    items, told = exported(run, tmp_path / "x.jsonl", **options)
+    assert [item["url"] for item in items] == urls
+    assert reason in told.left_out.items()
+
+
+def test_every_format_has_the_same_texts_and_any_number_of_processes_the_same_bytes(
+    run: Path, tmp_path: Path
+) -> None:
+    for number, name in enumerate(("x.jsonl", "x.parquet", "x.txt", "x.jsonl.gz", "y.jsonl")):
+        line = ("export", run, "--output", tmp_path / name, "--processes", 1 + number % 3)
+        assert call(*line, "--json", tmp_path / "told.json") == 0
+    items = [json.loads(line) for line in (tmp_path / "x.jsonl").read_bytes().splitlines()]
+    assert (tmp_path / "x.jsonl").read_bytes() == (tmp_path / "y.jsonl").read_bytes()
+    assert (
+        gzip.decompress((tmp_path / "x.jsonl.gz").read_bytes())
+        == (tmp_path / "x.jsonl").read_bytes()
+    )
+    from pyarrow import parquet  # type: ignore[import-untyped]
+
+    assert parquet.read_table(tmp_path / "x.parquet").to_pylist() == items
+    texts = "".join(f"{item['text']}\n\n" for item in items)
+    assert (tmp_path / "x.txt").read_text(encoding="utf-8") == texts
+    assert json.loads((tmp_path / "told.json").read_text())["pages"] == len(items) == 5
+
+
+def test_a_parquet_file_has_a_column_for_each_field() -> None:
+    assert schema().names == list(FIELDS)
+
+
+def test_an_interrupted_export_goes_on_where_it_was(
+    run: Path, tmp_path: Path, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = KeptPages(tmp_path / "other")
+    other.settle_all([("http://z.de/", html(german(10)))])
+    whole, _ = exported(run, tmp_path / "whole.jsonl", other.folder)
+    made: list[str] = []
+
+    def make(shard: Shard) -> int:
+        made.append(shard.name)
+        if len(made) == 2:
+            raise KeyboardInterrupt
+        return Shard.make(shard)
+
+    monkeypatch.setattr(Corpus, "_in_parallel", lambda _, parts, number: map(make, parts))
+    with pytest.raises(KeyboardInterrupt):
+        exported(run, tmp_path / "x.jsonl", other.folder)
+    assert not (tmp_path / "x.jsonl").exists()
+    assert (tmp_path / "x.jsonl.parts").is_dir()
+    assert exported(run, tmp_path / "x.jsonl", other.folder)[0] == whole
+    assert made == [made[0], made[1], made[1]]
+    assert not (tmp_path / "x.jsonl.parts").exists()
+
+
+def test_a_shard_of_changed_pages_is_made_again(tmp_path: Path, inline: None) -> None:
+    pages = KeptPages(tmp_path / "run")
+    pages.settle("http://a.de/1", html(german(1)))
+    work = tmp_path / "x.jsonl.parts"
+    work.mkdir()
+    assert len(list(Corpus([pages.folder], work))) == 1
+    pages.settle("http://b.de/2", html(german(2)))
+    items, _ = exported(pages.folder, tmp_path / "x.jsonl")
+    assert [item["url"] for item in items] == ["http://a.de/1", "http://b.de/2"]
+    pages.kill()
+
+
+def test_two_exports_do_not_share_a_work_folder(run: Path, tmp_path: Path) -> None:
+    with (
+        work_folder(tmp_path / "x.jsonl.parts"),
+        pytest.raises(CrawlError, match="another export works in it"),
+    ):
+        exported(run, tmp_path / "x.jsonl")
+
+
+def hostile(name: str) -> Extract:
+    """An extractor that one page sends into an endless loop and one page kills."""
+    extract = make_extractor(name)
+
+    def tried(page: str) -> str:
+        while "Nummer3" in page:
+            pass
+        if "Nummer8" in page:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if "Nummer4" in page:
+            raise RecursionError
+        return extract(page)
+
+    return tried
+
+
+def make_hostile(shard: Shard) -> int:
+    """Make a shard with pages that no extractor survives; this runs in another process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(shards, "SLOW_S", 0.3)
+        patch.setattr(shards, "_extractor", hostile)
+        return Shard.make(shard)
+
+
+def test_pages_that_hang_or_end_a_process_are_counted_and_the_others_are_exported(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The text of page 3 is also that of page 7.
+    monkeypatch.setattr("crawler.corpus.building._make", make_hostile)
+    items, told = exported(run, tmp_path / "x.jsonl", processes=1)
+    assert [item["url"] for item in items] == [URLS[0], URLS[4]]
+    reasons = {"ended its process": 1, "extractor too slow": 2, "extractor failed": 1}
+    assert told.left_out.items() >= reasons.items()
+
+
+def test_a_damaged_record_is_counted_and_the_others_are_exported(
+    tmp_path: Path, inline: None
+) -> None:
+    pages = KeptPages(tmp_path / "run")
+    pages.settle_all(PAGES[:4])
+    [(file, start)] = rows(pages.folder, "SELECT file, start FROM archived WHERE url LIKE '%/3'")
+    with (pages.folder / file).open("r+b") as warc:
+        warc.seek(start + 40)
+        warc.write(bytes(60))
+    items, told = exported(pages.folder, tmp_path / "x.jsonl")
+    assert [item["url"] for item in items] == ["http://a.de/1", "http://a.de/4"]
+    assert told.left_out["damaged"] == 1
+    _, size = rows(pages.folder, "SELECT url, start FROM archived WHERE url LIKE '%/4'")[0]
+    os.truncate(pages.folder / file, size + 30)
+    items, told = exported(pages.folder, tmp_path / "x.jsonl")
+    assert [item["url"] for item in items] == ["http://a.de/1"]
+    assert told.left_out["damaged"] == 2
+
+
+def test_the_body_of_a_repeated_payload_is_that_of_its_first_record(
+    tmp_path: Path, inline: None
+) -> None:
+    pages = KeptPages(tmp_path / "run")
+    pages.settle_all([("http://a.de/1", html(german(1))), ("http://b.de/2", html(german(1)))])
+    assert rows(pages.folder, "SELECT is_revisit FROM archived") == [(0,), (1,)]
+    items, _ = exported(pages.folder, tmp_path / "x.jsonl", keeps_copies=True)
+    assert [item["duplicate_of"] for item in items] == [None, "http://a.de/1"]
+    assert items[0]["text"] == items[1]["text"] == german(1)
+
+
+def test_the_text_of_an_unchanged_page_comes_from_the_archive_of_the_earlier_run(
+    tmp_path: Path, inline: None
+) -> None:
+    folders = [tmp_path / name for name in "012"]
+    first = KeptPages(folders[0])
+    first.settle_all([("http://a.de/1", html(german(1))), ("http://b.de/2", html(german(2)))])
+    second = KeptPages(folders[1], since=folders[0])
+    second.settle("http://a.de/1", b"", status=304)
+    second.settle("http://b.de/2", html(german(5)))
+    second.end()
+    third = KeptPages(folders[2], since=folders[1])
+    third.settle("http://a.de/1", b"", status=304)
+    third.settle("http://b.de/2", b"", status=304)
+    third.end()
+    for folder, number in ((folders[1], 5), (folders[2], 5)):
+        items, told = exported(folder, tmp_path / "x.jsonl")
+        assert [item["text"] for item in items] == [german(1), german(number)]
+        assert not +told.left_out
+    items, told = exported(folders[2], tmp_path / "x.jsonl", folders[0])
+    assert Counter(item["text"] for item in items) == Counter(map(german, (1, 2, 5)))
+    assert {item["url"] for item in items if item["text"] == german(1)} == {"http://a.de/1"}
+    assert told.left_out == {"copy of another page": 1}
+    folders[0].rename(tmp_path / "moved")
+    items, told = exported(folders[2], tmp_path / "x.jsonl")
+    assert [item["text"] for item in items] == [german(5)]
+    assert told.left_out == {"not in the WARC files": 1}
+
+
+@pytest.fixture(scope="module")
+def archives(run: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The pages of the run as another crawler gives them: WARC files, a package, HTML files."""
+    folder = tmp_path_factory.mktemp("archives")
+    [warc] = run.glob("pages-*.warc.gz")
+    made = {"file": folder / "x.warc.gz", "package": folder / "x.wacz", "files": folder / "html"}
+    made["file"].write_bytes(warc.read_bytes())
+    write_wacz(run, made["package"], "test")
+    for url, body in PAGES:
+        path = made["files"] / f"{url.removeprefix('http://')}.html"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(body)
+    return made
+
+
+@pytest.mark.parametrize("kind", ["file", "package", "files"])
+def test_pages_of_other_crawlers_have_the_texts_of_the_run(
+    run: Path, archives: dict[str, Path], tmp_path: Path, inline: None, kind: str
+) -> None:
+    expected, _ = exported(run, tmp_path / "x.jsonl")
+    items, told = exported(archives[kind], tmp_path / "y.jsonl", lang="de")
+    assert [item["text"] for item in items] == [item["text"] for item in expected]
+    assert {item["language"] for item in items} == {"de"}
+    assert told.left_out["in another language"] == 1
+    assert told.left_out["noarchive"] == (kind == "files")
+    assert all(item["score"] is None for item in items)
+    everything, _ = exported(archives[kind], tmp_path / "z.jsonl")
+    assert {item["language"] for item in everything} == {"de", "en"}
+
+
+@pytest.mark.parametrize("name", ["missing", "empty", "x.csv"])
+def test_a_path_without_pages_is_told_in_one_line_and_nothing_is_left(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "x.csv").write_text("no WARC file")
+    assert call("export", tmp_path / name, "--output", tmp_path / "x.jsonl") == 1
+    told = capsys.readouterr().err
+    assert told.startswith("langfocus: ")
+    assert told.count("\n") == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"empty", "x.csv"}
+
+
+def test_a_run_without_texts_and_a_wrong_format_are_told(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="needs --output"):
+        export([run], None, "parquet")
+    assert call("export", run, "--output", tmp_path / "x.csv") == 2
+    assert call("export", run, "--lang", "is", "--output", tmp_path / "x.txt") == 1
+    assert call("export", run, "--lang", "xx", "--output", tmp_path / "x.txt") == 2
+    with pytest.raises(RunFolderError):
+        source_of(tmp_path / "run.db", None)
+
+
+@pytest.fixture(autouse=True)
+def _no_processes_left() -> Iterator[None]:
+    yield
+    from joblib.externals.loky import get_reusable_executor
+
+    get_reusable_executor(max_workers=1).shutdown(wait=True)
+
+
+def test_a_run_yields_its_texts_as_items(run: Path, inline: None) -> None:
+    items = list(Run(run).texts(min_words=50, keeps_copies=True))
+    assert [item.url for item in items if item.duplicate_of is None] == URLS[:-1]
+    assert items[0].as_dict()["text"] == items[0].text == german(1)
+    assert tuple(items[0].as_dict()) == FIELDS
+
+
+def test_a_host_that_was_taken_down_is_in_no_text(tmp_path: Path, inline: None) -> None:
+    pages = KeptPages(tmp_path / "run")
+    pages.settle_all(PAGES[:2])
+    with maintaining(pages.folder) as connection:
+        take_down(connection, pages.folder, ["a.de"])
+    items, told = exported(pages.folder, tmp_path / "x.jsonl")
+    assert [item["url"] for item in items] == ["http://b.de/2"]
+    assert not +told.left_out
+
+
+def test_the_order_of_the_crawl_does_not_change_the_export(
+    run: Path, tmp_path: Path, inline: None
+) -> None:
+    pages = KeptPages(tmp_path / "run")
+    for url, body in [*PAGES[:1], *PAGES[:0:-1]]:  # the copies of page 1 come after it in both
+        pages.settle(url, body)
+        if url.endswith(("4", "8")):
+            pages.kill()
+    pages.end()
+    export([run], tmp_path / "x.txt", "txt", TextOptions(keeps_copies=True))
+    export([pages.folder], tmp_path / "y.txt", "txt", TextOptions(keeps_copies=True))
+    assert (tmp_path / "x.txt").read_bytes() == (tmp_path / "y.txt").read_bytes()

@@ -1,0 +1,65 @@
+"""What is read from a page: the title, the paragraphs of its main text, their languages."""
+
+import pytest
+
+from crawler.corpus.extraction import EXTRACTORS, main_text_of, make_extractor
+from crawler.corpus.paragraph_languages import differing_languages
+from tests.support.smallweb import SENTENCES
+
+GERMAN, ENGLISH = SENTENCES["de"] * 2, SENTENCES["en"] * 2
+PAGE = f"""<html><head><title>T</title></head><body>
+<nav><ul><li><a href=/>Start</a></li><li><a href=/x>Kontakt</a></li></ul></nav>
+<main><article><h1>Überschrift der Seite</h1><p>{GERMAN}</p><p>{GERMAN[20:]}</p></article></main>
+<footer><a href=/i>Impressum</a></footer><script>var x = "nichts";</script></body></html>"""
+
+
+def paragraphs_of(html: bytes, kind: str | None, name: str = EXTRACTORS[0]) -> list[str]:
+    return main_text_of(html, kind, make_extractor(name)).paragraphs
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_the_main_text_is_found_without_menu_and_footer(name: str) -> None:
+    found = main_text_of(PAGE.encode(), "text/html; charset=utf-8", make_extractor(name))
+    assert found.title == "T"
+    assert GERMAN in found.paragraphs
+    assert not {"Start", "Kontakt", "Impressum"} & {*found.paragraphs}
+    assert "nichts" not in " ".join(found.paragraphs)
+
+
+def test_links_of_a_sentence_stay_and_a_row_of_links_goes() -> None:
+    linked = GERMAN[:20] + '<a href="/b">Fußball</a>' + GERMAN[20:]
+    page = f"<body><p>{linked}</p><p>{GERMAN[9:]}</p><a href=/p>PDF</a> <a href=/x>Mail</a>"
+    found = paragraphs_of(page.encode(), "text/html; charset=utf-8")
+    assert found == [f"{GERMAN[:20]}Fußball{GERMAN[20:]}".strip(), GERMAN[9:].strip()]
+
+
+def test_a_page_of_links_has_none_of_them_in_its_text() -> None:
+    rows = "".join(f"<li><a href=/{n}>Lampe {n}</a></li>" for n in range(9))
+    page = f"<body><div>Start | Kontakt</div><p>Wort</p><ul>{rows}</ul><a href=/p>PDF</a></body>"
+    assert paragraphs_of(page.encode(), "text/html; charset=utf-8") in ([], ["Wort"])
+
+
+@pytest.mark.parametrize("page", ["", "<p>", "<html><body></body></html>", "<p>^ | * </p>"])
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_a_page_without_a_main_text_has_no_paragraph(name: str, page: str) -> None:
+    assert paragraphs_of(page.encode(), None, name) == []
+
+
+def test_a_page_in_an_old_encoding_and_a_plain_text_have_their_letters() -> None:
+    html = PAGE.encode("iso-8859-1")
+    assert "Überschrift der Seite" in paragraphs_of(html, "text/html; charset=latin1")
+    plain = b"Erste  Zeile\r\n\r\nzweite <b>"
+    assert paragraphs_of(plain, "text/plain") == ["Erste Zeile", "zweite <b>"]
+
+
+@pytest.mark.parametrize("name", EXTRACTORS)
+def test_a_page_that_would_take_a_parser_too_long_ends_soon(name: str) -> None:
+    deep = b"<p>" + b"<b><a>" * 100_000 + b"text"
+    assert isinstance(paragraphs_of(deep, "text/html", name), list)
+
+
+def test_paragraphs_in_another_language_are_told_from_those_of_the_page() -> None:
+    page = [GERMAN, ENGLISH, "Home", "Short English line", SENTENCES["fr"] * 2]
+    assert differing_languages(page, "de") == [None, "en", None, None, "fr"]
+    assert differing_languages(page, None) == [None] * 5
+    assert differing_languages(page, "tlh") == [None] * 5

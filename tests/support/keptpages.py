@@ -1,0 +1,86 @@
+"""Runs with a few pages that a test names, and their bytes in WARC files."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.configuration import CrawlSettings
+from crawler.crawl import Crawl, open_crawl
+from crawler.exchange import Exchange
+from crawler.options import CrawlOptions
+from crawler.strategies import SEED
+from crawler.visit import Download
+from tests.support.smallweb import SENTENCES
+
+WORDS = SENTENCES["de"].split()
+TYPE = "text/html; charset=utf-8"
+
+
+def german(number: int) -> str:
+    """A German text that is like no other with another number."""
+    turned = WORDS[number % 13 :] + WORDS[: number % 13]
+    return " ".join(f"{word} {' '.join(turned[:3])} Nummer{number}" for word in WORDS * 2)
+
+
+def html(*paragraphs: str) -> bytes:
+    body = "".join(f"<p>{text}</p>" for text in paragraphs)
+    return f"<html><title>Titel</title><body><main>{body}</main></body></html>".encode()
+
+
+@dataclass
+class KeptPages:
+    """A crawl of pages that a test names; it may be opened again and again."""
+
+    folder: Path
+    since: Path | None = None
+    frontier: str | None = None
+    name: str | None = None
+    opened: Crawl | None = None
+
+    def kill(self) -> None:
+        """Close it as a kill does."""
+        if self.opened is not None:
+            self.opened.run.connection.close()
+            self.opened.lock.close()
+            self.opened = None
+
+    def end(self) -> None:
+        """Close it in order."""
+        if self.opened is not None:
+            self.opened.close("finished")
+            self.opened = None
+
+    def open(self) -> Crawl:
+        """Open it, after a kill if it is open."""
+        self.kill()
+        options = CrawlOptions("de", strategy="bfs", host_cap=0, web="sample", since=self.since)
+        settings = CrawlSettings(
+            self.folder,
+            delay_s=0,
+            sample_hosts=50,
+            keeps_warc=True,
+            frontier=self.frontier,
+            crawl_name=self.name,
+        )
+        self.opened = open_crawl(options, settings)
+        return self.opened
+
+    def settle(self, url: str, body: bytes, kind: str = TYPE, *, status: int = 200) -> None:
+        """Let a server answer for a URL."""
+        crawl = self.opened or self.open()
+        crawl.frontier.seed(crawl.visitor.links([url], SEED), crawl.clock())
+        lease = crawl.frontier.next(crawl.clock())
+        while lease is not None and lease.url != url:
+            crawl.visitor.refused(lease, "robots")
+            lease = crawl.frontier.next(crawl.clock())
+        assert lease is not None
+        head = f"HTTP/1.1 {status} x\r\nContent-Type: {kind}\r\n\r\n".encode()
+        exchange = Exchange(url, crawl.clock(), head, body)
+        etag = '"1"' if self.since is None else None
+        download = Download(url, status, body, kind, etag=etag, exchange=exchange)
+        crawl.visitor.answered(lease, download)
+
+    def settle_all(self, pages: list[tuple[str, bytes]]) -> None:
+        """Settle pages one after the other, and close the run."""
+        for url, body in pages:
+            self.settle(url, body)
+        self.end()
