@@ -273,7 +273,7 @@ class LangfocusSpider(Spider):
         """Stop the download of a large body that is not text.
 
         A small one is read: to stop it may close a connection that is already back in the pool,
-        and the next request on that connection would be sent twice.
+        and the next request on that connection would fail.
         """
         if _ROBOTS_BYTES in request.meta:
             return
