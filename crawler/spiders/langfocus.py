@@ -215,7 +215,7 @@ class LangfocusSpider(Spider):
         if target is not None and not (is_open and crawl.may_contact(target)):
             self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=True)
             return
-        if target is None or not crawl.robots.move(lease.url, target):
+        if target is None or not crawl.robots.move(lease.url, target, now):
             crawl.robots.keep(lease.url, response.status, response.body, now)
         crawl.frontier.release(lease, now=now)
 
@@ -256,9 +256,14 @@ class LangfocusSpider(Spider):
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
     ) -> None:
         """Ask again later; after the last try the site is forbidden for a while."""
-        settled = self.crawl.visitor.failed(lease, reason, is_final=is_final, hold_s=hold_s)
-        if settled is not None:
-            self.crawl.robots.keep(lease.url, None, b"", self.crawl.clock())
+        crawl, now, rule = self.crawl, self.crawl.clock(), self.crawl.settings.retry_rule
+        failures = 0 if is_final else crawl.robots.fail(lease.url, now)
+        if 0 < failures <= rule.retry_times:
+            not_before = now + rule.rest_s(failures, hold_s)
+            crawl.frontier.release(lease, now=now, not_before=not_before)
+            return
+        crawl.robots.keep(lease.url, None, b"", now)
+        crawl.visitor.failed(lease, reason, is_final=True)
 
     def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
         """Stop the download of a robots.txt at the size that is obeyed."""
