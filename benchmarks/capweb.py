@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from tests.support.hostileserver import PAGE
+from tests.support.smallweb import SENTENCES
 
 LINKS: Final = 40
 """Links of a page of most cases, four times the cap."""
@@ -45,7 +46,7 @@ class Case:
     """A kind of hosts.
 
     `about` says in a line what they do. Without `has_robots` no host has a robots.txt. A crawl must
-    get `least` pages of each host whose name begins with `full`.
+    get `least` pages of each host whose name begins with `full`. Each answer waits `latency_s`.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Case:
     reply: Reply
     has_robots: bool = False
     least: int = 0
+    latency_s: float = 0.02
 
 
 def reply(
@@ -66,10 +68,11 @@ def reply(
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def page(*links: str, head: str = "", headers: Iterable[str] = ()) -> bytes:
-    """Return a German page."""
+def page(*links: str, head: str = "", headers: Iterable[str] = (), lang: str = "de") -> bytes:
+    """Return a page, in German or another language."""
     body = "".join(f'<a href="{link}">Seite</a> ' for link in links)
-    return reply("200 OK", *headers, body=f"<head>{head}</head>{body}".encode() + PAGE)
+    text = PAGE if lang == "de" else f"<p>{SENTENCES[lang] * 5}</p>".encode()
+    return reply("200 OK", *headers, body=f"<head>{head}</head>{body}".encode() + text)
 
 
 def to(location: str, *headers: str, status: str = "302 Found") -> bytes:
@@ -187,6 +190,26 @@ def _redirecting() -> Iterator[Case]:
         lambda a: f"http://www.{a.host.removeprefix('www.')}/neu{a.path}",
     )
 
+    def spelled(asked: Asked) -> str:
+        forms = ["http://wer@{0}/{1}", "http://{0}./{1}", "//{0}:80/{1}", "HTTP:\\\\{0}\\{1}",
+                 "http://{0}//{1}", "./x/../{1}"]  # fmt: skip
+        return forms[asked.number % 6].format(asked.host.upper(), f"neu-{asked.number}")
+
+    yield _moved("location", "redirects to new URLs, with hosts in other spellings", spelled)
+    yield _moved(
+        "session",
+        "redirects to the same URL with a new session id",
+        lambda a: f"{a.path.partition('?')[0]}?PHPSESSID={a.number:032x}",
+    )
+
+    def ping(asked: Asked) -> bytes:
+        if asked.path == "/":
+            return page(*numbered(30))
+        other = "b" if asked.name == "h0" else "h0"
+        return to(f"http://{other}.ping.de{asked.path}{'-x' * (other == 'h0')}")
+
+    yield Case("ping", "two hosts redirect to each other without end", _seeds("ping"), ping)
+
     def ten(asked: Asked) -> bytes:
         if asked.path == "/":
             return page(*numbered(10))
@@ -274,12 +297,25 @@ def _linking() -> Iterator[Case]:
         tuple(f"http://h0.seeds.de/seite-{n}" for n in range(40)),
         lambda _: page(),
     )
+    # A crawl learns which of these are German, so after a kill it prefers others than before.
+    kinds = ["nachrichten/seite", "news/page", "actualites/article", "a", "de/1", "en/1"]
+
+    def crowd(asked: Asked) -> bytes:
+        links = [f"/{kinds[n % 6]}-{n}" for n in range(60)]
+        number = int(asked.host.partition(".")[0][4:]) + asked.number % 7
+        kind = asked.path[1:].rpartition("-")[0]
+        lang = "de" if (kinds.index(kind) if kind in kinds else 0) % 2 == number % 2 else "fr"
+        return page(
+            *links, f"http://full{asked.number % 12}.crowd.de/mehr-{asked.number}", lang=lang
+        )
+
     yield Case(
         "crowd",
-        "five hosts with 60 ordinary pages each",
-        _seeds("crowd", 5, "full"),
-        lambda a: page(*numbered(60), *(f"http://full{n}.crowd.de/x-{a.number}" for n in range(5))),
+        "hosts with 60 ordinary pages each, which answer slowly",
+        _seeds("crowd", 12, "full"),
+        crowd,
         least=10,
+        latency_s=0.8,
     )
 
     def ordinary(asked: Asked) -> bytes:
@@ -344,6 +380,13 @@ def _networking() -> Iterator[Case]:
         "robots.txt redirects without end within the host",
         _seeds("robots-chain"),
         lambda a: to(f"/robots-{a.number}") if a.path.startswith("/robots") else page(*numbered()),
+        has_robots=True,
+    )
+    yield Case(
+        "robots-home",
+        "robots.txt redirects to the home page",
+        _seeds("robots-home"),
+        lambda a: to("/") if a.path == "/robots.txt" else page(*numbered()),
         has_robots=True,
     )
     for name, failure in (("robots-503", reply("503 -")), ("robots-dropped", None)):
