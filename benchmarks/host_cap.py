@@ -7,7 +7,7 @@ Serves the hosts of `benchmarks.capweb` on loopback, all at once and by https to
 with the command of a user and its defaults, except that nobody waits (delays 0) and that sitemaps
 are read. A setting is an ordering, with `-redis` if two workers share the frontier, and with
 `-kills` if a process of the crawl is killed eight times and started again on its folder. `--demo`
-crawls the sample web too, behind the same kind of server.
+crawls the sample web too, which has no server: the run itself tells which URLs were fetched.
 
 Counted for each host (in lower case, without leading `www.`, final dot and port):
 
@@ -52,10 +52,8 @@ from crawler.report.markdown import markdown
 from crawler.report.provenance import provenance
 from crawler.report.table import Table
 from crawler.url import fingerprint, normalise
-from crawler.web.sample import SampleWeb
-from tests.support.crawls import command, environment, summary
+from tests.support.crawls import command, environment, rows, summary
 from tests.support.hostileserver import Behaviour, Exchange, hostile_web
-from tests.support.loopback import loopback
 from tests.support.processes import Forked, started
 from tests.support.redisserver import RedisServer
 
@@ -74,6 +72,17 @@ _SETTLING_S: Final = 2.0
 
 _MOST_S: Final = 300
 """Seconds after which a crawl is ended."""
+
+
+_HURRIED: Final = {
+    "DOWNLOAD_DELAY": 0,
+    "LANGFOCUS_RETRY_DELAY": 0,
+    "LANGFOCUS_PATIENCE": 0,
+    "LANGFOCUS_SITEMAPS": True,
+    "LANGFOCUS_QUIET": True,
+    "CLOSESPIDER_TIMEOUT": _MOST_S,
+    "LOG_LEVEL": "ERROR",
+}
 
 
 class Request(NamedTuple):
@@ -293,13 +302,13 @@ def crawl(served: Sequence[Case], setting: str, folder: Path, kills: int = KILLS
         return _crawl(hosts.log, proxy.url, setting, folder, kills, f"seeds={seeds}")
 
 
-def crawl_sample(setting: str, folder: Path, kills: int = KILLS) -> Crawled:
-    """Crawl 500 pages of the sample web, as `make demo` does."""
-    log: list[Request] = []
-    with loopback(SampleWeb(secure=0.0)) as proxy:
-        crawled = _crawl(proxy.log, proxy.url, setting, folder, kills, "pages=500")
-        log += (Request(each.time, each.url, each.status, None) for each in proxy.log)
-    return Crawled(log, crawled.killed_at, crawled.reasons)
+def crawl_sample(setting: str, folder: Path) -> Crawled:
+    """Crawl 500 pages of the sample web, as `make demo` does; the log is that of the run."""
+    crawled = _crawl([], "", setting, folder, 0, "web=sample", "pages=500")
+    query = "SELECT fetched_at, url, status FROM pages WHERE status IS NOT NULL"
+    found = [row for run in folder.glob("run*") for row in rows(run, query)]
+    log = [Request(at, url, status, None) for at, url, status in found]
+    return Crawled(log, reasons=crawled.reasons)
 
 
 def _crawl(
@@ -307,17 +316,8 @@ def _crawl(
 ) -> Crawled:
     """Run a crawl until it ends; `log` grows meanwhile."""
     ordering, *parts = setting.split("-")
-    settings: dict[str, object] = {
-        "DOWNLOAD_DELAY": 0,
-        "LANGFOCUS_RETRY_DELAY": 0,
-        "LANGFOCUS_PATIENCE": 0,
-        "LANGFOCUS_SITEMAPS": True,
-        "LANGFOCUS_QUIET": True,
-        "LANGFOCUS_TEXT": "none",
-        "CLOSESPIDER_TIMEOUT": _MOST_S,
-        "LOG_LEVEL": "ERROR",
-    }
-    surroundings = {**environment(proxy), "https_proxy": proxy}
+    settings: dict[str, object] = dict(_HURRIED) if proxy else {"LANGFOCUS_QUIET": True}
+    surroundings = {**environment(proxy), "https_proxy": proxy} if proxy else environment(None)
     with ExitStack() as stack:
         folders = [folder / "run"]
         if "redis" in parts:
@@ -442,7 +442,7 @@ def main(line: Sequence[str] | None = None) -> int:
             crawled = crawl(served, setting, folder)
         found[setting] = worst(served, crawled)
         told = [setting, f"{len(crawled.log)} requests", f"{len(crawled.killed_at)} kills"]
-        if given.demo:
+        if given.demo and not setting.endswith("kills"):
             with _folder() as folder:
                 sample = crawl_sample(setting, folder)
             of_hosts = judge(sample.log).values()
