@@ -1,7 +1,7 @@
 """How many URLs of a host get a request, by the server's own log, on webs that try to get more.
 
     python -m benchmarks.host_cap [--cases utm third] [--settings focus svm-redis random-kills]
-        [--json FILE] [--before FILE] [--demo]
+        [--json FILE] [--before FILE...] [--demo]
 
 Serves the hosts of `benchmarks.capweb` on loopback, all at once and by https too, and crawls them
 with the command of a user and its defaults, except that nobody waits (delays 0) and that sitemaps
@@ -402,11 +402,12 @@ def by_setting(found: Mapping[str, Mapping[str, Figures]], about: Mapping[str, s
     return Table("Most URLs of a host", ["case", *found], rows)
 
 
-def with_before(now: Table, before: Mapping[str, Any]) -> Table:
-    """Return a table whose figures have those of an earlier file before them."""
+def with_before(now: Table, before: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table whose figures have those of earlier files before them; the last file wins."""
     earlier = {
         row[0]: row[2:]
-        for table in before["tables"]
+        for file in before
+        for table in file["tables"]
         if table["title"] == now.title
         for row in table["rows"]
     }
@@ -432,7 +433,8 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=SETTINGS)
     parser.add_argument("--demo", action="store_true", help="also the sample web")
     parser.add_argument("--json", type=Path, help="file for the tables")
-    parser.add_argument("--before", type=Path, help="file of an earlier run, for both figures")
+    parser.add_argument("--before", type=Path, nargs="*", default=[], metavar="FILE",
+                        help="files of earlier runs, for both figures")  # fmt: skip
     given = parser.parse_args(line)
     served = [known[name] for name in given.cases]
     found: dict[str, dict[str, Figures]] = {}
@@ -454,8 +456,8 @@ def main(line: Sequence[str] | None = None) -> int:
     about = {case.name: case.about for case in served}
     about |= {"demo": "500 pages of the sample web"} if given.demo else {}
     tables = [table(found, about), by_setting(found, about)]
-    if given.before:
-        tables[0] = with_before(tables[0], json.loads(given.before.read_text(encoding="utf-8")))
+    before = [json.loads(file.read_text(encoding="utf-8")) for file in given.before]
+    tables[0] = with_before(tables[0], before)
     for each in tables:
         print("\n".join(["", each.title, "", *markdown(each)]))
     print("\n".join(["", f"{len(faults)} over a limit", *faults[:40]]))

@@ -72,6 +72,6 @@ def test_a_crawl_without_a_cap_of_its_own_is_judged_by_the_servers_log(
     now = Table(
         first["title"], first["head"], [["idn", "", *"9999999", "svm"], ["new", *"12345678", "svm"]]
     )
-    before, new = with_before(now, {"tables": [first]}).rows
+    before, new = with_before(now, [{"tables": [first]}]).rows
     assert before[2] == "10 → 9"
     assert new[2] == "2"
