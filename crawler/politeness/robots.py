@@ -172,19 +172,24 @@ class Robots:
         is_allowed = _is_usual(name) or bool(self._files.choose([name], now))
         return _address_of(name) if is_allowed else None
 
-    def move(self, url: str, location: str, now: float) -> bool:
-        """Record that the file of `ask` redirects to `location`; False after too many redirects."""
-        names = [name for name, _ in self._chain(url, now)]
-        target = _name_of(location)
-        if target in names or len(names) > MAX_MOVES:
+    def move(self, url: str, location: str, now: float, asked: str = "") -> bool:
+        """Record that a file redirects to `location`; False after too many redirects.
+
+        `asked` is the URL of the file, "" for that of `ask`. Meanwhile another answer may have led
+        `ask` to another file, about which this answer tells nothing.
+        """
+        name, target = self._name(url, asked, now), _name_of(location)
+        names = [each for each, _ in self._chain(url, now)]
+        before = names[: names.index(name) + 1] if name in names else [name]
+        if target in before or len(before) > MAX_MOVES:
             return False
-        self._keep(names[-1], f"{_MOVED}{target}", now)
+        self._keep(name, f"{_MOVED}{target}", now)
         self._tell_delay(url)
         return True
 
-    def fail(self, url: str, now: float) -> int:
-        """Record that the file of `ask` could not be fetched; return how often in a row."""
-        *_, (name, _) = self._chain(url, now)
+    def fail(self, url: str, now: float, asked: str = "") -> int:
+        """Record that a file (see `move`) could not be fetched; return how often in a row."""
+        name = self._name(url, asked, now)
         kept = self._store.robots(name)
         is_recent = kept is not None and kept.fetched_at > now - UNREACHABLE_S
         before = kept.text if kept is not None and is_recent else ""
@@ -193,19 +198,23 @@ class Robots:
         self._keep(name, f"{_FAILED}{failures}", now)
         return failures
 
-    def keep(self, url: str, status: int | None, body: bytes, now: float) -> None:
-        """Store the rules for `url` that came from the file of `ask`.
+    def keep(self, url: str, status: int | None, body: bytes, now: float, asked: str = "") -> None:
+        """Store the rules for `url` that came from a file (see `move`).
 
         After 2xx the body holds the rules; only those for this bot are stored. After 4xx or too
         many redirects there are no rules. If the server `is_unreachable`, the whole site is
         forbidden for a while (RFC 9309, 2.3.1).
         """
-        *_, (name, _) = self._chain(url, now)
+        name = self._name(url, asked, now)
         if status is not None and 300 <= status < 400:
             name = origin_of(url)  # the files on the way are near enough for other origins
         self._keep(name, self._text(status, body), now)
         for each in {url, _address_of(name)}:
             self._tell_delay(each)
+
+    def _name(self, url: str, asked: str, now: float) -> str:
+        *_, (name, _) = self._chain(url, now)
+        return _name_of(asked) if asked else name
 
     def _keep(self, name: str, text: str, now: float) -> None:
         self._store.set_robots(name, text, now)

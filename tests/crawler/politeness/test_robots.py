@@ -169,6 +169,20 @@ def test_a_file_to_which_many_origins_redirect_is_asked_for_once_also_after_a_re
     assert again.ask("http://b.de/private", MAX_AGE_S) == "https://hub.de/robots.txt"
 
 
+def test_a_late_answer_tells_nothing_of_the_file_to_which_the_way_leads_by_then() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus")
+    hub, victim = "http://hub.de/rules", "http://victim.de/robots.txt"
+    for origin in ("http://a.de/", "http://b.de/"):
+        assert robots.move(origin, hub, 0.0, f"{origin}robots.txt")
+    assert robots.move("http://a.de/", victim, 0.0, hub)
+    robots.keep("http://b.de/", 200, RULES, 0.0, hub)
+    assert robots.verdict("http://victim.de/", 1.0) is Verdict.UNKNOWN
+    assert robots.verdict("http://b.de/private", 1.0) is Verdict.FORBIDDEN
+    assert robots.fail("http://b.de/", 0.0, victim) == 1
+    assert robots.verdict("http://b.de/private", 1.0) is Verdict.FORBIDDEN
+
+
 def test_failures_of_a_file_are_counted_for_all_that_redirect_to_it() -> None:
     store = Store()
     robots = Robots(store, "langfocus")
