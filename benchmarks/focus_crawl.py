@@ -311,8 +311,11 @@ class _Loop:
         robots, now = self._crawl.robots, self._crawl.clock()
         verdict = robots.verdict(url, now)
         if verdict is Verdict.UNKNOWN:
+            address = robots.ask(url, now)
+            if address is None:
+                return False
             try:
-                answer = self._web.respond(robots.address(url))
+                answer = self._web.respond(address)
                 robots.keep(url, answer.status, answer.body, now)
             except Unreachable:
                 robots.keep(url, None, b"", now)

@@ -450,6 +450,11 @@ class Store:
         text.encode()
         self.kept[origin] = KeptRobots(text, now)
 
+    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
+        """See `RobotsStore`."""
+        self.set_robots(name, text, now)
+        return True
+
     def set_delay(self, host: str, delay_s: float) -> None:
         """See `RobotsStore`."""
         expect(0.0 < delay_s <= MAX_DELAY_S, "no delay", host, delay_s)
@@ -463,11 +468,15 @@ def robots(data: bytes) -> None:
     store = Store()
     rules = Robots(store, "langfocus", max_delay_s=MAX_DELAY_S)
     expect(rules.verdict(at, 0.0) is Verdict.UNKNOWN, "a verdict before rules")
-    for number, move in enumerate(moves):
-        target = normalise(urljoin_or_nothing(rules.address(at), _text(move) or ""))
-        if target is not None and not rules.move(at, target):
-            expect(number >= MAX_MOVES, "too few moves", number)
+    asked_for = [rules.ask(at, 0.0)]
+    for move in moves:
+        target = normalise(urljoin_or_nothing(asked_for[-1] or at, _text(move) or ""))
+        if target is not None and not rules.move(at, target, 0.0):
+            is_circle = target in asked_for
+            expect(is_circle or len(asked_for) > MAX_MOVES, "too few moves", len(asked_for))
             break
+        if target is not None:
+            asked_for.append(target)
     rules.keep(at, status, body, 0.0)
     again = Robots(store, "langfocus", max_delay_s=MAX_DELAY_S)
     for asked in (at, f"{origin_of(at)}/private/x?s=1&x", f"{origin_of(at)}/robots.txt"):

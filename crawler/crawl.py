@@ -22,11 +22,11 @@ from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.blocking import Blocking
+from crawler.politeness.host_files import FileStore, HostFiles
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
-from crawler.politeness.sitemap_files import FileStore, SitemapFiles
 from crawler.preparation import Preparation, prepare
 from crawler.revisits import Revisits
 from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
@@ -266,6 +266,7 @@ def open_crawl(
         settings.bot.robots_name,
         max_delay_s=settings.max_crawl_delay_s,
         keeps_sitemaps=settings.reads_sitemaps,
+        host_cap=options.host_cap,
     )
     listeners: list[OnSettled] = [
         lambda _lease, record, _links: goals.count(record),
@@ -309,7 +310,7 @@ def _sitemaps(
     if options.is_census or not settings.reads_sitemaps:
         return None
     target = options.lang if settings.uses_hreflang else None
-    return SitemapLinks(prepared.ordering, robots, SitemapFiles(store), is_blocked, target)
+    return SitemapLinks(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
 
 
 def _log_fitting(connection: sqlite3.Connection) -> OnSettled:

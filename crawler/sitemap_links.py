@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from crawler.frontier.base import Lease, Link
+from crawler.politeness.host_files import HostFiles
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
-from crawler.politeness.sitemap_files import SitemapFiles
 from crawler.sitemap import Sitemap, read_sitemap
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import normalise
@@ -30,35 +30,39 @@ class SitemapLinks:
 
     ordering: Ordering
     robots: Robots
-    files: SitemapFiles
+    files: HostFiles
     is_blocked: Callable[[str], bool]
     target: str | None = None
 
     def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
         """Return a download as a sitemap; None if it is none, or its host had too many."""
         found = read_sitemap(download.body, download.url, download.content_type, self.target)
-        if found is None or not self.files.choose(lease.host, [lease.url], now):
+        if found is None or not self.files.choose([lease.url], now):
             return None
         return found
+
+    def may_lead(self, lease: Lease, url: str, now: float) -> bool:
+        """Return True if a redirect may be followed: a file leads to one that may be fetched."""
+        return not self.files.has(lease.url) or bool(self.files.choose([url], now))
 
     def of_page(self, lease: Lease, feeds: Sequence[str], now: float) -> list[Link]:
         """Return the sitemaps and feeds of the host of a relevant page, the best first."""
         named = [url for url in map(normalise, feeds) if url]
         ranked = [*self._ranked(self.robots.sitemaps(lease.url)), *self._ranked(named)]
-        return self._chosen(lease, ranked, lease.depth, now)
+        return self._chosen(ranked, lease.depth, now)
 
     def of_file(self, lease: Lease, found: Sitemap, now: float) -> tuple[list[Link], Sifted]:
         """Return the links of a sitemap, the best first, and the numbers of those left out."""
         if found.is_index:
             files = self._ranked(list(found.entries), found) if lease.redirects < MAX_STEPS else []
-            return self._chosen(lease, files, lease.depth - 1, now), sift([])
+            return self._chosen(files, lease.depth - 1, now), sift([])
         sifted = sift(list(found.entries), self.is_blocked)
         declared = {url for url in sifted.wanted if found.entries[url].is_declared}
         links = self._links(sifted.wanted, lease.depth - 1, declared)
         return self._newest_first(links, found)[:MAX_ADMITTED], sifted
 
-    def _chosen(self, lease: Lease, urls: Sequence[str], depth: int, now: float) -> list[Link]:
-        chosen = self.files.choose(lease.host, list(dict.fromkeys(urls)), now)
+    def _chosen(self, urls: Sequence[str], depth: int, now: float) -> list[Link]:
+        chosen = self.files.choose(urls, now)
         return self._links(chosen, depth, set(chosen))
 
     def _ranked(self, urls: Sequence[str], found: Sitemap | None = None) -> list[str]:

@@ -117,6 +117,10 @@ class RetryRule:
     max_hold_s: float = 3600.0
     max_redirects: int = settings.REDIRECT_MAX_TIMES
 
+    def rest_s(self, failures: int, hold_s: float) -> float:
+        """Return the seconds for which a host rests after so many failures in a row."""
+        return max(min(hold_s, self.max_hold_s), self.delay_s * failures)
+
 
 _log = logging.getLogger(__name__)
 
@@ -258,6 +262,9 @@ class SitemapSource(Protocol):
 
     def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
         """Return a download as a sitemap or a feed, None if it is read as a page."""
+
+    def may_lead(self, lease: Lease, url: str, now: float) -> bool:
+        """Return True if a redirect to a normalised URL may be followed."""
 
     def of_page(self, lease: Lease, feeds: Sequence[str], now: float) -> list[Link]:
         """Return the sitemaps and feeds that a relevant page leads to."""
@@ -442,14 +449,17 @@ class Visitor:
         return NOARCHIVE not in statements or not self._rules.obeys_directives
 
     def _may_lead(self, lease: Lease, url: str) -> bool:
-        return not self._rules.stays_on_host or host_of(normalise(url) or "") == lease.host
+        target = normalise(url) or ""
+        if self._rules.stays_on_host and host_of(target) != lease.host:
+            return False
+        return self._sitemaps is None or self._sitemaps.may_lead(lease, target, self._clock())
 
     def _retried(self, lease: Lease, hold_s: float = 0.0) -> bool:
         """Put a URL back into the queue and return True, unless its retries are used up."""
         rule, now = self._rules.retry_rule, self._clock()
         if lease.retries >= rule.retry_times:
             return False
-        rest_s = max(min(hold_s, rule.max_hold_s), rule.delay_s * (lease.retries + 1))
+        rest_s = rule.rest_s(lease.retries + 1, hold_s)
         self._frontier.retry(lease, now=now, not_before=now + rest_s)
         return True
 

@@ -50,7 +50,8 @@ DOMAIN_FULL = "domain_full"
 """The outcome of a URL that was queued before its domain was full; it was not fetched."""
 
 REFUSED = frozenset(
-    {"robots", "robots_unreachable", "private_address", "blocked", ADDRESS_FULL, DOMAIN_FULL}
+    {"robots", "robots_unreachable", "origins_full", "private_address", "blocked"}
+    | {ADDRESS_FULL, DOMAIN_FULL}
 )
 """The outcomes of URLs that were not fetched, because a rule forbids it."""
 
@@ -339,6 +340,9 @@ class Frontier(Protocol):
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
+
+    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
+        """Store a text like a robots.txt; False if another process changed the one `before`."""
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages, in O(1)."""

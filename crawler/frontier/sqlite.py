@@ -339,6 +339,11 @@ class SqliteFrontier:
         """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
         self._storage.set_robots(origin, text, now, self._rules.robots_bytes)
 
+    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
+        """Store a text like a robots.txt; no other process can have changed it."""
+        self.set_robots(name, text, now)
+        return True
+
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages."""
         remaining, variance = self._remaining.totals() if self._remaining else (None, None)

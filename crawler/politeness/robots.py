@@ -1,13 +1,20 @@
-"""The rules of robots.txt (RFC 9309); the frontier stores them, so a restart asks no host twice."""
+"""The rules of robots.txt (RFC 9309); the frontier stores them, so a restart asks no host twice.
+
+What a request for a file told is stored by the file: rules, a redirect to another file, failures.
+The name of the robots.txt of an origin is the origin, that of another file its URL. So a file to
+which many origins redirect is fetched once.
+"""
 
 from collections import OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from hashlib import sha256
-from typing import Protocol
+from typing import Final, Protocol
 
 from crawler.frontier.base import KeptRobots
 from crawler.politeness.directives import RobotsVersion
+from crawler.politeness.host_files import FileStore, HostFiles
 from crawler.politeness.robots_rules import Rules, rules_for
 from crawler.url import host_of, origin_of
 
@@ -26,14 +33,28 @@ UNREACHABLE_S = 3600.0
 ROBOTS_UNREACHABLE = "robots_unreachable"
 """The outcome of a URL if the rules of its site could not be fetched."""
 
+ORIGINS_FULL = "origins_full"
+"""The outcome of a URL if its host has given too many files with rules."""
+
+FILES: Final = 10
+"""Most files with rules that a host is asked for, where the crawl has no host cap."""
+
+USUAL_ORIGINS: Final = 4
+"""Origins of a host without a port: http and https, with `www.` and without.
+
+Their robots.txt is asked for in any case, so that links to other ports, and redirects from other
+hosts, cannot close a host. A redirect between them leads to the same page.
+"""
+
 CACHE_BYTES = 16 * 1024 * 1024
 """Bytes of rules that stay in memory; a file of 512 KiB has at most 3 MiB of them."""
 
 _UNREACHABLE = "unreachable"
+_FAILED = "failed "
+_MOVED = "moved "
 _SITEMAP = "sitemap: "
 _SERVER_IS_BUSY = 429
 _ENTRY_BYTES = 600
-_MOST_MOVED = 1024
 
 
 class Verdict(Enum):
@@ -45,14 +66,11 @@ class Verdict(Enum):
     UNKNOWN = "unknown"
 
 
-class RobotsStore(Protocol):
+class RobotsStore(FileStore, Protocol):
     """The part of the frontier that stores rules and delays. It may forget the oldest rules."""
 
-    def robots(self, origin: str) -> KeptRobots | None:
-        """Return the rules of an origin, None if it has none of them."""
-
     def set_robots(self, origin: str, text: str, now: float) -> None:
-        """Store the rules of an origin."""
+        """Store what is known of a file."""
 
     def set_delay(self, host: str, delay_s: float) -> None:
         """Contact a host at most once in `delay_s` seconds."""
@@ -60,14 +78,16 @@ class RobotsStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """The rules of an origin; None: its server is unreachable. `good_until` is in unix seconds.
+    """The rules of a file; None: its server is unreachable. `good_until` is in unix seconds.
 
-    `version` names the file that they come from (`RobotsVersion.name`).
+    `version` names the file that they come from (`RobotsVersion.name`). `target` is the name of the
+    file to which this one redirects, "" if it does not.
     """
 
     rules: Rules | None
     good_until: float
     version: str = ""
+    target: str = ""
 
 
 class Robots:
@@ -81,25 +101,28 @@ class Robots:
         max_delay_s: float = 60.0,
         cache_bytes: int = CACHE_BYTES,
         keeps_sitemaps: bool = False,
+        host_cap: int = FILES,
     ) -> None:
         """Obey the rules for `user_agent`, a product token; its version, if any, does not count.
 
-        A Crawl-delay counts up to `max_delay_s`. The lines Sitemap are kept if they are wanted.
+        A Crawl-delay counts up to `max_delay_s`. The lines Sitemap are kept if they are wanted. Of
+        a host at most `host_cap` files are asked for (0: `FILES`), the usual origins included.
         """
         self._keeps_sitemaps = keeps_sitemaps
         self._store = store
         self._bot = " ".join(user_agent.partition("/")[0].split())
         self._max_delay_s = max_delay_s
         self._known = _Cache(cache_bytes)
-        self._moved: OrderedDict[str, tuple[str, int]] = OrderedDict()
+        others = max(1, (host_cap or FILES) - USUAL_ORIGINS)
+        self._files = HostFiles(store, "robots", others)
 
     def verdict(self, url: str, now: float) -> Verdict:
         """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt is stored.
 
         `UNREACHABLE` forbids the URL too, but only for a while.
         """
-        known = self._known_of(origin_of(url))
-        if known is None or known.good_until <= now:
+        *_, (_, known) = self._chain(url, now)
+        if known is None:
             return Verdict.UNKNOWN
         if known.rules is None:
             return Verdict.UNREACHABLE
@@ -107,57 +130,104 @@ class Robots:
 
     def version(self, url: str) -> RobotsVersion | None:
         """Return the version of the rules for `url`, None if there are none."""
-        known = self._known_of(origin_of(url))
+        *_, (_, known) = self._chain(url)
         if known is None or known.rules is None:
             return None
         return RobotsVersion(known.version, known.rules.signals)
 
     def sitemaps(self, url: str) -> tuple[str, ...]:
         """Return the URLs of the sitemaps that the robots.txt for `url` names."""
-        known = self._known_of(origin_of(url))
+        *_, (_, known) = self._chain(url)
         return known.rules.sitemaps if known is not None and known.rules is not None else ()
 
-    def _known_of(self, origin: str) -> _Known | None:
-        known = self._known.get(origin)
+    def _chain(self, url: str, now: float = float("-inf")) -> Iterator[tuple[str, _Known | None]]:
+        """Yield the names of the files with the rules for `url` and what is known of them at `now`.
+
+        All but the last redirect to the next. There is at least one, and no more than redirects are
+        followed.
+        """
+        name = origin_of(url)
+        for _ in range(MAX_MOVES + 1):
+            known = self._known_of(name)
+            if known is not None and known.good_until <= now:
+                known = None
+            yield name, known
+            if known is None or not known.target:
+                return
+            name = known.target
+
+    def _known_of(self, name: str) -> _Known | None:
+        known = self._known.get(name)
         if known is not None:
             return known
-        kept = self._store.robots(origin)
-        return None if kept is None else self._remember(origin, kept)
+        kept = self._store.robots(name)
+        return None if kept is None else self._remember(name, kept)
 
-    def address(self, url: str) -> str:
-        """Return the URL from which the rules for `url` are fetched."""
-        origin = origin_of(url)
-        return self._moved[origin][0] if origin in self._moved else f"{origin}/robots.txt"
+    def ask(self, url: str, now: float) -> str | None:
+        """Return the URL from which the rules for `url` are fetched next.
 
-    def move(self, url: str, location: str) -> bool:
-        """Record that the rules for `url` are at `location`; False after too many redirects."""
-        origin = origin_of(url)
-        moves = self._moved.get(origin, ("", 0))[1] + 1
-        self._moved[origin] = (location, moves)
-        if len(self._moved) > _MOST_MOVED:
-            self._moved.popitem(last=False)
-        return moves <= MAX_MOVES
+        None if the host of this file may not be asked for another one.
+        """
+        *_, (name, _) = self._chain(url, now)
+        is_allowed = _is_usual(name) or bool(self._files.choose([name], now))
+        return _address_of(name) if is_allowed else None
 
-    def keep(self, url: str, status: int | None, body: bytes, now: float) -> None:
-        """Store the rules for `url` that came from `address(url)`.
+    def move(self, url: str, location: str, now: float, asked: str = "") -> bool:
+        """Record that a file redirects to `location`; False after too many redirects.
+
+        `asked` is the URL of the file, "" for that of `ask`. Meanwhile another answer may have led
+        `ask` to another file, about which this answer tells nothing.
+        """
+        name, target = self._name(url, asked, now), _name_of(location)
+        names = [each for each, _ in self._chain(url, now)]
+        before = names[: names.index(name) + 1] if name in names else [name]
+        if target in before or len(before) > MAX_MOVES:
+            return False
+        self._keep(name, f"{_MOVED}{target}", now)
+        self._tell_delay(url)
+        return True
+
+    def fail(self, url: str, now: float, asked: str = "") -> int:
+        """Record that a file (see `move`) could not be fetched; return how often in a row."""
+        name = self._name(url, asked, now)
+        kept = self._store.robots(name)
+        is_recent = kept is not None and kept.fetched_at > now - UNREACHABLE_S
+        before = kept.text if kept is not None and is_recent else ""
+        number = before.removeprefix(_FAILED) if before.startswith(_FAILED) else "0"
+        failures = 1 + (int(number) if number.isdecimal() else 0)
+        self._keep(name, f"{_FAILED}{failures}", now)
+        return failures
+
+    def keep(self, url: str, status: int | None, body: bytes, now: float, asked: str = "") -> None:
+        """Store the rules for `url` that came from a file (see `move`).
 
         After 2xx the body holds the rules; only those for this bot are stored. After 4xx or too
         many redirects there are no rules. If the server `is_unreachable`, the whole site is
         forbidden for a while (RFC 9309, 2.3.1).
         """
-        kept = KeptRobots(self._text(status, body), now)
-        origin = origin_of(url)
-        self._moved.pop(origin, None)
-        self._store.set_robots(origin, kept.text, now)
-        delay_s = self._delay_s(self._remember(origin, kept))
+        name = self._name(url, asked, now)
+        if status is not None and 300 <= status < 400:
+            name = origin_of(url)  # the files on the way are near enough for other origins
+        self._keep(name, self._text(status, body), now)
+        for each in {url, _address_of(name)}:
+            self._tell_delay(each)
+
+    def _name(self, url: str, asked: str, now: float) -> str:
+        *_, (name, _) = self._chain(url, now)
+        return _name_of(asked) if asked else name
+
+    def _keep(self, name: str, text: str, now: float) -> None:
+        self._store.set_robots(name, text, now)
+        self._remember(name, KeptRobots(text, now))
+
+    def _tell_delay(self, url: str) -> None:
+        delay_s = self.delay_s(url)
         if delay_s:
             self._store.set_delay(host_of(url), delay_s)
 
     def delay_s(self, url: str) -> float:
         """Return the Crawl-delay for `url` in seconds, at most `max_delay_s`; 0 if unknown."""
-        return self._delay_s(self._known_of(origin_of(url)))
-
-    def _delay_s(self, known: _Known | None) -> float:
+        *_, (_, known) = self._chain(url)
         told = known.rules.delay_s if known and known.rules else 0.0
         return min(told, self._max_delay_s)
 
@@ -171,17 +241,38 @@ class Robots:
         version = f"sha256:{sha256(body).hexdigest()}" if has_rules else str(status)
         return _stored(self._bot, rules, version)
 
-    def _remember(self, origin: str, kept: KeptRobots) -> _Known | None:
-        if kept.text == _UNREACHABLE:
-            known = _Known(None, kept.fetched_at + UNREACHABLE_S)
+    def _remember(self, name: str, kept: KeptRobots) -> _Known | None:
+        known = self._restore(kept)
+        if known is None:
+            self._known.forget(name)
         else:
-            restored = _restored(self._bot, kept.text)
-            if restored is None:
-                return None
-            rules, version = restored
-            known = _Known(rules, kept.fetched_at + MAX_AGE_S, version)
-        self._known.put(origin, known, len(origin) + len(kept.text) + _ENTRY_BYTES)
+            self._known.put(name, known, len(name) + len(kept.text) + _ENTRY_BYTES)
         return known
+
+    def _restore(self, kept: KeptRobots) -> _Known | None:
+        good_until = kept.fetched_at + MAX_AGE_S
+        if kept.text == _UNREACHABLE:
+            return _Known(None, kept.fetched_at + UNREACHABLE_S)
+        if kept.text.startswith(_MOVED):
+            return _Known(Rules(), good_until, target=kept.text.removeprefix(_MOVED))
+        restored = _restored(self._bot, kept.text)
+        return None if restored is None else _Known(restored[0], good_until, restored[1])
+
+
+def _name_of(location: str) -> str:
+    """Return the name of a file: the origin for its robots.txt, else the URL."""
+    origin = origin_of(location)
+    return origin if location == f"{origin}/robots.txt" else location
+
+
+def _address_of(name: str) -> str:
+    return f"{name}/robots.txt" if name == origin_of(name) else name
+
+
+def _is_usual(name: str) -> bool:
+    """Return True for the robots.txt of an origin without a port."""
+    port = name.partition("://")[2].rpartition("]")[2]
+    return name == origin_of(name) and ":" not in port
 
 
 class _Cache:
@@ -198,8 +289,11 @@ class _Cache:
         self._known.move_to_end(origin)
         return found[0]
 
-    def put(self, origin: str, known: _Known, size: int) -> None:
+    def forget(self, origin: str) -> None:
         self._left += self._known.pop(origin, (None, 0))[1]
+
+    def put(self, origin: str, known: _Known, size: int) -> None:
+        self.forget(origin)
         self._known[origin] = known, size
         self._left -= size
         while self._left < 0 and len(self._known) > 1:

@@ -381,10 +381,20 @@ class RedisFrontier(StoredCrawl):
 
     def set_robots(self, origin: str, text: str, now: float) -> None:
         """Store the robots.txt of an origin; the oldest may be deleted (`rules.robots_bytes`)."""
+        self._keep_robots(origin, text, now)
+
+    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
+        """Store a text like a robots.txt; False if another process changed the one `before`."""
+        stored = "" if before is None else _stored_robots(before.text, before.fetched_at)
+        return self._keep_robots(name, text, now, before=stored)
+
+    def _keep_robots(self, name: str, text: str, now: float, **condition: str) -> bool:
         self._now = now
-        kept, most = f"{now!r}\n{text}", self._rules.robots_bytes
-        while self._call("keep_robots", origin=origin, kept=kept, most_bytes=most) == "again":
-            pass
+        kept, most = _stored_robots(text, now), self._rules.robots_bytes
+        told = self._call("keep_robots", origin=name, kept=kept, most_bytes=most, **condition)
+        while told == "again":
+            told = self._call("keep_robots", origin=name, kept=kept, most_bytes=most)
+        return bool(told != "changed")
 
     @reads_crawl
     def counts(self) -> Counts:
@@ -548,3 +558,7 @@ def _origin(lease: Lease, record: Record) -> LinkOrigin:
 
 def _admissions(packed: Packed, letters: str) -> list[Admission]:
     return [_ADMISSIONS[letters[place]] for place in packed.places]
+
+
+def _stored_robots(text: str, fetched_at: float) -> str:
+    return f"{float(fetched_at)!r}\n{text}"

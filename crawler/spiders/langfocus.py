@@ -23,7 +23,7 @@ from crawler.sitemap import may_be_sitemap
 from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.printable_log import make_log_printable
-from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT
+from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT, ROBOTS_FILE
 from crawler.spiders.responses import (
     content_type_of,
     download_of,
@@ -150,7 +150,7 @@ class LangfocusSpider(Spider):
             url,
             callback=self.parse_robots,
             errback=self.on_robots_failure,
-            meta={**meta, _ROBOTS_BYTES: 0, UNLIMITED: 0},
+            meta={**meta, ROBOTS_FILE: url, _ROBOTS_BYTES: 0, UNLIMITED: 0},
             dont_filter=True,
         )
 
@@ -203,20 +203,21 @@ class LangfocusSpider(Spider):
     def parse_robots(self, response: Response, **kwargs: Any) -> None:
         """Store a robots.txt; the page that waited for it is leased again after the delay."""
         lease: Lease = response.meta[LEASE]
+        file: str = response.meta[ROBOTS_FILE]
         crawl, now = self.crawl, self.crawl.clock()
         if crawl.visitor.may_keep(statements_of(response.headers)):
             crawl.keep_aside(response.meta.get(EXCHANGE))
         if is_unreachable(response.status):
             hold_s = retry_after_s(response, now) or 0.0
-            self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
+            self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=False, hold_s=hold_s)
             return
         target = redirect_target(response)
         is_open = target is None or not crawl.blocking.blocks(target)
         if target is not None and not (is_open and crawl.may_contact(target)):
-            self._without_rules(lease, ROBOTS_UNREACHABLE, is_final=True)
+            self._without_rules(lease, file, ROBOTS_UNREACHABLE, is_final=True)
             return
-        if target is None or not crawl.robots.move(lease.url, target):
-            crawl.robots.keep(lease.url, response.status, response.body, now)
+        if target is None or not crawl.robots.move(lease.url, target, now, file):
+            crawl.robots.keep(lease.url, response.status, response.body, now, file)
         crawl.frontier.release(lease, now=now)
 
     @settles
@@ -226,7 +227,8 @@ class LangfocusSpider(Spider):
         if self._waits(lease, failure):
             return
         reason, is_final = explain(failure)
-        self._without_rules(lease, reason, is_final=is_final)
+        file: str = failure.request.meta[ROBOTS_FILE]  # type: ignore[attr-defined]  # set by Scrapy
+        self._without_rules(lease, file, reason, is_final=is_final)
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
         """Return True if the server of a URL did not cause the failure.
@@ -253,12 +255,17 @@ class LangfocusSpider(Spider):
         return False
 
     def _without_rules(
-        self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
+        self, lease: Lease, file: str, reason: str, *, is_final: bool, hold_s: float = 0.0
     ) -> None:
-        """Ask again later; after the last try the site is forbidden for a while."""
-        settled = self.crawl.visitor.failed(lease, reason, is_final=is_final, hold_s=hold_s)
-        if settled is not None:
-            self.crawl.robots.keep(lease.url, None, b"", self.crawl.clock())
+        """Ask for a file again later; after the last try the site is forbidden for a while."""
+        crawl, now, rule = self.crawl, self.crawl.clock(), self.crawl.settings.retry_rule
+        failures = 0 if is_final else crawl.robots.fail(lease.url, now, file)
+        if 0 < failures <= rule.retry_times:
+            not_before = now + rule.rest_s(failures, hold_s)
+            crawl.frontier.release(lease, now=now, not_before=not_before)
+            return
+        crawl.robots.keep(lease.url, None, b"", now, file)
+        crawl.visitor.failed(lease, reason, is_final=True)
 
     def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
         """Stop the download of a robots.txt at the size that is obeyed."""
@@ -273,7 +280,7 @@ class LangfocusSpider(Spider):
         """Stop the download of a large body that is not text.
 
         A small one is read: to stop it may close a connection that is already back in the pool,
-        and the next request on that connection would be sent twice.
+        and the next request on that connection would fail.
         """
         if _ROBOTS_BYTES in request.meta:
             return

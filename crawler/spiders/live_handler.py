@@ -1,5 +1,8 @@
 """The download handler of the live Web: Scrapy's own, with a limit for headers, which it keeps.
 
+A request is sent once. Twisted would send it again if its connection was used before and closes
+without an answer; the crawl counts its tries, and repeats what failed itself.
+
 Twisted keeps every header of an answer, without a limit. A server with a fast connection could fill
 the memory within the time limit of a download. Scrapy passes on neither the lines of the headers
 nor those of the request, which belong into an archive. This module uses private parts of Scrapy's
@@ -46,6 +49,7 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
         """Set the limits on the connections of this handler."""
         super().__init__(crawler)
         self._pool._factory = _BoundedFactory
+        self._pool.retryAutomatically = False
 
     async def download_request(self, request: Request) -> Response:
         """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`.

@@ -17,3 +17,6 @@ ROBOTS = "langfocus_robots"
 
 EXCHANGE = "langfocus_exchange"
 """The key of a request and its answer as they were sent; missing if nothing keeps them."""
+
+ROBOTS_FILE = "langfocus_robots_file"
+"""The key of the URL of the file with rules that the request asks for."""

@@ -14,7 +14,7 @@ from crawler.crawl import Crawl
 from crawler.errors import StorageError
 from crawler.frontier.base import DOMAIN_FULL, Lease, LeaseError
 from crawler.politeness.blocking import BLOCKED
-from crawler.politeness.robots import ROBOTS_UNREACHABLE, Verdict
+from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.request_meta import LEASE, LEASED_AT, ROBOTS, SLOT
 from crawler.spiders.wakeup import WakeUp, keep_time
 from crawler.strategies import SEED
@@ -151,22 +151,24 @@ class FrontierScheduler(BaseScheduler):
         if not self._crawl.may_contact(lease.url):
             self._refuse(lease, "private_address")
             return None
-        verdict = self._verdict(lease.url)
+        now = self._crawl.clock()
+        verdict = self._verdict(lease.url, now)
         if verdict in _REFUSALS:
             self._refuse(lease, _REFUSALS[verdict])
             return None
-        meta = {LEASE: lease, LEASED_AT: self._crawl.clock(), "download_slot": SLOT}
+        meta = {LEASE: lease, LEASED_AT: now, "download_slot": SLOT}
         if verdict is Verdict.UNKNOWN:
-            address = self._crawl.robots.address(lease.url)
-            return self._spider.robots_request(address, meta)
+            address = self._crawl.robots.ask(lease.url, now)
+            if address is not None:
+                return self._spider.robots_request(address, meta)
+            self._refuse(lease, ORIGINS_FULL)
+            return None
         if self._obey:
             meta[ROBOTS] = self._crawl.robots.version(lease.url)
         return self._spider.page_request(lease.url, meta)
 
-    def _verdict(self, url: str) -> Verdict:
-        if not self._obey:
-            return Verdict.ALLOWED
-        return self._crawl.robots.verdict(url, self._crawl.clock())
+    def _verdict(self, url: str, now: float) -> Verdict:
+        return self._crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED
 
     def _refuse(self, lease: Lease, reason: str) -> None:
         # If the lease expired, its new owner will refuse the URL too.

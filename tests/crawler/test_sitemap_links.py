@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier.base import Lease, Record
+from crawler.frontier.base import KeptRobots, Lease, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.identification import page_method, page_reader
+from crawler.politeness.host_files import SITEMAP_FILES, HostFiles
 from crawler.politeness.robots import Robots
-from crawler.politeness.sitemap_files import MAX_FILES, SitemapFiles
 from crawler.run import open_run
 from crawler.sitemap_links import MAX_STEPS, SitemapLinks
 from crawler.strategies import make_ordering
@@ -50,7 +50,7 @@ class Crawled:
             VisitRules("de", page_reader(page_method("composite"), target="de")),
             lambda: 0.0,
             sitemaps=SitemapLinks(
-                made, self.robots, SitemapFiles(self.frontier), lambda _: False, "de"
+                made, self.robots, HostFiles(self.frontier, "sitemaps"), lambda _: False, "de"
             ),
         )
 
@@ -129,24 +129,24 @@ def test_an_index_leads_to_a_bounded_number_of_files_also_after_a_restart(tmp_pa
     crawl = Crawled(tmp_path, host_cap=0)
     crawl.begin("http://a.de/index.xml")
     crawl.answer(index(*(f"http://a.de/{i}.xml.gz" for i in range(99))), "text/xml")
-    assert len(crawl.queued()) == MAX_FILES - 1  # the index is one of the files
+    assert len(crawl.queued()) == SITEMAP_FILES - 1  # the index is one of the files
     resumed = Crawled(tmp_path, host_cap=0)
     for _ in range(2):
         record = resumed.answer(index("http://a.de/late.xml"), "text/xml")
         assert record is not None
         assert record.outcome == "sitemap"
-    assert len(resumed.queued()) == MAX_FILES - 3
+    assert len(resumed.queued()) == SITEMAP_FILES - 3
 
 
 def test_a_host_that_gives_sitemaps_without_end_gives_pages_after_some(tmp_path: Path) -> None:
     crawl = Crawled(tmp_path, host_cap=1)
     crawl.begin("http://a.de/0")
     outcomes = []
-    for i in range(MAX_FILES + 1):
+    for i in range(SITEMAP_FILES + 1):
         record = crawl.answer(urlset(f"http://a.de/{i + 1}"), "text/xml")
         assert record is not None
         outcomes.append(record.outcome)
-    assert outcomes == ["sitemap"] * MAX_FILES + ["page"]
+    assert outcomes == ["sitemap"] * SITEMAP_FILES + ["page"]
     assert crawl.frontier.next(0.0) is None
 
 
@@ -158,12 +158,46 @@ def test_indexes_in_indexes_end(tmp_path: Path) -> None:
     assert crawl.frontier.next(0.0) is None
 
 
-def test_files_are_counted_by_host_and_stay_chosen() -> None:
-    store = Store()
-    files = [f"http://a.de/{i}" for i in range(MAX_FILES + 5)]
-    assert SitemapFiles(store).choose("a.de", files, 0.0) == files[:MAX_FILES]
-    assert SitemapFiles(store).choose("a.de", files[::-1], 1.0) == files[MAX_FILES - 1 :: -1]
-    assert SitemapFiles(store).choose("b.de", files[-1:], 1.0) == files[-1:]
+def test_files_are_counted_by_the_host_that_they_lie_on_and_stay_chosen() -> None:
+    files = HostFiles(Store(), "sitemaps")
+    urls = [f"http://{'www.' * (i % 2)}a.de/{i}" for i in range(SITEMAP_FILES + 5)]
+    other = "https://b.de/s"
+    assert files.choose([*urls, other, other], 0.0) == [*urls[:SITEMAP_FILES], other]
+    assert files.choose(urls[::-1], 1.0) == urls[SITEMAP_FILES - 1 :: -1]
+    assert [files.has(url) for url in (urls[0], urls[-1], other)] == [True, False, True]
+
+
+def test_files_that_two_workers_choose_at_once_are_all_counted() -> None:
+    class Changing(Store):
+        """Another worker has chosen a file whenever a text is read for the first time."""
+
+        def robots(self, origin: str) -> KeptRobots | None:
+            found = super().robots(origin)
+            if origin not in self.texts:
+                HostFiles(self.others, "sitemaps").choose(["http://a.de/other"], 0.0)
+                self.texts.update(self.others.texts)
+            return found
+
+        others = Store()
+
+    store = Changing()
+    files = HostFiles(store, "sitemaps", 2)
+    assert files.choose(["http://a.de/1", "http://a.de/2"], 0.0) == ["http://a.de/1"]
+    assert files.has("http://a.de/other")
+
+
+def test_a_sitemap_redirects_to_files_that_are_counted_too(tmp_path: Path) -> None:
+    crawl = Crawled(tmp_path, host_cap=99)
+    crawl.begin("http://a.de/", b"Sitemap: http://a.de/s0.xml")
+    crawl.answer(GERMAN)
+    for i in range(SITEMAP_FILES - 1):
+        assert [url for url, _ in crawl.queued()] == [f"http://a.de/s{i}.xml"]
+        lease = crawl.lease()
+        moved = Download(lease.url, 301, b"", location=f"/s{i + 1}.xml")
+        crawl.visitor.answered(lease, moved)
+    lease = crawl.lease()
+    crawl.visitor.answered(lease, Download(lease.url, 301, b"", location="/more.xml"))
+    assert crawl.queued() == []
 
 
 @pytest.mark.parametrize(("keeps", "sitemaps"), [(True, 1), (False, 0)])

@@ -1,17 +1,19 @@
 """Servers that mean no good, on a loopback address.
 
 They stand behind one proxy, so that each has a host name of its own: what a client is sent
-depends on the host it asks for, byte by byte, whatever HTTP says of it. `CONNECT` opens a tunnel
-to the host's answer to a TLS handshake.
+depends on the host it asks for, byte by byte, whatever HTTP says of it. `CONNECT` opens a tunnel:
+with a certificate to the host itself, else to the host's answer to a TLS handshake.
 """
 
 import asyncio
 import gzip
+import ssl
 import threading
 import zlib
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from tests.support.processes import HANG_S
 from tests.support.smallweb import SENTENCES
@@ -24,12 +26,19 @@ PACE_S = 0.05
 
 @dataclass
 class Exchange:
-    """One request; `host` and `path` are what it asks for, `send` writes and waits."""
+    """One request; `host` and `path` are what it asks for, `send` writes and waits.
+
+    `number` is that of the requests on its connection before it. A behaviour that `keeps_open` the
+    connection takes the next one too.
+    """
 
     host: str
     path: str
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
+    scheme: str = "http"
+    number: int = 0
+    keeps_open: bool = False
 
     async def send(self, data: bytes) -> None:
         self.writer.write(data)
@@ -37,16 +46,20 @@ class Exchange:
 
 
 Behaviour = Callable[[Exchange], Awaitable[None]]
-"""What a host does with a request; the connection is closed after it."""
+"""What a host does with a request; the connection is closed after it, unless it is kept open."""
 
 
 @dataclass
 class Hostile:
     """A running proxy; `log` holds host and path of every request, in their order.
 
-    `open` are the connections of this moment, `most_open` the most that there were at once.
+    `open` are the connections of this moment, `most_open` the most that there were at once. Only a
+    host of `robots_of` is asked for its robots.txt; the others have none.
     """
 
+    hosts: Mapping[str, Behaviour] = field(repr=False)
+    certificate: ssl.SSLContext | None = None
+    robots_of: Callable[[str], bool] = lambda host: host.startswith("robots-")
     port: int = 0
     open: int = 0
     most_open: int = 0
@@ -58,9 +71,9 @@ class Hostile:
 
 
 @contextmanager
-def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
-    """Serve hosts by their names for the time of the block."""
-    proxy, ready, ended = Hostile(), threading.Event(), asyncio.Event()
+def hostile_web(hosts: Mapping[str, Behaviour], **options: Any) -> Iterator[Hostile]:
+    """Serve hosts by their names for the time of the block; `options` are fields of `Hostile`."""
+    proxy, ready, ended = Hostile(hosts, **options), threading.Event(), asyncio.Event()
     loops: list[asyncio.AbstractEventLoop] = []
 
     async def serve() -> None:
@@ -72,9 +85,9 @@ def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
             if task is not None:
                 tasks.add(task)
             try:
-                await _connection(hosts, proxy, reader, writer)
+                await _connection(proxy, reader, writer)
                 await writer.wait_closed()
-            except (asyncio.IncompleteReadError, ConnectionError):
+            except (asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
                 pass  # the client went away
             except asyncio.CancelledError:
                 # What a client did not take would keep its connection open for ever.
@@ -101,31 +114,55 @@ def hostile_web(hosts: Mapping[str, Behaviour]) -> Iterator[Hostile]:
 
 
 async def _connection(
-    hosts: Mapping[str, Behaviour],
-    proxy: Hostile,
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
+    proxy: Hostile, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     proxy.open += 1
     proxy.most_open = max(proxy.most_open, proxy.open)
     try:
-        head = (await reader.readuntil(HEAD_END)).decode("latin-1")
-        method, target, _ = head.split(" ", 2)
+        method, target = await _asked(reader)
         if method == "CONNECT":
-            host, path = target.removesuffix(":443"), ""
+            tunnel = target.removesuffix(":443")
             await _sent(writer, b"HTTP/1.1 200 -" + HEAD_END)
-            await reader.read(1)
-        else:
-            host, _, path = target.removeprefix("http://").partition("/")
-        proxy.log.append((host, path))
-        exchange = Exchange(host, path, reader, writer)
-        if path == "robots.txt" and not host.startswith("robots-"):
-            await exchange.send(answer(b"", status=b"404 -"))
-        else:
-            await hosts.get(host, _unknown)(exchange)
+            if proxy.certificate is None:
+                await reader.read(1)
+                await _exchange(proxy, Exchange(tunnel, "", reader, writer))
+                return
+            await writer.start_tls(proxy.certificate)
+            _, path = await _asked(reader)
+            target = f"https://{tunnel}{path}"
+        number = 0
+        while await _exchange(proxy, _exchange_of(target, number, reader, writer)):
+            _, following = await _asked(reader)
+            target = f"https://{tunnel}{following}" if method == "CONNECT" else following
+            number += 1
     finally:
         proxy.open -= 1
         writer.close()
+
+
+async def _asked(reader: asyncio.StreamReader) -> tuple[str, str]:
+    """Return method and target of the next request."""
+    head = (await reader.readuntil(HEAD_END)).decode("latin-1")
+    method, target, _ = head.split(" ", 2)
+    return method, target
+
+
+def _exchange_of(
+    url: str, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> Exchange:
+    scheme, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    return Exchange(host, path, reader, writer, scheme, number)
+
+
+async def _exchange(proxy: Hostile, exchange: Exchange) -> bool:
+    """Answer one request; return True if the connection stays open for another."""
+    proxy.log.append((exchange.host, exchange.path))
+    if exchange.path == "robots.txt" and not proxy.robots_of(exchange.host):
+        await exchange.send(answer(b"", status=b"404 -"))
+    else:
+        await proxy.hosts.get(exchange.host, _unknown)(exchange)
+    return exchange.keeps_open
 
 
 async def _sent(writer: asyncio.StreamWriter, data: bytes) -> None:

@@ -260,6 +260,10 @@ end
 
 function commands.keep_robots()
   local origin = arguments.origin
+  local expected = arguments.before
+  if expected and (redis_call('HGET', P .. 'robots', origin) or '') ~= expected then
+    return 'changed'
+  end
   local before = robots_bytes(origin)
   redis_call('HSET', P .. 'robots', origin, arguments.kept)
   redis_call('ZADD', P .. 'robots_at', now, origin)

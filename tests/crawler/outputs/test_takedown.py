@@ -68,6 +68,7 @@ def crawled(folder: Path, strategy: str = "bfs") -> None:
         crawl.visitor.answered(
             lease, Download(lease.url, 200, body, "text/html", exchange=sent, ip="192.0.2.1")
         )
+    crawl.robots.ask("http://x.bad.de:81/", 1e9)
     crawl.close("finished")
 
 
@@ -85,7 +86,10 @@ def removed(folder: Path, *lines: str) -> takedown.TakenDown:
 
 
 def test_only_the_entry_of_the_log_stays_of_a_page(run: Path) -> None:
+    files = "SELECT COUNT(*) FROM robots WHERE origin LIKE '%bad.de%'"
+    assert rows(run, files) == [(1,)]
     told = removed(run, "*.bad.de")
+    assert rows(run, files) == [(0,)]
     assert (told.pages, told.exchanges, told.files) == (3, 2, 1)
     assert told.queued == 2
     kept = rows(

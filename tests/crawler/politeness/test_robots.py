@@ -31,6 +31,12 @@ class Store:
     def set_robots(self, origin: str, text: str, now: float) -> None:
         self.texts[origin] = KeptRobots(text, now)
 
+    def replace_robots(self, name: str, before: KeptRobots | None, text: str, now: float) -> bool:
+        is_same = self.texts.get(name) == before
+        if is_same:
+            self.set_robots(name, text, now)
+        return is_same
+
     def set_delay(self, host: str, delay_s: float) -> None:
         self.delays[host] = delay_s
 
@@ -39,7 +45,7 @@ def test_rules_hold_for_one_origin_and_our_name() -> None:
     store = Store()
     robots = Robots(store, "langfocus/1.0")
     assert robots.verdict("http://www.a.de/x", 1.0) is Verdict.UNKNOWN
-    assert robots.address("http://www.a.de/x") == "http://www.a.de/robots.txt"
+    assert robots.ask("http://www.a.de/x", 1.0) == "http://www.a.de/robots.txt"
     assert robots.delay_s("http://www.a.de/x") == 0.0
     robots.keep("http://www.a.de/x", 200, RULES, 0.0)
     assert robots.delay_s("http://www.a.de/x") == 7.0
@@ -131,9 +137,83 @@ def test_a_crawl_delay_counts_up_to_a_limit() -> None:
 def test_rules_that_move_are_followed_some_times() -> None:
     robots = Robots(Store(), "langfocus")
     for number in range(MAX_MOVES):
-        assert robots.move("http://a.de/x", f"https://a.de/{number}")
-        assert robots.address("http://a.de/y") == f"https://a.de/{number}"
-    assert not robots.move("http://a.de/x", "https://a.de/more")
+        assert robots.move("http://a.de/x", f"https://a.de/{number}", 0.0)
+        assert robots.ask("http://a.de/y", 1.0) == f"https://a.de/{number}"
+    assert not robots.move("http://a.de/x", "https://a.de/more", 0.0)
+    robots.keep("http://a.de/x", 302, b"", 0.0)
+    assert robots.verdict("http://a.de/x", 1.0) is Verdict.ALLOWED
+    # A shorter way to the same files may still lead to rules.
+    assert robots.verdict("https://a.de/x", 1.0) is Verdict.UNKNOWN
+
+
+def test_rules_that_move_in_a_circle_are_asked_for_once() -> None:
+    robots = Robots(Store(), "langfocus")
+    assert not robots.move("http://a.de/x", "http://a.de/robots.txt", 0.0)
+    assert robots.move("http://a.de/x", "http://b.de/robots.txt", 0.0)
+    assert not robots.move("http://a.de/x", "http://a.de/robots.txt", 0.0)
+
+
+def test_a_file_to_which_many_origins_redirect_is_asked_for_once_also_after_a_restart() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus")
+    assert robots.move("http://a.de/x", "https://hub.de/robots.txt", 0.0)
+    robots.keep("http://a.de/x", 200, RULES, 0.0)
+    assert store.delays == {"a.de": 7.0, "hub.de": 7.0}
+    again = Robots(store, "langfocus")
+    assert again.verdict("https://hub.de/private", 1.0) is Verdict.FORBIDDEN
+    assert again.verdict("http://a.de/private", 1.0) is Verdict.FORBIDDEN
+    assert again.move("http://b.de/x", "https://hub.de/robots.txt", 1.0)
+    assert again.verdict("http://b.de/private", 1.0) is Verdict.FORBIDDEN
+    assert store.delays["b.de"] == 7.0
+    assert again.verdict("http://b.de/private", MAX_AGE_S) is Verdict.UNKNOWN
+    assert again.ask("http://b.de/private", MAX_AGE_S) == "https://hub.de/robots.txt"
+
+
+def test_a_late_answer_tells_nothing_of_the_file_to_which_the_way_leads_by_then() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus")
+    hub, victim = "http://hub.de/rules", "http://victim.de/robots.txt"
+    for origin in ("http://a.de/", "http://b.de/"):
+        assert robots.move(origin, hub, 0.0, f"{origin}robots.txt")
+    assert robots.move("http://a.de/", victim, 0.0, hub)
+    robots.keep("http://b.de/", 200, RULES, 0.0, hub)
+    assert robots.verdict("http://victim.de/", 1.0) is Verdict.UNKNOWN
+    assert robots.verdict("http://b.de/private", 1.0) is Verdict.FORBIDDEN
+    assert robots.fail("http://b.de/", 0.0, victim) == 1
+    assert robots.verdict("http://b.de/private", 1.0) is Verdict.FORBIDDEN
+
+
+def test_failures_of_a_file_are_counted_for_all_that_redirect_to_it() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus")
+    assert robots.move("http://a.de/", "http://hub.de/robots.txt", 0.0)
+    assert robots.move("http://b.de/", "http://hub.de/robots.txt", 0.0)
+    assert robots.fail("http://a.de/", 1.0) == 1
+    assert Robots(store, "langfocus").fail("http://b.de/", 2.0) == 2
+    assert robots.verdict("http://a.de/", 3.0) is Verdict.UNKNOWN
+    assert robots.fail("http://hub.de/", 3.0) == 3
+    assert robots.fail("http://hub.de/", 3.0 + UNREACHABLE_S) == 1
+
+
+def test_a_host_is_asked_for_a_bounded_number_of_files_and_always_for_its_usual_ones() -> None:
+    store = Store()
+    robots = Robots(store, "langfocus", host_cap=10)
+    urls = [f"http://{'www.' * (n % 2)}a.de:{8000 + n}/" for n in range(20)]
+    assert [robots.ask(url, 0.0) is not None for url in urls] == [True] * 6 + [False] * 14
+    assert robots.move("http://b.de/", "http://a.de/rules", 0.0)
+    assert robots.ask("http://b.de/", 0.0) is None
+    again = Robots(store, "langfocus", host_cap=10)
+    assert again.ask(urls[0], 0.0) == "http://a.de:8000/robots.txt"
+    assert again.ask(urls[6], 0.0) is None
+    for usual in ("http://a.de", "http://www.a.de", "https://a.de", "https://www.a.de"):
+        assert again.ask(f"{usual}/", 0.0) == f"{usual}/robots.txt"
+
+
+@pytest.mark.parametrize(("host_cap", "files"), [(0, 6), (1, 1), (5, 1), (30, 26)])
+def test_the_files_of_other_ports_follow_from_the_host_cap(host_cap: int, files: int) -> None:
+    robots = Robots(Store(), "langfocus", host_cap=host_cap)
+    urls = [f"http://[::1]:{8000 + n}/" for n in range(40)]
+    assert sum(robots.ask(url, 0.0) is not None for url in urls) == files
 
 
 @pytest.mark.parametrize(

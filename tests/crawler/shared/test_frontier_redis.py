@@ -234,6 +234,17 @@ def test_a_robots_file_is_there_for_every_worker(join: Joiner) -> None:
     assert other.robots("http://b.de") == KeptRobots("User-agent: *\nDisallow: /ä", 7.0)
 
 
+def test_two_workers_that_replace_a_text_do_it_one_after_the_other(join: Joiner) -> None:
+    one, other = join(), join()
+    assert one.replace_robots("http://a.de/ sitemaps", None, "1", 0.1)
+    assert not other.replace_robots("http://a.de/ sitemaps", None, "2", 0.2)
+    first = other.robots("http://a.de/ sitemaps")
+    assert first == KeptRobots("1", 0.1)
+    assert other.replace_robots("http://a.de/ sitemaps", first, "1\n2", 0.3)
+    assert not one.replace_robots("http://a.de/ sitemaps", first, "1\n3", 0.4)
+    assert one.robots("http://a.de/ sitemaps") == KeptRobots("1\n2", 0.3)
+
+
 def test_a_lease_ends_by_itself_and_the_late_worker_settles_nothing(join: Joiner) -> None:
     dead, other = join(lease_s=60.0, delay_s=2.0), join(lease_s=60.0, delay_s=2.0)
     dead.seed(links("http://a.de/"), 0.0)

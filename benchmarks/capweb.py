@@ -1,0 +1,463 @@
+"""Hostile and ordinary webs that try to get more requests of a host than the host cap allows.
+
+A `Case` is a set of hosts of one registered domain, its seeds, and a function from a request to the
+bytes of the answer; None closes the connection without an answer. `benchmarks.host_cap` serves all
+cases at once, crawls them and judges the crawl by the requests that arrived.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from tests.support.hostileserver import PAGE
+from tests.support.smallweb import SENTENCES
+
+LINKS: Final = 40
+"""Links of a page of most cases, four times the cap."""
+
+
+class Asked(NamedTuple):
+    """A request.
+
+    `host` has the port, `path` begins with a slash and has the query. `earlier` is the number of
+    requests for this URL before it, `number` that of all requests of the case, `on_connection`
+    that of the requests on its connection.
+    """
+
+    scheme: str
+    host: str
+    path: str
+    earlier: int
+    number: int
+    on_connection: int
+
+    @property
+    def name(self) -> str:
+        """The first label of the host."""
+        return self.host.partition(".")[0]
+
+
+Reply = Callable[[Asked], bytes | None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kind of hosts.
+
+    `about` says in a line what they do. Without `has_robots` no host has a robots.txt. A crawl must
+    get `least` pages of each host whose name begins with `full`. Each answer waits `latency_s`.
+    """
+
+    name: str
+    about: str
+    seeds: tuple[str, ...]
+    reply: Reply
+    has_robots: bool = False
+    least: int = 0
+    latency_s: float = 0.02
+
+
+def reply(
+    status: str, *headers: str, body: bytes = b"", kind: str = "text/html; charset=utf-8"
+) -> bytes:
+    """Return an answer that leaves its connection open."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {kind}", *headers]
+    if not any(line.startswith(("Content-Length", "Transfer-")) for line in headers):
+        lines.append(f"Content-Length: {len(body)}")
+    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
+
+
+def page(*links: str, head: str = "", headers: Iterable[str] = (), lang: str = "de") -> bytes:
+    """Return a page, in German or another language."""
+    body = "".join(f'<a href="{link}">Seite</a> ' for link in links)
+    text = PAGE if lang == "de" else f"<p>{SENTENCES[lang] * 5}</p>".encode()
+    return reply("200 OK", *headers, body=f"<head>{head}</head>{body}".encode() + text)
+
+
+def to(location: str, *headers: str, status: str = "302 Found") -> bytes:
+    """Return a redirect."""
+    return reply(status, f"Location: {location}", *headers)
+
+
+def home(*links: str, leaf: Reply) -> Reply:
+    """Return a host whose home page has links, and whose other URLs have another answer."""
+
+    def answer(asked: Asked) -> bytes | None:
+        return page(*links) if asked.path == "/" else leaf(asked)
+
+    return answer
+
+
+def numbered(number: int = LINKS, start: str = "/seite-") -> list[str]:
+    """Return links to URLs with numbers."""
+    return [f"{start}{n}" for n in range(number)]
+
+
+def _seeds(case: str, hosts: int = 1, name: str = "h") -> tuple[str, ...]:
+    return tuple(f"http://{name}{n}.{case}.de/" for n in range(hosts))
+
+
+_FAILURES: Final[dict[str, bytes | None]] = {
+    "404": reply("404 Not Found"),
+    "403": reply("403 Forbidden"),
+    "500": reply("500 Internal Server Error"),
+    "503": reply("503 Service Unavailable", "Retry-After: 0"),
+    "429": reply("429 Too Many Requests", "Retry-After: 0"),
+    "408": reply("408 Request Timeout", "Connection: close"),
+    "421": reply("421 Misdirected Request"),
+    "304": b"HTTP/1.1 304 Not Modified\r\n\r\n",
+    "204": reply("204 No Content"),
+    "media": reply("200 OK", body=b"\xff\xd8\xff" * 99, kind="image/jpeg"),
+    "pdf": reply("200 OK", body=b"%PDF-1.7" * 99, kind="application/pdf"),
+    "dropped": None,
+    "no-http": b"220 mail.example ESMTP\r\n",
+    "empty": reply("200 OK"),
+    "encoding": reply("200 OK", "Content-Encoding: gzip", body=b"no gzip"),
+    "chunk-cut": reply("200 OK", "Transfer-Encoding: chunked", body=b"ffff\r\n" + PAGE),
+    "length-cut": reply("200 OK", "Content-Length: 99999", body=PAGE),
+    "no-location": reply("302 Found"),
+    "bad-location": to("http://[/"),
+    "refresh": reply("200 OK", "Refresh: 0; url=/anders"),
+    "300": to("/anders", status="300 Multiple Choices"),
+    "itself": to("", status="307 Temporary Redirect"),
+}
+
+
+def _failing() -> Iterator[Case]:
+    for name, answer in _FAILURES.items():
+        case = f"f-{name}"
+        yield Case(
+            case,
+            f"links of a home page lead to: {name}",
+            _seeds(case),
+            home(*numbered(), leaf=lambda _, answer=answer: answer),  # type: ignore[misc]
+        )
+
+
+def _moved(case: str, about: str, target: Callable[[Asked], str], links: int = LINKS) -> Case:
+    """Return a case whose URLs redirect."""
+    answer = home(*numbered(links), leaf=lambda asked: to(target(asked)))
+    return Case(case, about, _seeds(case), answer)
+
+
+def _turned(asked: Asked) -> str:
+    """Return the path with other letters in upper case, another one for each request."""
+    bits = asked.number
+    letters = [c.upper() if bits >> n & 1 else c for n, c in enumerate(asked.path.lower())]
+    return "".join(letters)
+
+
+def _escaped(asked: Asked) -> str:
+    """Return the path with one letter more escaped."""
+    return f"{asked.path[:-1]}%{ord(asked.path[-1]) + 0x80 & 0xFF:02x}a"
+
+
+def _next_scheme(asked: Asked) -> str:
+    """Return the same page in the next of four spellings."""
+    bare = asked.host.removeprefix("www.")
+    order = [("http", bare), ("https", bare), ("http", f"www.{bare}"), ("https", f"www.{bare}")]
+    scheme, host = order[(order.index((asked.scheme, asked.host)) + 1) % 4]
+    return f"{scheme}://{host}{asked.path}"
+
+
+def _slashed(asked: Asked) -> str:
+    return asked.path[:-1] if asked.path.endswith("/") else f"{asked.path}/"
+
+
+def _tracked(asked: Asked) -> str:
+    return f"{asked.path.partition('?')[0]}?utm_source=s{asked.number}"
+
+
+def _redirecting() -> Iterator[Case]:
+    yield _moved("home", "200 links redirect home", lambda _: "/", 200)
+    yield _moved("away", "200 links redirect to another host", lambda _: "http://b.away.de/", 200)
+    yield _moved("chain", "each redirect leads to the next", lambda a: f"{a.path}-x")
+    yield _moved("utm", "redirects to the same URL with a new utm_source", _tracked)
+    yield _moved("slash", "redirects with and without final slash in turn", _slashed)
+    yield _moved("scheme", "redirects between http, https and www in turn", _next_scheme)
+    yield _moved("letters", "redirects to other letters in upper case", _turned)
+    yield _moved("escapes", "redirects to other escapes", _escaped)
+    yield _moved(
+        "port",
+        "redirects to another port of the host",
+        lambda a: f"http://{a.host.partition(':')[0]}:{8000 + a.number}{a.path}",
+        100,
+    )
+    yield _moved(
+        "www-away",
+        "redirects to www of itself at another path",
+        lambda a: f"http://www.{a.host.removeprefix('www.')}/neu{a.path}",
+    )
+
+    def spelled(asked: Asked) -> str:
+        forms = ["http://wer@{0}/{1}", "http://{0}./{1}", "//{0}:80/{1}", "HTTP:\\\\{0}\\{1}",
+                 "http://{0}//{1}", "./x/../{1}"]  # fmt: skip
+        return forms[asked.number % 6].format(asked.host.upper(), f"neu-{asked.number}")
+
+    yield _moved("location", "redirects to new URLs, with hosts in other spellings", spelled)
+    yield _moved(
+        "session",
+        "redirects to the same URL with a new session id",
+        lambda a: f"{a.path.partition('?')[0]}?PHPSESSID={a.number:032x}",
+    )
+
+    def ping(asked: Asked) -> bytes:
+        if asked.path == "/":
+            return page(*numbered(30))
+        other = "b" if asked.name == "h0" else "h0"
+        return to(f"http://{other}.ping.de{asked.path}{'-x' * (other == 'h0')}")
+
+    yield Case("ping", "two hosts redirect to each other without end", _seeds("ping"), ping)
+
+    def ten(asked: Asked) -> bytes:
+        if asked.path == "/":
+            return page(*numbered(10))
+        if asked.path.startswith("/seite-"):
+            return page(*numbered(106, f"/weg{asked.path}-"))
+        return to("/")
+
+    yield Case("ten", "the links of ten pages redirect home", _seeds("ten"), ten)
+
+    def third(asked: Asked) -> bytes:
+        if asked.name != "dritte":
+            links = numbered(20, f"http://dritte.third.de/{asked.name}-")
+            return page(*links, "http://dritte.third.de/")
+        return page() if asked.path == "/login" else to("/login")
+
+    yield Case("third", "30 hosts link to one that redirects to /login", _seeds("third", 30), third)
+
+    def cookies(asked: Asked) -> bytes:
+        if asked.path == "/":
+            return page(*numbered())
+        path = asked.path.partition("?")[0]
+        target = path if "?" in asked.path else f"{path}?cookie={asked.number}"
+        return to(target, f"Set-Cookie: a={asked.number}")
+
+    yield Case("cookies", "redirects until a cookie comes back", _seeds("cookies"), cookies)
+
+
+def _linking() -> Iterator[Case]:
+    def meta(asked: Asked) -> bytes:
+        refresh = f'<meta http-equiv="refresh" content="0; url=/m-{asked.number}">'
+        return page(*numbered(), head=refresh)
+
+    yield Case("meta", "each page refreshes to a new URL", _seeds("meta"), meta)
+
+    def canonical(asked: Asked) -> bytes:
+        new = f"/k-{asked.number}"
+        head = f'<link rel="canonical" href="{new}">'
+        head += f'<link rel="alternate" hreflang="de" href="{new}-de">'
+        return page(*numbered(), head=head, headers=[f'Link: <{new}-l>; rel="canonical"'])
+
+    yield Case(
+        "canonical",
+        "each page names new URLs as canonical and as translation",
+        _seeds("canonical"),
+        canonical,
+    )
+
+    def sessions(asked: Asked) -> bytes:
+        token = f"{asked.number:032x}"
+        ids = [f"/b-{n}?PHPSESSID={token}" for n in range(20)]
+        paths = [f"/c-{n};jsessionid={token}" for n in range(20)]
+        return page(*ids, *paths, *(f"/d-{n}#{token}" for n in range(20)), f"/?sid={token}")
+
+    yield Case("sessions", "links with new session ids each time", _seeds("sessions"), sessions)
+
+    def spelled(asked: Asked) -> bytes:
+        host, port = "h0.spelled.de", itertools.count()
+        spellings = [
+            f"HTTP://H0.Spelled.DE/gross-{next(port)}",
+            f"http://{host}./punkt-{next(port)}",
+            f"http://wer:was@{host}/name-{next(port)}",
+            f"http://{host}:80/tor-{next(port)}",
+            f"http:\\\\{host}\\strich-{next(port)}",
+            f"http://www.{host}/www-{next(port)}",
+            f"http://%68%30.spelled.de/zeichen-{next(port)}",
+            f"//{host}//doppelt-{next(port)}",
+            f"/./hier/../punkte-{next(port)}?&&",
+            f"http://h\N{SOFT HYPHEN}0.spelled.de/weich-{next(port)}",
+        ]
+        more = [f"http://{'wWw.' * (n % 2)}{host}{'.' * (n % 3)}/mehr-{n}" for n in range(30)]
+        return page(*(text.replace("\\", "&#92;") for text in spellings + more))
+
+    yield Case("spelled", "one host spelled in ten ways", _seeds("spelled"), spelled)
+
+    idn = ["b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher", "xn--bcher-kva", "bu\u0308cher",
+           "B\N{LATIN CAPITAL LETTER U WITH DIAERESIS}CHER", "B%C3%BCcher"]  # fmt: skip
+    links = [f"http://{name}.idn.de/buch-{place}-{n}" for n in range(9)
+             for place, name in enumerate(idn)]  # fmt: skip
+    yield Case("idn", "one host with an umlaut spelled in five ways", _seeds("idn"),
+               lambda _: page(*links))  # fmt: skip
+
+    yield Case(
+        "seeds",
+        "40 seeds of one host",
+        tuple(f"http://h0.seeds.de/seite-{n}" for n in range(40)),
+        lambda _: page(),
+    )
+    # A crawl learns which of these are German, so after a kill it prefers others than before.
+    kinds = ["nachrichten/seite", "news/page", "actualites/article", "a", "de/1", "en/1"]
+
+    def crowd(asked: Asked) -> bytes:
+        links = [f"/{kinds[n % 6]}-{n}" for n in range(60)]
+        number = int(asked.host.partition(".")[0][4:]) + asked.number % 7
+        kind = asked.path[1:].rpartition("-")[0]
+        lang = "de" if (kinds.index(kind) if kind in kinds else 0) % 2 == number % 2 else "fr"
+        return page(
+            *links, f"http://full{asked.number % 12}.crowd.de/mehr-{asked.number}", lang=lang
+        )
+
+    yield Case(
+        "crowd",
+        "hosts with 60 ordinary pages each, which answer slowly",
+        _seeds("crowd", 12, "full"),
+        crowd,
+        least=10,
+        latency_s=0.8,
+    )
+
+    def ordinary(asked: Asked) -> bytes:
+        bare = asked.host.removeprefix("www.")
+        proper = asked.path if asked.path.endswith("/") else f"{asked.path}/"
+        if (asked.scheme, asked.host, asked.path) != ("https", f"www.{bare}", proper):
+            return to(f"https://www.{bare}{proper}", status="301 Moved Permanently")
+        return page(*numbered(12))
+
+    yield Case(
+        "ordinary",
+        "pages that move to https, www and a final slash",
+        _seeds("ordinary", 3, "full"),
+        ordinary,
+        least=10,
+    )
+
+    def closing(asked: Asked) -> bytes | None:
+        return None if asked.on_connection else page(*numbered())
+
+    yield Case("reused", "a reused connection is closed after a request", _seeds("reused"), closing)
+
+
+def _networking() -> Iterator[Case]:
+    ports = [f"http://opfer.ports.de:{8000 + n}/" for n in range(200)]
+
+    def forbidding(asked: Asked) -> bytes:
+        if asked.path == "/robots.txt":
+            is_farm = asked.name == "h0"
+            return reply("404 -") if is_farm else reply("200 OK", body=_FORBIDS, kind="text/plain")
+        return page(*ports)
+
+    yield Case(
+        "ports", "200 ports of a host whose robots.txt forbids", _seeds("ports"), forbidding,
+        has_robots=True,
+    )  # fmt: skip
+    yield Case(
+        "open-ports",
+        "200 ports of a host without robots.txt",
+        _seeds("open-ports"),
+        lambda _: page(*(url.replace("ports.de", "open-ports.de") for url in ports)),
+    )
+
+    def victim(case: str, file: Callable[[Asked], str]) -> Reply:
+        def answer(asked: Asked) -> bytes:
+            if asked.path == "/robots.txt" and asked.name != "opfer":
+                return to(f"http://opfer.{case}.de{file(asked)}")
+            if asked.path.startswith("/robots"):
+                return reply("200 OK", body=b"User-agent: *\nDisallow: /x\n", kind="text/plain")
+            return page()
+
+        return answer
+
+    for case, about, file in (
+        ("one-robots", "60 hosts redirect robots.txt to that of one", lambda _: "/robots.txt"),
+        ("robots", "60 hosts redirect robots.txt to files of one", lambda a: f"/robots-{a.name}"),
+    ):
+        yield Case(case, about, _seeds(case, 60), victim(case, file), has_robots=True)
+
+    yield Case(
+        "robots-chain",
+        "robots.txt redirects without end within the host",
+        _seeds("robots-chain"),
+        lambda a: to(f"/robots-{a.number}") if a.path.startswith("/robots") else page(*numbered()),
+        has_robots=True,
+    )
+    yield Case(
+        "robots-home",
+        "robots.txt redirects to the home page",
+        _seeds("robots-home"),
+        lambda a: to("/") if a.path == "/robots.txt" else page(*numbered()),
+        has_robots=True,
+    )
+    for name, failure in (("robots-503", reply("503 -")), ("robots-dropped", None)):
+        links = numbered(start=f"http://opfer.{name}.de/seite-")
+        yield Case(
+            name,
+            f"the robots.txt of a host with 40 URLs: {name.partition('-')[2]}",
+            _seeds(name),
+            lambda a, failure=failure, links=links: (  # type: ignore[misc]
+                failure if (a.name, a.path) == ("opfer", "/robots.txt")
+                else reply("404 -") if a.path == "/robots.txt" else page(*links)
+            ),
+            has_robots=True,
+        )  # fmt: skip
+
+
+def _mapping() -> Iterator[Case]:
+    def named(files: Callable[[Asked], Iterable[str]], file: Reply) -> Reply:
+        def answer(asked: Asked) -> bytes | None:
+            if asked.path == "/robots.txt":
+                lines = [f"Sitemap: {url}\n" for url in files(asked)]
+                return reply("200 OK", body="".join(lines).encode(), kind="text/plain")
+            if asked.path.startswith("/sitemap"):
+                return file(asked)
+            feed = '<link rel="alternate" type="application/rss+xml" href="/sitemap-feed">'
+            return page(*numbered(5), head=feed)
+
+        return answer
+
+    def own(asked: Asked) -> list[str]:
+        return [f"http://{asked.host}/sitemap-{n}.xml" for n in range(30)]
+
+    def index(asked: Asked) -> bytes:
+        urls = [f"http://{asked.host}/sitemap-{asked.number}-{n}.xml" for n in range(30)]
+        locations = "".join(f"<sitemap><loc>{url}</loc></sitemap>" for url in urls)
+        body = f"<sitemapindex>{locations}</sitemapindex>".encode()
+        return reply("200 OK", body=body, kind="application/xml")
+
+    yield Case(
+        "maps", "sitemaps that name new sitemaps", _seeds("maps", 2), named(own, index), True
+    )
+    yield Case(
+        "maps-moved",
+        "sitemaps that redirect to new sitemaps",
+        _seeds("maps-moved", 2),
+        named(own, lambda a: to(f"/sitemap-{a.number}-x.xml")),
+        True,
+    )
+    yield Case(
+        "maps-victim",
+        "30 hosts name sitemaps of one host",
+        _seeds("maps-victim", 30),
+        named(
+            lambda a: [f"http://opfer.maps-victim.de/sitemap-{a.name}-{n}.xml" for n in range(5)],
+            lambda a: reply("404 -"),
+        ),
+        True,
+    )
+    yield Case(
+        "maps-pages",
+        "sitemaps that answer with pages",
+        _seeds("maps-pages"),
+        named(own, lambda _: page(*numbered(LINKS, "/von-der-karte-"))),
+        True,
+    )
+
+
+_FORBIDS: Final = b"User-agent: *\nDisallow: /\n"
+
+
+def cases() -> dict[str, Case]:
+    """Return all cases by their names."""
+    found = (_failing(), _redirecting(), _linking(), _networking(), _mapping())
+    return {case.name: case for case in itertools.chain(*found)}

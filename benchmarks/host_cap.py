@@ -1,0 +1,472 @@
+"""How many URLs of a host get a request, by the server's own log, on webs that try to get more.
+
+    python -m benchmarks.host_cap [--cases utm third] [--settings focus svm-redis random-kills]
+        [--json FILE] [--before FILE...] [--demo]
+
+Serves the hosts of `benchmarks.capweb` on loopback, all at once and by https too, and crawls them
+with the command of a user and its defaults, except that nobody waits (delays 0) and that sitemaps
+are read. A setting is an ordering, with `-redis` if two workers share the frontier, and with
+`-kills` if a process of the crawl is killed eight times and started again on its folder. `--demo`
+crawls the sample web too, which has no server: the run itself tells which URLs were fetched.
+
+Counted for each host (in lower case, without leading `www.`, final dot and port):
+
+- URLs: the pages that got a request, by the project's key of a page. A redirect to another spelling
+  of the same page makes none, once for each URL.
+- spellings: these URLs as the lines of the requests have them.
+- tries: the requests for one URL. A request that a kill cut off does not count.
+- robots.txt files, with those to which a robots.txt redirects, and the requests for one of them.
+- sitemaps, by their names.
+- origins: schemes, names and ports.
+
+Prints the largest numbers of a host for each case. Exit code 1 if one is over its limit, or if a
+host has fewer pages than the cap allows and the web has.
+"""
+
+import argparse
+import asyncio
+import json
+import re
+import ssl
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, fields, replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from random import Random
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from benchmarks.capweb import Asked, Case, cases
+from crawler.report.files import json_text, write_whole
+from crawler.report.markdown import markdown
+from crawler.report.provenance import provenance
+from crawler.report.table import Table
+from crawler.url import fingerprint, normalise
+from tests.support.crawls import command, environment, rows, summary
+from tests.support.hostileserver import Behaviour, Exchange, hostile_web
+from tests.support.processes import Forked, started
+from tests.support.redisserver import RedisServer
+
+HOST_CAP: Final = 10
+RETRY_TIMES: Final = 2
+KILLS: Final = 8
+WORKERS: Final = 2
+SETTINGS: Final = tuple(
+    f"{ordering}{frontier}{kills}"
+    for ordering in ("focus", "svm", "random")
+    for frontier in ("", "-redis")
+    for kills in ("", "-kills")
+)
+_SETTLING_S: Final = 2.0
+"""Seconds from a request until its URL is settled, at most, on a busy machine."""
+
+_MOST_S: Final = 300
+"""Seconds after which a crawl is ended."""
+
+
+_HURRIED: Final = {
+    "DOWNLOAD_DELAY": 0,
+    "LANGFOCUS_RETRY_DELAY": 0,
+    "LANGFOCUS_PATIENCE": 0,
+    "LANGFOCUS_SITEMAPS": True,
+    "LANGFOCUS_QUIET": True,
+    "CLOSESPIDER_TIMEOUT": _MOST_S,
+    "LOG_LEVEL": "ERROR",
+}
+
+
+class Request(NamedTuple):
+    """A request in a server's log; `time` is in seconds of a clock that does not jump."""
+
+    time: float
+    url: str
+    status: int | None
+    location: str | None
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The largest numbers of a host; `pages` is the smallest number of URLs with status 200."""
+
+    urls: int = 0
+    lines: int = 0
+    tries: int = 0
+    robots: int = 0
+    robots_tries: int = 0
+    sitemaps: int = 0
+    origins: int = 0
+    pages: int = sys.maxsize
+
+    def over(self, other: "Figures") -> "Figures":
+        """Return the worse of two numbers, each."""
+        most = {f.name: max(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
+        return Figures(**most | {"pages": min(self.pages, other.pages)})
+
+    def faults(self, least: int) -> list[str]:
+        """Return the names of the figures that break a limit."""
+        limits = Figures(
+            HOST_CAP, 2 * HOST_CAP, RETRY_TIMES + 2, HOST_CAP, RETRY_TIMES + 1, 10, HOST_CAP
+        )
+        names = [name for name in _NAMES if getattr(self, name) > getattr(limits, name)]
+        return names + ["pages"] * (self.pages < least)
+
+
+_NAMES: Final = ("urls", "lines", "tries", "robots", "robots_tries", "sitemaps", "origins")
+
+
+def host_of(url: str) -> str:
+    """Return the host that the cap counts for, independent of the project's own function."""
+    name = urlsplit(url).hostname or ""
+    return name.lower().removeprefix("www.").rstrip(".")
+
+
+def judge(log: Sequence[Request], killed_at: Sequence[float] = ()) -> dict[str, Figures]:
+    """Return the figures of each host."""
+    of_host: dict[str, list[Request]] = defaultdict(list)
+    for request in log:
+        of_host[host_of(request.url)].append(request)
+    return {host: _figures(requests, killed_at) for host, requests in of_host.items()}
+
+
+def _figures(requests: Sequence[Request], killed_at: Sequence[float]) -> Figures:
+    kinds: dict[str, list[Request]] = defaultdict(list)
+    for request in requests:
+        name = urlsplit(request.url).path.lstrip("/")
+        kinds[next((k for k in ("robots", "sitemap") if name.startswith(k)), "page")].append(
+            request
+        )
+    pages, robots = kinds["page"], kinds["robots"]
+    return Figures(
+        urls=slots(pages),
+        lines=len({request.url for request in pages}),
+        tries=_most_tries([*pages, *kinds["sitemap"]], killed_at),
+        robots=len({request.url for request in robots}),
+        robots_tries=_most_tries(robots, killed_at),
+        sitemaps=len({request.url for request in kinds["sitemap"]}),
+        origins=len({"//".join(urlsplit(request.url)[:2]) for request in requests}),
+        pages=len({fingerprint(request.url) for request in pages if request.status == 200}),
+    )
+
+
+def slots(pages: Sequence[Request]) -> int:
+    """Return the number of slots of the cap that the requests of a host need."""
+    asked = {fingerprint(request.url) for request in pages}
+    respelled: set[int] = set()
+    for request in pages:
+        target = normalise(request.location, request.url) if request.location else None
+        if target is not None:
+            pair = {fingerprint(request.url), fingerprint(target)}
+            is_new = len(pair) == 2 and pair <= asked and not pair & respelled
+            if is_new and _bare(request.url) == _bare(target):
+                respelled |= pair
+    return len(asked) - len(respelled) // 2
+
+
+def _bare(url: str) -> int:
+    """Return a key that is the same for all spellings of a page."""
+    parts = urlsplit(url)
+    query = f"?{parts.query}" if parts.query else ""
+    return fingerprint(f"http://{host_of(url)}{parts.path.rstrip('/')}/{query}")
+
+
+def _most_tries(requests: Sequence[Request], killed_at: Sequence[float]) -> int:
+    """Return the most requests for one URL, without the last one before each kill."""
+    times: dict[int, list[float]] = defaultdict(list)
+    for request in requests:
+        times[fingerprint(request.url)].append(request.time)
+    for of_url in times.values():
+        for at in killed_at:
+            cut_off = [time for time in of_url if at - _SETTLING_S < time < at]
+            if cut_off:
+                of_url.remove(max(cut_off))
+    return max(map(len, times.values()), default=0)
+
+
+# The server.
+
+
+class AllHosts(Mapping[str, Behaviour]):
+    """One behaviour for every host: it answers for the cases and keeps a log."""
+
+    def __init__(self, served: Sequence[Case]) -> None:
+        """Answer for some cases."""
+        self._cases = {f"{case.name}.de": case for case in served}
+        self._asked: Counter[str] = Counter()
+        self.log: list[Request] = []
+
+    def __getitem__(self, host: str) -> Behaviour:
+        """Return the behaviour of a host."""
+        return self._answer
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the domains."""
+        return iter(self._cases)
+
+    def __len__(self) -> int:
+        """Return the number of domains."""
+        return len(self._cases)
+
+    async def _answer(self, exchange: Exchange) -> None:
+        url = f"{exchange.scheme}://{exchange.host}/{exchange.path}"
+        domain = ".".join(host_of(url).split(".")[-2:])
+        case = self._cases[domain]
+        host = exchange.host.removesuffix(":80")
+        asked = Asked(exchange.scheme, host, f"/{exchange.path}", self._asked[url],
+                      self._asked[domain], exchange.number)  # fmt: skip
+        self._asked.update((url, domain))
+        if exchange.path == "robots.txt" and not case.has_robots:
+            sent: bytes | None = b"HTTP/1.1 404 -\r\nContent-Length: 0\r\n\r\n"
+        else:
+            sent = case.reply(asked)
+        status, location = _told(sent or b"")
+        self.log.append(Request(time.monotonic(), url, status, location))
+        await asyncio.sleep(case.latency_s)
+        exchange.keeps_open = sent is not None and _is_whole(sent)
+        if sent is not None:
+            await exchange.send(sent)
+
+
+def _told(sent: bytes) -> tuple[int | None, str | None]:
+    """Return status and Location of an answer."""
+    status = re.match(rb"HTTP/1.1 (\d+)", sent)
+    location = re.search(rb"\r\nLocation: ([^\r]*)", sent)
+    return int(status[1]) if status else None, location[1].decode() if location else None
+
+
+def _is_whole(sent: bytes) -> bool:
+    """Return True if the connection can be used after an answer."""
+    head, _, body = sent.partition(b"\r\n\r\n")
+    length = re.search(rb"\r\nContent-Length: (\d+)", head)
+    return length is not None and int(length[1]) == len(body) and b"close" not in head
+
+
+def certificate(folder: Path) -> ssl.SSLContext:
+    """Return a context with a certificate that nobody has signed."""
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name(
+        [x509.NameAttribute(NameOID.COMMON_NAME, "loopback")]
+    )  # fmt: skip
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    signed = (
+        builder.not_valid_before(now - timedelta(1))
+        .not_valid_after(now + timedelta(1))
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(
+        pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = folder / "certificate.pem"
+    file.write_bytes(private + signed.public_bytes(pem))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    return context
+
+
+# The crawl.
+
+
+@dataclass
+class Crawled:
+    """A crawl that ended: the log of its server, the times of the kills, and how it ended."""
+
+    log: Sequence[Request]
+    killed_at: list[float] = field(default_factory=list)
+    reasons: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Workers:
+    """The processes of a crawl."""
+
+    starts: Sequence[AbstractContextManager[Forked]]
+    running: list[Forked] = field(default_factory=list)
+
+
+def crawl(served: Sequence[Case], setting: str, folder: Path, kills: int = KILLS) -> Crawled:
+    """Serve cases and crawl them to the end, in a setting."""
+    hosts = AllHosts(served)
+    seeds = folder / "seeds.txt"
+    seeds.write_text("\n".join(seed for case in served for seed in case.seeds) + "\n")
+    with hostile_web(hosts, certificate=certificate(folder), robots_of=lambda _: True) as proxy:
+        return _crawl(hosts.log, proxy.url, setting, folder, kills, f"seeds={seeds}")
+
+
+def crawl_sample(setting: str, folder: Path) -> Crawled:
+    """Crawl 500 pages of the sample web, as `make demo` does; the log is that of the run."""
+    crawled = _crawl([], "", setting, folder, 0, "web=sample", "pages=500")
+    query = "SELECT fetched_at, url, status FROM pages WHERE status IS NOT NULL"
+    found = [row for run in folder.glob("run*") for row in rows(run, query)]
+    log = [Request(at, url, status, None) for at, url, status in found]
+    return Crawled(log, reasons=crawled.reasons)
+
+
+def _crawl(
+    log: Sequence[Any], proxy: str, setting: str, folder: Path, kills: int, *arguments: str
+) -> Crawled:
+    """Run a crawl until it ends; `log` grows meanwhile."""
+    ordering, *parts = setting.split("-")
+    settings: dict[str, object] = dict(_HURRIED) if proxy else {"LANGFOCUS_QUIET": True}
+    surroundings = {**environment(proxy), "https_proxy": proxy} if proxy else environment(None)
+    with ExitStack() as stack:
+        folders = [folder / "run"]
+        if "redis" in parts:
+            redis = RedisServer(folder)
+            redis.start()
+            stack.callback(redis.kill)
+            settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": "cap",
+                         "LANGFOCUS_LEASE": 3}  # fmt: skip
+            folders = [folder / f"run{n}" for n in range(WORKERS)]
+
+        def start(run: Path) -> Forked:
+            given = ("lang=de", f"strategy={ordering}", *arguments)
+            line = command(*given, JOBDIR=run, **settings)[2:]
+            process = started(*line, environment=surroundings, has_one_output=True)
+            return stack.enter_context(process)
+
+        running = {run: start(run) for run in folders}
+        killed_at = _kill(log, running, start, kills if "kills" in parts else 0)
+        wrong = [process.communicate()[0] for process in running.values() if process.wait()]
+    reasons = [str(summary(run)["finish_reason"]) for run in folders]
+    return Crawled(log, killed_at, reasons + [told[-300:] for told in wrong])
+
+
+def _kill(log: Sequence[Any], running: dict[Path, Forked], start: Any, kills: int) -> list[float]:
+    """Kill a process of the crawl each time when some more requests have come.
+
+    If possible one for a crowded host is the last: its answers take long.
+    """
+    random, killed_at = Random(kills), []
+    for _ in range(kills):
+        until = len(log) + random.randint(20, 150)
+        late = time.monotonic() + _MOST_S
+        while any(each.poll() is None for each in running.values()) and time.monotonic() < late:
+            if len(log) >= until:
+                late = min(late, time.monotonic() + _SETTLING_S)
+                if "full" in log[-1].url:
+                    break
+            time.sleep(0.001)
+        alive = [run for run, process in running.items() if process.poll() is None]
+        if not alive:
+            break
+        run = random.choice(alive)
+        running[run].kill()
+        running[run].wait()
+        killed_at.append(time.monotonic())
+        running[run] = start(run)
+    return killed_at
+
+
+# The table.
+
+
+def worst(served: Sequence[Case], crawled: Crawled) -> dict[str, Figures]:
+    """Return the worst figures over the hosts of each case."""
+    found = {case.name: Figures() for case in served}
+    for host, figures in judge(crawled.log, crawled.killed_at).items():
+        name = host.split(".")[-2]
+        counted = figures if host.startswith("full") else replace(figures, pages=sys.maxsize)
+        found[name] = found[name].over(counted)
+    return found
+
+
+def table(found: Mapping[str, Mapping[str, Figures]], about: Mapping[str, str]) -> Table:
+    """Return the worst figures of each case over all settings."""
+    rows = []
+    for name in about:
+        all_of = [of_case[name] for of_case in found.values() if name in of_case]
+        figures = Figures()
+        for each in all_of:
+            figures = figures.over(each)
+        at = max(found, key=lambda setting: found[setting].get(name, Figures()).urls)
+        rows.append([name, about[name], *(f"{getattr(figures, each):,}" for each in _NAMES), at])
+    head = ["case", "its hosts", "URLs", "their spellings", "requests of a URL", "robots.txt files",
+            "requests of one", "sitemaps", "origins", "most URLs in"]  # fmt: skip
+    return Table("Most requests of a host", head, rows, text_columns=2)
+
+
+def by_setting(found: Mapping[str, Mapping[str, Figures]], about: Mapping[str, str]) -> Table:
+    """Return the URLs of each case in each setting."""
+    rows = [[name, *(f"{found[setting][name].urls:,}" if name in found[setting] else ""
+                     for setting in found)] for name in about]  # fmt: skip
+    return Table("Most URLs of a host", ["case", *found], rows)
+
+
+def with_before(now: Table, before: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table whose figures have those of earlier files before them; the last file wins."""
+    earlier = {
+        row[0]: row[2:]
+        for file in before
+        for table in file["tables"]
+        if table["title"] == now.title
+        for row in table["rows"]
+    }
+    rows = []
+    for name, about, *figures in now.rows:
+        both = zip(earlier.get(name, figures), figures, strict=True)
+        told = [" → ".join(pair) for pair in both] if name in earlier else figures
+        rows.append([name, about, *told])
+    return Table(now.title, now.head, rows, text_columns=now.text_columns)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as name:
+        yield Path(name)
+
+
+def main(line: Sequence[str] | None = None) -> int:
+    """Print the tables; 1 if a host is over a limit."""
+    known = cases()
+    parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
+    parser.add_argument("--cases", nargs="*", choices=known, default=list(known), metavar="CASE")
+    parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=SETTINGS)
+    parser.add_argument("--demo", action="store_true", help="also the sample web")
+    parser.add_argument("--json", type=Path, help="file for the tables")
+    parser.add_argument("--before", type=Path, nargs="*", default=[], metavar="FILE",
+                        help="files of earlier runs, for both figures")  # fmt: skip
+    given = parser.parse_args(line)
+    served = [known[name] for name in given.cases]
+    found: dict[str, dict[str, Figures]] = {}
+    faults: list[str] = []
+    for setting in given.settings:
+        with _folder() as folder:
+            crawled = crawl(served, setting, folder)
+        found[setting] = worst(served, crawled)
+        told = [setting, f"{len(crawled.log)} requests", f"{len(crawled.killed_at)} kills"]
+        if given.demo and not setting.endswith("kills"):
+            with _folder() as folder:
+                sample = crawl_sample(setting, folder)
+            of_hosts = judge(sample.log).values()
+            found[setting]["demo"] = Figures(urls=max(each.urls for each in of_hosts))
+        print(" ".join([*told, *crawled.reasons]), file=sys.stderr, flush=True)
+        for name, figures in found[setting].items():
+            least = known[name].least if name in known else 0
+            faults += [f"{setting} {name}: {fault}" for fault in figures.faults(least)]
+    about = {case.name: case.about for case in served}
+    about |= {"demo": "500 pages of the sample web"} if given.demo else {}
+    tables = [table(found, about), by_setting(found, about)]
+    before = [json.loads(file.read_text(encoding="utf-8")) for file in given.before]
+    tables[0] = with_before(tables[0], before)
+    for each in tables:
+        print("\n".join(["", each.title, "", *markdown(each)]))
+    print("\n".join(["", f"{len(faults)} over a limit", *faults[:40]]))
+    if given.json:
+        measured = provenance(sys.argv, [], date.today(), ["langfocus", "Scrapy", "Twisted"])
+        named = [tables[0].as_json("host-cap"), tables[1].as_json("host-cap-settings")]
+        write_whole(given.json, json_text({"measured": measured, "tables": named}))
+    return int(bool(faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

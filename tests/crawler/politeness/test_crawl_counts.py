@@ -1,0 +1,117 @@
+"""Requests that are no pages: by the log of the servers none is sent more often than is counted."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.support.crawls import crawl, rows
+from tests.support.hostileserver import (
+    PAGE,
+    Behaviour,
+    Exchange,
+    Hostile,
+    answer,
+    computes,
+    hostile_web,
+)
+
+OUTCOMES = "SELECT outcome, COUNT(*) FROM pages GROUP BY outcome"
+
+
+def crawled(
+    folder: Path, hosts: Mapping[str, Behaviour], *arguments: str, **settings: object
+) -> Hostile:
+    """Crawl hosts, all of which have a robots.txt, with nobody to wait for."""
+    hurried = {"DOWNLOAD_DELAY": 0, "LANGFOCUS_RETRY_DELAY": 0, "JOBDIR": folder}
+    with hostile_web(hosts, robots_of=lambda _: True) as proxy:
+        done = crawl("lang=de", *arguments, proxy=proxy.url, **{**hurried, **settings})
+    assert (folder / "summary.json").exists(), done.stderr
+    return proxy
+
+
+def outcomes(folder: Path) -> dict[str, int]:
+    return dict(rows(folder, OUTCOMES))
+
+
+async def closing(exchange: Exchange) -> None:
+    """Answer the first request of a connection, and close it when the second one has come."""
+    if exchange.path == "robots.txt":
+        await exchange.send(answer(b""))
+    elif not exchange.number:
+        exchange.keeps_open = True
+        links = b"".join(b"<a href='/%d'>x</a>" % n for n in range(8))
+        await exchange.send(answer(links + PAGE).replace(b"Connection: close", b"Connection: -"))
+
+
+def test_a_request_is_sent_once_where_reused_connections_close(tmp_path: Path) -> None:
+    proxy = crawled(tmp_path, {"a.de": closing}, "seeds=http://a.de/", RETRY_TIMES=0)
+    sent = Counter(path for _, path in proxy.log)
+    assert len(sent) > 5
+    assert set(sent.values()) == {1}
+    # One of two connections is new.
+    assert outcomes(tmp_path)["unreachable"] >= 3
+
+
+FORBIDS = answer(b"User-agent: *\nDisallow: /\n", kind=b"text/plain")
+
+
+def test_a_host_is_asked_for_the_robots_txt_of_a_few_ports(tmp_path: Path) -> None:
+    links = b"".join(b"<a href='http://b.de:%d/'>x</a>" % port for port in range(8000, 8030))
+    farm = computes(lambda asked: answer(b"") if asked.path else answer(links + PAGE))
+    ports = {f"b.de:{port}": computes(lambda _: FORBIDS) for port in range(8000, 8030)}
+    seeds = "seeds=http://a.de/,http://b.de/"
+    hosts = {"a.de": farm, "b.de": computes(lambda _: FORBIDS), **ports}
+    proxy = crawled(tmp_path, hosts, seeds)
+    asked = [host for host, _ in proxy.log if host.startswith("b.de")]
+    # Six other ports, and those that a crawl of the host needs.
+    assert len(asked) == len(set(asked)) == 7
+    assert "b.de" in asked
+    assert outcomes(tmp_path) == {"page": 1, "robots": 7, "origins_full": 24}
+
+
+def test_a_host_to_which_others_redirect_robots_txt_is_asked_for_each_file_once(
+    tmp_path: Path,
+) -> None:
+    def guest(asked: Exchange) -> bytes:
+        if asked.path != "robots.txt":
+            return answer(PAGE)
+        number = int(asked.host[1:-3])
+        target = b"robots.txt" if number < 10 else b"rules/%d" % number
+        return answer(b"", b"Location: http://b.de/" + target, status=b"302 -")
+
+    hosts = {f"a{n}.de": computes(guest) for n in range(30)}
+    seeds = f"seeds={','.join(f'http://{host}/' for host in hosts)}"
+    proxy = crawled(tmp_path, {**hosts, "b.de": computes(lambda _: FORBIDS)}, seeds)
+    asked = Counter(path for host, path in proxy.log if host == "b.de")
+    assert asked["robots.txt"] == 1
+    assert len(asked) == 7
+    assert asked.total() == 7
+    assert outcomes(tmp_path) == {"robots": 16, "origins_full": 14}
+
+
+def test_the_robots_txt_of_a_broken_host_is_tried_as_often_as_one_url(tmp_path: Path) -> None:
+    hosts = {"a.de": computes(lambda _: answer(b"", status=b"503 -"))}
+    urls = ",".join(f"http://a.de/{n}" for n in range(10))
+    proxy = crawled(tmp_path, hosts, "strategy=random", f"seeds={urls}", RETRY_TIMES=2)
+    assert proxy.log == [("a.de", "robots.txt")] * 3
+    assert outcomes(tmp_path) == {"robots_unreachable": 10}
+
+
+def test_a_host_gives_ten_sitemaps_whoever_names_them(tmp_path: Path) -> None:
+    def namer(asked: Exchange) -> bytes:
+        lines = b"".join(
+            b"Sitemap: http://b.de/%s-%d\n" % (asked.host.encode(), n) for n in range(9)
+        )
+        return answer(lines, kind=b"text/plain") if asked.path == "robots.txt" else answer(PAGE)
+
+    def named(asked: Exchange) -> bytes:
+        target = f"{asked.path}-x".encode()
+        return answer(b"", b"Location: /" + target, status=b"301 -")
+
+    hosts = {f"a{n}.de": computes(namer) for n in range(3)}
+    seeds = f"seeds={','.join(f'http://{host}/' for host in hosts)}"
+    proxy = crawled(
+        tmp_path, {**hosts, "b.de": computes(named)}, seeds, "host_cap=50", LANGFOCUS_SITEMAPS=True
+    )
+    files = [path for host, path in proxy.log if host == "b.de" and not path.startswith("robots")]
+    assert len(files) == len(set(files)) == 10
