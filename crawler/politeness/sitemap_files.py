@@ -39,14 +39,21 @@ class SitemapFiles:
         """
         if not urls:
             return []
-        kept = self._store.robots(_name(host))
-        known = kept.text.split() if kept is not None else []
+        known = self._known(host)
         keys = {f"{fingerprint(url):x}": url for url in urls}
         new = [key for key in keys if key not in known][: max(0, MAX_FILES - len(known))]
         if new:
             self._store.set_robots(_name(host), "\n".join([*known, *new]), now)
         allowed = {*known, *new}
         return [url for key, url in keys.items() if key in allowed]
+
+    def has(self, host: str, url: str) -> bool:
+        """Return True if a URL was chosen as a file of a host."""
+        return f"{fingerprint(url):x}" in self._known(host)
+
+    def _known(self, host: str) -> list[str]:
+        kept = self._store.robots(_name(host))
+        return kept.text.split() if kept is not None else []
 
 
 def _name(host: str) -> str:

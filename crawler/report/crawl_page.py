@@ -79,7 +79,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         (f"pages in {language_name(summary.lang)}", f"{summary.relevant:,}"),
         ("pages without a label", f"{summary.unlabelled:,}"),
         ("hosts", f"{summary.hosts:,}"),
-        ("most pages of one host", f"{summary.max_pages_per_host:,}"),
+        ("most URLs of one host", f"{summary.max_urls_per_host:,}"),
         ("pages per second", number(summary.pages_per_second)),
         ("downloaded", size(summary.bytes)),
         ("finish reason", finish(summary)),

@@ -17,6 +17,7 @@ from tests.support.simulatedwebs import crawl_live, random_graph
 CASES = [
     ("none", 0, 0, (PAGE,)),
     ("none", 0, 9, (PAGE, PAGE, PAGE, FAILED, REDIRECT)),
+    ("directory-conservative", 3, 6, (PAGE, PAGE, PAGE, REDIRECT)),
     ("server-declining", 5, 7, (PAGE, PAGE, FAILED, REDIRECT)),
     ("directory-conservative", 1, 0, (PAGE, PAGE, PAGE, REDIRECT)),
 ]
@@ -30,7 +31,8 @@ def focused(
     goal: str = "relevant",
 ) -> Course:
     rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
-    return simulate(graph, Simulation(filter=rule, ordering="focus", host_cap=cap, goal=goal))
+    caps = {"host_cap": cap, "host_queue": 2 * cap}
+    return simulate(graph, Simulation(filter=rule, ordering="focus", goal=goal, **caps))
 
 
 @pytest.mark.parametrize(("filter_name", "tolerance", "host_cap", "statuses"), CASES)
@@ -45,6 +47,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
         filter=make_filter(filter_name, tolerance=tolerance, half_life=25),
         ordering="focus",
         host_cap=host_cap,
+        host_queue=2 * host_cap,
         random_state=0,
     )
     assert len(course.order) > 10
@@ -59,8 +62,9 @@ def test_a_simulation_seeks_what_a_crawl_seeks(goal: str, tmp_path: Path) -> Non
     graph = random_graph(31, statuses=(PAGE, PAGE, PAGE, FAILED, REDIRECT))
     simulated = "relevant" if goal == "coverage" else goal  # its order is that of relevant pages
     rule = make_filter("none")
+    caps = {"host_cap": 9, "host_queue": 18}
     live = crawl_live(
-        graph, tmp_path, filter=rule, ordering="focus", host_cap=9, random_state=0, goal=goal
+        graph, tmp_path, filter=rule, ordering="focus", random_state=0, goal=goal, **caps
     )
     course = focused(graph, cap=9, goal=simulated)
     assert course.order.tolist() == live.order
