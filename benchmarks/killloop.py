@@ -42,8 +42,6 @@ from benchmarks.killgoals import LANGUAGE, given_goals, misended, missing_links
 from benchmarks.killtexts import differing, misexported
 from benchmarks.killwarc import misarchived
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
-from crawler.frontier.base import FORWARDING, PAGE, REFUSED
-from crawler.frontier.evidence_rows import LEARNS
 from crawler.shared.stored import connect
 from tests.support.crawls import ROOT, command, environment, rows, summary
 from tests.support.redisserver import RedisServer
@@ -225,54 +223,34 @@ def _counts(records: Iterable[Row]) -> Counter[str]:
     return Counter(row.url for row in records)
 
 
-def slots_expected(web: KillWeb, *, learns: bool = False) -> dict[str, int]:
-    """Return the slots of the cap that each host holds in the end.
-
-    Redirects and sitemaps hold none. With an ordering that learns, a URL holds one after its fetch:
-    refused URLs hold none, and half as many fetches without a page as the cap has slots are free.
-    """
-    slots: Counter[str] = Counter()
-    failed: Counter[str] = Counter()
-    for url, (outcome, status) in web.settled().items():
-        is_page = outcome == PAGE and status is not None and 200 <= status < 300
-        if not learns or is_page:
-            slots[urlsplit(url).netloc] += outcome not in FORWARDING
-        elif outcome not in FORWARDING | REFUSED:
-            failed[urlsplit(url).netloc] += 1
-    slots.update({host: max(0, n - HOST_CAP // 2) for host, n in failed.items()})
-    return dict(+slots) | {h: min(HOST_CAP, len(urls)) for h, urls in web.crowds().items()}
-
-
 def slots_in(redis: RedisServer, crawl: str) -> dict[str, int]:
     """Return the slots of the cap that each host holds in a shared frontier."""
     client = connect(redis.url)
-    admitted: Any = client.hgetall(f"{{{crawl}}}:admitted")
+    sent: Any = client.hgetall(f"{{{crawl}}}:sent")
     client.close()
-    return {host: int(number) for host, number in admitted.items()}
+    return {host: int(number) for host, number in sent.items()}
 
 
-def misadmitted(web: KillWeb, slots: dict[str, int], *, learns: bool = False) -> list[str]:
-    """Return hosts that hold more or fewer slots than they should."""
-    expected = slots_expected(web, learns=learns)
-    return [
-        f"{host}: {slots.get(host, 0)} slots instead of {expected.get(host, 0)}"
-        for host in expected.keys() | slots.keys()
-        if slots.get(host, 0) != expected.get(host, 0)
-    ]
-
-
-def overcrowded(web: KillWeb, log: Sequence[Access], lost_at: Sequence[float] = ()) -> list[str]:
-    """Return crowded hosts with requests for more URLs than the cap, by the server's log.
-
-    A URL that was in flight at one of the times `lost_at` does not count: after a kill, an ordering
-    that learns may prefer another URL of the host.
-    """
-    asked = defaultdict(set)
+def asked(log: Iterable[Access]) -> dict[str, set[str]]:
+    """Return the URLs of pages that were asked for, by host, from the server's log."""
+    found = defaultdict(set)
     for access in log:
-        is_lost = any(access.began < at < access.ended + _SETTLING_S for at in lost_at)
-        if web.is_crowded(access.url) and not access.url.endswith("/robots.txt") and not is_lost:
-            asked[access.host].add(access.url)
-    return [f"{host}: asked for {len(u)} URLs" for host, u in asked.items() if len(u) > HOST_CAP]
+        if not access.url.endswith(("/robots.txt", *_FILES)):
+            found[access.host].add(access.url)
+    return found
+
+
+def misadmitted(log: Iterable[Access], slots: dict[str, int]) -> list[str]:
+    """Return hosts whose slots are beyond the cap, or fewer than the URLs that they were asked for.
+
+    A kill between the slot and the request leaves a slot without a request.
+    """
+    urls = asked(log)
+    return [
+        f"{host}: asked for {len(urls.get(host, ()))} URLs, with {slots.get(host, 0)} slots"
+        for host in sorted(urls.keys() | slots.keys())
+        if not len(urls.get(host, ())) <= slots.get(host, 0) <= HOST_CAP
+    ]
 
 
 def smallest_gap(log: Sequence[Access]) -> float:
@@ -366,9 +344,8 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
     if kills.hit.total() < arguments.kills:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
-    learns = arguments.strategy == LEARNS
-    wrong += judge_records(web, run, slots, given_goals(arguments.arguments), learns=learns)
-    wrong += judge_log(web, log, kills, arguments.delay, learns=learns)
+    wrong += judge_records(web, run, log, slots, given_goals(arguments.arguments))
+    wrong += judge_log(log, kills, arguments.delay)
     wrong += misexported(run, folder / "pages.jsonl")
     if arguments.whole:
         wrong += differing(run, folder / "whole", folder / "pages.jsonl", web.is_crowded)
@@ -395,10 +372,9 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
 def judge_records(
     web: KillWeb,
     run: Path,
+    log: Sequence[Access],
     slots: dict[str, int] | None,
     goals: dict[str, float],
-    *,
-    learns: bool,
 ) -> list[str]:
     """Return what is wrong with the records of a run, with its slots and with its end.
 
@@ -409,17 +385,15 @@ def judge_records(
     if goals:
         return wrong + misended(run, goals) + missing_links(web, run, [row.url for row in records])
     if slots is None:
-        slots = dict(rows(run, "SELECT host, admitted FROM hosts WHERE admitted > 0"))
+        slots = dict(rows(run, "SELECT host, sent FROM hosts WHERE sent > 0"))
         left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
         wrong += [f"{left} URLs are still queued"] * bool(left)
-    return wrong + misadmitted(web, slots, learns=learns)
+    return wrong + misadmitted(log, slots)
 
 
-def judge_log(
-    web: KillWeb, log: Sequence[Access], kills: Kills, delay_s: float, *, learns: bool
-) -> list[str]:
+def judge_log(log: Sequence[Access], kills: Kills, delay_s: float) -> list[str]:
     """Return what is wrong with the requests of a crawl."""
-    wrong = overcrowded(web, log, kills.at if learns else ()) + asked_twice(log, kills.at)
+    wrong = asked_twice(log, kills.at)
     gap = smallest_gap(log)
     return wrong + [f"a host was asked again after {gap:.3f} s"] * (gap < delay_s)
 

@@ -32,7 +32,6 @@ from benchmarks.killloop import (
     merged,
     misadmitted,
     misrecorded,
-    overcrowded,
     slots_in,
     smallest_gap,
 )
@@ -78,10 +77,10 @@ def crawl(web: KillWeb, workers: int, arguments: argparse.Namespace) -> dict[str
             slots = slots_in(redis, _CRAWL)
             run = merged(folder, folders, redis.url)
         records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
-        wrong += misrecorded(web, records) + overcrowded(web, server.log)
+        wrong += misrecorded(web, records)
         if slots is None:
-            slots = dict(rows(run, "SELECT host, admitted FROM hosts"))
-        wrong += misadmitted(web, slots)
+            slots = dict(rows(run, "SELECT host, sent FROM hosts WHERE sent > 0"))
+        wrong += misadmitted(server.log, slots)
         shares = [rows(one, "SELECT COUNT(*) FROM pages")[0][0] for one in folders]
     gap = smallest_gap(server.log)
     if gap < arguments.delay:

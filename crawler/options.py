@@ -12,6 +12,7 @@ from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
 from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
+from crawler.frontier.rules import HOST_QUEUE, queue_slots
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.seeds import read_seed_file, read_seeds
 from crawler.strategies import DIRECTORY_DEPTH, FILTERS, HALF_LIFE, ORDERINGS, TOLERANCE
@@ -58,8 +59,8 @@ def _number(text: str) -> float:
 class CrawlOptions:
     """The spider arguments of a crawl, each declared once.
 
-    `strategy` None: `focus`. `domain_cap` and `address_cap` None: they follow
-    from `host_cap`, so a crawl without a host cap has no such caps either. `seeds` (): the seeds of
+    `strategy` None: `focus`. `host_queue`, `domain_cap` and `address_cap` None: they follow from
+    `host_cap`, so a crawl without a host cap has no such limits either. `seeds` (): the seeds of
     the Web that is crawled. `goal` says what is sought first. The numbers that end a crawl
     (`pages`, `relevant`, `words`, `coverage`, `floor`, `expected`, `hours`) are None if the crawl
     does not have them; the first that is reached ends it (`crawler.goals`).
@@ -108,17 +109,26 @@ class CrawlOptions:
     host_cap: Annotated[
         int,
         Declared(
-            "URLs of one host that may be crawled, 0 for any number; focus crawls the best, other "
-            "strategies the first that enter the queue",
+            "different URLs of one host that ever get a request, whatever is answered, 0 for any "
+            "number; a URL of another spelling of the same page is the same URL",
             least=0,
         ),
     ] = 10
+    host_queue: Annotated[
+        int | None,
+        Declared(
+            "URLs of one host that may wait or get a request, 0 for any number: a crawl fetches "
+            "the best host_cap of them; host_queue equal to host_cap fetches the first that are "
+            "found",
+            default_help=f"{HOST_QUEUE}, or host_cap if that is more; 0 with host_cap=0",
+            least=0,
+        ),
+    ] = None
     domain_cap: Annotated[
         int | None,
         Declared(
-            "URLs of one registered domain that may enter the queue (with focus: be crawled, "
-            "before further links are refused), 10 more for each of its relevant pages, 0 for any "
-            "number; beyond a tenth of them others go first",
+            "URLs of one registered domain that may get a request, 10 more for each of its "
+            "relevant pages, 0 for any number; beyond a tenth of them others go first",
             default_help=f"{DOMAIN_HOSTS} times host_cap",
             least=0,
         ),
@@ -126,21 +136,17 @@ class CrawlOptions:
     address_cap: Annotated[
         int | None,
         Declared(
-            "URLs from one IP address that may be fetched, 10 more for each of its relevant "
-            "pages, 0 for any number; beyond a tenth of them others go first; behind a proxy "
-            "addresses are not known",
+            "URLs from one IP address (of IPv6: one /64) that may get a request, 10 more for each "
+            "of its relevant pages, 0 for any number; beyond a tenth of them others go first; "
+            "behind a proxy addresses are not known",
             default_help=f"{ADDRESS_HOSTS} times host_cap",
             least=0,
         ),
     ] = None
-    directory_cap: Annotated[
-        int,
-        Declared("URLs of one directory that may enter the queue, 0 for any number", least=0),
-    ] = 0
     directory_depth: Annotated[
         int,
         Declared(
-            "path segments that make a directory, for its cap and for the directory filter",
+            "path segments that make a directory, for the directory filter",
             least=1,
         ),
     ] = DIRECTORY_DEPTH
@@ -240,7 +246,13 @@ class CrawlOptions:
             raise SettingError("-a web=archive and -a archive=FILE.warc.gz go together")
         if "seeds" not in values:
             values["seeds"] = _default_seeds(values["lang"], web)
-        return cls(**values)
+        options = cls(**values)
+        if 0 < options.queue_slots < options.host_cap:
+            raise SettingError(
+                f"-a host_queue={options.host_queue}: less than host_cap, which is "
+                f"{options.host_cap}"
+            )
+        return options
 
     @property
     def is_census(self) -> bool:
@@ -260,6 +272,11 @@ class CrawlOptions:
     def seed_batches(self) -> Iterator[Sequence[str]]:
         """Yield the normalised URLs that the crawl starts from."""
         yield self.seeds
+
+    @property
+    def queue_slots(self) -> int:
+        """The most URLs of a host that wait or got a request; 0 is any number."""
+        return queue_slots(self.host_cap) if self.host_queue is None else self.host_queue
 
     @property
     def domain_slots(self) -> int:

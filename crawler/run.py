@@ -29,19 +29,16 @@ CREATE TABLE sessions(
 CREATE TABLE hosts(
     id INTEGER PRIMARY KEY,
     host TEXT NOT NULL UNIQUE,            -- or a registered domain, or "ip " and an address
-    admitted INTEGER NOT NULL,            -- URLs that hold a slot of the host cap
+    sent INTEGER NOT NULL DEFAULT 0,      -- URLs that got a request
+    settled INTEGER NOT NULL DEFAULT 0,   -- of these, URLs that left the queue
     pages INTEGER NOT NULL DEFAULT 0,     -- pages downloaded
     delay_s REAL,                         -- Crawl-delay; NULL: the crawl's own delay
     not_before REAL NOT NULL DEFAULT 0,   -- unix seconds; set by Retry-After and back-off
-    taken INTEGER NOT NULL DEFAULT 0,     -- URLs that hold a slot of the domain or address
-    relevant INTEGER NOT NULL DEFAULT 0,  -- relevant pages of the domain or address
-    failed INTEGER NOT NULL DEFAULT 0);   -- fetches without a page, if fetched URLs hold slots
+    taken INTEGER NOT NULL DEFAULT 0,     -- URLs of the domain or address that got a request
+    relevant INTEGER NOT NULL DEFAULT 0); -- relevant pages of the domain or address
 CREATE TABLE units(
     unit TEXT PRIMARY KEY,                -- server or directory
     downloaded INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE directories(
-    directory TEXT PRIMARY KEY,           -- host and first directories of a path
-    admitted INTEGER NOT NULL) WITHOUT ROWID;  -- URLs that hold a slot of the directory cap
 CREATE TABLE urls(
     id INTEGER PRIMARY KEY,               -- order of discovery
     fingerprint INTEGER NOT NULL UNIQUE, url TEXT NOT NULL, host INTEGER NOT NULL,
@@ -49,7 +46,7 @@ CREATE TABLE urls(
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
     checksum INTEGER NOT NULL,            -- of the values before it
-    retries INTEGER NOT NULL,
+    tries INTEGER NOT NULL,               -- requests, and failures before one
     score REAL NOT NULL,
     queued INTEGER NOT NULL,              -- 1: in the queue; 0: settled;
                                           -- 2: not fetched, another URL gave its page
@@ -57,14 +54,11 @@ CREATE TABLE urls(
                                           -- NULL: none, or settled
     evidence BLOB,                        -- of an ordering that learns, packed by
                                           -- crawler.frontier.evidence_rows; NULL: none, or settled
-    located INTEGER NOT NULL DEFAULT 0);  -- 1: holds a slot of its IP address
+    sent INTEGER NOT NULL DEFAULT 0);     -- 1: it got a request; 2: and its server named
+                                          -- another spelling
 CREATE INDEX urls_queue ON urls(host, score DESC, id) WHERE queued = 1;
 CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 {create_pages()};
-CREATE TABLE hidden(
-    host INTEGER PRIMARY KEY,             -- hosts.id
-    links TEXT NOT NULL);                 -- its expected links beyond the host cap, counted by
-                                          -- crawler.frontier.sketch
 CREATE TABLE links(
     page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
@@ -137,7 +131,7 @@ IDENTITY = (
     "host_cap",
     "domain_cap",
     "address_cap",
-    "directory_cap",
+    "host_queue",
     "directory_depth",
     "web",
     "identify",

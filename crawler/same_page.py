@@ -63,6 +63,17 @@ def page_key(url: str) -> str:
     return f"{address[:start]}{path}?{query}" if query else address[:start] + path
 
 
+def spelling_key(url: str) -> str:
+    """Return the text that the spellings of a page share between which servers redirect.
+
+    Beyond `page_key`, scheme, one leading `www.` and the slash at the end of the path are ignored.
+    Two such URLs may be two pages; a redirect from one to the other tells that they are one.
+    """
+    address, mark, query = page_key(url).partition("?")
+    rest = address.partition("://")[2].removeprefix("www.").removesuffix("/")
+    return f"{rest}{mark}{query}"
+
+
 def _known_parameters(query: str) -> str:
     """Return the parameters of a query that may tell one page from another, by their names."""
     if ";" in query or "?" in query:

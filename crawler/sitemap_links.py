@@ -34,6 +34,10 @@ class SitemapLinks:
     is_blocked: Callable[[str], bool]
     target: str | None = None
 
+    def is_file(self, lease: Lease) -> bool:
+        """Return True if a URL was chosen as a sitemap or a feed."""
+        return self.files.has(lease.url)
+
     def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
         """Return a download as a sitemap; None if it is none, or its host had too many."""
         found = read_sitemap(download.body, download.url, download.content_type, self.target)

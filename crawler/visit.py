@@ -19,6 +19,7 @@ from crawler.frontier.base import (
     UNCHANGED,
     Admission,
     Frontier,
+    KnownUrlError,
     Lease,
     Link,
     Record,
@@ -32,6 +33,7 @@ from crawler.politeness.directives import NOARCHIVE, RobotsVersion
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.traps import is_trap
 from crawler.revisits import Earlier, digest_of, unchanged_visit, visit_of
+from crawler.same_page import spelling_key
 from crawler.sitemap import Sitemap
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import SEED, LinkSource, Ordering
@@ -123,6 +125,9 @@ class RetryRule:
 
 
 _log = logging.getLogger(__name__)
+
+INTERRUPTED = "interrupted"
+"""The outcome of a URL whose requests were all interrupted by kills."""
 
 PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
@@ -260,6 +265,9 @@ def keep_nothing(
 class SitemapSource(Protocol):
     """The sitemaps and feeds of a crawl (`crawler.sitemap_links`)."""
 
+    def is_file(self, lease: Lease) -> bool:
+        """Return True if a URL was chosen as a sitemap or a feed."""
+
     def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
         """Return a download as a sitemap or a feed, None if it is read as a page."""
 
@@ -325,7 +333,7 @@ class Visitor:
     def answered(self, lease: Lease, download: Download) -> Record | None:
         """Settle a URL that a server answered; None: it went back into the queue.
 
-        It does for a retry, or if its server redirects to another spelling of the same page.
+        It does for a retry, or once if its server redirects to another spelling of the same page.
         Nothing is kept of the answer for a URL that was blocked meanwhile.
         """
         is_blocked = self._rules.is_blocked(lease.url)
@@ -383,7 +391,7 @@ class Visitor:
         source = LinkSource(record.is_relevant, lease.depth, declared, others)
         links = self._score(sifted.wanted, source)
         if self._sitemaps is not None and record.is_relevant:
-            # Before the links of the page, which may take all slots of the host.
+            # Before the links of the page, which may fill the queue of the host.
             links = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + links
         return self._settle(lease, record, links, download=download)
 
@@ -431,18 +439,33 @@ class Visitor:
         target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the page that linked to it.
         sifted = sift(target, self._rules.is_blocked)
-        for url in sifted.wanted:
-            if url != lease.url and fingerprint(url) == lease.fingerprint:
-                now = self._clock()
-                is_kept = self.may_keep(download.statements)
-                exchange = download.exchange if is_kept else None
-                with self._keep_exchange(lease, None, exchange):
-                    self._frontier.retry(lease, now=now, not_before=now, url=url)
-                return None
+        if any(self._respelled(lease, url, download) for url in sifted.wanted):
+            return None
         links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         links = self._as_seeds(links) if lease.depth == 0 else links
         record = _ignoring(self._record(REDIRECT, download), sifted, int(not found))
         return self._settle(lease, record, links, download=download)
+
+    def _respelled(self, lease: Lease, url: str, download: Download) -> bool:
+        """Give a URL back at the spelling to which it redirects; False if it is another URL."""
+        is_same = url != lease.url and spelling_key(url) == spelling_key(lease.url)
+        if not is_same or lease.is_respelled:
+            return False
+        now, is_kept = self._clock(), self.may_keep(download.statements)
+        try:
+            with self._keep_exchange(lease, None, download.exchange if is_kept else None):
+                self._frontier.retry(lease, now=now, not_before=now, url=url)
+        except KnownUrlError:
+            return False
+        return True
+
+    def is_sitemap(self, lease: Lease) -> bool:
+        """Return True if a URL is fetched as a sitemap or a feed, of which a host may have some."""
+        return self._sitemaps is not None and self._sitemaps.is_file(lease)
+
+    def is_used_up(self, lease: Lease) -> bool:
+        """Return True if a URL had all its requests and no answer, since kills interrupted them."""
+        return lease.retries > self._rules.retry_rule.retry_times
 
     def may_keep(self, statements: Collection[str]) -> bool:
         """Return True if an answer with these statements may be archived."""

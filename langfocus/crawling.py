@@ -33,9 +33,9 @@ class CrawlArguments(TypedDict, total=False):
     tolerance: int
     half_life: int
     host_cap: int
+    host_queue: int
     domain_cap: int
     address_cap: int
-    directory_cap: int
     directory_depth: int
     identify: str
     pages: int

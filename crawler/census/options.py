@@ -11,6 +11,9 @@ from crawler.declaration import Declared, declarations
 from crawler.errors import SettingError
 from crawler.options import OPTIONS, CrawlOptions
 
+_MOST_STEPS: Final = 10
+"""URLs of a host that are fetched: its portal page after redirects within the host."""
+
 _BATCH: Final = 5_000
 """Hosts that are queued in one transaction."""
 
@@ -104,7 +107,7 @@ def read_census(arguments: Mapping[str, str]) -> CensusOptions:
     return CensusOptions(
         lang="",
         strategy="bfs",
-        host_cap=1,
+        host_cap=_MOST_STEPS,
         domain_cap=0,
         address_cap=0,
         list=hosts,

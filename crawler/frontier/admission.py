@@ -1,7 +1,7 @@
 """Admits the links of a page: each is seen, rejected, beyond a cap, or stored in the queue."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from crawler.frontier.base import Admission, Link
 from crawler.frontier.evidence_rows import ScoredUrl, packed
 from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import FREE_SHARE, are_full, fallen, level_of
+from crawler.frontier.slots import are_full
 from crawler.frontier.storage import HostRow, SeenUrl, Storage, UrlRow
 from crawler.strategies.focus.evidence import NO_EVIDENCE
 from crawler.strategies.relevance import NOTHING, Tally
@@ -56,9 +56,7 @@ class _Page(NamedTuple):
     """The links of a page that are decided about, by their place on the page, from 0.
 
     `first` is the first place of each fingerprint, and `best` its best score; that is empty if
-    scores are not lifted. `hosts` are the hosts of the links in the order
-    in which they are decided. `domains` are the domains of the hosts; it is empty if domains have
-    no cap.
+    scores are not lifted. `hosts` are the hosts of the links.
     """
 
     links: Sequence[Link]
@@ -66,74 +64,39 @@ class _Page(NamedTuple):
     first: Mapping[int, int]
     best: Mapping[int, float]
     hosts: Mapping[int, str]
-    domains: Mapping[str, str]
 
 
 class _Accepted(NamedTuple):
     place: int
     host: HostRow
     score: float
-    falls: int
 
 
 @dataclass(slots=True)
 class _Caps:
-    """The slots that hosts, domains and directories have left for the links of a page.
+    """What hosts and domains have left for the links of a page.
 
     `hosts` are the hosts and their domains by name, `domains` the domain of each host; that is
-    empty if domains have no cap. `directories` have the slots given before, and those `taken` by
-    this page. Unless the page `is_crowded`, all its links are in the free share of their domains.
-    `queued` are the queued URLs of each host, those of this page too, where `rules.queue_cap` asks.
+    empty if domains have no cap. `queued` are the queued URLs of each host, those of this page too,
+    where `rules.host_queue` asks.
     """
 
     rules: FrontierRules
     hosts: Mapping[str, HostRow]
     domains: Mapping[str, HostRow]
-    directories: Mapping[str, int]
-    is_crowded: bool
     queued: Counter[str]
-    taken: Counter[str] = field(default_factory=Counter)
 
-    def level(self, host: str) -> int:
-        """Return the number of falls of the next URL of a host on a crowded page."""
-        domain = self.domains[host]
-        return level_of(self.rules.domain_cap, domain.taken, domain.relevant)
-
-    def take(self, url: str, name: str) -> Admission:
-        """Take a slot of the host, the domain and the directory; no slot if one of them is full."""
-        host, domain = self.hosts[name], self.domains.get(name)
-        if self.rules.host_cap and host.admitted >= self.rules.host_cap:
+    def take(self, name: str) -> Admission:
+        """Take a place in the queue of a host, unless it, its host or its domain is full."""
+        host, domain, most = self.hosts[name], self.domains.get(name), self.rules.host_queue
+        if 0 < self.rules.host_cap <= host.sent:
             return Admission.HOST_FULL
-        if self.rules.queue_cap and self.queued[name] >= self.rules.queue_cap:
+        if 0 < most <= host.settled + self.queued[name]:
             return Admission.HOST_FULL
-        if domain and self.is_crowded and self._is_full(domain):
+        if domain and are_full(self.rules.domain_cap, domain.taken, domain.relevant):
             return Admission.DOMAIN_FULL
-        if self.rules.directory_cap and not self._take_directory(url):
-            return Admission.DIRECTORY_FULL
-        if self.rules.prior is not None:
-            self.queued[name] += 1
-            return Admission.STORED
-        host.admitted += 1
-        if domain:
-            domain.taken += 1
+        self.queued[name] += 1
         return Admission.STORED
-
-    def _is_full(self, domain: HostRow) -> bool:
-        return are_full(self.rules.domain_cap, domain.taken, domain.relevant)
-
-    def changed_hosts(self, stored: Sequence[UrlRow]) -> Iterable[HostRow]:
-        """Return the hosts and domains of stored URLs, each once."""
-        changed = {row.host.key: row.host for row in stored}
-        if self.domains:
-            changed |= {(domain := self.domains[name]).key: domain for name in changed}
-        return changed.values()
-
-    def _take_directory(self, url: str) -> bool:
-        directory = self.rules.filter.directory_of(url)
-        if self.directories[directory] + self.taken[directory] >= self.rules.directory_cap:
-            return False
-        self.taken[directory] += 1
-        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,48 +131,32 @@ class Admitter:
         for place, name in page.hosts.items():
             link = page.links[place]
             best = page.best.get(prints[place], link.score)
-            level = caps.level(name) if caps.is_crowded else 0
-            score = fallen(best, level, self.rules.doubts_up_to) if level else best
             if prints[place] in seen:
-                self._lift(prints[place], score, outcome)
+                self._lift(prints[place], best, outcome)
                 continue
             if self._is_rejected(origin, targets.get(link.url, NOTHING)):
                 admissions[place] = Admission.REJECTED
                 continue
-            admissions[place] = caps.take(link.url, name)
+            admissions[place] = caps.take(name)
             if admissions[place] is Admission.STORED:
-                accepted.append(_Accepted(place, caps.hosts[name], score, level))
-                counts["lowered"] += level > 0
-        accepted.sort()
+                accepted.append(_Accepted(place, caps.hosts[name], best))
         outcome.stored = [self._row(page, link, origin) for link in accepted]
-        self._store(outcome, caps)
+        self._store(outcome)
         outcome.met = self._meet(page, seen, origin)
         outcome.admissions = _with_repeated(page, admissions)
         counts.update(admission.value for admission in outcome.admissions)
         return outcome
 
     def _page(self, links: Sequence[Link], prints: Sequence[int], seen: Collection[int]) -> _Page:
-        """Return the links to decide about: the new ones, or all if the scores of others may rise.
-
-        Links that take slots of one domain are decided host by host, in the order in which the
-        hosts come first on the page, because the shared frontier does so too.
-        """
+        """Return the links to decide about: the new ones, or all if scores of others may rise."""
         places = range(len(links))
         first = dict(zip(reversed(prints), reversed(places), strict=True))
         wanted = [i for i in places if first[prints[i]] == i]
         if not self.rules.lifts:
             wanted = [i for i in wanted if prints[i] not in seen]
         hosts = {i: host_of(links[i].url) for i in wanted}
-        domains: dict[str, str] = {}
-        if self.rules.domain_cap:
-            domains = {name: domain_of(name) for name in dict.fromkeys(hosts.values())}
-            if len(set(domains.values())) < len(domains):
-                rank: dict[str, int] = {}
-                for link in links:
-                    rank.setdefault(host_of(link.url), len(rank))
-                hosts = dict(sorted(hosts.items(), key=lambda item: rank[item[1]]))
         best = _best_scores(links, prints) if self.rules.lifts else {}
-        return _Page(links, prints, first, best, hosts, domains)
+        return _Page(links, prints, first, best, hosts)
 
     def _scored(self, page: _Page, origin: Origin) -> _Page:
         """Return a page whose new links have the scores that an ordering that learns gives them."""
@@ -234,22 +181,14 @@ class Admitter:
         return self.learner.meet(queued, origin.page)
 
     def _caps(self, page: _Page) -> _Caps:
-        others = (domain for name, domain in page.domains.items() if domain != name)
-        hosts = self.storage.hosts([*page.hosts.values(), *others])
-        directories: Mapping[str, int] = {}
-        if self.rules.directory_cap:
-            directory_of = self.rules.filter.directory_of
-            directories = self.storage.directory_slots(
-                directory_of(page.links[place].url) for place in page.hosts
-            )
-        domains = {name: hosts[domain] for name, domain in page.domains.items()}
-        free = self.rules.domain_cap // FREE_SHARE - len(page.hosts)
-        is_crowded = any(domain.taken >= free for domain in domains.values())
+        names = set(page.hosts.values())
+        domain_names = {name: domain_of(name) for name in names} if self.rules.domain_cap else {}
+        hosts = self.storage.hosts([*page.hosts.values(), *domain_names.values()])
+        domains = {name: hosts[domain] for name, domain in domain_names.items()}
         queued: Counter[str] = Counter()
-        if self.rules.queue_cap:
-            for name in page.hosts.values():
-                queued[name] = self.queued_of(hosts[name].id)
-        return _Caps(self.rules, hosts, domains, directories, is_crowded, queued)
+        if self.rules.host_queue:
+            queued.update({name: self.queued_of(hosts[name].id) for name in names})
+        return _Caps(self.rules, hosts, domains, queued)
 
     def _targets(self, page: _Page, origin: Origin) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
@@ -268,37 +207,11 @@ class Admitter:
             downloads=origin.downloads,
         )
 
-    def _store(self, outcome: Outcome, caps: _Caps) -> None:
+    def _store(self, outcome: Outcome) -> None:
         if outcome.stored:
-            self.storage.store_hosts(caps.changed_hosts(outcome.stored))
+            new = {row.host.key: row.host for row in outcome.stored if row.host.is_new}
+            self.storage.store_hosts(new.values())
             self.storage.store(outcome.stored)
-            self.storage.add_directory_slots(caps.taken)
-
-    def free(self, host: str, urls: Collection[str]) -> None:
-        """Give back the slots of domain and directories that queued URLs of a host held."""
-        if self.rules.domain_cap and urls and self.rules.prior is None:
-            self.storage.free_wide_slots(domain_of(host), len(urls))
-        if self.rules.directory_cap:
-            freed = Counter(map(self.rules.filter.directory_of, urls))
-            self.storage.add_directory_slots({key: -number for key, number in freed.items()})
-
-    def take_slot(self, host: int, name: str, *, is_download: bool) -> bool:
-        """Count a fetched URL for its host and its domain; True if the host is full now.
-
-        A fetch that gave no page takes a slot only after half as many such fetches as the host cap.
-        """
-        free = 0 if is_download else self.rules.host_cap // 2
-        admitted = self.storage.take_slot(host, free, is_download=is_download)
-        if self.rules.domain_cap:
-            self.storage.take_wide_slot(domain_of(name))
-        return 0 < self.rules.host_cap <= admitted
-
-    def earn(self, host: str, address: str | None) -> None:
-        """Count a relevant page for the domain and the address of a host."""
-        holders = [domain_of(host)] if self.rules.domain_cap else []
-        if self.rules.address_cap and address:
-            holders.append(address)
-        self.storage.count_relevant(holders)
 
     def _lift(self, fp: int, score: float, outcome: Outcome) -> None:
         """Raise the score of a queued URL."""
@@ -311,7 +224,7 @@ class Admitter:
         url, evidence = link.url, None
         if self.learner is not None:
             links = origin.page.links(accepted.host.key)
-            evidence = packed(link.evidence or NO_EVIDENCE, links, accepted.falls)
+            evidence = packed(link.evidence or NO_EVIDENCE, links)
         return UrlRow(
             self.storage.next_url_id(),
             page.prints[accepted.place],

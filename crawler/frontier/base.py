@@ -23,15 +23,16 @@ pages.
 """
 
 REDIRECT = "redirect"
-"""The outcome of a URL that redirects; its target gets its slots of the caps."""
+"""The outcome of a URL that redirects; its target is a link that is always followed."""
 
 UNCHANGED = "unchanged"
 """The outcome of a page of an earlier run whose server says that it did not change (304)."""
 
 SITEMAP = "sitemap"
-"""The outcome of a sitemap or a feed, which is no page; its links get its slots of the caps.
+"""The outcome of a sitemap or a feed, which is no page.
 
-They are admitted like the target of a redirect: always followed, at the distance of the sitemap.
+Its links are admitted like the target of a redirect: always followed, at the distance of the
+sitemap.
 """
 
 FORWARDING = frozenset({REDIRECT, SITEMAP})
@@ -43,17 +44,8 @@ FIRST_SCORE: Final = 2048.0
 Orderings give lower scores. A frontier that learns keeps such a score.
 """
 
-ADDRESS_FULL = "address_full"
-"""The outcome of a URL whose server's IP address is beyond its cap; it was not fetched."""
-
 DOMAIN_FULL = "domain_full"
 """The outcome of a URL that was queued before its domain was full; it was not fetched."""
-
-REFUSED = frozenset(
-    {"robots", "robots_unreachable", "origins_full", "private_address", "blocked"}
-    | {ADDRESS_FULL, DOMAIN_FULL}
-)
-"""The outcomes of URLs that were not fetched, because a rule forbids it."""
 
 MAX_INLINKS = 10
 """The most pages linking to a queued URL whose languages are kept (Hayati 2004, 5.4)."""
@@ -76,12 +68,14 @@ class Lease:
     """A URL that `Frontier.next` gave to one fetch.
 
     `depth` is the distance from the seeds, `redirects` the number of redirects in a row that led
-    here, `retries` the number of calls of `Frontier.retry` for it. `inlinks` are the languages of
+    here. `retries` is the number of earlier tries: requests for it, and failures before one; a
+    request that a kill interrupted counts too. If it `is_respelled`, its server redirected to this
+    spelling of the same page. `inlinks` are the languages of
     the first `MAX_INLINKS` pages that linked to it while it was queued, equal languages together;
     the target of a redirect gets those of the redirect. `parent` is the URL of the page that linked
     to it first, None for a seed. With an ordering that learns, `score` is the log-odds at the time
     of the lease, without falls, and `reasons` what each feature adds to it (`Weighed.reasons`).
-    Then a URL can be queued before its registered domain is full: `is_beyond_cap` says that it must
+    A URL can be queued before its registered domain is full: `is_beyond_cap` says that it must
     not be fetched; the caller settles it as `DOMAIN_FULL`.
     """
 
@@ -96,6 +90,7 @@ class Lease:
     parent: str | None = None
     reasons: str | None = None
     is_beyond_cap: bool = False
+    is_respelled: bool = False
 
 
 class Visit(NamedTuple):
@@ -211,20 +206,22 @@ class Admission(Enum):
     SEEN = "seen"
     HOST_FULL = "host_full"
     DOMAIN_FULL = "domain_full"
-    DIRECTORY_FULL = "directory_full"
     REJECTED = "rejected"
 
 
-class Located(Enum):
-    """The decision of the frontier about a URL when the address of its host is known.
+class Sending(Enum):
+    """The decision of the frontier about a request that is about to be sent.
 
-    After `LATER` the URL is queued again and its lease has ended. After `FULL` its address has no
-    slot left; the caller settles the URL as `ADDRESS_FULL`.
+    After `LATER` the URL is queued again and its lease has ended. After the last three its host,
+    its domain or its address has no slot left; the caller settles the URL with the value as its
+    outcome.
     """
 
-    FETCH = "fetch"
+    NOW = "now"
     LATER = "later"
-    FULL = "full"
+    HOST_FULL = "host_full"
+    DOMAIN_FULL = "domain_full"
+    ADDRESS_FULL = "address_full"
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +291,10 @@ class Frontier(Protocol):
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again; its host rests until `not_before`.
 
-        With `url`, its server redirects to another spelling of the same page: that one is fetched,
-        and a redirect is counted instead of a retry. Its fingerprint is that of the lease.
+        With `url`, its server redirects to another spelling of the same page: that one is fetched
+        in the same slot, and a redirect is counted instead of a retry. Allow it once
+        (`Lease.is_respelled`). Raises `KnownUrlError`, and the lease goes on, if that spelling was
+        found before as a URL of its own.
         """
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
@@ -305,18 +304,26 @@ class Frontier(Protocol):
         random, this URL counts as drawn: it is leased first among the URLs with its score.
         """
 
-    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
-        """Return whether a leased URL may be fetched from its server's IP address.
+    def send(
+        self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
+    ) -> Sending:
+        """Return whether the request for a leased URL may be sent to its server's IP address.
 
-        Call it before the server is contacted. The URL takes a slot of the address the first time.
-        Then its score may fall, so that URLs of other addresses go first (`LATER`).
+        `address` is None if it is not known. Call it just before the request. The first time the
+        URL takes a slot of its host, its domain and its address, for ever; the other URLs of a host
+        whose last slot is taken leave the queue. Every call counts as a try. Or the URL's score
+        falls, so that URLs of other addresses go first (`LATER`).
+
+        Without `is_page` the request is for the robots.txt that the URL needs, or the URL is a
+        sitemap: these have budgets of their own, so no slot is taken and no try is counted.
         """
 
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None.
 
         Also returns None while the settled and leased pages use up a budget of the crawl, and
-        where only expected URLs are leased, while no such URL is ready.
+        where only expected URLs are leased, while no such URL is ready. Of a host whose slots are
+        all taken only URLs that got a request before are queued.
         """
 
     def ready_at(self, now: float) -> float | None:
@@ -328,8 +335,8 @@ class Frontier(Protocol):
     def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay.
 
-        Their slots are given back, and they are no longer known. `ignored_lines` of the block file
-        are counted. Costs O(queued URLs).
+        They are no longer known. URLs that got a request before stay too. `ignored_lines` of the
+        block file are counted. Costs O(queued URLs).
         """
 
     def set_delay(self, host: str, delay_s: float) -> None:
@@ -349,6 +356,10 @@ class Frontier(Protocol):
 
     def close(self) -> None:
         """Release the storage; URLs that are still leased are queued again."""
+
+
+class KnownUrlError(ValueError):
+    """Another spelling of a URL is known already, as a URL of its own."""
 
 
 class LeaseError(KeyError):

@@ -25,9 +25,6 @@ CREATE TABLE belief(
                                           -- the last checkpoint; NULL: all of it
     mean BLOB NOT NULL, covariance BLOB NOT NULL)"""
 
-LEARNS: Final = "focus"
-"""The ordering in `meta` of a run whose settled URLs hold slots, and queued ones none."""
-
 _TOTALS: Final = """\
 SELECT COALESCE(SUM(labelled), 0), COALESCE(SUM(relevant), 0) FROM tallies
 WHERE instr(unit, '/') = length(unit)"""
@@ -64,11 +61,11 @@ _SELECT: Final = (
     " WHERE u.queued = 1"
 )
 
-_PACKED: Final = Struct("<2d3f5B")
-"""The fields of `Evidence`, those of `Links`, and the falls: rows of one size can be changed where
-they stand, and SQLite reads one value for all."""
+_PACKED: Final = Struct("<2d3f4B")
+"""The fields of `Evidence` and those of `Links`: rows of one size can be changed where they stand,
+and SQLite reads one value for all."""
 
-_NOTHING: Final = _PACKED.pack(*[0.0] * 5, *[0] * 5)
+_NOTHING: Final = _PACKED.pack(*[0.0] * 5, *[0] * 4)
 
 
 class Links(NamedTuple):
@@ -81,7 +78,7 @@ class Links(NamedTuple):
 
 
 class ScoredUrl(NamedTuple):
-    """A queued URL, its score in the queue, its evidence and the number of falls of its score."""
+    """A queued URL, its score in the queue and its evidence."""
 
     id: int
     fingerprint: int
@@ -91,15 +88,11 @@ class ScoredUrl(NamedTuple):
     score: float
     evidence: Evidence
     links: Links
-    falls: int
 
 
-def packed(evidence: Evidence, links: Links, falls: int) -> bytes:
-    """Return the evidence of a queued URL as `urls.evidence` holds it.
-
-    The falls fit into a byte: a domain and an address add a number of bits each (`level_of`).
-    """
-    return _PACKED.pack(*evidence, *links, falls)
+def packed(evidence: Evidence, links: Links) -> bytes:
+    """Return the evidence of a queued URL as `urls.evidence` holds it."""
+    return _PACKED.pack(*evidence, *links)
 
 
 def is_evidence(value: object) -> bool:
@@ -124,7 +117,7 @@ def _scored(row: tuple[Any, ...]) -> ScoredUrl:
     # A URL that was queued again after damage has no evidence.
     numbers = _PACKED.unpack(row[6] or _NOTHING)
     evidence, links = _make(Evidence, numbers[:5]), _make(Links, numbers[5:9])
-    return _make(ScoredUrl, (*row[:6], evidence, links, numbers[9]))
+    return _make(ScoredUrl, (*row[:6], evidence, links))
 
 
 class EvidenceRows:
@@ -150,37 +143,15 @@ class EvidenceRows:
         rest = " AND u.host = ? ORDER BY u.score DESC, u.id LIMIT ?"
         return list(map(_scored, self._sql(_SELECT + rest, (host, number))))
 
-    def linked_by_relevant(self, host: int, above: float) -> list[int]:
-        """Return the fingerprints of queued URLs to which relevant pages of their host link.
-
-        Their scores are higher than `above`.
-        """
-        found = map(_scored, self._sql(_SELECT + " AND u.host = ? AND u.score > ?", (host, above)))
-        return [url.fingerprint for url in found if url.links.relevant_here]
-
-    def best_besides(self, host: int, url: int) -> float | None:
-        """Return the best score of the other queued URLs of a host; None if it has no other."""
-        row = self._sql(
-            "SELECT score FROM urls WHERE host = ? AND queued = 1 AND id != ?"
-            " ORDER BY score DESC, id LIMIT 1",
-            (host, url),
-        ).fetchone()
-        return None if row is None else float(row[0])
-
     def after(self, url: int, number: int) -> list[ScoredUrl]:
         """Return the queued URLs with the next ids, at most `number`."""
         rest = " AND u.id > ? ORDER BY u.id LIMIT ?"
         return list(map(_scored, self._sql(_SELECT + rest, (url, number))))
 
-    def change(self, rows: Iterable[tuple[int, Evidence, Links, int]]) -> None:
-        """Store other evidence, links and falls of queued URLs by their ids."""
-        values = [(packed(evidence, links, falls), url) for url, evidence, links, falls in rows]
+    def change(self, rows: Iterable[tuple[int, Evidence, Links]]) -> None:
+        """Store other evidence and links of queued URLs by their ids."""
+        values = [(packed(evidence, links), url) for url, evidence, links in rows]
         self._many("UPDATE urls SET evidence = ? WHERE id = ?", values)
-
-    def slots(self, domain: str) -> tuple[int, int]:
-        """Return the slots of a registered domain that are taken, and its relevant pages."""
-        row = self._sql("SELECT taken, relevant FROM hosts WHERE host = ?", (domain,)).fetchone()
-        return (0, 0) if row is None else tuple(row)
 
     def set_scores(self, scores: Iterable[tuple[float, int]]) -> None:
         """Store new scores of queued URLs: pairs of a score and an id."""

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from crawler.frontier.base import FIRST_SCORE, Link
 from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import are_full, fallen, least_expected, level_of, unfallen
+from crawler.frontier.slots import fallen, falls_of, least_expected, unfallen
 from crawler.frontier.word_tallies import WordTallies
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
@@ -27,7 +27,7 @@ from crawler.strategies.focus.goal import (
 )
 from crawler.url import host_of
 
-HOST_QUEUE: Final = 32
+BEST_OF_HOST: Final = 32
 """The best URLs of a page's host that are scored anew after the page."""
 
 SWEPT_A_PAGE: Final = 256
@@ -68,16 +68,11 @@ class Rescored(NamedTuple):
 
 
 class Odds(NamedTuple):
-    """The log-odds of a queued URL now, and its score in the queue that follows from them.
-
-    `falls` are those of its score, `is_beyond_cap` says that its domain is full.
-    """
+    """The log-odds of a queued URL now, and its score in the queue that follows from them."""
 
     url: ScoredUrl
     weighed: Weighed
     score: float
-    falls: int
-    is_beyond_cap: bool
 
 
 class LinkingPage(NamedTuple):
@@ -115,7 +110,6 @@ class Learner:
         expected in the language: somebody chose it. Otherwise its score is that of any URL.
         """
         self._goal = rules.goal
-        self._domain_cap = rules.domain_cap
         self._expects_seeds = rules.is_expected_only
         self._rows = rows
         self._doubts_up_to = rules.doubts_up_to
@@ -163,7 +157,7 @@ class Learner:
             now = first._replace(declared=declared or first.declared) if declared else first
             total = _sum(url.links, page.links(host_of(url.url)))
             if now != first or total != url.links:
-                changed.append((url.id, now, total, url.falls))
+                changed.append((url.id, now, total))
                 url = url._replace(evidence=now, links=total)  # noqa: PLW2901
                 if url.id in self._leased:
                     self._leased[url.id] = url
@@ -201,7 +195,7 @@ class Learner:
 
         The scores of URLs that are leased or that left the queue, `left_out` by their ids, stay.
         """
-        urls = {url.id: url for url in self._rows.best_of_host(host, HOST_QUEUE)}
+        urls = {url.id: url for url in self._rows.best_of_host(host, BEST_OF_HOST)}
         if self._swept is not None:
             swept = self._rows.after(self._swept, SWEPT_A_PAGE)
             urls |= {url.id: url for url in swept}
@@ -221,22 +215,18 @@ class Learner:
         """Return a queued URL with its evidence."""
         return self._leased.get(url) or self._rows.by_id(url)
 
-    def odds(self, url: int) -> Odds | None:
-        """Return the log-odds of a queued URL; None if it is not known any more."""
+    def odds(self, url: int, falls: int) -> Odds | None:
+        """Return the log-odds of a queued URL, and its score after at least so many falls.
+
+        Returns None if it is not known any more.
+        """
         found = self.url(url)
         if found is None:
             return None
-        falls, is_beyond_cap = found.falls, False
-        if self._domain_cap:
-            # The URL falls as often as a new one of its domain would.
-            taken, relevant = self._rows.slots(units_of(found.url)[0])
-            falls = max(falls, level_of(self._domain_cap, taken, relevant))
-            is_beyond_cap = are_full(self._domain_cap, taken, relevant)
         standing = self._standing(found)
         weighed = self._belief.weigh(standing)
         rank = self._ranked([weighed.odds], [found.url], [standing])[0]
-        score = self._score(found._replace(falls=falls), rank)
-        return Odds(found, weighed, score, falls, is_beyond_cap)
+        return Odds(found, weighed, self._score(found, rank, falls))
 
     def lease(self, url: ScoredUrl) -> None:
         """Keep what is known of a URL in memory until `end_lease`."""
@@ -245,30 +235,6 @@ class Learner:
     def end_lease(self, url: int) -> None:
         """Forget what is known of a URL that was leased."""
         self._leased.pop(url, None)
-
-    def next_of_host(self, host: int, url: int) -> float | None:
-        """Return the score of the best queued URL of a host besides `url`, None if it has none."""
-        return self._rows.best_besides(host, url)
-
-    def linked_by_relevant(self, host: int, above: float) -> list[int]:
-        """Return the fingerprints of a host's own links from relevant pages, scored above that."""
-        return self._rows.linked_by_relevant(host, above)
-
-    def lower(self, odds: Odds) -> bool:
-        """Store a score that fell; True if the URL fell because its domain is crowded now."""
-        url = odds.url
-        self._rows.set_scores([(odds.score, url.id)])
-        if odds.falls == url.falls:
-            return False
-        self._rows.change([(url.id, url.evidence, url.links, odds.falls)])
-        return True
-
-    def fall(self, url: int, falls: int) -> None:
-        """Store more falls of a queued URL."""
-        found = self.url(url)
-        if found is not None:
-            self._rows.change([(url, found.evidence, found.links, found.falls + falls)])
-            self._leased.pop(url, None)
 
     # Records of units.
 
@@ -306,12 +272,15 @@ class Learner:
             for each, standing in zip(odds, standings, strict=True)
         ]
 
-    def _score(self, url: ScoredUrl, rank: float) -> float:
-        """Return the score in the queue of a queued URL; a page of an earlier run keeps its own."""
-        doubts_up_to = self._doubts_up_to or 0.0
+    def _score(self, url: ScoredUrl, rank: float, falls: int = 0) -> float:
+        """Return the score in the queue of a queued URL, after at least so many falls.
+
+        A page of an earlier run keeps its own.
+        """
+        doubts_up_to, before = self._doubts_up_to or 0.0, falls_of(url.score, self._doubts_up_to)
         if url.score > doubts_up_to and unfallen(url.score, doubts_up_to) >= FIRST_SCORE:
-            return url.score
-        return self._in_queue(rank, url.depth, url.falls)
+            return fallen(url.score, max(0, falls - before), self._doubts_up_to)
+        return self._in_queue(rank, url.depth, max(falls, before))
 
     def _in_queue(self, rank: float, depth: int, falls: int = 0) -> float:
         """Return the score in the queue of a URL with a rank."""

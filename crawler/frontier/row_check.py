@@ -15,8 +15,7 @@ from typing import NamedTuple
 from zlib import crc32
 
 from crawler.frontier import inlinks, outlinks
-from crawler.frontier.base import REFUSED
-from crawler.frontier.evidence_rows import BOUNDS, LEARNS, fault_of_belief, is_evidence
+from crawler.frontier.evidence_rows import BOUNDS, fault_of_belief, is_evidence
 from crawler.page_row import PAGE_COLUMNS, fault_of, page_checksum
 from crawler.set_aside import BadRow, set_aside
 from crawler.url import fingerprint, host_of
@@ -29,36 +28,26 @@ _NOT_CHECKED = (
 )
 _URLS = (
     "SELECT u.id, u.fingerprint, u.url, u.host, u.unit, u.parent, u.depth, u.redirects, u.checksum,"
-    " u.retries, u.score, u.queued, u.inlinks, u.located, h.host"
+    " u.tries, u.score, u.queued, u.inlinks, u.sent, h.host"
     " FROM urls AS u LEFT JOIN hosts AS h ON h.id = u.host"
 )
 
 # The queue and the counters of hosts as they follow from the rows.
-_REFUSED = ", ".join(f"'{outcome}'" for outcome in sorted(REFUSED))
-# A page that was taken down keeps its slot (`crawler.outputs.takedown`) and its status.
-_IS_PAGE = """(p.outcome = 'unchanged'
-    OR (p.outcome IN ('page', 'taken_down') AND p.status BETWEEN 200 AND 299)
-    OR (p.outcome = 'taken_down' AND p.status = 304))"""
-_HOLDS_SLOT = f"""IIF((SELECT value FROM meta WHERE key = 'ordering') = '{LEARNS}',
-    COUNT(IIF({_IS_PAGE}, 1, NULL)) + MAX(0,
-        COUNT(IIF(p.outcome NOT IN ('redirect', 'sitemap', {_REFUSED}) AND NOT {_IS_PAGE}, 1, NULL))
-        - (SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'host_cap') / 2),
-    COUNT(*) - COUNT(IIF(p.outcome IN ('redirect', 'sitemap') OR u.queued = 2, 1, NULL)))"""  # noqa: S608
-"""Slots of the host cap: of queued and settled URLs, or of fetched ones (`Admitter.take_slot`)."""
-_DERIVED = f"""
+_DERIVED = """
 CREATE TEMP TABLE derived AS
-SELECT u.host AS id, {_HOLDS_SLOT} AS admitted,
+SELECT u.host AS id, TOTAL(u.sent > 0) AS sent, TOTAL(u.sent > 0 AND u.queued <> 1) AS settled,
     COUNT(IIF(p.outcome = 'page', 1, NULL)) AS pages, MIN(u.url) AS url
 FROM urls AS u LEFT JOIN pages AS p ON p.fingerprint = u.fingerprint GROUP BY u.host;
-"""  # noqa: S608
+"""
 _WRONG_QUEUE = (
     "SELECT id, queued FROM urls AS u WHERE queued <> 2 AND queued IS NOT"
     " NOT EXISTS(SELECT 1 FROM pages AS p WHERE p.fingerprint = u.fingerprint)"
 )
 _WRONG_HOSTS = (
-    "SELECT h.id, h.admitted, h.pages, COALESCE(d.admitted, 0), COALESCE(d.pages, 0)"
+    "SELECT h.id, h.sent, h.settled, h.pages, IFNULL(d.sent, 0) AS true_sent,"
+    " IFNULL(d.settled, 0) AS true_settled, IFNULL(d.pages, 0) AS true_pages"
     " FROM hosts AS h LEFT JOIN derived AS d ON d.id = h.id"
-    " WHERE h.admitted IS NOT COALESCE(d.admitted, 0) OR h.pages IS NOT COALESCE(d.pages, 0)"
+    " WHERE (h.sent, h.settled, h.pages) IS NOT (true_sent, true_settled, true_pages)"
 )
 
 
@@ -194,7 +183,7 @@ def _bad_urls(connection: sqlite3.Connection) -> Iterator[_Found]:
 
 def _url_fault(row: Sequence[object]) -> str:
     _, key, url, host, unit, parent, depth, redirects, checksum, *rest, _ = row
-    retries, score, queued, languages, located = rest
+    tries, score, queued, languages, sent = rest
     if not isinstance(url, str) or key != fingerprint(url):
         return "its fingerprint is not that of its URL"
     try:
@@ -204,10 +193,10 @@ def _url_fault(row: Sequence[object]) -> str:
         is_sound = False
     if not is_sound:
         return "its checksum is wrong"
-    if not _is_number(retries) or not _is_score(score) or queued not in (0, 1, KNOWN):
-        return "its retries, score or state are impossible"
-    if located not in (0, 1):
-        return "its located is impossible"
+    if not _is_number(tries) or not _is_score(score) or queued not in (0, 1, KNOWN):
+        return "its tries, score or state are impossible"
+    if sent not in (0, 1, 2):
+        return "its sent is impossible"
     return "" if _is_inlinks(languages) else "its inlinks are impossible"
 
 
@@ -306,7 +295,7 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
         "SELECT id, url FROM derived WHERE id NOT IN (SELECT id FROM hosts)"
     ).fetchall()
     connection.executemany(
-        "INSERT OR IGNORE INTO hosts(id, host, admitted) VALUES (?, ?, 0)",
+        "INSERT OR IGNORE INTO hosts(id, host) VALUES (?, ?)",
         [(host, host_of(url)) for host, url in missing],
     )
     lost = connection.execute(
@@ -314,8 +303,8 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
     ).fetchall()
     counted = connection.execute(_WRONG_HOSTS).fetchall()
     connection.executemany(
-        "UPDATE hosts SET admitted = ?, pages = ? WHERE id = ?",
-        [(admitted, pages, host) for host, *_, admitted, pages in counted],
+        "UPDATE hosts SET sent = ?, settled = ?, pages = ? WHERE id = ?",
+        [(*row[4:], row[0]) for row in counted],
     )
     connection.execute("DROP TABLE temp.derived")
     homeless = [
@@ -336,7 +325,7 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
         (BadRow(f"urls {url}", "its state is corrected", repr(queued)) for url, queued in wrong),
         (
             BadRow(f"hosts {host}", "its counters are corrected", repr(before))
-            for host, *before, _, _ in counted
+            for host, *before, _, _, _ in counted
         ),
     )
 

@@ -1,6 +1,7 @@
 """The rules of a crawl that its frontier keeps."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from crawler.frontier.slots import highest_fallen
 from crawler.strategies.filters import Filter
@@ -11,18 +12,24 @@ from crawler.strategies.orderings import Draw
 ANY_LINK = Filter("none")
 """The filter that accepts every link."""
 
-_QUEUED_A_SLOT = 20
+HOST_QUEUE: Final = 200
+"""URLs of a host among which a crawl with a host cap chooses by default."""
 
 _AT_LEAST_ZERO = (
     "patience_s",
     "host_cap",
     "domain_cap",
     "address_cap",
-    "directory_cap",
+    "host_queue",
     "delay_s",
     "budget_pages",
     "budget_relevant",
 )
+
+
+def queue_slots(host_cap: int) -> int:
+    """Return the default of `FrontierRules.host_queue` for a crawl with a host cap."""
+    return max(HOST_QUEUE, host_cap) if host_cap else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +45,12 @@ class FrontierRules:
     seconds. It waits only while a better one may come: from a page that is being fetched, or from a
     host that rests.
 
-    At most `host_cap` URLs of a host and `directory_cap` URLs of a directory hold a slot; 0 allows
-    any number. URLs of a registered domain hold `domain_cap` slots and those of an IP address
-    `address_cap`; relevant pages earn more, and scores fall with the slots taken
-    (`crawler.frontier.slots`). Two contacts of a host are `delay_s` seconds apart. At most
+    At most `host_cap` URLs of a host ever get a request; 0 allows any number. A link enters the
+    queue only while fewer than `host_queue` URLs of its host wait or got a request; 0 is no limit.
+    So the best `host_cap` of `host_queue` URLs are fetched, and the first ones if both are equal.
+    URLs of a registered domain take `domain_cap` slots and those of an IP address `address_cap`;
+    relevant pages earn more, and scores fall with the slots taken (`crawler.frontier.slots`). Two
+    contacts of a host are `delay_s` seconds apart. At most
     `budget_pages` pages are settled or leased; None allows any number. The relevant pages and the
     leases together are at most `budget_relevant`. With `is_expected_only` no URL with the score
     `doubts_up_to` or less is leased.
@@ -50,10 +59,8 @@ class FrontierRules:
     oldest are deleted first, and fetched again when they are needed.
 
     With a `prior` the frontier learns: a score is the log-odds that the page will be relevant, and
-    follows what the crawl learns. Then settled URLs hold the slots of host and domain, queued ones
-    none, so that the best of a host are fetched, not the first. At most `queue_cap` URLs of a host
-    are queued. `goal` is what is sought (`crawler.strategies.focus.goal`); the order of the queue
-    follows from it.
+    follows what the crawl learns. `goal` is what is sought (`crawler.strategies.focus.goal`); the
+    order of the queue follows from it.
 
     `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
     redirects, in their order.
@@ -69,7 +76,7 @@ class FrontierRules:
     host_cap: int = 10
     domain_cap: int = 0
     address_cap: int = 0
-    directory_cap: int = 0
+    host_queue: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
     budget_relevant: int | None = None
@@ -86,6 +93,8 @@ class FrontierRules:
             value = getattr(self, name)
             if value is not None and value < 0:
                 raise ValueError(f"{name} must be 0 or more, not {value}")
+        if 0 < self.host_queue < self.host_cap:
+            raise ValueError(f"host_queue={self.host_queue} is less than host_cap={self.host_cap}")
         if self.lifts and self.draw is Draw.UNIFORM:
             raise ValueError("scores are not lifted if URLs are drawn uniformly")
         if self.prior is not None and (self.lifts or self.draw is Draw.UNIFORM):
@@ -94,11 +103,6 @@ class FrontierRules:
             raise ValueError(f"only an ordering that learns seeks {self.goal}")
         if self.is_expected_only and (self.doubts_up_to is None or self.lifts):
             raise ValueError("an ordering without doubts, or that lifts scores, expects no URL")
-
-    @property
-    def queue_cap(self) -> int:
-        """The most queued URLs of a host with an ordering that learns; 0: any number."""
-        return _QUEUED_A_SLOT * self.host_cap if self.prior is not None else 0
 
     @property
     def counts_remaining(self) -> bool:

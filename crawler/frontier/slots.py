@@ -1,12 +1,13 @@
 """The slots of registered domains and of IP addresses: their number, and the score of each.
 
 A host cap does not stop a farm of hosts: one domain with any number of sub-domains, or any number
-of domains on one address. So domains and addresses have slots too. A fixed number would also stop
-a university with 300 sub-domains, or a platform for blogs. So relevant pages earn more slots, and
-the score of a URL falls long before the slots end.
+of domains on one address. So domains and addresses have slots too. A URL takes them when its
+request is sent. A fixed number would also stop a university with 300 sub-domains, or a platform for
+blogs. So relevant pages earn more slots, and the score of a URL falls long before the slots end.
 """
 
-from math import ldexp, remainder
+from ipaddress import IPv6Address, IPv6Network
+from math import floor, frexp, ldexp, remainder
 from typing import Final
 
 DOMAIN_HOSTS: Final = 100
@@ -25,7 +26,8 @@ FREE_SHARE: Final = 10
 """The first of this many equal parts of a cap is taken without a fall."""
 
 # Powers of two, because Python and Lua must compute the same numbers.
-FALL: Final = 1 << 20
+GRAIN_BITS: Final = 20
+FALL: Final = 1 << GRAIN_BITS
 """The number that one fall takes from a score that is not promising."""
 
 SHRINKING: Final = 40
@@ -54,8 +56,14 @@ def level_of(cap: int, taken: int, relevant: int) -> int:
 
 
 def holder_of(address: str) -> str:
-    """Return the name under which an IP address holds slots; no host has such a name."""
-    return f"ip {address}"
+    """Return the name under which an IP address gives slots; no host has such a name.
+
+    The addresses of a /64 of IPv6 are one, since a single machine may have them all.
+    """
+    if ":" not in address:
+        return f"ip {address}"
+    ip = IPv6Address(address)
+    return f"ip {ip.ipv4_mapped or IPv6Network((int(ip) >> 64 << 64, 64))}"
 
 
 def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
@@ -69,6 +77,18 @@ def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
     if doubts_up_to is None or score <= doubts_up_to:
         return score - level * FALL
     return doubts_up_to + ldexp(score - doubts_up_to, -SHRINKING * level)
+
+
+def falls_of(score: float, doubts_up_to: float | None) -> int:
+    """Return how often a score fell.
+
+    This holds for scores that were between -2**19 and 2**19, and 2**-20 or more above
+    `doubts_up_to` if they were promising.
+    """
+    above = score - (doubts_up_to or 0.0)
+    if doubts_up_to is not None and above > 0:
+        return max(0, -((frexp(above)[1] + GRAIN_BITS - 1) // SHRINKING))
+    return max(0, floor(0.5 - above / FALL))
 
 
 def unfallen(score: float, doubts_up_to: float) -> float:
@@ -87,7 +107,7 @@ def unfallen(score: float, doubts_up_to: float) -> float:
 
 def least_expected(doubts_up_to: float) -> float:
     """Return a low score of a URL that did not fall and is expected in the language."""
-    return doubts_up_to + 2 * _LEAST_PROMISE
+    return doubts_up_to + 1 / FALL
 
 
 def highest_fallen(doubts_up_to: float | None) -> float:

@@ -15,22 +15,21 @@ from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
 
+from crawler.domains import domain_of
 from crawler.errors import StorageError
 from crawler.frontier.admission import Admitter, Origin, Outcome
 from crawler.frontier.base import (
     FORWARDING,
     PAGE,
     REDIRECT,
-    REFUSED,
-    UNCHANGED,
     Admission,
     Counts,
     KeptRobots,
     Lease,
     LeaseError,
     Link,
-    Located,
     Record,
+    Sending,
 )
 from crawler.frontier.doubt import Doubt
 from crawler.frontier.evidence_rows import EvidenceRows, Links
@@ -47,11 +46,10 @@ from crawler.frontier.learning import (
 from crawler.frontier.remaining import Remaining
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
-from crawler.frontier.slots import are_full, fallen, holder_of, level_of
+from crawler.frontier.slots import are_full, fallen, falls_of, holder_of, level_of
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
-from crawler.url import fingerprint, host_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links are always followed.
@@ -77,8 +75,15 @@ class _QueuedUrl(NamedTuple):
     id: int
     url: str
     host: int
-    host_name: str
     score: float
+
+
+class _Taken(NamedTuple):
+    """A URL that may be leased next, and its log-odds with an ordering that learns."""
+
+    pick: Pick
+    lease: Lease
+    odds: Odds | None
 
 
 class SqliteFrontier:
@@ -91,7 +96,7 @@ class SqliteFrontier:
         contacted it just before. If `now` is earlier than the times of that process, the machine's
         clock was set back, and no host rests longer for that.
         """
-        self._storage = Storage(connection, has_slots_for_queue=rules.prior is None)
+        self._storage = Storage(connection)
         self._storage.set_back(now)
         self._rules = rules
         self._learner: Learner | None = None
@@ -106,7 +111,8 @@ class SqliteFrontier:
         self._resting: list[tuple[float, int]] = []
         self._doubt = Doubt(rules, self._hosts)
         self._leased: dict[int, Pick] = {}
-        self._addresses: dict[int, str] = {}
+        self._sent: dict[int, str | None] = {}
+        self._leaving: Counter[int] = Counter()
         self._queued = 0
         self._expected = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
@@ -118,6 +124,7 @@ class SqliteFrontier:
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
+        self._leaving.clear()
         with self._storage.transaction() as counts:
             outcome = self._admitter.admit(links, Origin(depth=depth), counts)
         self._take_in(outcome, now)
@@ -160,10 +167,12 @@ class SqliteFrontier:
         with self._storage.transaction() as counts:
             if url is None:
                 counts["retried"] += 1
-                self._storage.count_retry(pick.url_id)
+                if lease.fingerprint not in self._sent:
+                    self._storage.count_try(pick.url_id)
             else:
                 counts["respelled"] += 1
-                self._storage.respell(pick.url_id, url)
+                unit = self._rules.filter.part_of_host(url)
+                self._storage.respell(pick.url_id, lease.url, url, unit)
             self._storage.hold(host.id, not_before)
         self._end_lease(lease)
         self._rest(host, not_before, now)
@@ -175,30 +184,78 @@ class SqliteFrontier:
         self._selection.put_back(pick)
         self._rest(pick.host, now + pick.host.delay_s if not_before is None else not_before, now)
 
-    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
-        """Return whether a leased URL may be fetched from its server's IP address."""
+    def send(
+        self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
+    ) -> Sending:
+        """Return whether the request for a leased URL may be sent; note that it is."""
         pick = self._pick(lease)
-        holder, score = holder_of(address), pick.score
-        cap = self._rules.address_cap
-        if cap:
-            with self._storage.transaction() as counts:
-                if not self._storage.is_located(pick.url_id):
-                    slots = self._storage.hosts([holder])[holder]
-                    if are_full(cap, slots.taken, slots.relevant):
-                        return Located.FULL
-                    level = level_of(cap, slots.taken, slots.relevant)
-                    score = fallen(score, level, self._rules.doubts_up_to)
-                    counts["lowered"] += level > 0
-                    self._storage.locate(pick.url_id, score)
-                    if self._learner is not None and level:
-                        self._learner.fall(pick.url_id, level)
-                    slots.taken += 1
-                    self._storage.store_hosts([slots])
-        self._addresses[lease.fingerprint] = holder
-        if score == pick.score:
-            return Located.FETCH
-        self._lower(lease, pick, score, now)
-        return Located.LATER
+        holder = None if address is None or not self._rules.address_cap else holder_of(address)
+        score, dropped = pick.score, list[tuple[float, int]]()
+        with self._storage.transaction() as counts:
+            host = None
+            if not self._storage.was_sent(pick.url_id):
+                host, domain, place = self._holders(lease.host, holder)
+                full = self._full(host, domain, place)
+                if full is not None:
+                    return full
+                if place is not None:
+                    falls = level_of(self._rules.address_cap, place.taken, place.relevant)
+                    score = self._fallen(score, falls)
+            if score < pick.score:
+                counts["lowered"] += 1
+                self._storage.set_score(pick.url_id, score)
+            elif is_page:
+                self._storage.send(pick.url_id)
+                if host is not None:
+                    dropped = self._take_slots(host, [domain, place], counts)
+        if score < pick.score:
+            self._lower(lease, pick, score, now)
+            return Sending.LATER
+        if is_page:
+            self._sent[lease.fingerprint] = holder
+        self._take_out(pick.host, dropped)
+        return Sending.NOW
+
+    def _holders(
+        self, name: str, holder: str | None
+    ) -> tuple[HostRow, HostRow | None, HostRow | None]:
+        """Return a host, and its domain and its address if these have caps."""
+        domain = domain_of(name) if self._rules.domain_cap else None
+        rows = self._storage.hosts(filter(None, (name, domain, holder)))
+        return rows[name], rows[domain] if domain else None, rows[holder] if holder else None
+
+    def _full(self, host: HostRow, domain: HostRow | None, place: HostRow | None) -> Sending | None:
+        """Return what has no slot left for another URL, None if all have one."""
+        rules = self._rules
+        if 0 < rules.host_cap <= host.sent:
+            return Sending.HOST_FULL
+        if domain and are_full(rules.domain_cap, domain.taken, domain.relevant):
+            return Sending.DOMAIN_FULL
+        if place and are_full(rules.address_cap, place.taken, place.relevant):
+            return Sending.ADDRESS_FULL
+        return None
+
+    def _fallen(self, score: float, falls: int) -> float:
+        """Return a score after at least so many falls."""
+        doubts_up_to = self._rules.doubts_up_to
+        more = falls - falls_of(score, doubts_up_to) if falls else 0
+        return fallen(score, more, doubts_up_to) if more > 0 else score
+
+    def _take_slots(
+        self, host: HostRow, others: Iterable[HostRow | None], counts: Counter[str]
+    ) -> list[tuple[float, int]]:
+        """Count a URL that gets a request; drop the others of a host that is full now."""
+        host.sent += 1
+        holders = {host.key: host}
+        for holder in filter(None, others):
+            holder.taken += 1
+            holders[holder.key] = holder
+        self._storage.store_hosts(holders.values())
+        if host.sent != self._rules.host_cap:
+            return []
+        dropped = self._storage.drop(host.id, None)
+        counts["dropped_host_full"] += len(dropped)
+        return dropped
 
     def _lower(self, lease: Lease, pick: Pick, score: float, now: float) -> None:
         """Give a leased URL back with a lower score; its host was not contacted."""
@@ -222,57 +279,66 @@ class SqliteFrontier:
         taken = self._take(now)
         if taken is None:
             return None
-        pick, odds = taken
-        host = pick.host
+        pick, lease, odds = taken
         self._doubt.lease(pick.score)
-        host.is_ready, host.is_leased = False, True
-        if not pick.url_id:
-            url_id = self._storage.url_at(host.id, pick.score, pick.first_id, pick.offset)
-            pick = Pick(host, pick.score, url_id)
-        lease = self._storage.lease(pick.url_id)
+        pick.host.is_ready, pick.host.is_leased = False, True
         if odds is not None and self._learner is not None:
-            lease = replace(
-                lease,
-                score=odds.weighed.odds,
-                reasons=odds.weighed.reasons(),
-                is_beyond_cap=odds.is_beyond_cap,
-            )
+            reasons = odds.weighed.reasons()
+            lease = replace(lease, score=odds.weighed.odds, reasons=reasons)
             self._learner.lease(odds.url)
         self._leased[lease.fingerprint] = pick
         return lease
 
-    def _take(self, now: float) -> tuple[Pick, Odds | None] | None:
-        """Take the best URL; if its score has fallen meanwhile, the next best is tried.
-
-        With an ordering that learns, return its log-odds too.
-        """
-        tries, falls = MOST_TRIED, MOST_FALLS
+    def _take(self, now: float) -> _Taken | None:
+        """Take the best URL; if its score has fallen meanwhile, the next best is tried."""
+        tries, falls_left = MOST_TRIED, MOST_FALLS
         while True:
             best = self._best()
             if best is None or self._doubt.hopes_for_better(best, now):
                 return None
-            pick = self._selection.take()
+            pick = self._taken_pick()
             if pick is None:
                 return None
-            odds = None if self._learner is None else self._learner.odds(pick.url_id)
-            if self._learner is None or odds is None or tries == 1 or not falls:
-                return pick, odds
-            if self._stands(self._learner, pick, odds.score):
-                return pick, odds
+            lease, falls = self._lease(pick)
+            odds = None if self._learner is None else self._learner.odds(pick.url_id, falls)
+            score = self._fallen(pick.score, falls) if odds is None else odds.score
+            has_fallen = falls > falls_of(pick.score, self._rules.doubts_up_to)
+            if tries == 1 or not falls_left or self._stands(pick, score, has_fallen=has_fallen):
+                return _Taken(pick, lease, odds)
             with self._storage.transaction() as counts:
-                has_fallen = self._learner.lower(odds)
+                self._storage.set_score(pick.url_id, score)
                 counts["lowered"] += has_fallen
             tries -= not has_fallen
-            falls -= has_fallen
-            self._count_moved(pick.host, pick.score, odds.score)
+            falls_left -= has_fallen
+            self._count_moved(pick.host, pick.score, score)
+            self._selection.lower(pick, score)
             self._selection.put(pick.host)
 
-    def _stands(self, learner: Learner, pick: Pick, score: float) -> bool:
+    def _taken_pick(self) -> Pick | None:
+        """Take the best place of all queues, with the id of its URL."""
+        pick = self._selection.take()
+        if pick is None or pick.url_id:
+            return pick
+        url_id = self._storage.url_at(pick.host.id, pick.score, pick.first_id, pick.offset)
+        return Pick(pick.host, pick.score, url_id)
+
+    def _lease(self, pick: Pick) -> tuple[Lease, int]:
+        """Return the lease of a URL, and how often it must have fallen with its domain."""
+        lease, was_sent = self._storage.lease(pick.url_id)
+        cap = self._rules.domain_cap
+        if not cap or was_sent:
+            return lease, 0
+        taken, relevant = self._storage.slots(domain_of(lease.host))
+        if are_full(cap, taken, relevant):
+            lease = replace(lease, is_beyond_cap=True)
+        return lease, level_of(cap, taken, relevant)
+
+    def _stands(self, pick: Pick, score: float, *, has_fallen: bool) -> bool:
         """Return True if a taken URL is still the best with the score that it has now."""
-        if score > pick.score - LEAST_CHANGE:
+        if score >= pick.score or (not has_fallen and score > pick.score - LEAST_CHANGE):
             return True
         # A long queue is not scored anew as a whole, so the next of the same host may be better.
-        others = [self._selection.best(), learner.next_of_host(pick.host.id, pick.url_id)]
+        others = [self._selection.best(), self._storage.best_besides(pick.host.id, pick.url_id)]
         best = max((other for other in others if other is not None), default=None)
         return score > self._doubt.threshold if best is None else score >= best
 
@@ -295,19 +361,14 @@ class SqliteFrontier:
             for url in map(_QueuedUrl._make, self._storage.queued_urls()):
                 if url.id not in leased and is_blocked(url.url):
                     found.setdefault(url.host, []).append(url)
-            for host, urls in found.items():
-                self._delete(urls)
-                self._storage.free_slots(host, len(urls))
-                self._admitter.free(urls[0].host_name, [url.url for url in urls])
+            for urls in found.values():
+                self._storage.delete_urls(url.id for url in urls)
             number = sum(map(len, found.values()))
             counts["dropped_blocked"] += number
             counts["ignored_block_line"] += ignored_lines
         for host, urls in found.items():
             self._leave(self._hosts[host], [(url.score, url.id) for url in urls])
         return number
-
-    def _delete(self, urls: Sequence[_QueuedUrl]) -> None:
-        self._storage.delete_urls(url.id for url in urls)
 
     def _leave(self, host: QueuedHost, urls: Sequence[tuple[float, int]]) -> None:
         """Take URLs out of the queue of a host that may be ready."""
@@ -362,7 +423,7 @@ class SqliteFrontier:
     def close(self) -> None:
         """Give the leases back; the connection stays open."""
         self._leased.clear()
-        self._addresses.clear()
+        self._sent.clear()
 
     # Settling.
 
@@ -376,35 +437,19 @@ class SqliteFrontier:
     ) -> _Settlement:
         host = pick.host
         linking = self._learn(lease, pick, record)
-        self._storage.unqueue(pick.url_id)
-        address = self._addresses.get(lease.fingerprint)
-        is_full = False
-        if self._rules.prior is not None and record.outcome not in FORWARDING | REFUSED:
-            is_page = record.is_download or record.outcome == UNCHANGED
-            is_full = self._admitter.take_slot(host.id, lease.host, is_download=is_page)
-        if record.outcome in FORWARDING:
-            self._storage.free_slots(host.id, 1)
-            self._admitter.free(lease.host, [lease.url])
-            if address:
-                self._storage.free_wide_slots(address, 1)
+        was_sent, is_page = self._storage.unqueue(pick.url_id), record.outcome == PAGE
+        is_new_host = self._storage.settle_host(host.id, is_page=is_page, was_sent=was_sent)
         if record.is_download and record.is_relevant:
-            self._admitter.earn(lease.host, address)
-        dropped = self._drop_canonical(lease, pick, record, counts)
+            self._earn(lease)
+        dropped = self._drop_canonical(pick, record, counts)
+        self._leaving = Counter({host.id: 1 + len(dropped)})
         tally = self._tally(lease, record)
         origin = replace(self._origin(lease, pick, record, tally), page=linking)
         outcome = self._admitter.admit(links, origin, counts)
-        if record.is_relevant:
-            self._note_hidden(lease, host, links, outcome)
         if record.is_download and self._rules.filter.drops(tally, origin.downloads):
-            of_unit = self._drop_unit(lease, host, self._rules.filter.part_of_host(lease.url))
+            of_unit = self._storage.drop(host.id, self._rules.filter.part_of_host(lease.url))
             counts["dropped_irrelevant"] += len(of_unit)
             dropped += of_unit
-        if is_full:
-            self._note_queued_hidden(host)
-            of_host = self._drop_unit(lease, host, None)
-            counts["dropped_host_full"] += len(of_host)
-            dropped += of_host
-        is_new_host = record.outcome == PAGE and self._storage.count_page(host.id)
         queued = self._queued - 1 + len(outcome.stored) - len(dropped)
         page = self._storage.add_record(lease, record, queued)
         if record.text is not None:
@@ -416,6 +461,12 @@ class SqliteFrontier:
             self._storage.add_links(page, [link.url for link in links])
         rescored = self._rescore(host, pick, outcome, dropped)
         return _Settlement(outcome, dropped, is_new_host, rescored)
+
+    def _earn(self, lease: Lease) -> None:
+        """Count a relevant page for its domain and its address."""
+        holders = [domain_of(lease.host)] if self._rules.domain_cap else []
+        address = self._sent.get(lease.fingerprint)
+        self._storage.count_relevant([*holders, address] if address else holders)
 
     def _learn(self, lease: Lease, pick: Pick, record: Record) -> LinkingPage:
         """Learn from a settled URL; return what its page tells of its links."""
@@ -449,27 +500,6 @@ class SqliteFrontier:
         learner.store()
         return rescored
 
-    def _note_hidden(
-        self, lease: Lease, host: QueuedHost, links: Sequence[Link], outcome: Outcome
-    ) -> None:
-        """Count the links of a relevant page to its own host that the host cap hides."""
-        hidden = [
-            fingerprint(link.url)
-            for link, admission in zip(links, outcome.admissions, strict=True)
-            if admission is Admission.HOST_FULL
-            and self._rules.is_expected(link.score)
-            and host_of(link.url) == lease.host
-        ]
-        if hidden:
-            self._storage.note_hidden(host.id, hidden)
-
-    def _note_queued_hidden(self, host: QueuedHost) -> None:
-        """Count such links that are queued when the cap of their host is reached."""
-        if self._learner is not None and self._rules.doubts_up_to is not None:
-            hidden = self._learner.linked_by_relevant(host.id, self._rules.doubts_up_to)
-            if hidden:
-                self._storage.note_hidden(host.id, hidden)
-
     def _tally(self, lease: Lease, record: Record) -> Tally:
         unit = self._rules.filter.unit_of(lease.url)
         if record.is_download:
@@ -477,26 +507,14 @@ class SqliteFrontier:
         return self._storage.tallies([unit])[unit]
 
     def _drop_canonical(
-        self, lease: Lease, pick: Pick, record: Record, counts: Counter[str]
+        self, pick: Pick, record: Record, counts: Counter[str]
     ) -> list[tuple[float, int]]:
         """Make the canonical URL of a page a known one; return score and id if it was queued."""
         if record.canonical is None:
             return []
         dropped = self._storage.make_known(record.canonical, pick.host.id, pick.url_id)
-        if dropped is None:
-            return []
-        url, score, url_id = dropped
-        counts["dropped_same_page"] += 1
-        self._admitter.free(lease.host, [url])
-        return [(score, url_id)]
-
-    def _drop_unit(
-        self, lease: Lease, host: QueuedHost, part: str | None
-    ) -> list[tuple[float, int]]:
-        """Delete the queued URLs of a part of a host, None: all; return score and id of each."""
-        urls, dropped = self._storage.drop(host.id, part)
-        self._admitter.free(lease.host, urls)
-        return dropped
+        counts["dropped_same_page"] += dropped is not None
+        return [] if dropped is None else [dropped]
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
         downloads = self._downloads + record.is_download
@@ -547,7 +565,7 @@ class SqliteFrontier:
         pick = self._leased.pop(lease.fingerprint)
         if self._learner is not None:
             self._learner.end_lease(pick.url_id)
-        self._addresses.pop(lease.fingerprint, None)
+        self._sent.pop(lease.fingerprint, None)
         pick.host.is_leased = False
         self._doubt.end_lease(pick.score)
 
@@ -603,8 +621,9 @@ class SqliteFrontier:
                 self._selection.lift(lifted)
 
     def _queued_of(self, host: int) -> int:
+        """Return the number of queued URLs of a host, without those that leave just now."""
         queued = self._hosts.get(host)
-        return 0 if queued is None else queued.queued
+        return 0 if queued is None else queued.queued - self._leaving[host]
 
     def _move(self, rescored: Iterable[Rescored]) -> None:
         for url in rescored:

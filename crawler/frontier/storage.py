@@ -5,12 +5,20 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from crawler.errors import StorageError
-from crawler.frontier import inlinks, outlinks, sketch
-from crawler.frontier.base import PAGE, KeptRobots, Lease, Record, Visit, robots_bytes
+from crawler.frontier import inlinks, outlinks
+from crawler.frontier.base import (
+    PAGE,
+    KeptRobots,
+    KnownUrlError,
+    Lease,
+    Record,
+    Visit,
+    robots_bytes,
+)
 from crawler.frontier.row_check import KNOWN, url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.page_text import NewText
@@ -23,6 +31,9 @@ SELECT MAX(time) FROM (
     UNION ALL SELECT MAX(fetched_at) FROM robots
     UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
 """The time at which an earlier process was still at work."""
+
+RESPELLED = 2
+"""The value of `urls.sent` of a URL whose server redirected to another spelling of it."""
 
 MOST_COMPARED = 2_000_000
 """Texts among the last so many settled URLs are compared with a new one."""
@@ -40,19 +51,22 @@ _FORGET_ROBOTS = """DELETE FROM robots WHERE origin IN (
 
 @dataclass(slots=True)
 class HostRow:
-    """A host on disk. `admitted` URLs hold a slot of its cap. `delay_s` None: the crawl's delay.
+    """A host on disk. `delay_s` None: the crawl's delay.
 
-    If its name is that of a registered domain or an address (`slots.holder_of`), `taken` URLs hold
-    a slot of that, and it had `relevant` pages.
+    `sent` of its URLs got a request; `settled` of these left the queue. If its name is that of a
+    registered domain or an address (`slots.holder_of`), `taken` URLs of that got a request, and it
+    had `relevant` pages. A row that `is_new` is not stored yet.
     """
 
     id: int
     key: str
-    admitted: int = 0
+    sent: int = 0
+    settled: int = 0
     delay_s: float | None = None
     not_before: float = 0.0
     taken: int = 0
     relevant: int = 0
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +87,10 @@ class UrlRow:
     score: float
     inlinks: tuple[str, ...]
     evidence: bytes | None
+
+
+_HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.relevant"
+"""The columns of a `HostRow`."""
 
 
 class SeenUrl(NamedTuple):
@@ -109,12 +127,8 @@ def is_of_storage(error: sqlite3.Error) -> bool:
 class Storage:
     """The statements of the frontier on one connection in autocommit mode."""
 
-    def __init__(self, connection: sqlite3.Connection, *, has_slots_for_queue: bool = True) -> None:
-        """Read the last ids of hosts and URLs.
-
-        `has_slots_for_queue` is True if queued URLs hold slots, False if only settled ones do.
-        """
-        self._has_slots_for_queue = has_slots_for_queue
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        """Read the last ids of hosts and URLs."""
         self._sql = connection.execute
         self._many = connection.executemany
         self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
@@ -195,8 +209,7 @@ class Storage:
         Costs O(queued URLs) inside SQLite, which reads only an index, and O(hosts) in Python.
         """
         rows = self._sql(
-            "SELECT h.id, h.host, h.admitted, h.delay_s, h.not_before, h.taken, h.relevant,"
-            " q.n, q.promising, -q.best,"
+            f"SELECT {_HOST}, q.n, q.promising, -q.best,"  # noqa: S608  # names of columns
             " (SELECT id FROM urls WHERE host = q.host AND queued = 1 AND score = q.best"
             "  ORDER BY id LIMIT 1)"
             " FROM (SELECT host, COUNT(*) AS n, SUM(score > ?) AS promising, MAX(score) AS best"
@@ -215,10 +228,10 @@ class Storage:
         yield from self._sql("SELECT host, score FROM urls WHERE queued = 1")
 
     def best_scores(self, host: int, cap: int) -> list[float]:
-        """Return the best scores of a host's queue, as many as its cap has slots left."""
+        """Return the best scores of a host's queue, as many as its cap allows to be settled."""
         rows = self._sql(
             "SELECT score FROM urls WHERE host = ? AND queued = 1 ORDER BY score DESC"
-            " LIMIT max(0, ? - (SELECT admitted FROM hosts WHERE id = ?))",
+            " LIMIT max(0, ? - (SELECT settled FROM hosts WHERE id = ?))",
             (host, cap, host),
         )
         return [score for (score,) in rows]
@@ -248,6 +261,15 @@ class Storage:
         )
         return (url_id for (url_id,) in rows)
 
+    def best_besides(self, host: int, url_id: int) -> float | None:
+        """Return the best score of the other queued URLs of a host; None if it has no other."""
+        row = self._sql(
+            "SELECT score FROM urls WHERE host = ? AND queued = 1 AND id <> ?"
+            " ORDER BY score DESC, id LIMIT 1",
+            (host, url_id),
+        ).fetchone()
+        return None if row is None else float(row[0])
+
     def url_at(self, host: int, score: float, first_id: int, offset: int) -> int:
         """Return the id of the `offset`-th queued URL of a host with a score, from `first_id` on.
 
@@ -259,22 +281,20 @@ class Storage:
             (host, score, first_id, offset),
         )[0]
 
-    def lease(self, url_id: int) -> Lease:
-        """Return the lease of a URL."""
-        key, url, score, depth, redirects, retries, tally, parent = self._sql(
-            "SELECT fingerprint, url, score, depth, redirects, retries, inlinks,"
+    def lease(self, url_id: int) -> tuple[Lease, bool]:
+        """Return the lease of a URL, and True if the URL got a request."""
+        key, url, score, depth, redirects, tries, tally, sent, parent = self._sql(
+            "SELECT fingerprint, url, score, depth, redirects, tries, inlinks, sent,"
             " (SELECT p.url FROM urls AS p WHERE p.id = u.parent) FROM urls AS u WHERE id = ?",
             (url_id,),
         ).fetchone()
-        languages = inlinks.read(tally)
-        return Lease(key, url, host_of(url), score, depth, redirects, retries, languages, parent)
+        languages, numbers = inlinks.read(tally), (depth, redirects, tries)
+        lease = Lease(key, url, host_of(url), score, *numbers, languages, parent)
+        return (replace(lease, is_respelled=True) if sent == RESPELLED else lease), sent > 0
 
-    def queued_urls(self) -> Iterator[tuple[int, str, int, str, float]]:
-        """Yield id, URL, id and name of the host, and score of each queued URL."""
-        yield from self._sql(
-            "SELECT u.id, u.url, u.host, h.host, u.score FROM urls AS u"
-            " JOIN hosts AS h ON h.id = u.host WHERE u.queued = 1"
-        )
+    def queued_urls(self) -> Iterator[tuple[int, str, int, float]]:
+        """Yield id, URL, id of the host, and score of each queued URL that got no request."""
+        yield from self._sql("SELECT id, url, host, score FROM urls WHERE queued = 1 AND sent = 0")
 
     def delete_urls(self, ids: Iterable[int]) -> None:
         """Delete queued URLs, so that they are no longer known."""
@@ -282,43 +302,62 @@ class Storage:
 
     # Settling.
 
-    def unqueue(self, url_id: int) -> None:
-        """Remove a URL from the queue; it still counts as seen."""
-        self._sql(
-            "UPDATE urls SET queued = 0, inlinks = NULL, evidence = NULL WHERE id = ?", (url_id,)
+    def unqueue(self, url_id: int) -> bool:
+        """Remove a URL from the queue; it still counts as seen. True if it got a request."""
+        row = self._sql(
+            "UPDATE urls SET queued = 0, inlinks = NULL, evidence = NULL WHERE id = ?"
+            " RETURNING sent",
+            (url_id,),
         )
+        return bool(row.fetchone()[0])
 
-    def count_retry(self, url_id: int) -> None:
-        """Count one retry of a URL."""
-        self._sql("UPDATE urls SET retries = retries + 1 WHERE id = ?", (url_id,))
+    def count_try(self, url_id: int) -> None:
+        """Count a failure of a URL before its request."""
+        self._sql("UPDATE urls SET tries = tries + 1 WHERE id = ?", (url_id,))
 
-    def respell(self, url_id: int, url: str) -> None:
-        """Give a queued URL another spelling, and count a redirect of it."""
-        self._sql("UPDATE urls SET url = ?, redirects = redirects + 1 WHERE id = ?", (url, url_id))
-        self._renew_checksum(url_id)
+    def respell(self, url_id: int, before: str, url: str, unit: str | None) -> None:
+        """Give a queued URL another spelling, and count a redirect of it instead of a try.
 
-    def make_known(self, url: str, host: int, parent: int) -> tuple[str, float, int] | None:
-        """Make a URL of a host known, so that it will not be fetched.
-
-        Return its spelling, score and id if it was queued; its slot is given back.
+        The spelling `before` stays a known one. Raises `KnownUrlError` if the other is known too.
         """
         key = fingerprint(url)
-        row: tuple[str, float, int] | None = self._sql(
+        if key != fingerprint(before) and self.seen([key]):
+            raise KnownUrlError(url)
+        host = self._one(
+            "UPDATE urls SET fingerprint = ?, url = ?, unit = ?, redirects = redirects + 1,"
+            " tries = max(0, tries - 1), sent = ? WHERE id = ? RETURNING host",
+            (key, url, unit, RESPELLED, url_id),
+        )[0]
+        self._renew_checksum(url_id)
+        if key != fingerprint(before):
+            self._add_known(before, host, url_id)
+
+    def make_known(self, url: str, host: int, parent: int) -> tuple[float, int] | None:
+        """Make a URL of a host known, so that it will not be fetched.
+
+        Return its score and id if it was queued.
+        """
+        key = fingerprint(url)
+        row: tuple[float, int, int] | None = self._sql(
             "UPDATE urls SET queued = ?, inlinks = NULL, evidence = NULL"
-            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING url, score, id",
+            " WHERE fingerprint = ? AND host = ? AND queued = 1 RETURNING score, id, sent",
             (KNOWN, key, host),
         ).fetchone()
         if row is not None:
-            self.free_slots(host, 1)
-            self._renew_checksum(row[2])
-        elif not self.seen([key]):
-            values = (self.next_url_id(), key, url, host, parent, KNOWN)
-            self._sql(
-                "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL, NULL, 0)",
-                values,
-            )
-            self._renew_checksum(values[0])
-        return row
+            self.settle_host(host, is_page=False, was_sent=row[2] > 0)
+            self._renew_checksum(row[1])
+            return row[:2]
+        if not self.seen([key]):
+            self._add_known(url, host, parent)
+        return None
+
+    def _add_known(self, url: str, host: int, parent: int) -> None:
+        values = (self.next_url_id(), fingerprint(url), url, host, parent, KNOWN)
+        self._sql(
+            "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL, NULL, 0)",
+            values,
+        )
+        self._renew_checksum(values[0])
 
     def _renew_checksum(self, url_id: int) -> None:
         url, unit, state, *numbers = self._sql(
@@ -333,30 +372,14 @@ class Storage:
         """Let a host rest until `not_before`, also after a restart."""
         self._sql("UPDATE hosts SET not_before = ? WHERE id = ?", (not_before, host))
 
-    def free_slots(self, host: int, number: int) -> None:
-        """Give back a number of slots of the host cap, if queued URLs hold any."""
-        if not self._has_slots_for_queue:
-            return
-        self._sql("UPDATE hosts SET admitted = admitted - ? WHERE id = ?", (number, host))
-
-    def take_slot(self, host: int, free: int, *, is_download: bool) -> int:
-        """Count a fetched URL of a host; return the number of slots that are taken.
-
-        If it gave no page, it takes a slot only after `free` others that gave none.
-        """
-        takes = "1" if is_download else "(failed >= :free)"
-        statement = (
-            f"UPDATE hosts SET admitted = admitted + {takes}, failed = failed + :failed"  # noqa: S608  # both spellings are above
-            " WHERE id = :host RETURNING admitted"
+    def settle_host(self, host: int, *, is_page: bool, was_sent: bool) -> bool:
+        """Count a settled URL for its host; True if it is the host's first page."""
+        row = self._sql(
+            "UPDATE hosts SET pages = pages + ?, settled = settled + ? WHERE id = ?"
+            " RETURNING pages",
+            (int(is_page), int(was_sent), host),
         )
-        return self._sql(  # type: ignore[no-any-return]  # an integer
-            statement, {"free": free, "failed": int(not is_download), "host": host}
-        ).fetchone()[0]
-
-    def count_page(self, host: int) -> bool:
-        """Count a page of a host; True if it is its first."""
-        row = self._sql("UPDATE hosts SET pages = pages + 1 WHERE id = ? RETURNING pages", (host,))
-        return bool(row.fetchone()[0] == 1)
+        return bool(row.fetchone()[0] == 1 and is_page)
 
     def count_download(self, unit: str, *, is_relevant: bool) -> Tally:
         """Add a page to the tally of its unit and return the tally."""
@@ -369,18 +392,17 @@ class Storage:
             )
         )
 
-    def drop(self, host: int, unit: str | None) -> tuple[list[str], list[tuple[float, int]]]:
+    def drop(self, host: int, unit: str | None) -> list[tuple[float, int]]:
         """Delete the queued URLs of a unit, or of the whole host if `unit` is None.
 
-        Return the URLs, and the score and id of each.
+        Return score and id of each. URLs that got a request stay.
         """
         where = "host = ?" if unit is None else "+host = ? AND unit = ?"
         parameters = (host,) if unit is None else (host, unit)
-        statement = f"DELETE FROM urls WHERE {where} AND queued = 1 RETURNING url, score, id"  # noqa: S608  # both spellings are above
-        dropped = self._sql(statement, parameters).fetchall()
-        if dropped:
-            self.free_slots(host, len(dropped))
-        return [url for url, _, _ in dropped], [(score, url_id) for _, score, url_id in dropped]
+        statement = (
+            f"DELETE FROM urls WHERE {where} AND queued = 1 AND sent = 0 RETURNING score, id"  # noqa: S608  # both spellings are above
+        )
+        return self._sql(statement, parameters).fetchall()
 
     def add_record(self, lease: Lease, record: Record, queued: int) -> int:
         """Write the row of a settled URL and return its id; `queued` URLs are in the queue."""
@@ -450,15 +472,14 @@ class Storage:
         """Return the hosts, domains and addresses with these names; a new one gets its id."""
         names = dict.fromkeys(keys)
         rows = self._sql(
-            "SELECT id, host, admitted, delay_s, not_before, taken, relevant FROM hosts"
-            " WHERE host IN (SELECT value FROM json_each(?))",
+            f"SELECT {_HOST} FROM hosts AS h WHERE h.host IN (SELECT value FROM json_each(?))",  # noqa: S608  # names of columns
             (json.dumps(list(names)),),
         )
         found = {row[1]: HostRow(*row) for row in rows}
         for name in names:
             if name not in found:
                 self._next_host += 1
-                found[name] = HostRow(self._next_host, name)
+                found[name] = HostRow(self._next_host, name, is_new=True)
         return found
 
     def tallies(self, units: Iterable[str]) -> Mapping[str, Tally]:
@@ -471,55 +492,19 @@ class Storage:
         )
         return names | {unit: Tally(downloaded, relevant) for unit, downloaded, relevant in rows}
 
-    def directory_slots(self, directories: Iterable[str]) -> dict[str, int]:
-        """Return the number of slots that each of these directories has given; 0 for a new one."""
-        names = dict.fromkeys(directories, 0)
-        rows = self._sql(
-            "SELECT directory, admitted FROM directories"
-            " WHERE directory IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(names)),),
-        )
-        return names | dict(rows)
-
-    def add_directory_slots(self, numbers: Mapping[str, int]) -> None:
-        """Add to the slots that directories have given; numbers below 0 give slots back."""
-        self._many(
-            "INSERT INTO directories VALUES (?, ?)"
-            " ON CONFLICT(directory) DO UPDATE SET admitted = admitted + excluded.admitted",
-            [(directory, number) for directory, number in numbers.items()],
-        )
+    def slots(self, holder: str) -> tuple[int, int]:
+        """Return the slots of a domain or an address that are taken, and its relevant pages."""
+        query = "SELECT taken, relevant FROM hosts WHERE host = ?"
+        row: tuple[int, int] | None = self._sql(query, (holder,)).fetchone()
+        return row or (0, 0)
 
     def store_hosts(self, hosts: Iterable[HostRow]) -> None:
-        """Store the numbers of slots that hosts, domains and addresses have given."""
+        """Store hosts, domains and addresses with their numbers of requests."""
         self._many(
-            "INSERT INTO hosts(id, host, admitted, taken) VALUES (?, ?, ?, ?) ON CONFLICT(host)"
-            " DO UPDATE SET admitted = excluded.admitted, taken = excluded.taken",
-            [(host.id, host.key, host.admitted, host.taken) for host in hosts],
+            "INSERT INTO hosts(id, host, sent, taken) VALUES (?, ?, ?, ?) ON CONFLICT(host)"
+            " DO UPDATE SET sent = excluded.sent, taken = excluded.taken",
+            [(host.id, host.key, host.sent, host.taken) for host in hosts],
         )
-
-    def note_hidden(self, host: int, fingerprints: Iterable[int]) -> None:
-        """Count links of a host that its cap hides, each once, about."""
-        row = self._sql("SELECT links FROM hidden WHERE host = ?", (host,)).fetchone()
-        before = row[0] if row else None
-        links = sketch.written(fingerprints, before)
-        if links != before:
-            self._sql("INSERT OR REPLACE INTO hidden VALUES (?, ?)", (host, links))
-
-    def take_wide_slot(self, holder: str) -> None:
-        """Take a slot of a domain."""
-        statement = "UPDATE hosts SET taken = taken + 1 WHERE host = ?"
-        if not self._sql(statement, (holder,)).rowcount:
-            row = self.hosts([holder])[holder]
-            row.taken = 1
-            self.store_hosts([row])
-
-    def free_wide_slots(self, holder: str, number: int) -> None:
-        """Give back a number of slots of a domain or an address, at most those that are taken.
-
-        A redirect gives back the slot of its last address, which another address may have given.
-        """
-        statement = "UPDATE hosts SET taken = max(0, taken - ?) WHERE host = ?"
-        self._sql(statement, (number, holder))
 
     def count_relevant(self, holders: Sequence[str]) -> None:
         """Count a relevant page for domains and addresses that have given slots."""
@@ -527,13 +512,17 @@ class Storage:
             "UPDATE hosts SET relevant = relevant + 1 WHERE host = ?", [(h,) for h in holders]
         )
 
-    def is_located(self, url_id: int) -> bool:
-        """Return True if a URL holds a slot of an address."""
-        return bool(self._one("SELECT located FROM urls WHERE id = ?", (url_id,))[0])
+    def was_sent(self, url_id: int) -> bool:
+        """Return True if a URL got a request."""
+        return bool(self._one("SELECT sent FROM urls WHERE id = ?", (url_id,))[0])
 
-    def locate(self, url_id: int, score: float) -> None:
-        """Note that a URL holds a slot of an address, and give it a score."""
-        self._sql("UPDATE urls SET located = 1, score = ? WHERE id = ?", (score, url_id))
+    def send(self, url_id: int) -> None:
+        """Note that a URL gets a request."""
+        self._sql("UPDATE urls SET sent = max(1, sent), tries = tries + 1 WHERE id = ?", (url_id,))
+
+    def set_score(self, url_id: int, score: float) -> None:
+        """Give a queued URL another score."""
+        self._sql("UPDATE urls SET score = ? WHERE id = ?", (score, url_id))
 
     def next_url_id(self) -> int:
         """Return the id of the next URL to be stored."""

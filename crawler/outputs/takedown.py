@@ -7,24 +7,20 @@ fetched and when, and shows that it was removed. All that was read from the page
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from crawler.domains import domain_of
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
-from crawler.frontier.evidence_rows import LEARNS
 from crawler.frontier.row_check import url_checksum
 from crawler.outputs import archived
 from crawler.outputs.warc_removal import Removal, delete_unknown_files, prepare_removal
 from crawler.page_row import PAGE_COLUMNS
 from crawler.politeness.blocking import BlockList, read_lines
 from crawler.set_aside import COUNT, number_set_aside
-from crawler.url import host_of
 
 TAKEN_DOWN: Final = "taken_down"
 """The outcome of a page that was taken down."""
@@ -38,7 +34,6 @@ _CHECKSUM = f"page_checksum({', '.join(PAGE_COLUMNS[1:])})"
 _STATEMENTS = (
     "CREATE TEMP TABLE touched AS SELECT id FROM taken UNION"
     " SELECT id FROM pages WHERE parent IN (SELECT url FROM taken_urls)",
-    # The outcome of a redirect tells that its target has its slot.
     f"UPDATE pages SET outcome = '{TAKEN_DOWN}' WHERE outcome IN ('{PAGE}', '{UNCHANGED}')"  # noqa: S608
     " AND id IN (SELECT id FROM taken)",
     f"UPDATE pages SET {_EMPTIED} WHERE id IN (SELECT id FROM taken)",  # noqa: S608
@@ -51,8 +46,7 @@ _STATEMENTS = (
     "DELETE FROM visits WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM links WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM repeated WHERE host IN (SELECT host FROM taken_urls)",
-    "DELETE FROM hidden WHERE host IN (SELECT host FROM taken_urls)",
-    "DELETE FROM urls WHERE queued <> 0 AND id IN (SELECT id FROM taken_urls)",
+    "DELETE FROM urls WHERE queued <> 0 AND sent = 0 AND id IN (SELECT id FROM taken_urls)",
     "UPDATE hosts SET pages = (SELECT COUNT(*) FROM pages WHERE pages.host = hosts.host"
     " AND outcome = 'page') WHERE id IN (SELECT host FROM taken_urls)",
 )
@@ -122,7 +116,8 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
     told.pages, told.texts = connection.execute(
         "SELECT COUNT(*), COUNT(page) FROM taken LEFT JOIN texts ON page = id"
     ).fetchone()
-    told.queued = _free_slots(connection)
+    queued = "SELECT COUNT(*) FROM taken_urls WHERE state = 1"
+    told.queued = connection.execute(queued).fetchone()[0]
     _forget_parents(connection)
     for statement in _STATEMENTS:
         connection.execute(statement)
@@ -131,7 +126,6 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
         ("units", "unit"),
         ("tallies", "unit"),
         ("word_tallies", "unit"),
-        ("directories", "directory"),
         ("robots", "origin"),
     ):
         rows = connection.execute(f"SELECT {key} FROM {table}").fetchall()  # noqa: S608
@@ -174,25 +168,6 @@ def _find(connection: sqlite3.Connection, names: BlockList) -> None:
     connection.executemany(
         "INSERT INTO taken_urls VALUES (?, ?, ?, ?)", (row for row in urls if names.blocks(row[1]))
     )
-
-
-def _free_slots(connection: sqlite3.Connection) -> int:
-    """Give back the slots of queued URLs, and return the number of these URLs."""
-    queued = connection.execute("SELECT url, host FROM taken_urls WHERE state = 1").fetchall()
-    ordering = connection.execute("SELECT value FROM meta WHERE key = 'ordering'").fetchone()
-    if ordering and ordering[0] == LEARNS:  # its queued URLs hold no slots
-        return len(queued)
-    of_hosts = Counter(host for _, host in queued)
-    of_domains = Counter(domain_of(host_of(url)) for url, _ in queued)
-    connection.executemany(
-        "UPDATE hosts SET admitted = admitted - ? WHERE id = ?",
-        [(number, host) for host, number in of_hosts.items()],
-    )
-    connection.executemany(
-        "UPDATE hosts SET taken = MAX(0, taken - ?) WHERE host = ?",
-        [(number, domain) for domain, number in of_domains.items()],
-    )
-    return len(queued)
 
 
 def _forget_parents(connection: sqlite3.Connection) -> None:

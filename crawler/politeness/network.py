@@ -70,15 +70,15 @@ class LocalFaultError(Exception):
     """No file, port or memory of this machine was left for a connection."""
 
 
-class AddressCapError(Exception):
-    """A URL was not fetched because of the slots of its server's address.
+class CapError(Exception):
+    """A request was not sent because of the slots of its host, its domain or its address.
 
-    If the address `is_full`, the URL has to be settled. Otherwise it was queued again.
+    The URL has to be settled with the `outcome`; "": it was queued again.
     """
 
-    def __init__(self, message: str, *, is_full: bool) -> None:
+    def __init__(self, message: str, outcome: str) -> None:
         super().__init__(message)
-        self.is_full = is_full
+        self.outcome = outcome
 
 
 def is_private_host(host: str) -> bool:

@@ -78,7 +78,7 @@ def _figures(summary: Summary) -> list[tuple[str, str]]:
         ("pages without a label", f"{summary.unlabelled:,}"),
         *((f"labels by {name}", f"{count:,}") for name, count in summary.methods.items()),
         ("hosts", f"{summary.hosts:,}"),
-        ("most pages of one host", f"{summary.max_pages_per_host:,}"),
+        ("most URLs of one host", f"{summary.max_urls_per_host:,}"),
         ("pages per second", number(summary.pages_per_second)),
         ("downloaded", size(summary.bytes)),
         ("finish reason", finish(summary)),

@@ -40,15 +40,15 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
         ("harvest rate, last 200 pages", percent(summary.harvest_last_200)),
         ("pages without a label", f"{summary.unlabelled:,}"),
         ("hosts", f"{summary.hosts:,}"),
-        ("most pages of one host", f"{summary.max_pages_per_host:,}"),
+        ("most URLs of one host", f"{summary.max_urls_per_host:,}"),
         ("downloaded", size(summary.bytes)),
         ("time", duration(summary.seconds)),
         ("pages per second", number(summary.pages_per_second)),
         ("finish reason", finish(summary)),
     ]
-    beyond = summary.counts.get("domain_full", 0)
+    beyond = summary.counts.get("domain_full", 0) + summary.outcomes.get("domain_full", 0)
     if beyond:
-        rows.insert(8, ("links beyond the cap of their domain", f"{beyond:,}"))
+        rows.insert(8, ("URLs beyond the cap of their domain", f"{beyond:,}"))
     rows += sought_rows(summary.goal, summary.lang)
     rows += calibration_rows(summary)
     rows += change_rows(summary)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
 from crawler.errors import RunFolderError
-from crawler.frontier.evidence_rows import LEARNS, EvidenceRows
+from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.frontier.learning import Learner
 from crawler.frontier.rules import FrontierRules
 from crawler.report.formatting import language_name, percent
@@ -157,14 +157,14 @@ def _found(connection: sqlite3.Connection, meta: dict[str, str], key: int) -> _F
     if row is None:
         return None
     queued = _Found(*row[1:])
-    if meta.get("ordering") != LEARNS:
+    if meta.get("ordering") != "focus":
         return queued
     try:
         rules = FrontierRules(doubts_up_to=DOUBTS_UP_TO)
         learner = Learner(EvidenceRows(connection), Prior.shipped(), rules)
     except (ValueError, TypeError) as error:
         raise RunFolderError(f"the weights of the run cannot be read: {error}") from error
-    odds = learner.odds(row[0])
+    odds = learner.odds(row[0], falls=0)
     if odds is None:
         return queued
     return queued._replace(score=odds.weighed.odds, reasons=odds.weighed.reasons())

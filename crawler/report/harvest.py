@@ -46,7 +46,8 @@ class Summary:
     harvest_rate: float | None
     unlabelled: int
     hosts: int
-    max_pages_per_host: int
+    max_urls_per_host: int
+    """URLs of the host of which most got a request, as the host cap counts them."""
     seconds: float
     """Sum over all sessions; a session that was killed ends with its last page."""
     pages_per_second: float | None
@@ -142,7 +143,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         harvest_rate=Portion(pages, labelled, relevant).harvest_rate,
         unlabelled=pages - labelled,
         hosts=hosts,
-        max_pages_per_host=most,
+        max_urls_per_host=most,
         seconds=seconds,
         pages_per_second=pages / seconds if seconds else None,
         sessions=sessions,
@@ -156,9 +157,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         coverage=None if truth is None else _coverage(connection, truth),
         goal=sought_of(connection, meta, relevant),
         changes=changes_of(connection),
-        advice=closing_advice(
-            connection, lang, host_cap=_whole(meta.get("host_cap")), relevant=relevant
-        ),
+        advice=closing_advice(connection, lang),
     )
 
 
@@ -207,12 +206,17 @@ def _tallies(connection: sqlite3.Connection) -> _Tallies:
 
 
 def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
-    """The number of hosts with a page, and the number of pages of the largest."""
+    """The number of hosts with a page, and the URLs with a request of the host with most.
+
+    A worker of a shared crawl does not know the latter: then URLs with an answer are counted.
+    """
     hosts, most = connection.execute(
-        """SELECT count(*), coalesce(max(pages), 0)
-           FROM (SELECT count(*) AS pages FROM pages WHERE outcome = 'page' GROUP BY host)"""
+        """SELECT count(*) FILTER (WHERE has_page), coalesce(max(answered), 0)
+           FROM (SELECT max(outcome = 'page') AS has_page, count(status) AS answered
+                 FROM pages GROUP BY host)"""
     ).fetchone()
-    return hosts, most
+    sent = connection.execute("SELECT coalesce(max(sent), 0) FROM hosts").fetchone()[0]
+    return hosts, sent or most
 
 
 def _seconds(connection: sqlite3.Connection) -> float:

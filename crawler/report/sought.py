@@ -21,7 +21,7 @@ _QUEUE = """\
 SELECT score FROM (
     SELECT score, host, row_number() OVER (PARTITION BY host ORDER BY score DESC) AS place
     FROM urls WHERE queued = 1)
-AS best JOIN hosts ON hosts.id = best.host WHERE ? = 0 OR place <= ? - admitted"""
+AS best JOIN hosts ON hosts.id = best.host WHERE ? = 0 OR place <= ? - settled"""
 _SERVERS = "SELECT count(DISTINCT host) FROM pages WHERE outcome = 'page' AND language = ?"
 _SEEKS = {
     RELEVANT: "the most pages in {}",

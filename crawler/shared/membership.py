@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from crawler.frontier.base import MAX_INLINKS
 from crawler.frontier.learning import (
+    BEST_OF_HOST,
     FIRST_CHECKPOINT,
-    HOST_QUEUE,
     LEAST_CHANGE,
     MOST_FALLS,
     MOST_TRIED,
@@ -16,13 +16,13 @@ from crawler.frontier.learning import (
 )
 from crawler.frontier.remaining import MOST_LOOKED_UP
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, SHRINKING
+from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, GRAIN_BITS, SHRINKING
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 from crawler.strategies.focus.goal import APART, BASE, MOST_WORTH, PRIOR_HOSTS, PRIOR_SHARE
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 5
+LAYOUT = 6
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -69,7 +69,7 @@ def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, o
         "host_cap": rules.host_cap,
         "domain_cap": rules.domain_cap,
         "address_cap": rules.address_cap,
-        "directory_cap": rules.directory_cap,
+        "host_queue": rules.host_queue,
         "delay_s": float(rules.delay_s),
     }
 
@@ -86,19 +86,19 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "free_share": FREE_SHARE,
         "fall": FALL,
         "shrinking": SHRINKING,
+        "grain_bits": GRAIN_BITS,
         "max_inlinks": MAX_INLINKS,
+        "most_tried": MOST_TRIED,
+        "most_falls": MOST_FALLS,
+        "least_change": LEAST_CHANGE,
         "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),
     }
     if rules.prior is not None:
         values |= {
             "learns": 1,
             "strength": rules.prior.strength,
-            "queue_cap": rules.queue_cap,
-            "host_queue": HOST_QUEUE,
+            "host_rescored": BEST_OF_HOST,
             "swept_a_page": SWEPT_A_PAGE,
-            "least_change": LEAST_CHANGE,
-            "most_tried": MOST_TRIED,
-            "most_falls": MOST_FALLS,
             "most_counted": MOST_COUNTED,
             "first_checkpoint": FIRST_CHECKPOINT,
             **_sought(),
@@ -127,8 +127,8 @@ def difference(crawl: str, before: str, asked: Mapping[str, object]) -> str:
     """Return the message for a worker whose rules differ from those of the crawl, in JSON."""
     kept = json.loads(before)
     names = [name for name in sorted({*kept, *asked}) if kept.get(name) != asked.get(name)]
-    if "host_cap" in names:  # the other two mostly follow from it, and nobody gave them
-        names = [name for name in names if name not in ("domain_cap", "address_cap")]
+    if "host_cap" in names:  # the others mostly follow from it, and nobody gave them
+        names = [name for name in names if name not in ("host_queue", "domain_cap", "address_cap")]
     return (
         f"the shared crawl {crawl} was begun with "
         + ", ".join(f"{name}={kept.get(name)}" for name in names)

@@ -68,9 +68,9 @@ class LinkPacker:
         # page.
         self._packer: Packer = Packer(use_bin_type=False, unicode_errors="surrogatepass")
         self._filter = rules.filter
-        self._is_by_directory = rules.directory_cap > 0 or rules.filter.unit is Unit.DIRECTORY
+        self._is_by_directory = rules.filter.unit is Unit.DIRECTORY
         self._learns = rules.prior is not None
-        self._has_buckets = 0 < rules.host_cap + rules.queue_cap <= _LONGEST_BUCKETED
+        self._has_buckets = 0 < rules.host_queue <= _LONGEST_BUCKETED
         self._has_domains = rules.domain_cap > 0
         self._lifts = rules.lifts
 
@@ -139,17 +139,22 @@ class LinkPacker:
             if tier is None:
                 tier = tiers[score] = repr(0.0 - float(score))
             directory = self.directory_of(url)
+            host = host_of(url)
             told = (url, directory, origin.parent, origin.depth, origin.redirects, 0)
-            row = (*told, 0, *_learned_from(link)) if self._learns else (*told, tier)
-            fields = hosts.setdefault(host_of(url), [])
+            if self._learns:
+                row = (*told, 0, 0, *_learned_from(link))
+            else:
+                row = (*told, tier, 0, len(encoded(self.domain_of(host))))
+            fields = hosts.setdefault(host, [])
             fields += (place, str(key), tier, directory, pack(row) + ending)
         return hosts
 
 
 def _learned_from(link: Link) -> tuple[object, ...]:
-    """Return the other fields of a row: located, evidence, units, links, falls, order."""
+    """Return the other fields of a row: units and evidence, links, order."""
     evidence = b"".join(map(_number, link.evidence or _NO_EVIDENCE))
-    return 0, evidence, *units_in(link.url), 0, 0, 0, 0, 0, 0
+    domain, *units = units_in(link.url)
+    return domain, evidence, *units, 0, 0, 0, 0, 0
 
 
 @lru_cache(_KEPT)

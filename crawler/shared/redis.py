@@ -25,16 +25,15 @@ from crawler.frontier.base import (
     MAX_INLINKS,
     PAGE,
     REDIRECT,
-    REFUSED,
-    UNCHANGED,
     Admission,
     Counts,
     KeptRobots,
+    KnownUrlError,
     Lease,
     LeaseError,
     Link,
-    Located,
     Record,
+    Sending,
 )
 from crawler.frontier.remaining import UNITS
 from crawler.frontier.rules import FrontierRules
@@ -62,7 +61,6 @@ _ADMISSIONS = {
     "e": Admission.SEEN,
     "f": Admission.HOST_FULL,
     "m": Admission.DOMAIN_FULL,
-    "d": Admission.DIRECTORY_FULL,
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
@@ -76,12 +74,14 @@ _KEEPS_ALL = "noeviction"
 class _Held(NamedTuple):
     """The facts about a lease that a worker keeps beside the lease.
 
-    `address` is the holder of slots for its server's address, "" if it holds none.
+    `is_sent` is True after its request was sent. `address` is the holder of slots for its server's
+    address, "" if none was told.
     """
 
     host: str
     token: str
     parent: str | None
+    is_sent: bool = False
     address: str = ""
 
 
@@ -218,7 +218,7 @@ class RedisFrontier(StoredCrawl):
             counts=record.counts(),
             directory=self._packer.directory_of(lease.url),
             domain=self._packer.domain_of(lease.host),
-            address=self._address_of(lease),
+            address=self._held_as(lease).address,
             bucket=self._packer.bucket_of(lease.host),
             was_contacted=int(was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
@@ -229,8 +229,15 @@ class RedisFrontier(StoredCrawl):
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
         self._now = now
-        units = units_in(url) if url else ()
-        self._end("retry", lease, not_before=not_before, url=url or "", units=units)
+        held = self._held_as(lease)
+        told: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent)}
+        if url is not None:
+            told["new"], told["units"] = str(fingerprint(url)), units_in(url)
+            told["directory"] = self._packer.directory_of(url)
+            told["bucket"] = self._packer.bucket_of(lease.host)
+        if self._end("retry", lease, not_before=not_before, **told) == "known":
+            self._held[lease.fingerprint] = held
+            raise KnownUrlError(url)
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
@@ -238,32 +245,35 @@ class RedisFrontier(StoredCrawl):
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
         self._end("release", lease, counts_as_drawn=1, **rests_until)
 
-    def locate(self, lease: Lease, address: str, *, now: float) -> Located:
-        """Return whether a leased URL may be fetched from its server's IP address."""
-        self._now = now
-        held, holder = self._held.get(lease.fingerprint), holder_of(address)
-        if held is None:
-            raise LeaseError(f"{lease.url} is not leased")
-        if not self._rules.address_cap:
-            return Located.FETCH
+    def send(
+        self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
+    ) -> Sending:
+        """Return whether the request for a leased URL may be sent; note that it is."""
+        self._now, held = now, self._held_as(lease)
+        holder = holder_of(address) if address and self._rules.address_cap else ""
         answer = self._call(
-            "locate",
+            "send",
             host=held.host,
             fingerprint=str(lease.fingerprint),
             token=held.token,
+            domain=self._packer.domain_of(lease.host),
             address=holder,
+            bucket=self._packer.bucket_of(lease.host),
+            is_page=int(is_page),
         )
-        if answer == "fetch":
-            self._held[lease.fingerprint] = held._replace(address=holder)
-        if answer is None or answer == "later":
+        if answer == Sending.NOW.value and is_page:
+            self._held[lease.fingerprint] = held._replace(is_sent=True, address=holder)
+        if answer is None or answer == Sending.LATER.value:
             del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
-        return Located(answer)
+        return Sending(answer)
 
-    def _address_of(self, lease: Lease) -> str:
-        held = self._held.get(lease.fingerprint)
-        return held.address if held else ""
+    def _held_as(self, lease: Lease) -> _Held:
+        try:
+            return self._held[lease.fingerprint]
+        except KeyError:
+            raise LeaseError(f"{lease.url} is not leased") from None
 
     @reads_crawl
     def next(self, now: float) -> Lease | None:
@@ -275,8 +285,8 @@ class RedisFrontier(StoredCrawl):
             answer = self._call("next", seed=seed)
         if answer == "none":
             return None
-        key, url, host, tier, depth, redirects, retries, inlinks, parent, *learned = answer
-        reasons, is_beyond_cap = learned or (None, "")
+        key, url, host, tier, depth, redirects, tries, inlinks, parent, *more = answer
+        is_beyond_cap, is_respelled, *reasons = more
         self._held[int(key)] = _Held(host, f"{self._owner}:{self._calls}", parent or None)
         return Lease(
             int(key),
@@ -285,11 +295,12 @@ class RedisFrontier(StoredCrawl):
             0.0 - float(tier),
             int(depth),
             int(redirects),
-            int(retries),
+            int(tries),
             _grouped(inlinks.split()[:MAX_INLINKS]),
             parent or None,
-            reasons,
+            reasons[0] if reasons else None,
             bool(is_beyond_cap),
+            bool(is_respelled),
         )
 
     @reads_crawl
@@ -357,7 +368,6 @@ class RedisFrontier(StoredCrawl):
             dropped = self._call(
                 "drop",
                 host=host,
-                domain=self._packer.domain_of(host),
                 bucket=self._packer.bucket_of(host),
                 fingerprints=keys,
             )
@@ -454,8 +464,8 @@ class RedisFrontier(StoredCrawl):
     # Calls.
 
     def _row(self, lease: Lease, record: Record) -> str:
-        held = self._held.get(lease.fingerprint)
-        if held is None or not self._member.keeps_records:
+        held = self._held_as(lease)
+        if not self._member.keeps_records:
             return ""
         checked_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
@@ -466,18 +476,16 @@ class RedisFrontier(StoredCrawl):
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
     ) -> str:
-        held = self._held.get(lease.fingerprint)
-        answer = None
-        if held is not None:
-            answer = self._call(
-                command,
-                packed,
-                host=held.host,
-                fingerprint=str(lease.fingerprint),
-                token=held.token,
-                **arguments,
-            )
-            del self._held[lease.fingerprint]
+        held = self._held_as(lease)
+        answer = self._call(
+            command,
+            packed,
+            host=held.host,
+            fingerprint=str(lease.fingerprint),
+            token=held.token,
+            **arguments,
+        )
+        del self._held[lease.fingerprint]
         if answer is None:
             raise LeaseError(f"{lease.url} is not leased")
         return str(answer)
@@ -539,8 +547,6 @@ def _facts(lease: Lease, record: Record) -> dict[str, object]:
         "is_redirect": int(is_redirect),
         "is_vouched_for": int(is_redirect or lease.depth == 0),
         "is_download": int(record.is_download),
-        "is_visited": int(record.is_download or record.outcome == UNCHANGED),
-        "was_fetched": int(record.outcome not in FORWARDING | REFUSED),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
         "words": min(record.new_words, MOST_WORDS),

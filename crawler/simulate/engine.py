@@ -65,7 +65,8 @@ class Simulation:
     followed only on a shortest path from the seeds to a page in the target language, for every
     filter (Tamura 2007, 5.1); of several shortest paths, on one through relevant pages if there is
     one. `target` None is the graph's own. Directories are those of the graph, for every
-    `filter.directory_depth`. `host_cap` 0: any number of URLs of a host. `seeds` are vertices,
+    `filter.directory_depth`. `host_cap` 0: any number of URLs of a host; `host_queue` is that
+    of a crawl. `seeds` are vertices,
     None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
     `limit` pages, None: when nothing is left that can be downloaded.
 
@@ -76,6 +77,7 @@ class Simulation:
     ordering: str
     target: str | None = None
     host_cap: int = 0
+    host_queue: int = 0
     seeds: Sequence[int] | npt.NDArray[np.int32] | None = None
     random_state: int = 0
     limit: int | None = None
@@ -87,8 +89,8 @@ class Simulation:
         if self.ordering not in ORDERINGS and self.ordering not in graph.scores:
             known = ", ".join([*ORDERINGS, *graph.scores])
             raise SettingError(f"the graph has no ordering {self.ordering!r}; it has {known}")
-        if self.filter.tolerance < 0 or self.host_cap < 0:
-            raise SettingError("a tolerance and a host cap are 0 or more")
+        if min(self.filter.tolerance, self.host_cap, self.host_queue) < 0:
+            raise SettingError("a tolerance, a host cap and a host queue are 0 or more")
 
     def seeds_on(self, graph: WebGraph) -> npt.NDArray[np.int32]:
         """Return the vertices where the crawl begins; `SettingError` for none or unknown ones."""
@@ -136,6 +138,7 @@ class _Crawl:
             filter.unit is Unit.DIRECTORY,
             filter.tolerance,
             simulation.host_cap,
+            simulation.host_queue,
             kind,
             filter.half_life,
         )
@@ -307,7 +310,8 @@ def _memory(
         relevant=np.zeros(n_units, np.int32),
         unit_queued=np.zeros(n_units, np.int32),
         is_dropped=np.zeros(n_units, np.uint8),
-        slots=np.zeros(graph.n_servers if rules.host_cap else 1, np.int32),
+        sent=np.zeros(graph.n_servers, np.int32),
+        waiting=np.zeros(graph.n_servers, np.int32),
         order=np.empty(limit, np.int32),
         queue=np.empty(limit, np.int32),
         counts=np.zeros(kernel.N_COUNTS, np.int64),

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from crawler.frontier.learning import HOST_QUEUE
-from crawler.frontier.rules import FrontierRules
+from crawler.frontier.learning import BEST_OF_HOST
 from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.focus.belief import Belief
 from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
@@ -129,13 +128,12 @@ def focused(
     from crawler.simulate.focuskernel import Focused, FocusRules
 
     prior = belief.prior
-    cap = FrontierRules(prior=prior, host_cap=rules.host_cap).queue_cap
     return Focused(
         web,
         rules,
         memory,
         evidence.arrays,
-        FocusRules(cap, DOUBTS_UP_TO, prior.strength),
+        FocusRules(DOUBTS_UP_TO, prior.strength),
         _learned(graph, evidence, belief, len(memory.found)),
         _queues(graph, len(memory.found)),
     )
@@ -157,8 +155,6 @@ def _learned(
         labelled=np.zeros(len(evidence.parent), np.int32),
         relevant=np.zeros(len(evidence.parent), np.int32),
         links=np.zeros((n_fetchable, N_LINKS), np.uint8),
-        queued=np.zeros(graph.n_servers, np.int32),
-        failed=np.zeros(graph.n_servers, np.int32),
         mean=belief.mean,
         covariance=belief.covariance,
         total=np.zeros(2, np.int64),
@@ -167,8 +163,8 @@ def _learned(
         gain=np.empty(N_FEATURES),
         facts=np.empty(len(Evidence._fields)),
         tallies=np.empty(2 * N_UNITS),
-        chosen=np.empty(HOST_QUEUE, np.int32),
-        waiting=np.empty(HOST_QUEUE + 1, np.int32),
+        chosen=np.empty(BEST_OF_HOST, np.int32),
+        waiting=np.empty(BEST_OF_HOST + 1, np.int32),
     )
 
 

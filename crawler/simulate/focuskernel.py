@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from classifiers.compiled import borrowing, part, step
 from crawler.frontier.learning import (
-    HOST_QUEUE,
+    BEST_OF_HOST,
     LEAST_CHANGE,
     MOST_TRIED,
     SWEPT_A_PAGE,
@@ -28,14 +28,12 @@ from crawler.simulate.kernel import (
     N_PAGES,
     PAUSED,
     PLACE,
-    QUEUED,
     REJECTED,
     RELEVANT,
     SEED_LIST,
     SEEN,
     SETTLED,
     STATUS,
-    STORED,
     UNSEEN,
     Bytes,
     Ints,
@@ -44,17 +42,20 @@ from crawler.simulate.kernel import (
     Rules,
     Source,
     WebArrays,
+    count_stored,
     drop_unit,
     drops,
+    has_room,
     is_admitted,
     is_dropped,
+    is_full,
     prefetch_targets,
     record,
     settle,
     unit_of,
 )
 from crawler.simulate.queues import EMPTY
-from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
+from crawler.simulate.webgraph import FAILED, REDIRECT
 from crawler.strategies.focus.belief import MOST_COUNTED
 from crawler.strategies.focus.kernel import fill, learn_from, score_of
 
@@ -89,27 +90,23 @@ class FocusRules(NamedTuple):
     `strength` is that of the prior.
     """
 
-    queue_cap: int
     doubts_up_to: float
     strength: float
 
 
 class Learned(NamedTuple):
-    """All that changes beside `Memory`, whose `slots` are here those of fetched URLs.
+    """All that changes beside `Memory`.
 
     The records of units `labelled` and `relevant` (U,); `links` (F, 4), the pages that link to a
-    queued URL, by number; `queued` (S,) URLs of servers, and their `failed` (S,) ones; the weights
-    `mean` (k,) and `covariance` (k, k) after `total` (2,) pages with a label, and relevant ones;
-    `swept` (1,), the number at which a sweep goes on. The others are written over: the features
-    `row` of a URL, its `facts` and `tallies`, `gain`, and the best numbers of a server, `chosen`
-    and `waiting`.
+    queued URL, by number; the weights `mean` (k,) and `covariance` (k, k) after `total` (2,) pages
+    with a label, and relevant ones; `swept` (1,), the number at which a sweep goes on. The others
+    are written over: the features `row` of a URL, its `facts` and `tallies`, `gain`, and the best
+    numbers of a server, `chosen` and `waiting`.
     """
 
     labelled: Ints
     relevant: Ints
     links: Bytes
-    queued: Ints
-    failed: Ints
     mean: Doubles
     covariance: Doubles
     total: Longs
@@ -214,21 +211,12 @@ def _rescore(of: Focused, number: int) -> None:
 
 
 @step
-def _is_full(host_cap: int, slots: Ints, server: int) -> bool:
-    return host_cap > 0 and slots[server] >= host_cap
-
-
-@step
 def _is_seen(of: Focused, target: int) -> bool:
     """Whether a URL is settled, or queued and not dropped with its unit or its host."""
     place = of.memory.state[target] & PLACE
     if place in (SETTLED, UNSEEN):
         return bool(place == SETTLED)
-    server = int(of.web.server[target])
-    is_full = _is_full(of.rules.host_cap, of.memory.slots, server)
-    # A host that just became full has its queue until the links of the page are followed.
-    has_left = is_full and of.learned.queued[server] == 0
-    return not (has_left or is_dropped(of.web, of.rules, of.memory, target))
+    return not is_dropped(of.web, of.rules, of.memory, target)
 
 
 @step
@@ -249,11 +237,7 @@ def _count_link(of: Focused, page: SettledPage, number: int) -> None:
 def _store(of: Focused, page: SettledPage, target: int) -> None:
     """Count a URL as queued, and queue it by its score if it can be fetched."""
     memory, server = of.memory, int(of.web.server[target])
-    if of.rules.uses_relevance:
-        memory.unit_queued[unit_of(of.web, of.rules, target)] += 1
-    of.learned.queued[server] += 1
-    memory.counts[STORED] += 1
-    memory.counts[QUEUED] += 1
+    count_stored(of.web, of.rules, memory, target)
     memory.state[target] |= LOW
     if memory.state[target] & STATUS:
         number = int(memory.counts[FOUND])
@@ -275,13 +259,10 @@ def _follow(of: Focused, page: SettledPage, target: int) -> None:
             _count_link(of, page, int(of.memory.number[target]))
     elif not is_admitted(of.web, of.rules, of.memory, page.source, target):
         counts[REJECTED] += 1
+    elif not has_room(of.web, of.rules, of.memory, target):
+        counts[HOST_FULL] += 1
     else:
-        cap, server = of.focus.queue_cap, int(of.web.server[target])
-        has_long_queue = cap > 0 and of.learned.queued[server] >= cap
-        if has_long_queue or _is_full(of.rules.host_cap, of.memory.slots, server):
-            counts[HOST_FULL] += 1
-        else:
-            _store(of, page, target)
+        _store(of, page, target)
 
 
 # --- Pages
@@ -336,25 +317,16 @@ def _learn(of: Focused, number: int) -> int:
 
 
 @step
-def _take_slot(host_cap: int, slots: Ints, failed: Ints, server: int, is_page: bool) -> None:
-    """Count a fetched URL for its host (`Admitter.take_slot`)."""
-    slots[server] += is_page or failed[server] >= host_cap // 2
-    failed[server] += not is_page
-
-
-@step
 def _settle(of: Focused, number: int) -> SettledPage:
     """Learn from a URL's page and take the URL out of the queue for good."""
     vertex = int(of.memory.found[number])
     server = int(np.int64(of.web.server[vertex]))
     place = _learn(of, number)
     hostqueues.remove_url(of.queues, server, number)
-    of.learned.queued[server] -= 1
     is_redirect = bool(of.memory.state[vertex] & STATUS == REDIRECT)
-    if of.rules.host_cap and not is_redirect:
-        is_page = bool(of.memory.state[vertex] & STATUS == PAGE)
-        _take_slot(of.rules.host_cap, of.memory.slots, of.learned.failed, server, is_page)
     source = settle(of.web, of.rules, of.memory, number)
+    if is_full(of.web, of.rules, of.memory, vertex):
+        hostqueues.clear(of.queues, server)
     return SettledPage(source, server, number, place, is_redirect)
 
 
@@ -362,7 +334,7 @@ def _settle(of: Focused, number: int) -> SettledPage:
 def _drop_unit(of: Focused, page: SettledPage) -> None:
     """Drop the queued URLs of a page's unit, which has turned irrelevant."""
     queues, server = of.queues, page.server
-    of.learned.queued[server] -= drop_unit(of.memory, page.source)
+    drop_unit(of.web, of.rules, of.memory, page.source)
     if not of.rules.by_directory:
         hostqueues.clear(queues, server)
         return
@@ -407,7 +379,7 @@ def _rescore_all(of: Focused, server: int, first: int, end: int, n_before: int) 
     """Score anew: the best of a page's host, part of a sweep, URLs that the page links to."""
     learned = of.learned
     n_best = hostqueues.best_of_server(
-        of.queues, server, HOST_QUEUE, learned.chosen, learned.waiting
+        of.queues, server, BEST_OF_HOST, learned.chosen, learned.waiting
     )
     n_swept = SWEPT_A_PAGE if learned.swept[0] != NO_SWEEP else 0
     n_found = int(of.memory.counts[FOUND])
@@ -437,11 +409,6 @@ def _finish(of: Focused, page: SettledPage, first: int, end: int, n_before: int)
         source.tolerance,
     ):
         _drop_unit(of, page)
-    server = page.server
-    if _is_full(of.rules.host_cap, of.memory.slots, server):
-        of.memory.counts[QUEUED] -= of.learned.queued[server]
-        of.learned.queued[server] = 0
-        hostqueues.clear(of.queues, server)
     _rescore_all(of, page.server, first, end, n_before)
     if source.is_page:
         record(of.memory, source.vertex)

@@ -85,6 +85,7 @@ class Rules(NamedTuple):
     by_directory: bool
     tolerance: int
     host_cap: int
+    host_queue: int
     kind: int
     half_life: int
 
@@ -93,9 +94,9 @@ class Memory(NamedTuple):
     """All that changes. F vertices can be fetched; U units are S servers, then D directories.
 
     `state` (V,); `number` (V,) with `SOFT`; `found` and `depth` (F,) by number; the tallies of
-    units `downloaded`, `relevant`, `unit_queued` and `is_dropped` (U,); `slots` (S,) of the host
-    cap; `order` and `queue` are the course; `counts` (N_COUNTS,); `heap` (F,) holds keys and
-    numbers.
+    units `downloaded`, `relevant`, `unit_queued` and `is_dropped` (U,); `sent` (S,), the URLs of
+    servers that got a request, and `waiting` (S,), those that are queued; `order` and `queue` are
+    the course; `counts` (N_COUNTS,); `heap` (F,) holds keys and numbers.
     """
 
     state: Bytes
@@ -106,7 +107,8 @@ class Memory(NamedTuple):
     relevant: Ints
     unit_queued: Ints
     is_dropped: Bytes
-    slots: Ints
+    sent: Ints
+    waiting: Ints
     order: Ints
     queue: Ints
     counts: Longs
@@ -193,8 +195,16 @@ def unit_of(web: WebArrays, rules: Rules, vertex: int) -> int:
 
 
 @step
+def is_full(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
+    """Whether so many URLs of a vertex's server got a request as the host cap allows."""
+    return bool(0 < rules.host_cap <= memory.sent[web.server[vertex]])
+
+
+@step
 def is_dropped(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
-    """Whether the unit of a vertex is irrelevant, so that its queued URLs are void."""
+    """Whether a vertex is void if it is queued: its unit is irrelevant, or its server is full."""
+    if is_full(web, rules, memory, vertex):
+        return True
     return rules.uses_relevance and bool(memory.is_dropped[unit_of(web, rules, vertex)])
 
 
@@ -203,7 +213,7 @@ def is_dropped(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> boo
 
 @step
 def _is_seen(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
-    """Whether a URL is settled, or queued and not dropped with its unit."""
+    """Whether a URL is settled, or queued and not dropped with its unit or its server."""
     place = memory.state[target] & PLACE
     if place == SETTLED:
         return True
@@ -245,14 +255,12 @@ def is_admitted(web: WebArrays, rules: Rules, memory: Memory, source: Source, ta
 
 
 @step
-def _takes_slot(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
-    """Take one of the places that the host cap gives a server; False if none is left."""
-    if rules.host_cap:
-        server = web.server[target]
-        if memory.slots[server] >= rules.host_cap:
-            return False
-        memory.slots[server] += 1
-    return True
+def has_room(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
+    """Whether another URL of a server may enter the queue."""
+    if is_full(web, rules, memory, target):
+        return False
+    server = web.server[target]
+    return not bool(0 < rules.host_queue <= memory.sent[server] + memory.waiting[server])
 
 
 @step
@@ -285,12 +293,19 @@ def _queue(web: WebArrays, rules: Rules, memory: Memory, source: Source, target:
 
 
 @step
-def _store(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> None:
-    """Count a URL as queued, and queue it if it can be fetched."""
+def count_stored(web: WebArrays, rules: Rules, memory: Memory, target: int) -> None:
+    """Count a URL that enters the queue."""
     if rules.uses_relevance:
         memory.unit_queued[unit_of(web, rules, target)] += 1
+    memory.waiting[web.server[target]] += 1
     memory.counts[STORED] += 1
     memory.counts[QUEUED] += 1
+
+
+@step
+def _store(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> None:
+    """Count a URL as queued, and queue it if it can be fetched."""
+    count_stored(web, rules, memory, target)
     place = LOW
     if memory.state[target] & STATUS:
         place = _queue(web, rules, memory, source, target)
@@ -304,7 +319,7 @@ def _follow(web: WebArrays, rules: Rules, memory: Memory, source: Source, target
         _see_again(rules, memory, source, target)
     elif not is_admitted(web, rules, memory, source, target):
         memory.counts[REJECTED] += 1
-    elif not _takes_slot(web, rules, memory, target):
+    elif not has_room(web, rules, memory, target):
         memory.counts[HOST_FULL] += 1
     else:
         _store(web, rules, memory, source, target)
@@ -370,7 +385,7 @@ def _must_pause(rules: Rules, memory: Memory, until: int) -> bool:
 
 @step
 def _next(web: WebArrays, rules: Rules, memory: Memory, until: int) -> int:
-    """The number of the next URL whose unit is not dropped, or ENDED or PAUSED."""
+    """The number of the next URL that is not dropped, or ENDED or PAUSED."""
     while not _must_pause(rules, memory, until):
         number = _take_number(rules, memory)
         if number == EMPTY:
@@ -383,10 +398,16 @@ def _next(web: WebArrays, rules: Rules, memory: Memory, until: int) -> int:
 
 @step
 def settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
-    """Take a URL out of the queue for good and count its page for its unit."""
+    """Take a URL out of the queue for good and count its page for its unit and its server."""
     vertex, depth = int(np.int64(memory.found[number])), int(memory.depth[number])
     memory.state[vertex] |= SETTLED
     memory.counts[QUEUED] -= 1
+    server = web.server[vertex]
+    memory.sent[server] += 1
+    memory.waiting[server] -= 1
+    if is_full(web, rules, memory, vertex):
+        memory.counts[QUEUED] -= memory.waiting[server]
+        memory.waiting[server] = 0
     status = memory.state[vertex] & STATUS
     is_page, is_redirect = bool(status == PAGE), bool(status == REDIRECT)
     is_relevant = memory.state[vertex] & RELEVANT != 0
@@ -410,24 +431,28 @@ def settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
 
 
 @step
-def _undraw(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> None:
-    """Take the queued URLs of a page's unit out of the draws."""
+def _undraw(web: WebArrays, rules: Rules, memory: Memory, source: Source, is_all: bool) -> None:
+    """Take the queued URLs of a page's unit, or all of its server, out of the draws."""
     drawing, server = memory.drawing, int(web.server[source.vertex])
     for at in range(drawing.admitted[server]):
         vertex = int(memory.found[drawing.first[server] + at])
-        if memory.state[vertex] & PLACE == LOW and unit_of(web, rules, vertex) == source.unit:
+        unit = unit_of(web, rules, vertex)
+        is_gone = unit == source.unit or (is_all and not memory.is_dropped[unit])
+        if memory.state[vertex] & PLACE == LOW and is_gone:
             change(drawing, server, at, int(web.tier[server]), -1)
 
 
 @step
-def drop_unit(memory: Memory, source: Source) -> int:
-    """Void the queued URLs of a page's unit, which has turned irrelevant; return their number."""
-    dropped = memory.unit_queued[source.unit]
+def drop_unit(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> None:
+    """Void the queued URLs of a page's unit, which has turned irrelevant."""
     memory.is_dropped[source.unit] = 1
+    if is_full(web, rules, memory, source.vertex):
+        return
+    dropped = memory.unit_queued[source.unit]
     memory.unit_queued[source.unit] = 0
+    memory.waiting[web.server[source.vertex]] -= dropped
     memory.counts[DROPPED] += dropped
     memory.counts[QUEUED] -= dropped
-    return int(dropped)
 
 
 @step
@@ -455,21 +480,18 @@ def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int)
             return number
         source = settle(web, rules, memory, number)
         vertex = source.vertex
-        if rules.host_cap and memory.state[vertex] & STATUS == REDIRECT:
-            memory.slots[web.server[vertex]] -= 1
         is_dropping = source.is_page and drops(
             int(memory.downloaded[source.unit]), source.unit_relevant, rules, source.tolerance
         )
-        if is_dropping and rules.kind == DRAW:
-            _undraw(web, rules, memory, source)
+        is_last = is_full(web, rules, memory, vertex)
+        if rules.kind == DRAW and (is_dropping or is_last):
+            _undraw(web, rules, memory, source, is_last)
         first = int(web.link_start[vertex])
         end = first if memory.state[vertex] & STATUS == FAILED else int(web.link_start[vertex + 1])
         prefetch_targets(web, rules, memory, web.link_target, first, end)
         for link in range(first, end):
             _follow(web, rules, memory, source, int(web.link_target[link]))
         if is_dropping:
-            dropped = drop_unit(memory, source)
-            if rules.host_cap:
-                memory.slots[web.server[vertex]] -= dropped
+            drop_unit(web, rules, memory, source)
         if source.is_page:
             record(memory, vertex)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from classifiers import languages
 from classifiers.errors import LanguageError
 from crawler.errors import SettingError
+from crawler.frontier.rules import queue_slots
 from crawler.simulate.engine import ORDERINGS as EVERY_GRAPH_HAS
 from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
@@ -30,7 +31,9 @@ ARGUMENTS: Final = {
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
-    "host_cap": "URLs of one host that may enter the queue, 0 for any number (default: 0)",
+    "host_cap": "URLs of one host that are ever fetched, 0 for any number (default: 0)",
+    "host_queue": "URLs of one host that wait or were fetched, 0 for any number (default: 200, or "
+    "host_cap if that is more; 0 without a host cap)",
     "directory_depth": "how many directories of a path make a unit of the directory filter; "
     "several, and others than the graph was made with, need URLs (default: the graph's)",
 }
@@ -52,6 +55,7 @@ class StrategyCase:
     filter: str = "none"
     tolerance: int | None = None
     host_cap: int = 0
+    host_queue: int = 0
     directory_depth: int | None = None
     half_life: int | None = None
 
@@ -81,6 +85,7 @@ class StrategyCase:
             "half_life": self.half_life,
             "directory_depth": self.directory_depth,
             "host_cap": self.host_cap,
+            "host_queue": self.host_queue,
         }
         return " ".join(f"-a {name}={value}" for name, value in given.items() if value is not None)
 
@@ -149,12 +154,13 @@ def make_plan(
         if name not in ARGUMENTS:
             raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
     lang = language_in(graph, given.get("lang"), "-a lang")
-    host_cap = _numbers(given, "host_cap", "0")
-    if len(host_cap) != 1:
-        raise SettingError("-a host_cap: one number for all simulations")
+    host_cap = _number(given, "host_cap", 0)
+    host_queue = _number(given, "host_queue", queue_slots(host_cap))
+    if 0 < host_queue < host_cap:
+        raise SettingError(f"-a host_queue={host_queue}: less than host_cap, which is {host_cap}")
     if len(set(random_states)) != len(random_states) or not random_states:
         raise SettingError("random states are different whole numbers, at least one")
-    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_cap[0])))
+    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_cap, host_queue)))
     return SimulationPlan(lang, cases, tuple(random_states), limit)
 
 
@@ -197,7 +203,7 @@ def _has_svm(graph: WebGraph, lang: str) -> bool:
 
 
 def _cases(
-    given: Mapping[str, str], pairs: Sequence[tuple[str, str]], host_cap: int
+    given: Mapping[str, str], pairs: Sequence[tuple[str, str]], host_cap: int, host_queue: int
 ) -> Iterator[StrategyCase]:
     """The pairs with every tolerance and directory depth that makes a difference to them."""
     tolerances = _numbers(given, "tolerances", _TOLERANCES)
@@ -210,7 +216,8 @@ def _cases(
         for tolerance in tolerances if make_filter(name).uses_relevance else [None]:
             for depth in depths if name == "directory-conservative" else [None]:
                 for half_life in half_lives if declines(name) else [None]:
-                    yield StrategyCase(strategy, name, tolerance, host_cap, depth, half_life)
+                    caps = host_cap, host_queue
+                    yield StrategyCase(strategy, name, tolerance, *caps, depth, half_life)
 
 
 def simulate_all(
@@ -276,6 +283,7 @@ class _Workers:
                 ordering=case.strategy,
                 target=self._plan.lang,
                 host_cap=case.host_cap,
+                host_queue=case.host_queue,
                 seeds=yardstick.graph.seeds,
                 random_state=state,
                 limit=self._plan.limit,
@@ -361,6 +369,13 @@ def _listed(given: Mapping[str, str], name: str, default: str, known: Sequence[s
     if not parts:
         raise SettingError(f"-a {name} is empty; name some of {', '.join(known)}")
     return list(dict.fromkeys(parts))
+
+
+def _number(given: Mapping[str, str], name: str, default: int) -> int:
+    numbers = _numbers(given, name, str(default))
+    if len(numbers) != 1:
+        raise SettingError(f"-a {name}: one number for all simulations")
+    return numbers[0]
 
 
 def _numbers(given: Mapping[str, str], name: str, default: str) -> list[int]:

@@ -13,10 +13,9 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
 
-from crawler.frontier.base import Lease, Located
+from crawler.frontier.base import Lease
 from crawler.politeness.host_turns import HostTurns
 from crawler.politeness.network import (
-    AddressCapError,
     BusyAddressError,
     NoContactError,
     PrivateAddressError,
@@ -29,6 +28,7 @@ from crawler.spiders.exchanges import sent
 from crawler.spiders.live_handler import LiveDownloadHandler
 from crawler.spiders.names import GuardedNames, Lookups, guarded_names
 from crawler.spiders.request_meta import EXCHANGE, LEASE
+from crawler.spiders.sending import take_slot
 from crawler.url import host_of
 
 if TYPE_CHECKING:
@@ -78,29 +78,18 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         names = guarded_names(is_guarded=not self._allows_private)
         if proxy:
             names.proxies.add(proxy)
+            take_slot(self._crawl, request, None)
             return await super().download_request(request)
         host = urlparse_cached(request).hostname or ""
         address = await self._address(names, host)
-        self._locate(request, address)
         wait_s = self._shared.enter(address, host)
         if wait_s is not None:
             raise BusyAddressError(f"{host} has to wait for other requests at {address}", wait_s)
         try:
+            take_slot(self._crawl, request, address)
             return await super().download_request(request)
         finally:
             self._shared.leave(address)
-
-    def _locate(self, request: Request, address: str) -> None:
-        """Raise `AddressCapError` if a leased URL may not be fetched from an address now."""
-        lease: Lease | None = request.meta.get(LEASE)
-        if lease is None or host_of(request.url) != lease.host:
-            return
-        located = self._crawl.frontier.locate(lease, address, now=self._crawl.clock())
-        if located is not Located.FETCH:
-            raise AddressCapError(
-                f"{lease.host} is at {address}, which has given many URLs",
-                is_full=located is Located.FULL,
-            )
 
     async def _address(self, names: GuardedNames, host: str) -> str:
         """Return the first address of a host that may be contacted."""

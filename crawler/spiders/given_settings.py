@@ -22,7 +22,7 @@ _WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
     {
         "AUTOTHROTTLE": "DOWNLOAD_DELAY and a site's Crawl-delay set the pace",
         "CONCURRENT_REQUESTS_PER": "a host has one connection; see LANGFOCUS_PER_ADDRESS",
-        "DEPTH_LIMIT": "-a host_cap, -a directory_cap and -a pages limit a crawl",
+        "DEPTH_LIMIT": "-a host_cap and -a pages limit a crawl",
         "DEPTH_PRIORITY": "-a strategy=bfs crawls breadth first",
         "DEPTH_STATS": "the report has the pages of each depth",
         "DNSCACHE_ENABLED": "DNSCACHE_SIZE=0 turns the cache of addresses off",

@@ -15,15 +15,15 @@ from twisted.python.failure import Failure
 from crawler.corpus.item import PageItem, settled_item
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import StorageError
-from crawler.frontier.base import ADDRESS_FULL, PAGE, UNCHANGED, Lease, LeaseError
+from crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
 from crawler.options import CrawlOptions
-from crawler.politeness.network import AddressCapError, BusyAddressError, LocalFaultError
+from crawler.politeness.network import BusyAddressError, CapError, LocalFaultError
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.sitemap import may_be_sitemap
 from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.printable_log import make_log_printable
-from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT, ROBOTS_FILE
+from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT, ROBOTS_BYTES, ROBOTS_FILE
 from crawler.spiders.responses import (
     content_type_of,
     download_of,
@@ -38,9 +38,6 @@ from crawler.visit import is_text
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_ROBOTS_BYTES = "langfocus_robots_bytes"
-"""The key in `Request.meta` under which the bytes of a robots.txt are counted."""
 
 _TIMEOUT = "timeout"
 _SMALL_BODY_BYTES = 256 * 1024
@@ -150,7 +147,7 @@ class LangfocusSpider(Spider):
             url,
             callback=self.parse_robots,
             errback=self.on_robots_failure,
-            meta={**meta, ROBOTS_FILE: url, _ROBOTS_BYTES: 0, UNLIMITED: 0},
+            meta={**meta, ROBOTS_FILE: url, ROBOTS_BYTES: 0, UNLIMITED: 0},
             dont_filter=True,
         )
 
@@ -233,7 +230,7 @@ class LangfocusSpider(Spider):
     def _waits(self, lease: Lease, failure: Failure) -> bool:
         """Return True if the server of a URL did not cause the failure.
 
-        The URL is then queued again, or settled if its address is full.
+        The URL is then queued again, or settled if a cap is reached.
         """
         now = self.crawl.clock()
         if isinstance(failure.value, BusyAddressError):
@@ -243,9 +240,9 @@ class LangfocusSpider(Spider):
             self.crawl.frontier.release(lease, now=now, not_before=now + PAUSE_S)
             self._throttle.slow_down(self.crawler.engine.downloader, str(failure.value), now)
             return True
-        if isinstance(failure.value, AddressCapError):
-            if failure.value.is_full:
-                self.crawl.visitor.refused(lease, ADDRESS_FULL)
+        if isinstance(failure.value, CapError):
+            if failure.value.outcome:
+                self.crawl.visitor.refused(lease, failure.value.outcome)
             return True
         if isinstance(failure.value, LeaseError | StorageError):
             raise failure.value
@@ -269,9 +266,9 @@ class LangfocusSpider(Spider):
 
     def on_bytes(self, data: bytes, request: Request, **kwargs: Any) -> None:
         """Stop the download of a robots.txt at the size that is obeyed."""
-        if _ROBOTS_BYTES in request.meta:
-            request.meta[_ROBOTS_BYTES] += len(data)
-            if request.meta[_ROBOTS_BYTES] > MAX_ROBOTS_BYTES:
+        if ROBOTS_BYTES in request.meta:
+            request.meta[ROBOTS_BYTES] += len(data)
+            if request.meta[ROBOTS_BYTES] > MAX_ROBOTS_BYTES:
                 raise StopDownload(fail=False)
 
     def on_headers(
@@ -282,7 +279,7 @@ class LangfocusSpider(Spider):
         A small one is read: to stop it may close a connection that is already back in the pool,
         and the next request on that connection would fail.
         """
-        if _ROBOTS_BYTES in request.meta:
+        if ROBOTS_BYTES in request.meta:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES
         kind = content_type_of(headers)

@@ -15,6 +15,9 @@ HEADS = "langfocus_heads"
 ROBOTS = "langfocus_robots"
 """The key of the version of robots.txt that allowed the request."""
 
+ROBOTS_BYTES = "langfocus_robots_bytes"
+"""The key of the bytes of a robots.txt until now; only a request for one has it."""
+
 EXCHANGE = "langfocus_exchange"
 """The key of a request and its answer as they were sent; missing if nothing keeps them."""
 

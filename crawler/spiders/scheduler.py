@@ -18,6 +18,7 @@ from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
 from crawler.spiders.request_meta import LEASE, LEASED_AT, ROBOTS, SLOT
 from crawler.spiders.wakeup import WakeUp, keep_time
 from crawler.strategies import SEED
+from crawler.visit import INTERRUPTED
 
 _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABLE}
 
@@ -145,11 +146,8 @@ class FrontierScheduler(BaseScheduler):
             self._tending.stop()
 
     def _request(self, lease: Lease) -> Request | None:
-        if lease.is_beyond_cap or self._crawl.blocking.blocks(lease.url):
-            self._refuse(lease, DOMAIN_FULL if lease.is_beyond_cap else BLOCKED)
-            return None
-        if not self._crawl.may_contact(lease.url):
-            self._refuse(lease, "private_address")
+        if reason := self._refusal(lease):
+            self._refuse(lease, reason)
             return None
         now = self._crawl.clock()
         verdict = self._verdict(lease.url, now)
@@ -166,6 +164,16 @@ class FrontierScheduler(BaseScheduler):
         if self._obey:
             meta[ROBOTS] = self._crawl.robots.version(lease.url)
         return self._spider.page_request(lease.url, meta)
+
+    def _refusal(self, lease: Lease) -> str:
+        """Return the outcome of a URL that gets no request whatever robots.txt says, else ""."""
+        if lease.is_beyond_cap:
+            return DOMAIN_FULL
+        if self._crawl.blocking.blocks(lease.url):
+            return BLOCKED
+        if self._crawl.visitor.is_used_up(lease):
+            return INTERRUPTED
+        return "" if self._crawl.may_contact(lease.url) else "private_address"
 
     def _verdict(self, url: str, now: float) -> Verdict:
         return self._crawl.robots.verdict(url, now) if self._obey else Verdict.ALLOWED

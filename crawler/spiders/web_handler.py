@@ -17,6 +17,7 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.spiders.exchanges import replayed
 from crawler.spiders.request_meta import EXCHANGE
+from crawler.spiders.sending import take_slot
 from crawler.web.archive import NO_ROBOTS
 from crawler.web.contract import Answer, Reason, Unreachable
 
@@ -41,6 +42,7 @@ class WebDownloadHandler(BaseDownloadHandler):
         crawl = cast("LangfocusSpider", crawler.spider).crawl
         if crawl.web is None:
             raise ValueError("a crawl of the live Web needs another download handler")
+        self._crawl = crawl
         self._web, self._keeps_exchanges = crawl.web, crawl.archive is not None
 
     async def download_request(self, request: Request) -> Response:
@@ -49,6 +51,7 @@ class WebDownloadHandler(BaseDownloadHandler):
         Raises `NotArchived`, which nothing retries, for a URL that is not in the archive.
         """
         await asyncio.sleep(0)  # a page takes one turn of the event loop
+        take_slot(self._crawl, request, None)
         try:
             answer = self._web.respond(request.url, _plain(request))
         except Unreachable as failure:

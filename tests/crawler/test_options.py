@@ -135,9 +135,29 @@ def test_a_number_of_0_is_not_an_unset_number() -> None:
 
 def test_the_manual_tells_choices_and_defaults() -> None:
     assert ARGUMENTS["tolerance"].endswith("(default: 10)")
-    assert ARGUMENTS["directory_cap"].endswith("(default: 0)")
+    assert ARGUMENTS["host_cap"].endswith("(default: 10)")
     assert ARGUMENTS["web"].endswith(": live, sample, archive (default: live)")
     assert "default" not in ARGUMENTS["archive"]
+
+
+@pytest.mark.parametrize(
+    ("given", "slots"),
+    [
+        ({}, 200),
+        ({"host_cap": "500"}, 500),
+        ({"host_cap": "0"}, 0),
+        ({"host_cap": "0", "host_queue": "7"}, 7),
+        ({"host_queue": "10"}, 10),
+        ({"host_queue": "0"}, 0),
+    ],
+)
+def test_the_length_of_a_host_queue_follows_from_the_cap(given: dict[str, str], slots: int) -> None:
+    assert CrawlOptions.read({**GIVEN, **given}).queue_slots == slots
+
+
+def test_a_host_queue_shorter_than_the_cap_is_refused_in_one_line() -> None:
+    with pytest.raises(SettingError, match=r"^-a host_queue=9: less than host_cap, which is 10$"):
+        CrawlOptions.read({**GIVEN, "host_queue": "9"})
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ META: dict[str, object] = {
     "host_cap": 10,
     "domain_cap": 1000,
     "address_cap": 2000,
-    "directory_cap": 0,
+    "host_queue": 200,
     "directory_depth": 1,
     "web": "live",
     "identify": "composite",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.frontier.base import KeptRobots, Lease, Record
+from crawler.frontier.base import KeptRobots, Lease, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.identification import page_method, page_reader
@@ -40,7 +40,7 @@ class Crawled:
     def __init__(self, folder: Path, host_cap: int = 4, ordering: str = "cctld") -> None:
         self.folder = folder
         run = open_run(folder, META, 0.0)
-        rules = FrontierRules(host_cap=host_cap, budget_pages=3)
+        rules = FrontierRules(host_cap=host_cap, host_queue=host_cap, budget_pages=3)
         self.frontier = SqliteFrontier(run.connection, rules, now=0.0)
         self.robots = Robots(self.frontier, "langfocus", keeps_sitemaps=True)
         made = make_ordering(ordering, "de")
@@ -65,6 +65,8 @@ class Crawled:
 
     def answer(self, body: str | bytes, content_type: str = "text/html") -> Record | None:
         lease = self.lease()
+        is_page = not self.visitor.is_sitemap(lease)
+        assert self.frontier.send(lease, None, now=0.0, is_page=is_page) is Sending.NOW
         body = body.encode() if isinstance(body, str) else body
         return self.visitor.answered(lease, Download(lease.url, 200, body, content_type))
 
@@ -115,7 +117,7 @@ def test_a_sitemap_is_no_page_and_its_best_links_get_its_slot(tmp_path: Path) ->
 
 
 def test_of_equal_links_the_newest_goes_first(tmp_path: Path) -> None:
-    crawl = Crawled(tmp_path, host_cap=2, ordering="bfs")
+    crawl = Crawled(tmp_path, host_cap=3, ordering="bfs")
     crawl.begin("http://a.de/s.xml")
     dated = "".join(
         f"<url><loc>http://a.de/{day}</loc><lastmod>2024-05-0{day}</lastmod></url>"
@@ -139,7 +141,7 @@ def test_an_index_leads_to_a_bounded_number_of_files_also_after_a_restart(tmp_pa
 
 
 def test_a_host_that_gives_sitemaps_without_end_gives_pages_after_some(tmp_path: Path) -> None:
-    crawl = Crawled(tmp_path, host_cap=1)
+    crawl = Crawled(tmp_path, host_cap=SITEMAP_FILES + 1)
     crawl.begin("http://a.de/0")
     outcomes = []
     for i in range(SITEMAP_FILES + 1):

@@ -22,7 +22,7 @@ META: dict[str, object] = {
     "filter": "directory-conservative",
     "tolerance": 10,
     "host_cap": 9,
-    "directory_cap": 7,
+    "host_queue": 40,
     "directory_depth": 1,
     "web": "live",
     "identify": "composite",
@@ -32,7 +32,7 @@ META: dict[str, object] = {
 RULES = FrontierRules(
     filter=make_filter("directory-conservative", tolerance=10, directory_depth=1),
     host_cap=9,
-    directory_cap=7,
+    host_queue=40,
     domain_cap=900,
     address_cap=900,
     keeps_links=True,
@@ -45,10 +45,9 @@ SESSION = 1
 # Columns of `urls` and other tables that change while a crawl runs and that nothing else tells.
 UNNOTICED = {
     "meta",
-    *(f"urls.{name}" for name in ("retries", "score", "inlinks", "evidence", "located")),
+    *(f"urls.{name}" for name in ("tries", "score", "inlinks", "evidence", "sent")),
     *(f"hosts.{name}" for name in ("delay_s", "not_before", "taken", "relevant")),
     *(f"units.{name}" for name in ("unit", "downloaded", "relevant")),
-    *(f"directories.{name}" for name in ("directory", "admitted")),
     *(f"sessions.{name}" for name in ("started_at", "ended_at", "finish_reason")),
     *(f"counts.{name}" for name in ("name", "value")),
     *(f"tallies.{name}" for name in ("unit", "labelled", "relevant")),
@@ -72,7 +71,7 @@ def make_run(folder: Path, pages: int = 40, meta: Mapping[str, object] = META) -
         lease = frontier.next(1e9 + n)
         if lease is None:
             break
-        frontier.locate(lease, f"192.0.2.{n % 3}", now=1e9 + n)
+        frontier.send(lease, f"192.0.2.{n % 3}", now=1e9 + n)
         found = [_link(f"http://h{n % 7}.de/d{k % 3}/p{n}-{k}.html", k) for k in range(6)]
         if n % 9 == 4:
             frontier.retry(lease, now=1e9 + n, not_before=1e9 + n + 60.0)

@@ -1,7 +1,7 @@
 """A slow, obvious frontier against which the real ones are checked."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from crawler.domains import domain_of
 from crawler.frontier.base import (
@@ -11,8 +11,8 @@ from crawler.frontier.base import (
     REDIRECT,
     Admission,
     Link,
-    Located,
     Record,
+    Sending,
 )
 from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import Tally
@@ -27,8 +27,11 @@ class Known:
     depth: int = 0
     is_queued: bool = True
     is_leased: bool = False
-    is_located: bool = False
-    address: str = ""
+    is_sent: bool = False
+    is_sent_now: bool = False
+    tries: int = 0
+    falls: int = 0
+    address: str | None = None
     inlinks: list[str] = field(default_factory=list)
     inlinks_at_lease: list[str] = field(default_factory=list)
 
@@ -45,12 +48,14 @@ class ObviousFrontier:
     host_cap: int = 10
     domain_cap: int = 0
     address_cap: int = 0
-    directory_cap: int = 0
+    host_queue: int = 0
     delay_s: float = 0.0
     budget_pages: int | None = None
     budget_relevant: int | None = None
     lifts: bool = False
     doubts_up_to: float | None = 0.0
+    tried: int = 16
+    least_change: float = 0.2
     known: list[Known] = field(default_factory=list)
     records: list[tuple[str, Record]] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
@@ -66,11 +71,10 @@ class ObviousFrontier:
     def _admit_links(
         self, links: list[Link], redirects: int, depth: int, is_welcome: Callable[[Link], bool]
     ) -> list[Admission]:
-        """Host by host; of links with one URL the first counts, with the best score if lifted."""
+        """Of links with one URL the first counts, with the best score if lifted."""
         places = {li.url: place for place, li in reversed(list(enumerate(links)))}
         answers: dict[str, Admission] = {}
-        hosts = list(dict.fromkeys(host_of(link.url) for link in links))
-        for url in sorted(places, key=lambda url: (hosts.index(host_of(url)), places[url])):
+        for url in sorted(places, key=lambda url: places[url]):
             score = max(li.score for li in links if li.url == url)
             link = Link(url, score if self.lifts else links[places[url]].score)
             answers[url] = self._admit_link(link, redirects, depth, is_welcome)
@@ -87,41 +91,40 @@ class ObviousFrontier:
     def _admit_link(
         self, link: Link, redirects: int, depth: int, is_welcome: Callable[[Link], bool]
     ) -> Admission:
-        host = host_of(link.url)
-        domain = domain_of(host)
-        fallen = Link(link.url, self._fallen(link.score, domain, self.domain_cap))
         for known in self.known:
             if known.link.url == link.url:
-                if self.lifts and known.is_queued and fallen.score > known.link.score:
-                    known.link = fallen
+                if self.lifts and known.is_queued and link.score > known.link.score:
+                    known.link, known.falls = link, 0
                 return Admission.SEEN
         if not is_welcome(link):
             return Admission.REJECTED
-        full = self._full(link.url)
+        full = self._full(host_of(link.url))
         if full is not None:
             return full
-        self._change_slots(link.url, 1)
-        self.lowered += fallen.score < link.score
-        self.known.append(Known(fallen, 0, redirects, depth))
+        self.known.append(Known(self._as_new(link), 0, redirects, depth))
         return Admission.STORED
 
-    def _full(self, url: str) -> Admission | None:
-        """Return which cap refuses a URL, None if none does."""
-        host, directory = host_of(url), self.filter.directory_of(url)
-        if self.host_cap and self._is_host_full(host):
-            return Admission.HOST_FULL
-        if self.is_full(domain_of(host), self.domain_cap):
-            return Admission.DOMAIN_FULL
-        if self.directory_cap and self.slots.get(directory, 0) >= self.directory_cap:
-            return Admission.DIRECTORY_FULL
-        return None
+    def _as_new(self, link: Link) -> Link:
+        return link
 
-    def _is_host_full(self, host: str) -> bool:
-        return self.slots.get(host, 0) >= self.host_cap
+    def _full(self, host: str) -> Admission | None:
+        """Return which cap refuses a URL of a host, None if none does."""
+        if self.is_host_full(host):
+            return Admission.HOST_FULL
+        of_host = [k for k in self.known if k.host == host]
+        if 0 < self.host_queue <= sum(k.is_queued or k.is_sent for k in of_host):
+            return Admission.HOST_FULL
+        return Admission.DOMAIN_FULL if self.is_full(domain_of(host), self.domain_cap) else None
+
+    def is_host_full(self, host: str) -> bool:
+        return 0 < self.host_cap <= sum(k.is_sent and k.host == host for k in self.known)
+
+    def _taken(self, holder: str) -> int:
+        of_domain = sum(k.is_sent and domain_of(k.host) == holder for k in self.known)
+        return of_domain or self.slots.get(holder, 0)
 
     def is_full(self, holder: str, cap: int) -> bool:
-        taken, relevant = self.slots.get(f"of {holder}", 0), self.relevant.get(holder, 0)
-        return bool(cap) and taken >= cap + 10 * relevant
+        return 0 < cap <= self._taken(holder) - 10 * self.relevant.get(holder, 0)
 
     def _falls(self, holder: str, cap: int) -> int:
         """A tenth of the slots is free; then a score falls each time that their number doubles.
@@ -130,41 +133,57 @@ class ObviousFrontier:
         """
         level, bound = 0, cap // 10 or 1
         paid = self.relevant.get(holder, 0) // 2
-        while cap and self.slots.get(f"of {holder}", 0) - paid >= bound:
+        while cap and self._taken(holder) - paid >= bound:
             level, bound = level + 1, 2 * bound
         return level
 
-    def _fallen(self, score: float, holder: str, cap: int) -> float:
-        for _ in range(self._falls(holder, cap)):
+    def _fallen(self, score: float, times: int) -> float:
+        for _ in range(times):
             is_promising = self.doubts_up_to is not None and score > self.doubts_up_to
             score = score / 2.0**40 if is_promising else score - 2.0**20
         return score
 
-    def locate(self, url: str, address: str) -> Located:
-        page = self._find(url)
-        if not self.address_cap:
-            return Located.FETCH
-        if not page.is_located:
-            if self.is_full(address, self.address_cap):
-                return Located.FULL
-            score = self._fallen(page.link.score, address, self.address_cap)
-            page.is_located = True
-            self._change(f"of {address}", 1)
-            if score < page.link.score:
-                page.link = Link(url, score)
-                page.is_leased = False
+    def send(self, url: str, address: str | None, *, is_page: bool) -> Sending:
+        page = self.find(url)
+        holder = address if self.address_cap else None
+        if not page.is_sent:
+            if self.is_host_full(page.host):
+                return Sending.HOST_FULL
+            if self.is_full(domain_of(page.host), self.domain_cap):
+                return Sending.DOMAIN_FULL
+            if holder and self.is_full(holder, self.address_cap):
+                return Sending.ADDRESS_FULL
+            more = self._falls(holder, self.address_cap) - page.falls if holder else 0
+            if more > 0:
+                page.link = Link(url, self._fallen(page.link.score, more))
+                page.falls += more
                 self.lowered += 1
-                return Located.LATER
-        page.address = address
-        return Located.FETCH
+                self._end_lease(url)
+                return Sending.LATER
+        if is_page:
+            self._note_request(page, holder)
+        return Sending.NOW
 
-    def _change(self, name: str, number: int) -> None:
-        self.slots[name] = self.slots.get(name, 0) + number
+    def _note_request(self, page: Known, holder: str | None) -> None:
+        if not page.is_sent and holder:
+            self.slots[holder] = self.slots.get(holder, 0) + 1
+        was_full = self.is_host_full(page.host)
+        page.is_sent = page.is_sent_now = True
+        page.tries += 1
+        page.address = holder
+        if self.is_host_full(page.host) and not was_full:
+            self._drop(lambda known: known.host == page.host)
 
-    def _change_slots(self, url: str, number: int) -> None:
-        host = host_of(url)
-        for name in (host, f"of {domain_of(host)}", self.filter.directory_of(url)):
-            self._change(name, number)
+    def _drop(self, is_dropped: Callable[[Known], bool]) -> int:
+        """Drop queued URLs that got no request and are not leased."""
+        left = [
+            k
+            for k in self.known
+            if not k.is_queued or k.is_leased or k.is_sent or not is_dropped(k)
+        ]
+        dropped = len(self.known) - len(left)
+        self.known[:] = left
+        return dropped
 
     def candidates(self, now: float) -> list[Known]:
         leased = {k.host for k in self.known if k.is_leased}
@@ -175,12 +194,33 @@ class ObviousFrontier:
         ]
 
     def next(self, now: float) -> str | None:
-        candidates = self.candidates(now)
-        if not candidates or self.is_budget_leased():
+        if self.is_budget_leased():
             return None
-        best = min(candidates, key=lambda k: (-k.link.score, k.order))
-        self.lease(best.link.url)
-        return best.link.url
+        tries = self.tried
+        while True:
+            ready = sorted(self.candidates(now), key=lambda k: (-k.link.score, k.order))
+            if not ready:
+                return None
+            best, *others = ready
+            due = 0 if best.is_sent else self._falls(domain_of(best.host), self.domain_cap)
+            falls = max(best.falls, due)
+            score = self._score_now(best, falls)
+            rest = [k for k in self.known if k.is_queued and k.host == best.host and k is not best]
+            rivals = [k.link.score for k in (*others, *rest)]
+            is_worse = score < max(rivals) if rivals else score <= self._doubtful()
+            is_moved = falls > best.falls or score <= best.link.score - self.least_change
+            if score >= best.link.score or not (is_worse and is_moved) or tries == 1:
+                self.lease(best.link.url)
+                return best.link.url
+            self.lowered += falls > best.falls
+            tries -= falls == best.falls
+            best.link, best.falls = replace(best.link, score=score), falls
+
+    def _score_now(self, known: Known, falls: int) -> float:
+        return self._fallen(known.link.score, falls - known.falls)
+
+    def _doubtful(self) -> float:
+        return 2.0**-30 if self.domain_cap or self.address_cap else 0.0
 
     def is_budget_leased(self) -> bool:
         pages = sum(record.outcome == PAGE for _, record in self.records)
@@ -191,27 +231,23 @@ class ObviousFrontier:
 
     def lease(self, url: str) -> None:
         """Follow another frontier's draw."""
-        page = self._find(url)
+        page = self.find(url)
         page.is_leased = True
         first = page.inlinks[:MAX_INLINKS]
         page.inlinks_at_lease = sorted(first, key=first.index)
 
     def inlinks(self, url: str) -> tuple[str, ...]:
-        return tuple(self._find(url).inlinks_at_lease)
+        return tuple(self.find(url).inlinks_at_lease)
 
-    def _find(self, url: str) -> Known:
+    def find(self, url: str) -> Known:
         return next(k for k in self.known if k.link.url == url)
 
     def admit(self, url: str, record: Record, links: list[Link], now: float) -> list[Admission]:
-        page = self._find(url)
+        page = self.find(url)
         page.is_leased = page.is_queued = False
         self.records.append((url, record))
-        if record.outcome in FORWARDING:
-            self._change_slots(url, -1)
-            if page.address:
-                self._change(f"of {page.address}", -min(1, self.slots.get(f"of {page.address}", 0)))
         if record.is_download and record.is_relevant:
-            for holder in (domain_of(page.host), page.address):
+            for holder in filter(None, (domain_of(page.host), page.address)):
                 self.relevant[holder] = self.relevant.get(holder, 0) + 1
         unit = self.filter.unit_of(url)
         tally = self.tallies.get(unit, Tally())
@@ -238,29 +274,19 @@ class ObviousFrontier:
         admissions = self._admit_links(links, redirects, depth, is_welcome)
         self._note_inlinks(page, record, {link.url for link in links})
         if record.is_download and self.filter.drops(tally, downloads):
-            for k in [k for k in self.known if k.is_queued and not k.is_leased]:
-                if self.filter.unit_of(k.link.url) == unit:
-                    self.known.remove(k)
-                    self._change_slots(k.link.url, -1)
+            self._drop(lambda known: self.filter.unit_of(known.link.url) == unit)
         self.ready_from[page.host] = now + self.delay_s
         return admissions
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
-        dropped = [
-            k for k in self.known if k.is_queued and not k.is_leased and is_blocked(k.link.url)
-        ]
-        for k in dropped:
-            self.known.remove(k)
-            self._change_slots(k.link.url, -1)
-        return len(dropped)
+        return self._drop(lambda known: is_blocked(known.link.url))
 
     def _make_known(self, url: str) -> None:
         known = [k for k in self.known if k.link.url == url]
         if not known:
             self.known.append(Known(Link(url, 0.0), 0, is_queued=False))
-        elif known[0].is_queued:
+        else:
             known[0].is_queued = False
-            self._change_slots(url, -1)
 
     def _note_inlinks(self, page: Known, record: Record, urls: set[str]) -> None:
         counted = [record.language] if record.is_reference and record.language else []
@@ -270,7 +296,9 @@ class ObviousFrontier:
                 known.inlinks += page.inlinks_at_lease if is_redirect else counted
 
     def retry(self, url: str, not_before: float, now: float) -> None:
-        page = self._end_lease(url)
+        page = self.find(url)
+        page.tries += not page.is_sent_now
+        self._end_lease(url)
         self.ready_from[page.host] = max(not_before, now + self.delay_s)
 
     def release(self, url: str, now: float) -> None:
@@ -278,7 +306,7 @@ class ObviousFrontier:
         self.ready_from[page.host] = now + self.delay_s
 
     def _end_lease(self, url: str) -> Known:
-        page = self._find(url)
-        page.is_leased = False
-        page.address = ""
+        page = self.find(url)
+        page.is_leased = page.is_sent_now = False
+        page.address = None
         return page

@@ -1,22 +1,16 @@
 """A prior whose effects are easy to foresee, and a slow, obvious frontier that learns."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from math import ldexp
 
 import numpy as np
 
-from crawler.domains import domain_of
 from crawler.frontier.base import (
     FORWARDING,
-    REFUSED,
-    UNCHANGED,
     Admission,
     Link,
-    Located,
     Record,
 )
-from crawler.frontier.learning import HOST_QUEUE
+from crawler.frontier.learning import BEST_OF_HOST
 from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
 from crawler.strategies.focus.features import FEATURES
@@ -50,18 +44,12 @@ class Learnt:
 
     evidence: Evidence
     links: tuple[int, ...] = (0, 0, 0, 0)
-    falls: int = 0
 
 
 @dataclass
 class ObviousLearner(ObviousFrontier):
-    """Scores URLs at the same events as a frontier that learns, each by looking at everything.
+    """Scores URLs at the same events as a frontier that learns, each by looking at everything."""
 
-    Settled URLs hold slots of hosts and domains, queued ones only those of directories.
-    """
-
-    tried: int = 16
-    least_change: float = 0.2
     belief: Belief = field(default_factory=lambda: Belief(PRIOR))
     of_units: dict[str, tuple[int, int]] = field(default_factory=dict)
     learnt: dict[str, Learnt] = field(default_factory=dict)
@@ -82,11 +70,11 @@ class ObviousLearner(ObviousFrontier):
         weighed = self.belief.weigh(self.standing(url))
         return weighed.odds, weighed.reasons()
 
-    def score(self, url: str) -> float:
-        score, falls = self.odds(url), self.learnt[url].falls
-        if falls:
-            score = ldexp(score, -40 * falls) if score > 0 else score - falls * 2.0**20
-        return score
+    def score(self, url: str, falls: int) -> float:
+        return self._fallen(self.odds(url), falls)
+
+    def _score_now(self, known: Known, falls: int) -> float:
+        return self.score(known.link.url, falls)
 
     # Admission.
 
@@ -110,29 +98,9 @@ class ObviousLearner(ObviousFrontier):
             return inherited
         return tuple(int(at == place + 2 * (host_of(url) == host)) for at in range(4))
 
-    def _admit_link(
-        self, link: Link, redirects: int, depth: int, is_welcome: Callable[[Link], bool]
-    ) -> Admission:
-        if any(known.link.url == link.url for known in self.known):
-            return Admission.SEEN
-        if not is_welcome(link):
-            return Admission.REJECTED
-        full = self._full(link.url)
-        if full is not None:
-            return full
-        self._change_slots(link.url, 1)
-        falls = self._falls(domain_of(host_of(link.url)), self.domain_cap)
-        self.learnt[link.url] = Learnt(self.found[link.url], self._links_of(link.url), falls)
-        self.lowered += falls > 0
-        self.known.append(Known(Link(link.url, self.score(link.url)), 0, redirects, depth))
-        return Admission.STORED
-
-    def _is_host_full(self, host: str) -> bool:
-        queued = sum(k.is_queued and k.host == host for k in self.known)
-        return super()._is_host_full(host) or queued >= 20 * self.host_cap
-
-    def _change_slots(self, url: str, number: int) -> None:
-        self._change(self.filter.directory_of(url), number)
+    def _as_new(self, link: Link) -> Link:
+        self.learnt[link.url] = Learnt(self.found[link.url], self._links_of(link.url))
+        return Link(link.url, self.score(link.url, 0))
 
     def _note_inlinks(self, page: Known, record: Record, urls: set[str]) -> None:
         super()._note_inlinks(page, record, urls)
@@ -153,27 +121,11 @@ class ObviousLearner(ObviousFrontier):
     # Settling.
 
     def admit(self, url: str, record: Record, links: list[Link], now: float) -> list[Admission]:
-        page, host = self._find(url), host_of(url)
         self._learn(url, record)
-        is_fetched = record.outcome not in FORWARDING | REFUSED
-        if is_fetched:
-            self._take_slots(host, is_page=record.is_download or record.outcome == UNCHANGED)
         self._note_links(links)
         admissions = super().admit(url, record, links, now)
-        if is_fetched and 0 < self.host_cap <= self.slots[host]:
-            for k in [k for k in self.known if k.is_queued and k.host == host]:
-                self.known.remove(k)
-                self._change_slots(k.link.url, -1)
-        self._rescore(host)
-        assert not page.is_queued
+        self._rescore(host_of(url))
         return admissions
-
-    def _take_slots(self, host: str, *, is_page: bool) -> None:
-        """Half as many fetches without a page as the cap of the host take no slot of it."""
-        failed = self.slots.get(f"failed {host}", 0)
-        self._change(f"failed {host}", not is_page)
-        self._change(host, int(is_page or failed >= self.host_cap // 2))
-        self._change(f"of {domain_of(host)}", 1)
 
     def _learn(self, url: str, record: Record) -> None:
         is_labelled = record.is_download and record.language is not None
@@ -187,50 +139,10 @@ class ObviousLearner(ObviousFrontier):
 
     def _rescore(self, host: str) -> None:
         of_host = [k for k in self.known if k.is_queued and k.host == host]
-        best = sorted(of_host, key=lambda k: (-k.link.score, k.order))[:HOST_QUEUE]
+        best = sorted(of_host, key=lambda k: (-k.link.score, k.order))[:BEST_OF_HOST]
         for known in self.known:
             is_met = known in best or known.link.url in self.met
             if is_met and known.is_queued and not known.is_leased:
-                before, after = known.link.score, self.score(known.link.url)
+                before, after = known.link.score, self.score(known.link.url, known.falls)
                 if abs(after - before) >= self.least_change or (after > 0) != (before > 0):
                     known.link = replace(known.link, score=after)
-
-    # Leases.
-
-    def next(self, now: float) -> str | None:
-        if self.is_budget_leased():
-            return None
-        tries, falls = self.tried, 256
-        while True:
-            ready = sorted(self.candidates(now), key=lambda k: (-k.link.score, k.order))
-            if not ready:
-                return None
-            best, *others = ready
-            known = self.learnt[best.link.url]
-            before, level = known.falls, self._falls(domain_of(best.host), self.domain_cap)
-            known.falls = max(before, level)
-            score = self.score(best.link.url)
-            rest = [k for k in self.known if k.is_queued and k.host == best.host and k is not best]
-            rivals = [k.link.score for k in (*others, *rest)]
-            is_worse = score < max(rivals) if rivals else score <= self._doubtful()
-            has_fallen = is_worse and score <= best.link.score - self.least_change
-            if not has_fallen or tries == 1 or not falls:
-                known.falls = before
-                self.lease(best.link.url)
-                return best.link.url
-            has_sunk = known.falls > before
-            self.lowered += has_sunk
-            tries, falls = tries - (not has_sunk), falls - has_sunk
-            best.link = replace(best.link, score=score)
-
-    def _doubtful(self) -> float:
-        return 2.0**-30 if self.domain_cap or self.address_cap else 0.0
-
-    def locate(self, url: str, address: str) -> Located:
-        page = self._find(url)
-        level = self._falls(address, self.address_cap)
-        was_located = page.is_located
-        located = super().locate(url, address)
-        if located is not Located.FULL and not was_located and self.address_cap:
-            self.learnt[url].falls += level
-        return located

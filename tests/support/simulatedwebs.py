@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 
 from crawler.frontier.base import PAGE as PAGE_OUTCOME
-from crawler.frontier.base import Lease
+from crawler.frontier.base import Lease, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
@@ -100,6 +100,7 @@ def crawl_live(
     filter: Filter,
     ordering: str,
     host_cap: int,
+    host_queue: int = 0,
     random_state: int,
     limit: int | None = None,
 ) -> LiveCourse:
@@ -117,6 +118,7 @@ def crawl_live(
         prior=rule.prior if isinstance(rule, Focus) else None,
         patience_s=2.0,
         host_cap=host_cap,
+        host_queue=host_queue,
         budget_pages=limit,
         random_state=random_state,
     )
@@ -134,6 +136,7 @@ def crawl_live(
     course = LiveCourse([], [], {})
     while (lease := frontier.next(0.0)) is not None:
         vertex = vertex_of[lease.url]
+        assert frontier.send(lease, None, now=0.0) is Sending.NOW
         record = visitor.answered(lease, _download(graph, vertex, lease))
         if record is not None and record.outcome == PAGE_OUTCOME and record.is_download:
             course.order.append(vertex)

@@ -104,6 +104,8 @@ local function refusals(units, origin)
   return is_refused
 end
 
+--@ admit retry seed
+
 local function are_seen(bucket, fps)
   if bucket ~= '' then
     return asked('SMISMEMBER', P .. 'seen:' .. bucket, fps)
@@ -113,17 +115,6 @@ local function are_seen(bucket, fps)
     seen[i] = redis_call('SISMEMBER', seen_key(fp), fp)
   end
   return seen
-end
-
--- A host that has given slots has seen URLs.
-local function check_seen(bucket, seen, slots)
-  for i = 1, slots and slots > 0 and bucket ~= '' and #seen or 0 do
-    if seen[i] == 1 then
-      return
-    elseif i == #seen and redis_call('EXISTS', P .. 'seen:' .. bucket) == 0 then
-      error('seen:' .. bucket, 0)
-    end
-  end
 end
 
 local function note_seen(bucket, fps)
@@ -136,20 +127,35 @@ local function note_seen(bucket, fps)
   end
 end
 
--- Returns the number of slots that each of these hosts or directories has given, by its name.
-local function slots_of(names, cap)
-  local slots = {}
-  if cap > 0 then
-    for i, number in ipairs(fields_of('admitted', names)) do
-      slots[names[i]] = tonumber(number or 0)
+--@ admit seed
+
+-- A host that has given slots has seen URLs.
+local function check_seen(bucket, seen, slots)
+  for i = 1, slots and slots > 0 and bucket ~= '' and #seen or 0 do
+    if seen[i] == 1 then
+      return
+    elseif i == #seen and redis_call('EXISTS', P .. 'seen:' .. bucket) == 0 then
+      error('seen:' .. bucket, 0)
     end
   end
-  return slots
+end
+
+-- Returns the URLs of each of these hosts that got a request, and the places left in its queue, by its
+-- name.
+local function taken_of(hosts)
+  local sent, left = {}, {}
+  for i, number in ipairs(config.host_cap > 0 and fields_of('sent', hosts) or {}) do
+    sent[hosts[i]] = tonumber(number or 0)
+  end
+  for i, number in ipairs(config.host_queue > 0 and fields_of('settled', hosts) or {}) do
+    local queued = redis_call('ZCARD', P .. 'queue:' .. hosts[i])
+    left[hosts[i]] = config.host_queue - queued - tonumber(number or 0)
+  end
+  return sent, left
 end
 
 local ANSWERS = {
   s = 'stored', e = 'seen', r = 'rejected', f = 'host_full', m = 'domain_full',
-  d = 'directory_full',
 }
 
 local function count_answers(answers)
@@ -162,19 +168,8 @@ local function count_answers(answers)
   end
 end
 
-local function lowered(kept, tier)
-  local row, languages = unpacked(kept)
-  row[TIER] = tier
-  return packed(row, languages)
-end
-
-local function cap_of(number)
-  return number > 0 and number or math.huge
-end
-
 -- Returns one letter for each of `number` links, then one for each repeated link. The loop calls no
--- functions and measures no lists: one call for each link costs as much as all the rest. Links that
--- fall are few.
+-- functions and measures no lists: one call for each link costs as much as all the rest.
 local function admit_links(number, origin)
   if number == 0 then
     return ''
@@ -183,70 +178,49 @@ local function admit_links(number, origin)
   local hosts, domains, directories = names_of(links)
   local is_by_directory = config.is_by_directory == 1
   local is_refused = refusals(is_by_directory and directories or hosts, origin)
-  local host_slots = slots_of(hosts, config.host_cap)
-  local domain_slots, domain_earned = slots_taken(domains, config.domain_cap)
-  local directory_slots = slots_of(directories, config.directory_cap)
-  local host_cap, directory_cap = cap_of(config.host_cap), cap_of(config.directory_cap)
-  local answers, rows, rows_end, orders_of, new_slots = {}, {}, 0, {}, {}
+  local sent, queue_left = taken_of(hosts)
+  local domain_taken, domain_earned = slots_taken(domains, config.domain_cap)
+  local host_cap = config.host_cap > 0 and config.host_cap or math.huge
+  local answers, rows, rows_end, orders_of = {}, {}, 0, {}
   local better, orders, tiers, places_of = {}, {}, {}, {}
-  local met_hosts, met_fps, met_tiers, met_rows, new_taken = {}, {}, {}, {}, {}
-  -- Where the ordering learns, settled URLs hold the slots of host and domain.
-  local slots_a_link = learning and 0 or 1
+  local met_hosts, met_fps, met_tiers, met_rows = {}, {}, {}, {}
   local at = 1
   for _, host in ipairs(hosts) do
     local bucket, domain, first = links[at + 1], links[at + 2], at + HOST_FIELDS
-    local fps, fresh, places, changed = {}, {}, {}, {}
+    local fps, fresh, places = {}, {}, {}
     at = first + links[at + 3] * LINK_FIELDS
     for n = 1, links[first - 1] do
       fps[n] = links[first + (n - 1) * LINK_FIELDS + 1]
     end
     local seen = are_seen(bucket, fps)
-    check_seen(bucket, seen, host_slots[host])
-    local taken, number_fresh, best = host_slots[host] or 0, 0, nil
-    local domain_taken = domain_slots[domain] or 0
-    local domain_most = most_slots(config.domain_cap, domain_earned[domain] or 0)
-    local domain_relevant = domain_earned[domain] or 0
-    local level, next_level_at = level_at(config.domain_cap, domain_taken, domain_relevant)
-    local queue_left = learning and learning.queue_left(host) or math.huge
+    check_seen(bucket, seen, sent[host])
+    local number_fresh, best = 0, nil
+    local most_fresh = (sent[host] or 0) >= host_cap and 0 or queue_left[host] or math.huge
+    local most = most_slots(config.domain_cap, domain_earned[domain] or 0)
+    local is_full = (domain_taken[domain] or 0) >= most
     for n, fp in ipairs(fps) do
       local i = first + (n - 1) * LINK_FIELDS
       local place, tier, directory = links[i], links[i + 2], links[i + 3]
-      tier = level == 0 and tier or fallen(tier, level)
       if seen[n] == 1 then
         answers[place] = 'e'
         met_hosts[#met_hosts + 1], met_fps[#met_fps + 1] = host, fp
         met_tiers[#met_tiers + 1], met_rows[#met_rows + 1] = tier, links[i + 4]
       elseif is_refused[is_by_directory and directory or host] then
         answers[place] = 'r'
-      elseif taken >= host_cap or number_fresh >= queue_left then
+      elseif number_fresh >= most_fresh then
         answers[place] = 'f'
-      elseif domain_taken >= domain_most then
+      elseif is_full then
         answers[place] = 'm'
-      elseif (directory_slots[directory] or 0) >= directory_cap then
-        answers[place] = 'd'
       else
         local order = order_after(place)
         answers[place] = 's'
-        taken, domain_taken = taken + slots_a_link, domain_taken + slots_a_link
-        if config.directory_cap > 0 then
-          directory_slots[directory] = directory_slots[directory] + 1
-          changed[directory] = directory_slots[directory]
-        end
         number_fresh, rows_end = number_fresh + 1, rows_end + 2
         fresh[number_fresh] = fp
         places[2 * number_fresh - 1], places[2 * number_fresh] = tier, order .. fp
         rows[rows_end - 1], rows[rows_end] = fp, links[i + 4]
         if learning then
-          tier, rows[rows_end] = learning.first(links[i + 4], host, level, order)
+          tier, rows[rows_end] = learning.first(links[i + 4], host, order)
           places[2 * number_fresh - 1] = tier
-        elseif level > 0 then
-          rows[rows_end] = lowered(links[i + 4], tier)
-        end
-        if level > 0 then
-          count('lowered', 1)
-        end
-        if domain_taken >= next_level_at then
-          level, next_level_at = level_at(config.domain_cap, domain_taken, domain_relevant)
         end
         if config.lifts == 1 then
           add(orders_of, fp, order)
@@ -267,21 +241,11 @@ local function admit_links(number, origin)
       for i = 1, goal.note and #places or 0, 2 do
         goal.note(host, nil, places[i])
       end
-      changed[host] = config.host_cap * slots_a_link > 0 and taken or nil
-      if config.domain_cap * slots_a_link > 0 then
-        domain_slots[domain] = domain_taken
-        add(new_taken, domain, domain_taken)
-      end
-      for name, number in pairs(changed) do
-        add(new_slots, name, number)
-      end
     end
   end
   if #rows > 0 then
     write('HSET', P .. 'urls', rows)
     write('HSET', P .. 'orders', orders_of)
-    write('HSET', P .. 'admitted', new_slots)
-    write('HSET', P .. 'taken', new_taken)
     count_for_all('order', number)
     improve(better, orders, tiers, places_of)
   end

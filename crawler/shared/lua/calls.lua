@@ -63,16 +63,6 @@ function commands.admit()
     learning.learn(host, fp, record)
   end
   unqueue(host, fp, order)
-  local is_full = learning and record.was_fetched == 1
-    and learning.take_slot(host, record.is_visited)
-  if record.is_redirect == 1 then
-    free_slots(host, 1, config.directory_cap > 0 and { directory } or {})
-    -- Another address may have given the slot of its last address.
-    local address = arguments.address
-    if address ~= '' and redis_call('HINCRBY', P .. 'taken', address, -1) < 0 then
-      redis_call('HSET', P .. 'taken', address, 0)
-    end
-  end
   if record.is_download == 1 and record.is_relevant == 1 then
     earn()
   end
@@ -84,9 +74,6 @@ function commands.admit()
   if record.is_download == 1 and drops(tally) then
     drop_unit(host, arguments.bucket, is_by_directory and directory or nil,
       'dropped_irrelevant')
-  end
-  if is_full then
-    drop_unit(host, arguments.bucket, nil, 'dropped_host_full')
   end
   if record.is_page == 1 then
     count_page(host, record)
@@ -110,57 +97,114 @@ function commands.admit()
   return letters
 end
 
---@ locate
+--@ send
 
-function commands.locate()
-  local host, fp, holder = arguments.host, arguments.fingerprint, arguments.address
+-- Returns what has no slot left for another URL, nil if all have one.
+local function full_of(host, domain, holder)
+  local sent = tonumber(redis_call('HGET', P .. 'sent', host) or 0)
+  if config.host_cap > 0 and sent >= config.host_cap then
+    return 'host_full'
+  end
+  local taken, earned = slots_taken({ domain, holder }, 1)
+  if taken[domain] >= most_slots(config.domain_cap, earned[domain]) then
+    return 'domain_full'
+  elseif holder ~= '' and taken[holder] >= most_slots(config.address_cap, earned[holder]) then
+    return 'address_full'
+  end
+  return nil, holder == '' and 0 or level_at(config.address_cap, taken[holder], earned[holder])
+end
+
+-- Counts a URL that gets a request; drops the others of a host that is full now.
+local function take_slots(host)
+  for _, holder in ipairs({ arguments.domain, arguments.address }) do
+    if holder ~= '' then
+      redis_call('HINCRBY', P .. 'taken', holder, 1)
+    end
+  end
+  if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
+    drop_unit(host, arguments.bucket, nil, 'dropped_host_full')
+  end
+end
+
+function commands.send()
+  local host, fp = arguments.host, arguments.fingerprint
   local order = order_of_held(host, fp, arguments.token)
   if not order then
     return false
   end
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
-  if row[LOCATED] == 1 then
-    return 'fetch'
+  local is_first = row[SENT] == 0
+  if is_first then
+    local full, level = full_of(host, arguments.domain, arguments.address)
+    if full then
+      return full
+    end
+    local before, more = row[TIER], level - falls_of(row[TIER])
+    if more > 0 then
+      local tier = fallen(before, more)
+      row[TIER] = config.learns == 1 and tonumber(tier) or tier
+      redis_call('HSET', P .. 'urls', fp, packed(row, languages))
+      redis_call('ZADD', P .. 'queue:' .. host, tier, order .. fp)
+      if goal.note then
+        goal.note(host, before, tier)
+      end
+      count('lowered', 1)
+      end_lease(host)
+      rest(host, now)
+      return 'later'
+    end
   end
-  local taken, earned = slots_taken({ holder }, config.address_cap)
-  if taken[holder] >= most_slots(config.address_cap, earned[holder]) then
-    return 'full'
+  if arguments.is_page == 1 then
+    row[SENT], row[TRIES] = math.max(1, row[SENT]), row[TRIES] + 1
+    redis_call('HSET', P .. 'urls', fp, packed(row, languages))
+    if is_first then
+      take_slots(host)
+    end
   end
-  local level = level_at(config.address_cap, taken[holder], earned[holder])
-  row[LOCATED] = 1
-  local before = row[TIER]
-  row[TIER] = level == 0 and row[TIER] or fallen(row[TIER], level)
-  if config.learns == 1 then
-    row[TIER], row[FALLS] = tonumber(row[TIER]), row[FALLS] + level
-  end
-  redis_call('HSET', P .. 'urls', fp, packed(row, languages))
-  redis_call('HINCRBY', P .. 'taken', holder, 1)
-  if level == 0 then
-    return 'fetch'
-  end
-  redis_call('ZADD', P .. 'queue:' .. host, row[TIER], order .. fp)
-  if goal.note then
-    goal.note(host, before, row[TIER])
-  end
-  count('lowered', 1)
-  end_lease(host)
-  rest(host, now)
-  return 'later'
+  return 'now'
 end
 
 --@ retry
 
+-- Makes another spelling of a leased URL that URL; false if it is known as a URL of its own. The
+-- spelling before stays known.
+local function respell(host, fp, order)
+  local new, bucket = arguments.new, arguments.bucket
+  if new == fp then
+    return true
+  elseif are_seen(bucket, { new })[1] == 1 then
+    return false
+  end
+  note_seen(bucket, { new })
+  forget_rows({ fp })
+  local queue = P .. 'queue:' .. host
+  redis_call('ZADD', queue, redis_call('ZSCORE', queue, order .. fp), order .. new)
+  redis_call('ZREM', queue, order .. fp)
+  if config.lifts == 1 then
+    redis_call('HSET', P .. 'orders', new, order)
+  end
+  return true
+end
+
 function commands.retry()
   local host, fp = arguments.host, arguments.fingerprint
-  if not order_of_held(host, fp, arguments.token) then
+  local order = order_of_held(host, fp, arguments.token)
+  if not order then
     return false
   end
   local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
+  if arguments.url ~= '' then
+    if not respell(host, fp, order) then
+      return 'known'
+    end
+    fp, row[DIRECTORY] = arguments.new, arguments.directory
+  end
   if arguments.url == '' then
-    row[RETRIES] = row[RETRIES] + 1
+    row[TRIES] = row[TRIES] + 1 - arguments.is_sent
     count('retried', 1)
   else
     row[URL], row[REDIRECTS] = arguments.url, row[REDIRECTS] + 1
+    row[SENT], row[TRIES] = 2, math.max(0, row[TRIES] - 1)
     if config.learns == 1 then
       row[DOMAIN], row[FIRST], row[LAST] = unpack(arguments.units)
     end
@@ -191,7 +235,7 @@ end
 
 --@ drop
 
--- Drops some queued URLs of a host that are blocked, unless they are leased.
+-- Drops some queued URLs of a host that are blocked, unless they are leased or got a request.
 function commands.drop()
   local host, fps, members, is_blocked = arguments.host, {}, {}, {}
   local lease = redis_call('HGET', P .. 'leased', host)
@@ -201,8 +245,9 @@ function commands.drop()
   is_blocked[lease and unpack_one(lease)[1] or ''] = nil
   local drawn = redis_call('HGET', P .. 'drawn', host)
   local drawn_place, drawn_tier = unpack(drawn and unpack_one(drawn) or {})
-  for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1)) do
-    local fp = string.sub(place, 16)
+  local unsent, places = unsent_of(host)
+  for i, fp in ipairs(unsent) do
+    local place = places[i]
     if is_blocked[fp] then
       fps[#fps + 1], members[#members + 1] = fp, place
       if place == drawn_place then
@@ -283,14 +328,44 @@ end
 
 --@ next
 
--- Takes the best URL. Where the ordering learns, its score may have fallen meanwhile; then the next
--- best is tried.
+-- Returns how often a URL must have fallen with its domain, and true if that is full. One that got a
+-- request has its slot.
+local function due_to_domain(row, host)
+  if config.domain_cap == 0 or row[SENT] > 0 then
+    return 0, false
+  end
+  local domain = string.sub(host, -row[DOMAIN])
+  local taken, earned = slots_taken({ domain }, config.domain_cap)
+  local is_full = taken[domain] >= most_slots(config.domain_cap, earned[domain])
+  return level_at(config.domain_cap, taken[domain], earned[domain]), is_full
+end
+
+-- Returns true if a taken URL is still the best with the tier that it has now.
+local function stands(host, place, before, tier, has_fallen)
+  local now_tier, others = tonumber(tier), tonumber(selection.best())
+  if now_tier <= before or (not has_fallen and now_tier < before + config.least_change) then
+    return true
+  end
+  -- A long queue is not scored anew as a whole, so the next of the same host may be better.
+  local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 1, 'WITHSCORES')
+  local at = head[1] == place and 4 or 2
+  if head[at] and (not others or tonumber(head[at]) < others) then
+    others = tonumber(head[at])
+  end
+  if not others then
+    return not config.waits_up_to or is_promising(tier)
+  end
+  return now_tier <= others
+end
+
+-- Takes the best URL; if its score has fallen meanwhile, the next best is tried. Returns host, place,
+-- row, languages, and true if its domain is full.
 local function take()
   if is_budget_leased() then
     return
   end
-  local tries, falls = learning and config.most_tried - 1 or 0, config.most_falls
-  while tries > 0 and falls > 0 do
+  local tries, falls_left = config.most_tried, config.most_falls
+  while true do
     if hopes_for_better() then
       return
     end
@@ -298,14 +373,26 @@ local function take()
     if not host then
       return
     end
-    local has_moved, is_lower = learning.fell(host, place)
-    if not has_moved then
-      return host, place
+    local row, languages = unpacked(redis_call('HGET', P .. 'urls', string.sub(place, 16)))
+    local falls, is_full = due_to_domain(row, host)
+    local more = falls > 0 and falls - falls_of(row[TIER]) or 0
+    local tier = more > 0 and fallen(row[TIER], more) or row[TIER]
+    if learning then
+      tier = learning.tier_of(row, host, falls)
     end
-    tries, falls = tries - (is_lower and 0 or 1), falls - (is_lower and 1 or 0)
-  end
-  if not hopes_for_better() then
-    return selection.take()
+    if tries == 1 or falls_left == 0
+      or stands(host, place, tonumber(row[TIER]), tier, more > 0) then
+      return host, place, row, languages, is_full
+    end
+    if goal.note then
+      goal.note(host, row[TIER], tier)
+    end
+    row[TIER] = learning and tonumber(tier) or tier
+    redis_call('HSET', P .. 'urls', string.sub(place, 16), packed(row, languages))
+    redis_call('ZADD', P .. 'queue:' .. host, tier, place)
+    selection.refresh({ host })
+    count('lowered', more > 0 and 1 or 0)
+    tries, falls_left = tries - (more > 0 and 0 or 1), falls_left - (more > 0 and 1 or 0)
   end
 end
 
@@ -321,26 +408,25 @@ function commands.next()
   if take_back_expired() == BATCH or wake_rested() == BATCH then
     return 'again'
   end
-  local host, place = take()
+  local host, place, row, languages, is_full = take()
   if not host then
     check_hosts()
     return 'none'
   end
   local order, fp = string.sub(place, 1, 15), string.sub(place, 16)
-  local row, languages = unpacked(redis_call('HGET', P .. 'urls', fp))
   redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
   if is_promising(row[TIER]) then
     redis_call('SADD', P .. 'hopes', host)
   end
-  local tier, reasons, is_beyond_cap = row[TIER], nil, nil
+  local tier, reasons = row[TIER], nil
   if learning then
-    tier, reasons, is_beyond_cap = learning.explained(row, host)
+    tier, reasons = learning.explained(row, host)
   end
   return {
     fp, row[URL], host, tier, tostring(row[DEPTH]), tostring(row[REDIRECTS]),
-    tostring(row[RETRIES]), table.concat(languages, ' '), row[PARENT], reasons,
-    is_beyond_cap,
+    tostring(row[TRIES]), table.concat(languages, ' '), row[PARENT], is_full and '1' or '',
+    row[SENT] == 2 and '1' or '', reasons,
   }
 end
 

@@ -95,7 +95,7 @@ function goal.learn(units, tallies, record)
   end
 end
 
---@ admit+coverage drop+coverage locate+coverage next+coverage seed+coverage
+--@ admit+coverage drop+coverage next+coverage seed+coverage send+coverage
 
 -- The relevant pages to be expected from the queue, as in `crawler/frontier/remaining.py`: sums of
 -- probabilities, and of their variances, in units of 2^-32. Under a host cap each host has its own.
@@ -150,7 +150,7 @@ function goal.note_leaving(host, places)
 end
 
 local function sum_of_host(host)
-  local slots = config.host_cap - tonumber(redis_call('HGET', P .. 'admitted', host) or 0)
+  local slots = config.host_cap - tonumber(redis_call('HGET', P .. 'settled', host) or 0)
   local now_sum = { 0, 0 }
   if slots > 0 then
     local best = redis_call('ZRANGE', P .. 'queue:' .. host, 0, slots - 1, 'WITHSCORES')

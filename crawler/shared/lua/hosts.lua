@@ -54,7 +54,7 @@ local function refresh(hosts)
   selection.refresh(free_hosts)
 end
 
---@ admit locate next open release retry
+--@ admit next open release retry send
 
 local function rest(host, ready_at)
   if ready_at > now then
@@ -67,7 +67,7 @@ local function rest(host, ready_at)
   end
 end
 
---@ admit locate release renew retry
+--@ admit release renew retry send
 
 -- Returns the order of a URL that is leased under a token, or nil.
 local function order_of_held(host, fp, token)
@@ -78,7 +78,7 @@ local function order_of_held(host, fp, token)
   end
 end
 
---@ admit locate next open release retry
+--@ admit next open release retry send
 
 local function end_lease(host)
   redis_call('HDEL', P .. 'leased', host)

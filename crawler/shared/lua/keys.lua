@@ -22,12 +22,11 @@
 --   orders                 hash: fingerprint of such a URL -> order of discovery, where scores are
 --                          lifted
 --   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)
---   admitted               hash: HOST or DIRECTORY -> slots of its cap taken; a directory has a "/",
---                          a host has none
---   taken, earned          hashes: domain, or "ip " and an address -> slots taken, relevant pages
+--   sent, settled          hashes: HOST -> URLs that got a request; of these, URLs that left the queue
+--   taken, earned          hashes: domain, or "ip " and an address -> URLs that got a request,
+--                          relevant pages
 --   belief                 hash, of an ordering that learns: the weights, the pages that it learned from
 --                          and the place of the sweep
---   failed                 hash: HOST -> fetches that gave no page
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
 --                          ones, as one number
 --   queues                 sorted set of the hosts with a queue by the order in which they got it
@@ -65,8 +64,10 @@ local pack, unpack_one = cmsgpack.pack, cmsgpack.unpack
 local BATCH = 500
 local REPLY_KEPT_S = 86400
 
--- Fields of a URL's row.
-local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, RETRIES, TIER, LOCATED = 1, 2, 3, 4, 5, 6, 7, 8
+-- Fields of a URL's row. TRIES are requests, and failures before one. SENT is 1 after the first
+-- request, 2 after the server named another spelling. DOMAIN is the length of the host's registered
+-- domain, 0 if no rule asks for it.
+local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, TRIES, TIER, SENT, DOMAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 local config
 
@@ -169,7 +170,7 @@ local selection = {}
 -- What is sought: `goal.lua` fills in the functions of some goals.
 local goal = {}
 
---@ admit locate next retry seed
+--@ admit drop next retry seed send
 
 -- Returns the row and the languages of a URL from their packed form.
 local function unpacked(kept)
@@ -178,17 +179,19 @@ local function unpacked(kept)
   return table.remove(values, 1), values
 end
 
---@ admit locate next+learns retry seed
+--@ admit next retry seed send
 
 local function packed(row, languages)
   return pack(row, unpack(languages)) .. string.char(#languages)
 end
 
---@ admit drop seed
+--@ admit seed
 
 local function order_after(number)
   return string.format('%015d', totals.order + number)
 end
+
+--@ admit drop retry seed send
 
 local function seen_key(fp)
   return P .. 'seen:' .. string.sub(fp, -5)

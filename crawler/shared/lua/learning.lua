@@ -3,12 +3,11 @@
 -- Part 5, an ordering that learns: the steps of `crawler/frontier/learning.py` and of
 -- `crawler/strategies/focus/kernel.py` in their order, so that the numbers are the same. A row has
 -- more fields then, and its tier is a number. The fields are the numbers of `Evidence`, packed; the
--- length of the host's registered domain; the first and the last place in the URL of the
--- directories that are units; the pages that link to the URL, of four kinds; the falls of its score;
--- its order of discovery.
+-- first and the last place in the URL of the directories that are units; the pages that link to the
+-- URL, of four kinds; its order of discovery.
 
 local learning
-local EVIDENCE, DOMAIN, FIRST, LAST, LINKS, FALLS, ORDER = 9, 10, 11, 12, 13, 17, 18
+local EVIDENCE, FIRST, LAST, LINKS, ORDER = 10, 11, 12, 13, 17
 
 --@ admit+learns next+learns open+learns seed+learns
 
@@ -25,10 +24,9 @@ end
 
 --@ admit+learns next+learns seed+learns
 
--- `met` are the queued URLs to which the page links, pairs of host and fingerprint. So many URLs of
--- the page's host were `unqueued` in this call. `page` is what the page tells of its links: `host`
+-- `met` are the queued URLs to which the page links, pairs of host and fingerprint. `page` is what the page tells of its links: `host`
 -- and `kind` of a page with a label, or the links that each of them `inherits`.
-learning = { met = {}, unqueued = 0, page = { inherits = { 0, 0, 0, 0 } } }
+learning = { met = {}, page = { inherits = { 0, 0, 0, 0 } } }
 
 local GRAIN, LEVELS = 1048576, 6
 local log, sqrt, floor, pi = math.log, math.sqrt, math.floor, math.pi
@@ -165,14 +163,15 @@ local function in_full(number)
   return string.format('%.17g', number)
 end
 
--- Returns the tier of a URL in the queue after the falls of its score, as text.
-local function tier_of(row, host)
-  local tier = odds_of(row, host)
+-- Returns the tier of a URL in the queue after the falls of its score, at least so many, as text.
+local function tier_of(row, host, least)
+  local tier, falls = odds_of(row, host), math.max(falls_of(row[TIER]), least)
   if goal.tier_of then
     tier = goal.tier_of(tier, place_of(row, host))
   end
-  return row[FALLS] == 0 and in_full(tier) or fallen(in_full(tier), row[FALLS])
+  return falls == 0 and in_full(tier) or fallen(in_full(tier), falls)
 end
+learning.tier_of = tier_of
 
 --@ admit+learns seed+learns
 
@@ -187,14 +186,14 @@ local function links_of(host)
   return links
 end
 
--- Returns tier and row of a URL that enters the queue after some falls of its score.
-function learning.first(kept, host, falls, order)
+-- Returns tier and row of a URL that enters the queue.
+function learning.first(kept, host, order)
   local row, languages = unpacked(kept)
   for i, number in ipairs(links_of(host)) do
     row[LINKS + i - 1] = number
   end
-  row[FALLS], row[ORDER] = falls, tonumber(order)
-  local tier = tier_of(row, host)
+  row[ORDER] = tonumber(order)
+  local tier = tier_of(row, host, 0)
   row[TIER] = tonumber(tier)
   return tier, packed(row, languages)
 end
@@ -225,16 +224,6 @@ function learning.meet(hosts, fps, found)
     end
   end
   write('HSET', P .. 'urls', rows)
-end
-
--- Returns the number of URLs that may enter the queue of a host; those that this call settled or
--- dropped count.
-function learning.queue_left(host)
-  if config.queue_cap == 0 then
-    return math.huge
-  end
-  local left = config.queue_cap - redis_call('ZCARD', P .. 'queue:' .. host)
-  return host == arguments.host and left - learning.unqueued or left
 end
 
 -- The sweep over the whole queue goes host by host, in the order in which the hosts got a queue.
@@ -323,20 +312,6 @@ local function store_belief()
   end
 end
 
--- Counts a fetched URL for its host and its domain; true if the host is full now. A fetch that gave
--- no page takes a slot of the host only after half as many such fetches as the host cap.
-function learning.take_slot(host, is_page)
-  if config.domain_cap > 0 then
-    redis_call('HINCRBY', P .. 'taken', arguments.domain, 1)
-  end
-  if config.host_cap == 0 then
-    return false
-  end
-  local free = math.floor(config.host_cap / 2)
-  local takes = is_page == 1 or redis_call('HINCRBY', P .. 'failed', host, 1) > free
-  return redis_call('HINCRBY', P .. 'admitted', host, takes and 1 or 0) >= config.host_cap
-end
-
 -- Returns the rank in a queue of the first URL after this one, which may have moved or left. The
 -- mark stands behind the URL in the order of the queue.
 local function rank_after(queue, tier, place)
@@ -392,7 +367,7 @@ local function to_rescore(host)
   local function take_place(name, place)
     take(name, string.sub(place, 16))
   end
-  for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, config.host_queue - 1)) do
+  for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, config.host_rescored - 1)) do
     take_place(host, place)
   end
   sweep(take_place)
@@ -429,7 +404,7 @@ local function rescore_host(host, urls, rows)
   local moved = {}
   for i = 1, #urls, 2 do
     local row, languages = unpacked(urls[i + 1])
-    local tier = urls[i] ~= leased and tier_of(row, host)
+    local tier = urls[i] ~= leased and tier_of(row, host, 0)
     local now_tier, before = tonumber(tier or row[TIER]), row[TIER]
     if tier and (math.abs(now_tier - before) >= config.least_change
       or (now_tier < 0) ~= (before < 0)) then
@@ -463,53 +438,12 @@ end
 
 --@ next+learns
 
--- Lets a URL fall as often as a new one of its domain would. Returns true if the domain is full, and
--- true if the URL fell more often than before.
-local function fall_with_domain(row, host)
-  local domain = string.sub(host, -row[DOMAIN])
-  local taken, earned = slots_taken({ domain }, config.domain_cap)
-  local before, level = row[FALLS], level_at(config.domain_cap, taken[domain] or 0, earned[domain] or 0)
-  row[FALLS] = math.max(before, level)
-  local is_full = (taken[domain] or 0) >= most_slots(config.domain_cap, earned[domain] or 0)
-  return is_full, row[FALLS] > before
-end
-
--- Scores a taken URL anew. Returns true if it is not the best any more; it is then queued again. Returns
--- true besides if it fell because its domain is crowded now.
-function learning.fell(host, place)
-  local row, languages = unpacked(redis_call('HGET', P .. 'urls', string.sub(place, 16)))
-  local _, is_lower = fall_with_domain(row, host)
-  local tier = tier_of(row, host)
-  local now_tier, others = tonumber(tier), tonumber(selection.best())
-  -- A long queue is not scored anew as a whole, so the next of the same host may be better.
-  local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 1, 'WITHSCORES')
-  local at = head[1] == place and 4 or 2
-  if head[at] and (not others or tonumber(head[at]) < others) then
-    others = tonumber(head[at])
-  end
-  if now_tier < row[TIER] + config.least_change
-    or not others and (not config.waits_up_to or is_promising(tier))
-    or others and now_tier <= others then
-    return false
-  end
-  if goal.note then
-    goal.note(host, row[TIER], tier)
-  end
-  row[TIER] = now_tier
-  count('lowered', is_lower and 1 or 0)
-  redis_call('HSET', P .. 'urls', string.sub(place, 16), packed(row, languages))
-  redis_call('ZADD', P .. 'queue:' .. host, tier, place)
-  selection.refresh({ host })
-  return true, is_lower
-end
-
--- Returns minus the log-odds of a URL, as text, their reasons, and '1' if its domain is full.
+-- Returns minus the log-odds of a URL, as text, and their reasons.
 function learning.explained(row, host)
-  local is_full = fall_with_domain(row, host)
   local tier, features = odds_of(row, host)
   local reasons = {}
   for i = 1, FEATURES do
     reasons[i] = string.format('%.3g', features[i] * belief.mean[i])
   end
-  return in_full(tier), table.concat(reasons, ' '), is_full and '1' or ''
+  return in_full(tier), table.concat(reasons, ' ')
 end

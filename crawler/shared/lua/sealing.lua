@@ -5,10 +5,10 @@
 -- the number of the keys below that exist after the last call.
 
 local SEALED = {
-  'rules', 'config', 'workers', 'urls', 'orders', 'admitted', 'delay', 'pages', 'downloaded',
+  'rules', 'config', 'workers', 'urls', 'orders', 'sent', 'delay', 'pages', 'downloaded',
   'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'tiers',
   'drawn', 'clock', 'robots', 'robots_at', 'robots_bytes', 'taken', 'earned', 'belief',
-  'tallies', 'queues', 'failed', 'words', 'word_sums', 'remaining', 'expected',
+  'tallies', 'queues', 'settled', 'words', 'word_sums', 'remaining', 'expected',
 }
 
 for i, name in ipairs(SEALED) do

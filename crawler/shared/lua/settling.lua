@@ -1,4 +1,4 @@
---@ admit drop
+--@ admit drop retry send
 
 -- Part 7, settling.
 
@@ -9,61 +9,35 @@ local function forget_rows(fps)
   end
 end
 
+--@ admit drop send
+
+-- Takes a URL out of the queue for good.
 local function unqueue(host, fp, order)
+  if unpacked(redis_call('HGET', P .. 'urls', fp))[SENT] > 0 then
+    redis_call('HINCRBY', P .. 'settled', host, 1)
+  end
   forget_rows({ fp })
   if goal.note then
     goal.note_leaving(host, { order .. fp })
   end
   redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
   count_for_all('queued', -1)
-  if learning then
-    learning.unqueued = learning.unqueued + 1
-  end
 end
 
-local function directories_of(fps)
-  local directories = {}
-  for i, kept in ipairs(fields_of('urls', fps)) do
-    directories[i] = unpack_one(kept)[DIRECTORY]
-  end
-  return directories
-end
-
--- Returns the fingerprints and places of the URLs of a queue that are in a directory, nil: in any.
-local function of_unit(places, directory)
-  local fps, members = {}, {}
+-- Returns fingerprints and places of the URLs of a host that are queued and got no request: those in
+-- a directory, nil: all.
+local function unsent_of(host, directory)
+  local places, all, fps, members = redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1), {}, {}, {}
   for i, place in ipairs(places) do
-    fps[i] = string.sub(place, 16)
+    all[i] = string.sub(place, 16)
   end
-  if not directory then
-    return fps, places
-  end
-  local dropped = {}
-  for i, other in ipairs(directories_of(fps)) do
-    if other == directory then
-      dropped[#dropped + 1] = fps[i]
-      members[#members + 1] = places[i]
+  for i, kept in ipairs(fields_of('urls', all)) do
+    local row = unpacked(kept)
+    if row[SENT] == 0 and (not directory or row[DIRECTORY] == directory) then
+      fps[#fps + 1], members[#members + 1] = all[i], places[i]
     end
   end
-  return dropped, members
-end
-
--- Gives back the slots of some URLs of a host and its domain, and those of their directories if
--- these have a cap. Where the ordering learns, queued URLs hold no slots of host and domain.
-local function free_slots(host, number, directories)
-  if config.host_cap > 0 and config.learns ~= 1 then
-    redis_call('HINCRBY', P .. 'admitted', host, -number)
-  end
-  if config.domain_cap > 0 and config.learns ~= 1 then
-    redis_call('HINCRBY', P .. 'taken', arguments.domain, -number)
-  end
-  local freed = {}
-  for _, directory in ipairs(directories) do
-    freed[directory] = (freed[directory] or 0) + 1
-  end
-  for directory, slots in pairs(freed) do
-    redis_call('HINCRBY', P .. 'admitted', directory, -slots)
-  end
+  return fps, members
 end
 
 local function forget_seen(bucket, fps)
@@ -81,7 +55,6 @@ local function drop(host, bucket, fps, members, name)
   if #fps == 0 then
     return
   end
-  free_slots(host, #fps, config.directory_cap > 0 and directories_of(fps) or {})
   if goal.note then
     goal.note_leaving(host, members)
   end
@@ -90,6 +63,13 @@ local function drop(host, bucket, fps, members, name)
   forget_seen(bucket, fps)
   count_for_all('queued', -#fps)
   count(name, #fps)
+end
+
+--@ admit send
+
+local function drop_unit(host, bucket, directory, name)
+  local fps, members = unsent_of(host, directory)
+  drop(host, bucket, fps, members, name)
 end
 
 --@ admit
@@ -103,16 +83,10 @@ local function make_known(host, bucket, fp)
   end
   for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1)) do
     if string.sub(place, 16) == fp then
-      free_slots(host, 1, config.directory_cap > 0 and directories_of({ fp }) or {})
       unqueue(host, fp, string.sub(place, 1, 15))
       count('dropped_same_page', 1)
     end
   end
-end
-
-local function drop_unit(host, bucket, directory, name)
-  local fps, members = of_unit(redis_call('ZRANGE', P .. 'queue:' .. host, 0, -1), directory)
-  drop(host, bucket, fps, members, name)
 end
 
 local function count_page(host, record)

@@ -1,4 +1,4 @@
---@ admit locate next+learns seed
+--@ admit next seed send
 
 -- Part 4, the slots of domains and of addresses, as `crawler/frontier/slots.py` describes them. A
 -- holder is a domain or an address.
@@ -19,15 +19,27 @@ local function most_slots(cap, relevant)
   return cap > 0 and cap + config.earned_slots * relevant or math.huge
 end
 
--- Returns the number of falls of the next URL, and the number of slots at which it grows. Half as many
--- slots as the holder has relevant pages do not count.
+--@ admit+learns next seed+learns send
+
+-- Returns the number of falls of the next URL. Half as many slots as the holder has relevant pages do
+-- not count.
 local function level_at(cap, taken, relevant)
   if cap == 0 then
-    return 0, math.huge
+    return 0
   end
   local free, paid = math.max(1, math.floor(cap / config.free_share)), math.floor(relevant / 2)
   local _, level = math.frexp(math.floor(math.max(0, taken - paid) / free))
-  return level, free * 2 ^ level + paid
+  return level
+end
+
+-- Returns how often a tier fell.
+local function falls_of(tier)
+  local above = -tonumber(tier) - (config.doubts_up_to or 0)
+  if config.doubts_up_to and above > 0 then
+    local _, exponent = math.frexp(above)
+    return math.max(0, -math.floor((exponent + config.grain_bits - 1) / config.shrinking))
+  end
+  return math.max(0, math.floor(0.5 - above / config.fall))
 end
 
 -- Returns a tier after some falls.

@@ -178,6 +178,8 @@ function selection.best()
   return redis_call('ZRANGE', P .. 'tiers', 0, 0)[1]
 end
 
+local is_seeded = false
+
 local function draw()
   local tier = selection.best()
   if not tier then
@@ -187,7 +189,10 @@ local function draw()
   if host then
     return host, unpack_one(redis_call('HGET', P .. 'drawn', host))[1]
   end
-  math.randomseed(arguments.seed)
+  if not is_seeded then
+    math.randomseed(arguments.seed)
+    is_seeded = true
+  end
   local offset
   host, offset = draw_host(tier)
   local queue = P .. 'queue:' .. host

@@ -2,7 +2,7 @@
 
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,18 +19,19 @@ from crawler.frontier.base import (
     PAGE,
     REDIRECT,
     SITEMAP,
+    Admission,
     Frontier,
+    KnownUrlError,
     Lease,
     LeaseError,
     Link,
-    Located,
     Record,
+    Sending,
 )
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BLOCK, BestFirst, QueuedHost, Weights
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.frontier.storage import Storage
-from crawler.report.closing import hidden_links
 from crawler.run import open_run
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
@@ -104,7 +105,7 @@ class FrontierMachine(RuleBasedStateMachine):
         half_life=st.integers(1, 4),
         cap=st.sampled_from([0, 2, 3]),
         wide_caps=st.tuples(st.sampled_from([0, 1, 3, 20]), st.sampled_from([0, 1, 3, 20])),
-        directory_cap=st.sampled_from([0, 1, 2]),
+        more_queued=st.sampled_from([None, 0, 2]),
         delay=st.sampled_from([0.0, 1.0, 5.0]),
         budgets=st.sampled_from([(None, None), (4, None), (None, 2)]),
         draw=st.sampled_from(Draw),
@@ -119,7 +120,7 @@ class FrontierMachine(RuleBasedStateMachine):
         half_life: int,
         cap: int,
         wide_caps: tuple[int, int],
-        directory_cap: int,
+        more_queued: int | None,
         delay: float,
         budgets: tuple[int | None, int | None],
         draw: Draw,
@@ -136,9 +137,12 @@ class FrontierMachine(RuleBasedStateMachine):
         self.contacts: dict[str, float] = {}
         self.filter = make_filter(name, tolerance=tolerance, half_life=half_life)
         lifts = lifts and draw is Draw.FIRST
-        self.model = ObviousFrontier(
-            self.filter, cap, *wide_caps, directory_cap, delay, *budgets, lifts, doubts_up_to=0.0
-        )
+        domain_cap, address_cap = wide_caps
+        if patience or draw is Draw.UNIFORM:  # the model does not know which URLs were tried first
+            domain_cap = 0
+        host_queue = 0 if more_queued is None else cap + more_queued
+        caps = cap, domain_cap, address_cap, host_queue
+        self.model = ObviousFrontier(self.filter, *caps, delay, *budgets, lifts, doubts_up_to=0.0)
         self.begin_crawl()
         self.open()
         self.seed(links)
@@ -158,7 +162,7 @@ class FrontierMachine(RuleBasedStateMachine):
             host_cap=self.model.host_cap,
             domain_cap=self.model.domain_cap,
             address_cap=self.model.address_cap,
-            directory_cap=self.model.directory_cap,
+            host_queue=self.model.host_queue,
             lifts=self.model.lifts,
             delay_s=self.model.delay_s,
             budget_pages=self.model.budget_pages,
@@ -203,10 +207,10 @@ class FrontierMachine(RuleBasedStateMachine):
         self.note_hosts()
 
     def note_hosts(self) -> None:
-        """A host that had a URL is known later too; so is a host with the name of a domain."""
+        """A host that had a URL is known later too; so is a domain of which one was sent."""
         for known in self.model.known:
             self.hosts.add(known.host)
-            if self.model.domain_cap:
+            if self.model.domain_cap and known.is_sent:
                 self.hosts.add(domain_of(known.host))
 
     @rule(seconds=st.sampled_from([0.5, 1.0, 7.0]))
@@ -234,18 +238,23 @@ class FrontierMachine(RuleBasedStateMachine):
         if lease:
             assert self.now >= self.contacts.get(lease.host, 0.0) + self.model.delay_s
             assert lease.inlinks == self.model.inlinks(lease.url)
+            known = self.model.find(lease.url)
+            is_full = self.model.is_full(domain_of(lease.host), self.model.domain_cap)
+            told = lease.retries, lease.is_beyond_cap
+            assert told == (known.tries, is_full and not known.is_sent)
             self.leases.append(lease)
 
     @precondition(lambda self: self.leases)
-    @rule(which=st.randoms(), address=ADDRESSES)
-    def locate(self, which: Random, address: str) -> None:
+    @rule(which=st.randoms(), address=st.none() | ADDRESSES, is_page=st.booleans())
+    def send(self, which: Random, address: str | None, is_page: bool) -> None:
         lease = which.choice(self.leases)
-        expected = self.model.locate(lease.url, address)
-        assert self.frontier.locate(lease, address, now=self.now) is expected
-        if expected is Located.LATER:
+        expected = self.model.send(lease.url, address, is_page=is_page)
+        assert self.frontier.send(lease, address, now=self.now, is_page=is_page) is expected
+        self.note_hosts()
+        if expected is Sending.LATER:
             self.leases.remove(lease)
             with pytest.raises(LeaseError):
-                self.frontier.locate(lease, address, now=self.now)
+                self.frontier.send(lease, address, now=self.now)
 
     @precondition(lambda self: self.leases)
     @rule(which=st.randoms(), kind=OUTCOMES, links=LINKS, canonical=CANONICALS)
@@ -267,6 +276,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(
         which=st.randoms(),
         address=st.none() | ADDRESSES,
+        is_page=st.sampled_from([True, True, False]),
         kind=OUTCOMES,
         links=LINKS,
         canonical=CANONICALS,
@@ -275,6 +285,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self,
         which: Random,
         address: str | None,
+        is_page: bool,
         kind: str,
         links: list[Link],
         canonical: str | None,
@@ -282,8 +293,8 @@ class FrontierMachine(RuleBasedStateMachine):
         """A lease and its page, since single steps seldom come as far as one."""
         self.now += 7.0
         self.lease()
-        if self.leases and address:
-            self.locate(which=which, address=address)
+        if self.leases:
+            self.send(which=which, address=address, is_page=is_page)
         if self.leases:
             self.settle(which=which, kind=kind, links=links, canonical=canonical)
 
@@ -310,7 +321,8 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leases.clear()
         self.open()
         for known in self.model.known:
-            known.is_leased, known.address = False, ""
+            known.is_leased = known.is_sent_now = False
+            known.address = None
         for host in self.hosts:
             rests_until = self.now + self.model.delay_s
             self.model.ready_from[host] = max(self.model.ready_from.get(host, 0.0), rests_until)
@@ -374,6 +386,7 @@ Opener = Callable[..., Frontier]
 
 def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
     run = open_run(folder, META, 0.0)
+    assert run.connection.execute("SELECT * FROM set_aside").fetchall() == []
     return SqliteFrontier(run.connection, FrontierRules(**rules), now=now)
 
 
@@ -424,44 +437,121 @@ def test_only_expected_urls_are_leased_where_a_crawl_wants_no_others(tmp_path: P
     assert frontier.counts().queued == 3
 
 
-def test_the_links_that_a_full_host_hides_are_counted_once(tmp_path: Path) -> None:
-    run = open_run(tmp_path, META, 0.0)
-    rules = FrontierRules(host_cap=1, doubts_up_to=0.0)
-    frontier = SqliteFrontier(run.connection, rules, now=0.0)
-    frontier.seed([Link("http://a.de/", 1.0)], 0.0)
-    hidden = [Link(f"http://a.de/{n}", 1.0) for n in range(70)]
-    others = [Link("http://a.de/x", -1.0), Link("http://b.de/", 1.0), Link("http://b.de/2", 1.0)]
-    frontier.admit(lease_now(frontier), page(), [*hidden, *hidden, *others], now=0.0)
-    found = hidden_links(run.connection)
-    assert (found.hosts, found.cap) == (1, 100)
-    assert 65 <= found.links <= 75
-
-
 def lease_now(frontier: Frontier, now: float = 0.0) -> Lease:
     lease = frontier.next(now)
     assert lease is not None
     return lease
 
 
-def test_what_is_dropped_gives_its_slots_of_the_host_cap_back(
+def sent_now(frontier: Frontier, now: float = 0.0, address: str | None = None) -> Lease:
+    """Lease the next URL and send its request."""
+    lease = lease_now(frontier, now)
+    assert frontier.send(lease, address, now=now) is Sending.NOW
+    return lease
+
+
+def urls_of(host: str, number: int) -> list[Link]:
+    return [Link(f"http://{host}/{n}", float(number - n)) for n in range(number)]
+
+
+def values(answers: Sequence[Admission]) -> list[str]:
+    return [answer.value for answer in answers]
+
+
+@pytest.mark.parametrize("kind", ["relevant", "gone", "redirect", "sitemap", "timeout"])
+def test_a_url_takes_its_slot_when_its_request_is_sent_and_keeps_it_whatever_is_answered(
+    tmp_path: Path, new_frontier: Opener, kind: str
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=2)
+    frontier.seed(urls_of("a.de", 4), 0.0)
+    for n in range(2):
+        lease = sent_now(frontier)
+        assert lease.url == f"http://a.de/{n}"
+        frontier.admit(lease, record_of(kind, 0.0), now=0.0)
+    assert (frontier.next(9.0), frontier.counts().queued) == (None, 0)
+    more = [Link("http://a.de/0", 9.0), Link("http://www.a.de/3", 9.0), Link("http://a.de/4", 9.0)]
+    assert values(frontier.seed(more, 0.0)) == ["seen", "host_full", "host_full"]
+
+
+def test_a_url_that_gets_no_request_holds_no_slot(tmp_path: Path, new_frontier: Opener) -> None:
+    frontier = new_frontier(tmp_path, host_cap=1, host_queue=2)
+    frontier.seed(urls_of("a.de", 2), 0.0)
+    for outcome in ("robots", "dns"):
+        lease = lease_now(frontier)
+        assert frontier.send(lease, None, now=0.0, is_page=False) is Sending.NOW
+        frontier.admit(lease, Record(outcome, 0.0), now=0.0)
+    assert values(frontier.seed(urls_of("a.de", 5), 0.0)) == [
+        *["seen"] * 2,
+        *["stored"] * 2,
+        "host_full",
+    ]
+
+
+def test_the_last_slot_of_a_host_drops_its_queue_but_not_the_urls_that_got_a_request(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
-    rule_of = make_filter("directory-conservative", tolerance=0)
-    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=3)
-    frontier.seed([Link(f"http://a.de/en/{n}", 0.0) for n in range(3)], 0.0)
-    frontier.seed([Link("http://b.de/", -1.0)], 0.0)
-    frontier.admit(lease_now(frontier), page("en"), now=0.0)
-    links = [Link(f"http://a.de/de/{n}", 0.0) for n in range(3)]
-    answers = frontier.admit(lease_now(frontier), page(), links, now=0.0)
-    assert [answer.value for answer in answers] == ["stored", "stored", "host_full"]
+    frontier = new_frontier(tmp_path, host_cap=2)
+    frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(5)], 0.0)
+    first = sent_now(frontier)
+    frontier.admit(first, record_of("timeout", 0.0), [Link("http://b.de/", -1.0)], now=0.0)
+    second = sent_now(frontier)
+    assert (frontier.counts().queued, frontier.counts().leased) == (1, 1)
+    assert frontier.drop_blocked(lambda url: "a.de" in url) == 0
+    frontier.retry(second, now=0.0, not_before=0.0)
+    again = sent_now(frontier)
+    assert (again.url, again.retries) == (second.url, 1)
+    frontier.admit(again, page(), now=0.0)
+    assert lease_now(frontier).url == "http://b.de/"
+
+
+def test_a_host_queue_as_long_as_the_cap_takes_the_first_urls_that_are_found(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=3, host_queue=3)
+    first = [Link(f"http://a.de/{n}", 0.0) for n in range(3)]
+    assert values(frontier.seed(first, 0.0)) == ["stored"] * 3
+    better = [Link("http://a.de/better", 9.0)]
+    assert values(frontier.seed(better, 0.0)) == ["host_full"]
+    for _ in range(3):
+        answers = frontier.admit(sent_now(frontier), page(), better, now=0.0)
+        assert values(answers) == ["host_full"]
+    assert frontier.next(9.0) is None
+
+
+def test_a_longer_host_queue_lets_the_best_of_a_host_be_fetched(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=2, host_queue=4)
+    scores = [0.1, 0.3, 0.2, 0.9, 0.8]
+    answers = frontier.seed([Link(f"http://a.de/{n}", x) for n, x in enumerate(scores)], 0.0)
+    assert values(answers) == [*["stored"] * 4, "host_full"]
+    fetched = []
+    while lease := frontier.next(0.0):
+        assert frontier.send(lease, None, now=0.0) is Sending.NOW
+        frontier.admit(lease, page(), now=0.0)
+        fetched.append(lease.url[-1])
+    assert fetched == ["3", "1"]
+
+
+def test_a_request_that_a_kill_interrupted_is_sent_again_in_its_own_slot_and_counts_as_a_try(
+    tmp_path: Path,
+) -> None:
+    for now in range(4):
+        frontier = new_sqlite_frontier(tmp_path, now=float(now), host_cap=2, host_queue=9)
+        frontier.seed(urls_of("a.de", 3), 0.0)
+        lease = sent_now(frontier, float(now))
+        assert (lease.url, lease.retries) == ("http://a.de/0", now)
+    frontier.admit(lease, page(), now=9.0)
+    frontier.admit(sent_now(frontier, 9.0), page(), now=9.0)
+    assert (frontier.next(9.0), frontier.counts().pages) == (None, 2)
 
 
 def test_all_ports_of_a_name_share_one_cap_one_delay_and_one_turn(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
-    frontier = new_frontier(tmp_path, host_cap=10, delay_s=1.0)
+    frontier = new_frontier(tmp_path, host_cap=10, host_queue=10, delay_s=1.0)
     links = [Link(f"http://third.de:{port}/", 0.0) for port in range(8000, 8300)]
-    answers = [answer.value for answer in frontier.seed(links, 0.0)]
+    answers = values(frontier.seed(links, 0.0))
     assert (answers.count("stored"), answers.count("host_full")) == (10, 290)
     lease = lease_now(frontier)
     assert frontier.next(0.0) is None
@@ -472,13 +562,29 @@ def test_all_ports_of_a_name_share_one_cap_one_delay_and_one_turn(
 def test_relevant_pages_earn_their_domain_more_slots(tmp_path: Path, new_frontier: Opener) -> None:
     """A university with many sub-domains: ten slots more for each page in the language."""
     frontier = new_frontier(tmp_path, domain_cap=3)
-    hosts = [Link(f"http://h{n}.uni.de/", 0.0) for n in range(40)]
-    answers = frontier.seed(hosts, 0.0)
-    assert [answer.value for answer in answers].count("domain_full") == 37
-    frontier.admit(lease_now(frontier), page("en"), hosts, now=0.0)
-    assert frontier.counts().queued == 2
-    frontier.admit(lease_now(frontier), page("de"), hosts, now=0.0)
-    assert frontier.counts().queued == 11
+    frontier.seed([Link(f"http://h{n}.uni.de/", 0.0) for n in range(40)], 0.0)
+    for language in ("en", "en", "de"):
+        frontier.admit(sent_now(frontier), page(language), now=0.0)
+    more = [Link("http://more.uni.de/", 0.0)]
+    for _ in range(10):
+        assert values(frontier.seed(more, 0.0)) in (["stored"], ["seen"])
+        frontier.admit(sent_now(frontier), page("en"), now=0.0)
+    lease = lease_now(frontier)
+    assert lease.is_beyond_cap
+    assert frontier.send(lease, None, now=0.0) is Sending.DOMAIN_FULL
+    assert values(frontier.seed([Link("http://last.uni.de/", 0.0)], 0.0)) == ["domain_full"]
+
+
+def test_the_addresses_of_one_network_of_ipv6_share_their_slots(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, address_cap=1)
+    frontier.seed([Link(f"http://{name}.de/", 0.0) for name in "abc"], 0.0)
+    sent_now(frontier, address="2001:db8::1")
+    other = lease_now(frontier)
+    assert frontier.send(other, "2001:db8::ffff:2", now=0.0) is Sending.ADDRESS_FULL
+    assert frontier.send(other, "2001:db8:0:1::1", now=0.0) is Sending.NOW
+    assert frontier.send(lease_now(frontier), "::ffff:192.0.2.1", now=0.0) is Sending.NOW
 
 
 @pytest.mark.parametrize(
@@ -495,14 +601,16 @@ def test_a_farm_waits_until_others_of_its_kind_were_fetched(
     frontier.seed([Link(url, score) for url in farm], 0.0)
     frontier.seed([Link("http://doubtful.de/", score - 5.0)], 0.0)
     frontier.seed([Link(url, score) for url in others], 0.0)
-    order = [lease_now(frontier).url for _ in range(30)]
+    order = [sent_now(frontier).url for _ in range(30)]
     if doubts_up_to is None:  # the last in its kind, or first in another
         order.remove("http://doubtful.de/")
         order.append("http://doubtful.de/")
     # Each time that the number of slots doubles, the next URLs fall once more.
     groups = order[:14], order[14:19], order[19:29], order[29:]
-    expected = [*farm[:5], *others], farm[5:10], farm[10:], ["http://doubtful.de/"]
-    assert [sorted(group) for group in groups] == [sorted(group) for group in expected]
+    assert [sum("farm" in url for url in group) for group in groups] == [5, 5, 10, 0]
+    assert set(others) < set(groups[0])
+    assert order[29] == "http://doubtful.de/"
+    assert len(set(order)) == 30
 
 
 def test_a_random_draw_is_uniform_over_what_is_queued_now(
@@ -535,67 +643,6 @@ def test_a_url_that_was_not_fetched_can_be_given_back_for_later(
     assert frontier.next(1.9) is None
     assert frontier.ready_at(1.9) == 2.0
     assert frontier.next(2.0) == lease
-
-
-def test_the_cap_of_a_directory_holds_for_each_of_them_and_for_the_root(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=5, directory_cap=2)
-    seeds = ["/1.html", "/a/1.html", "/2.html", "/a/b/2.html", "/?3", "/a/?4", "/b/1.html", "/c/"]
-    answers = frontier.seed([Link(f"http://a.de{path}", 0.0) for path in seeds], 0.0)
-    stored, directory, host = ["stored"], ["directory_full"], ["host_full"]
-    assert [a.value for a in answers] == 4 * stored + 2 * directory + stored + host
-    again = new_frontier(tmp_path, host_cap=5, directory_cap=2)
-    answers = again.seed([Link("http://www.a.de/3.html", 0.0), Link("http://b.de/", 0.0)], 0.0)
-    assert [a.value for a in answers] == host + stored
-
-
-@pytest.mark.parametrize("name", ["server", "directory-conservative"])
-def test_what_is_dropped_gives_its_slots_of_the_directory_cap_back(
-    tmp_path: Path, new_frontier: Opener, name: str
-) -> None:
-    rule_of = make_filter(name, tolerance=0)
-    frontier = new_frontier(tmp_path, filter=rule_of, host_cap=0, directory_cap=3)
-    frontier.seed([Link(f"http://a.de/en/{n}", 0.0) for n in range(4)], 0.0)
-    frontier.seed([Link("http://a.de/de/1", -1.0)], 0.0)
-    frontier.admit(lease_now(frontier), page("en"), now=0.0)
-    seeds = [Link(f"http://a.de/{of}/{n}", 0.0) for of in ("en", "de") for n in range(10, 14)]
-    answers = [answer.value for answer in frontier.seed(seeds, 0.0)]
-    # The page that was fetched keeps its slot.
-    assert answers[:4] == ["stored"] * 2 + ["directory_full"] * 2
-    left = 3 if name == "server" else 2
-    assert answers[4:] == ["stored"] * left + ["directory_full"] * (4 - left)
-
-
-def test_a_redirect_passes_its_slot_of_the_directory_cap_on(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=0, directory_cap=1)
-    frontier.seed([Link("http://a.de/x/", 0.0)], 0.0)
-    record = Record(REDIRECT, 0.0, 301)
-    links = [Link("http://a.de/x/start", 0.0), Link("http://a.de/x/end", 0.0)]
-    answers = frontier.admit(lease_now(frontier), record, links, now=0.0)
-    assert [answer.value for answer in answers] == ["stored", "directory_full"]
-    answers = frontier.admit(lease_now(frontier), record, [Link("http://b.de/", 0.0)], now=0.0)
-    assert [answer.value for answer in answers] == ["stored"]
-    answers = frontier.admit(lease_now(frontier), page(), links[1:], now=0.0)
-    assert [answer.value for answer in answers] == ["stored"]
-
-
-def test_a_redirect_passes_its_slot_of_the_host_cap_on(
-    tmp_path: Path, new_frontier: Opener
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=1)
-    frontier.seed([Link("http://a.de/", 0.0)], 0.0)
-    lease = lease_now(frontier)
-    answers = frontier.admit(
-        lease, Record(REDIRECT, 0.0, 301), [Link("http://www.a.de/start", 0.0)], now=0.0
-    )
-    assert [answer.value for answer in answers] == ["stored"]
-    lease = lease_now(frontier)
-    assert lease.redirects == 1
-    answers = frontier.admit(lease, page(), [Link("http://a.de/2", 0.0)], now=0.0)
-    assert [answer.value for answer in answers] == ["host_full"]
 
 
 def test_a_crawl_delay_outlives_a_restart(tmp_path: Path) -> None:
@@ -665,20 +712,51 @@ def test_a_redirect_to_another_spelling_is_fetched_there_as_the_same_page(
 ) -> None:
     frontier = new_frontier(tmp_path, host_cap=1, delay_s=2.0)
     frontier.seed([Link("http://a.de/x?b=1&a=2", 0.0)], 0.0)
-    lease = lease_now(frontier)
+    lease = sent_now(frontier)
     frontier.retry(lease, now=1.0, not_before=1.0, url="http://a.de/x?a=2&b=1")
     assert frontier.next(2.9) is None
-    again = lease_now(frontier, 3.0)
-    assert again == replace(lease, url="http://a.de/x?a=2&b=1", redirects=1)
+    again = sent_now(frontier, 3.0)
+    assert again == replace(lease, url="http://a.de/x?a=2&b=1", redirects=1, is_respelled=True)
     links = [Link("http://a.de/x?b=1&a=2", 0.0), Link("http://a.de/y", 0.0)]
     answers = frontier.admit(again, page(), links, now=3.0)
     assert [answer.value for answer in answers] == ["seen", "host_full"]
 
 
+@pytest.mark.parametrize("lifts", [False, True])
+def test_a_redirect_to_another_scheme_is_fetched_there_in_the_same_slot(
+    tmp_path: Path, new_frontier: Opener, lifts: bool
+) -> None:
+    rules: dict[str, Any] = {"host_cap": 1, "host_queue": 9, "lifts": lifts}
+    frontier = new_frontier(tmp_path, filter=make_filter("directory-conservative"), **rules)
+    frontier.seed([Link("http://a.de/en", 0.5)], 0.0)
+    frontier.retry(sent_now(frontier), now=0.0, not_before=0.0, url="https://www.a.de/en/")
+    both = [Link("http://a.de/en", 9.0), Link("https://www.a.de/en/", 9.0)]
+    assert values(frontier.seed(both, 0.0)) == ["seen"] * 2
+    lease = sent_now(frontier)
+    told = lease.url, lease.is_respelled, lease.retries, lease.redirects
+    assert told == ("https://www.a.de/en/", True, 0, 1)
+    frontier.admit(lease, page(), now=0.0)
+    assert (frontier.next(9.0), frontier.counts().pages) == (None, 1)
+    new_frontier(tmp_path, filter=make_filter("directory-conservative"), **rules)
+
+
+def test_a_spelling_that_was_found_before_stays_a_url_of_its_own(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, host_cap=2)
+    frontier.seed([Link("http://a.de/x", 1.0), Link("https://a.de/x", 0.0)], 0.0)
+    lease = sent_now(frontier)
+    with pytest.raises(KnownUrlError):
+        frontier.retry(lease, now=0.0, not_before=0.0, url="https://a.de/x")
+    target = [Link("https://a.de/x", 0.0)]
+    assert values(frontier.admit(lease, Record(REDIRECT, 0.0, 301), target, now=0.0)) == ["seen"]
+    assert sent_now(frontier).url == "https://a.de/x"
+
+
 def test_the_canonical_url_of_a_page_is_not_fetched_too(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
-    frontier = new_frontier(tmp_path, host_cap=3, directory_cap=2)
+    frontier = new_frontier(tmp_path, host_cap=3, host_queue=3)
     urls = [f"http://a.de/x{end}" for end in ("?print", "", "?page=2")]
     frontier.seed([Link(url, 0.0) for url in urls[:2]], 0.0)
     lease = lease_now(frontier)
@@ -686,14 +764,13 @@ def test_the_canonical_url_of_a_page_is_not_fetched_too(
     answers = frontier.admit(lease, record, [Link(url, 0.0) for url in urls[1:]], now=0.0)
     assert [answer.value for answer in answers] == ["seen", "stored"]
     assert frontier.counts().queued == 1
-    again = new_frontier(tmp_path, now=9.0, host_cap=3, directory_cap=2)
+    again = new_frontier(tmp_path, now=9.0, host_cap=3, host_queue=3)
     lease = lease_now(again, 9.0)
     assert lease.url == urls[2]
     record = replace(page(), canonical="http://a.de/new")
-    answers = again.admit(lease, record, [Link("http://www.a.de/new", 0.0)], now=9.0)
-    assert [answer.value for answer in answers] == ["directory_full"]
-    answers = again.seed([Link("http://a.de/new", 0.0)], 9.0)
-    assert [answer.value for answer in answers] == ["seen"]
+    again.admit(lease, record, now=9.0)
+    assert values(again.seed([Link("http://a.de/new", 0.0)], 9.0)) == ["seen"]
+    assert again.next(99.0) is None
 
 
 def test_a_better_link_lifts_a_queued_url_where_the_ordering_lifts(
@@ -823,12 +900,12 @@ def test_no_step_of_a_crawl_scans_a_table_or_sorts(
     tmp_path: Path, statements: list[str], name: str, draw: Draw
 ) -> None:
     rule_of = make_filter(name, tolerance=0)
-    frontier = new_sqlite_frontier(tmp_path, filter=rule_of, draw=draw, directory_cap=9)
+    frontier = new_sqlite_frontier(tmp_path, filter=rule_of, draw=draw, host_cap=3, host_queue=9)
     frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)
     statements.clear()
     links = [Link(f"http://{c}.de/en/{n}", 0.0) for c in "abd" for n in range(4)]
-    frontier.admit(lease_now(frontier), page(), links, now=0.0)
-    frontier.retry(lease_now(frontier), now=0.0, not_before=0.0)
+    frontier.admit(sent_now(frontier), page(), links, now=0.0)
+    frontier.retry(sent_now(frontier), now=0.0, not_before=0.0)
     frontier.release(lease_now(frontier), now=0.0)
     frontier.set_delay("a.de", 1.0)
     for _ in range(4):
@@ -852,7 +929,7 @@ def test_no_step_of_a_crawl_that_learns_scans_a_table_or_sorts(
     links = [Link(f"http://{c}.de/en/{n}", 0.0, Evidence(1.0)) for c in "abd" for n in range(4)]
     frontier.admit(lease_now(frontier), page(), links, now=0.0)
     for _ in range(8):
-        frontier.admit(lease_now(frontier), page("en"), links, now=0.0)
+        frontier.admit(sent_now(frontier), page("en"), links, now=0.0)
     asked = [s for s in statements if s.split()[0] in ("SELECT", "UPDATE", "DELETE", "INSERT")]
     assert any(s.startswith("DELETE FROM urls") for s in asked)
     for statement in asked:

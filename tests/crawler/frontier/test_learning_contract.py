@@ -20,20 +20,25 @@ from crawler.frontier.base import (
     Frontier,
     Lease,
     Link,
-    Located,
     Record,
+    Sending,
 )
 from crawler.frontier.evidence_rows import EvidenceRows
-from crawler.frontier.learning import HOST_QUEUE, is_checkpoint
+from crawler.frontier.learning import BEST_OF_HOST, is_checkpoint
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.page_text import NewText, PageText
-from crawler.report.closing import hidden_links
 from crawler.run import open_run
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.focus.odds import probability_of
-from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, redis_frontiers
+from tests.crawler.frontier.test_frontier_contract import (
+    META,
+    lease_now,
+    page,
+    redis_frontiers,
+    sent_now,
+)
 from tests.support.crawls import rows
 from tests.support.learning import PRIOR
 
@@ -70,6 +75,7 @@ def leases(frontier: Frontier, number: int = 99, now: float = 0.0) -> list[str]:
     found: list[str] = []
     while len(found) < number and (lease := frontier.next(now)):
         found.append(lease.url.removeprefix("http://"))
+        assert frontier.send(lease, None, now=now) is Sending.NOW
         frontier.admit(lease, Record(PAGE, now, 200, True), now=now)
     return found
 
@@ -77,6 +83,8 @@ def leases(frontier: Frontier, number: int = 99, now: float = 0.0) -> list[str]:
 def settled(frontier: Frontier, language: str | None, *links: Link, now: float = 0.0) -> Lease:
     """Settle the best URL as a page in a language, with links."""
     lease = lease_now(frontier, now)
+    if not lease.is_beyond_cap:
+        assert frontier.send(lease, None, now=now) is Sending.NOW
     record = page(language) if language else Record(PAGE, 0.0, 200, True)
     frontier.admit(lease, record, links, now=now)
     return lease
@@ -140,7 +148,7 @@ def test_a_url_whose_score_fell_lets_the_next_best_go_first(
 def test_the_next_best_may_be_of_the_same_host(tmp_path: Path, new_frontier: Opener) -> None:
     """Only the first URLs of a long queue are scored anew after each page."""
     frontier = new_frontier(tmp_path, host_cap=0)
-    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(HOST_QUEUE + 9)]
+    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(BEST_OF_HOST + 9)]
     frontier.seed([*english, *[link(f"a.de/de/{n}", 0.5, declared=1.0) for n in range(3)]], 0.0)
     settled(frontier, "en")
     assert sorted(leases(frontier, 3)) == ["a.de/de/0", "a.de/de/1", "a.de/de/2"]
@@ -172,8 +180,8 @@ def test_a_full_host_drops_its_queue_and_takes_no_more(
 
 def fill_a_host(frontier: Frontier) -> None:
     frontier.seed([link("a.de/", 4.0), link("a.de/1", -0.1), link("a.de/2", -9.0)], 0.0, 1)
-    lease = lease_now(frontier)
-    more = [link("a.de/1"), link("a.de/3", 8.0), link("b.de/", 1.0)]
+    lease = sent_now(frontier)
+    more = [link("a.de/"), link("a.de/3", 8.0), link("b.de/", 1.0)]
     answers = frontier.admit(lease, page(), more, now=0.0)
     assert answers == [Admission.SEEN, Admission.HOST_FULL, Admission.STORED]
 
@@ -201,18 +209,6 @@ def test_seeds_are_expected_where_a_crawl_wants_no_other_urls(tmp_path: Path) ->
     assert leases(lowest) == ["c.de/", "b.com/", "a.com/", "d.com/"]
 
 
-@pytest.mark.parametrize("outcome", [REDIRECT, "sitemap"])
-def test_a_url_that_only_leads_to_others_takes_no_slot(
-    tmp_path: Path, new_frontier: Opener, outcome: str
-) -> None:
-    frontier = new_frontier(tmp_path, host_cap=1)
-    frontier.seed([link("a.de/", 4.0), link("a.de/2", 0.5)], 0.0)
-    target = link("a.de/target", 1.0)
-    lease = lease_now(frontier)
-    assert frontier.admit(lease, Record(outcome, 0.0, 200), [target], now=0.0) == [Admission.STORED]
-    assert leases(frontier) == ["a.de/target"]
-
-
 def test_the_target_of_a_redirect_has_its_links(tmp_path: Path, new_frontier: Opener) -> None:
     frontier = new_frontier(tmp_path)
     frontier.seed([link("a.de/", 4.0), link("b.de/", 3.9), link("x.com/", 0.1)], 0.0)
@@ -225,13 +221,15 @@ def test_the_target_of_a_redirect_has_its_links(tmp_path: Path, new_frontier: Op
     assert leases(frontier) == ["z.com/", "y.com/"]
 
 
-def test_at_most_twenty_urls_for_each_slot_of_a_host_are_queued(
+def test_waiting_and_fetched_urls_of_a_host_share_the_places_of_its_queue(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
-    frontier = new_frontier(tmp_path, host_cap=2)
-    answers = frontier.seed([link(f"a.de/{n}") for n in range(42)], 0.0)
-    assert answers == [Admission.STORED] * 40 + [Admission.HOST_FULL] * 2
+    frontier = new_frontier(tmp_path, host_cap=2, host_queue=5)
+    answers = frontier.seed([link(f"a.de/{n}") for n in range(6)], 0.0)
+    assert answers == [Admission.STORED] * 5 + [Admission.HOST_FULL]
     settled(frontier, "de")
+    assert frontier.seed([link("a.de/x")], 0.0) == [Admission.HOST_FULL]
+    frontier.admit(lease_now(frontier), Record("robots", 0.0), now=0.0)
     assert frontier.seed([link("a.de/x"), link("a.de/y")], 0.0) == [
         Admission.STORED,
         Admission.HOST_FULL,
@@ -286,9 +284,9 @@ def test_a_fall_for_an_address_stays_when_the_url_is_scored_anew(
 ) -> None:
     frontier = new_frontier(tmp_path, address_cap=10)
     frontier.seed([link("a.de/", 4.0), link("b.de/", 3.0), link("x.com/", 0.1)], 0.0)
-    assert frontier.locate(lease_now(frontier), "192.0.2.1", now=0.0) is Located.FETCH
+    assert frontier.send(lease_now(frontier), "192.0.2.1", now=0.0) is Sending.NOW
     other = lease_now(frontier)
-    assert frontier.locate(other, "192.0.2.1", now=0.0) is Located.LATER
+    assert frontier.send(other, "192.0.2.1", now=0.0) is Sending.LATER
     frontier.seed([link("b.de/2", 0.2)], 0.0)
     assert leases(frontier, 3) == ["b.de/2", "x.com/", "b.de/"]
 
@@ -395,7 +393,7 @@ def test_the_relevant_pages_to_be_expected_follow_the_queue(
     frontier.seed(links, 0.0)
     rest = ["a.de/3"] if cap == 0 else []
     expected("a.de/2", "a.de/1", "b.de/", *rest)
-    lease = lease_now(frontier)
+    lease = sent_now(frontier)
     expected("a.de/2", "a.de/1", "b.de/", *rest)
     frontier.admit(lease, Record(PAGE, 0.0, 200, True), now=0.0)
     expected("a.de/1", "b.de/", *rest)
@@ -553,20 +551,7 @@ def test_an_earlier_page_whose_score_fell_is_still_expected(tmp_path: Path) -> N
     frontier = new_sqlite_frontier(tmp_path, is_expected_only=True, address_cap=10)
     frontier.seed([replace(link("a.de/", -2.0), score=FIRST_SCORE)], 0.0, 1)
     frontier.seed([replace(link("b.de/", -2.0), score=FIRST_SCORE)], 0.0, 1)
-    assert frontier.locate(lease_now(frontier), "192.0.2.1", now=0.0) is Located.FETCH
+    assert frontier.send(lease_now(frontier), "192.0.2.1", now=0.0) is Sending.NOW
     other = lease_now(frontier)
-    assert frontier.locate(other, "192.0.2.1", now=0.0) is Located.LATER
+    assert frontier.send(other, "192.0.2.1", now=0.0) is Sending.LATER
     assert lease_now(frontier).url == other.url
-
-
-def test_links_that_were_queued_when_their_host_became_full_count_as_hidden(tmp_path: Path) -> None:
-    run = open_run(tmp_path, FOCUS | {"host_cap": 2}, 0.0)
-    rules = FrontierRules(prior=PRIOR, doubts_up_to=0.0, host_cap=2)
-    frontier = SqliteFrontier(run.connection, rules, now=0.0)
-    frontier.seed([link("a.de/", 3.0), link("a.de/seed", 2.0)], 0.0)
-    of_page = [link(f"a.de/{n}", 1.0) for n in range(30)]
-    settled(frontier, "de", *of_page, link("a.de/x", -30.0), link("b.de/", 1.0))
-    settled(frontier, "en", link("a.de/other", 1.0))
-    found = hidden_links(run.connection)
-    assert (found.hosts, found.cap) == (1, 50)
-    assert 27 <= found.links <= 33

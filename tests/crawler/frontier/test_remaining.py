@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.frontier.base import PAGE, REDIRECT, Counts, Link, Record
+from crawler.frontier.base import PAGE, REDIRECT, Counts, Link, Record, Sending
 from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import FALL, SHRINKING, fallen, unfallen
+from crawler.frontier.slots import FALL, SHRINKING, fallen, falls_of, unfallen
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.page_text import NewText, PageText
 from crawler.report.harvest import summarise
@@ -48,15 +48,17 @@ def test_the_score_before_falls_is_known(grains: int, level: int, doubts_up_to: 
     after = fallen(score, level, doubts_up_to)
     if doubts_up_to == 0.0 or not level or score <= doubts_up_to:
         assert unfallen(after, doubts_up_to) == score
+        assert falls_of(after, doubts_up_to) == level
 
 
 def by_looking_at_all(folder: Path, cap: int) -> float:
     """The expected relevant pages, from the rows of the queue and their numbers of falls."""
     connection = open_run(folder, META | {"host_cap": cap}, 0.0).connection
-    slots = dict(connection.execute("SELECT host, admitted FROM hosts"))
+    slots = dict(connection.execute("SELECT host, settled FROM hosts"))
     hosts = defaultdict(list)
     for url in EvidenceRows(connection).after(0, 1_000_000):
-        score, falls = url.score, url.falls
+        score = url.score
+        falls = falls_of(score, 0.0)
         odds = ldexp(score, SHRINKING * falls) if score > 0 else score + falls * FALL
         hosts[host_of(url.url)].append((score, 1 / (1 + exp(-odds))))
     return sum(
@@ -83,7 +85,7 @@ def test_the_expected_pages_follow_every_change_of_the_queue(tmp_path: Path, cap
         lease = frontier.next(0.0)
         if lease is None:
             break
-        if frontier.locate(lease, "192.0.2.1", now=0.0).value != "fetch":
+        if frontier.send(lease, "192.0.2.1", now=0.0) is not Sending.NOW:
             continue
         record = page(language=random.choice(["de", "en"]))
         if step % 7 == 6:

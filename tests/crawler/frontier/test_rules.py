@@ -20,7 +20,7 @@ NOT_IN_REDIS = {
     "wrong",
     [
         {"host_cap": -1},
-        {"directory_cap": -1},
+        {"host_queue": -1},
         {"delay_s": -0.5},
         {"patience_s": -1.0},
         {"budget_pages": -1},
@@ -30,6 +30,12 @@ def test_a_rule_below_zero_is_refused(wrong: dict[str, Any]) -> None:
     (name,) = wrong
     with pytest.raises(ValueError, match=f"{name} must be 0 or more"):
         FrontierRules(**wrong)
+
+
+def test_a_host_queue_shorter_than_the_cap_is_refused() -> None:
+    with pytest.raises(ValueError, match="host_queue=9 is less than host_cap=10"):
+        FrontierRules(host_queue=9)
+    assert FrontierRules(host_cap=0, host_queue=9).host_queue == 9
 
 
 def test_scores_are_not_lifted_where_urls_are_drawn() -> None:

@@ -13,6 +13,7 @@ from crawler.corpus.sources import source_of
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, StorageError
 from crawler.exchange import Exchange
+from crawler.frontier.base import Sending
 from crawler.options import CrawlOptions
 from crawler.outputs import archived, takedown
 from crawler.outputs.archived import read_archived
@@ -60,6 +61,7 @@ def crawled(folder: Path, strategy: str = "bfs") -> None:
         if lease.url not in PAGES:
             held.append(lease)
             continue
+        assert crawl.frontier.send(lease, None, now=crawl.clock()) is Sending.NOW
         body = PAGES[lease.url].encode()
         if body.startswith(b"http"):
             crawl.visitor.answered(lease, Download(lease.url, 301, location=body.decode()))
@@ -185,9 +187,9 @@ def test_a_folder_without_a_run_and_a_run_that_is_crawled_are_refused(
         removed(run, "bad.de")
 
 
-def test_pages_keep_their_slots_where_failed_fetches_take_none(tmp_path: Path) -> None:
+def test_pages_keep_their_slots(tmp_path: Path) -> None:
     crawled(tmp_path, "focus")
-    slots = "SELECT host, admitted FROM hosts ORDER BY host"
+    slots = "SELECT host, sent FROM hosts ORDER BY host"
     before = rows(tmp_path, slots)
     assert removed(tmp_path, "*.bad.de").pages == 3
     opened(tmp_path, "focus").close("finished")

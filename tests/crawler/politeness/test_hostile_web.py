@@ -390,15 +390,17 @@ def test_a_page_of_a_million_links_adds_no_more_than_its_host_may_have(large: Cr
     assert counts["host_full"] > 9_000
 
 
-def test_endless_calendars_end_at_the_caps_of_their_directories(tmp_path: Path) -> None:
+def test_endless_calendars_end_at_the_queue_of_their_host_where_it_has_no_cap(
+    tmp_path: Path,
+) -> None:
     links = b"<a href='http://months.de/'>x</a><a href='http://weeks.de/'>x</a>"
     hosts = {"months.de": computes(month), "weeks.de": computes(week)}
     hosts["start.de"] = sends(answer(PAGE + links))
-    crawled = crawl(tmp_path, hosts, "directory_cap=12", host_cap=0)
+    crawled = crawl(tmp_path, hosts, "host_queue=12", host_cap=0)
     assert summary(tmp_path)["finish_reason"] == "finished"
     assert crawled.paths("months.de") == ["", *(f"?month={number}" for number in range(1, 12))]
     weeks = crawled.paths("weeks.de")
     assert weeks[0] == ""
-    assert len(weeks) == 1 + 12
-    assert summary(tmp_path)["counts"]["directory_full"] >= 2
-    assert summary(tmp_path)["settings"]["directory_cap"] == "12"
+    assert len(weeks) == 12
+    assert summary(tmp_path)["counts"]["host_full"] >= 2
+    assert summary(tmp_path)["settings"]["host_queue"] == "12"

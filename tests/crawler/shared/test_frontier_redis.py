@@ -24,8 +24,8 @@ from crawler.frontier.base import (
     Lease,
     LeaseError,
     Link,
-    Located,
     Record,
+    Sending,
 )
 from crawler.frontier.rules import FrontierRules
 from crawler.shared.membership import Membership
@@ -91,8 +91,8 @@ class Workers:
     ) -> object:
         return self._owner(lease).admit(lease, record, links, **when)
 
-    def locate(self, lease: Lease, address: str, **when: float) -> Located:
-        return self._owner(lease).locate(lease, address, **when)
+    def send(self, lease: Lease, address: str | None, **how: Any) -> Sending:
+        return self._owner(lease).send(lease, address, **how)
 
     def retry(self, lease: Lease, **when: Any) -> None:
         self._owner(lease).retry(lease, **when)
@@ -148,7 +148,8 @@ class SharedMachine(FrontierMachine):
         self.leases = [lease for lease in self.leases if lease.url not in dead]
         for known in self.model.known:
             if known.link.url in dead:
-                known.is_leased, known.address = False, ""
+                known.is_leased = known.is_sent_now = False
+                known.address = None
                 self.model.ready_from[known.host] = self.now + self.model.delay_s
 
     def check_wake_up_of_the_exhausted(self, ready_at: float | None) -> None:
@@ -308,6 +309,7 @@ def test_caps_and_budget_are_exact_and_no_url_is_fetched_twice_at_full_contentio
 
     def work(worker: RedisFrontier) -> None:
         while lease := worker.next(0.0):
+            assert worker.send(lease, None, now=0.0) is Sending.NOW
             with lock:
                 assert lease.host not in held
                 held.add(lease.host)
@@ -318,7 +320,7 @@ def test_caps_and_budget_are_exact_and_no_url_is_fetched_twice_at_full_contentio
                 held.remove(lease.host)
             worker.admit(lease, page(), links(*found), now=0.0)
 
-    workers = [join(host_cap=7, budget_pages=70) for _ in range(4)]
+    workers = [join(host_cap=7, host_queue=7, budget_pages=70) for _ in range(4)]
     workers[0].seed(links(*(f"http://{host}/" for host in hosts)), 0.0)
     while workers[0].counts().pages < 70:
         with ThreadPoolExecutor(4) as pool:
@@ -502,7 +504,7 @@ def test_a_server_that_forgot_the_crawl_is_a_storage_error(own_server: RedisServ
     [
         {"host_cap": 11},
         {"delay_s": 0.5},
-        {"directory_cap": 1},
+        {"host_queue": 99},
         {"draw": Draw.UNIFORM},
         {"lifts": True},
         {"doubts_up_to": 0.0},
@@ -625,7 +627,8 @@ def test_scores_of_any_size_keep_their_order(join: Joiner, draw: Draw) -> None:
 def test_a_page_may_have_thousands_of_links_and_all_may_be_dropped(
     join: Joiner, draw: Draw, cap: int
 ) -> None:
-    frontier = join(draw=draw, host_cap=cap, filter=make_filter("server", tolerance=0))
+    rules: dict[str, Any] = {"draw": draw, "host_cap": cap, "host_queue": cap}
+    frontier = join(filter=make_filter("server", tolerance=0), **rules)
     frontier.seed(links("http://a.de/"), 0.0)
     found = [f"http://b.de/{n % 3000}" for n in range(4000)]
     answers = frontier.admit(lease_of(frontier), page(), links(*found), now=0.0)
@@ -643,7 +646,7 @@ def test_a_page_may_have_thousands_of_links_and_all_may_be_dropped(
 def test_of_links_that_come_twice_on_a_page_the_better_counts_where_the_ordering_lifts(
     join: Joiner, lifts: bool
 ) -> None:
-    frontier = join(lifts=lifts, host_cap=1)
+    frontier = join(lifts=lifts, host_cap=1, host_queue=1)
     found = [Link("http://a.de/", 0.0), Link("http://b.de/", 1.0), Link("http://a.de/", 2.0)]
     answers = frontier.seed([*found, Link("http://a.de/2", 0.0), Link("http://a.de/2", 0.0)], 0.0)
     kinds = [answer.value for answer in answers]
@@ -662,9 +665,10 @@ def test_records_are_numbered_in_the_order_in_which_all_workers_settle(join: Joi
 
 
 def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
-    one, other = join(worker="w1", host_cap=1), join(worker="w2", host_cap=1)
+    caps: dict[str, Any] = {"host_cap": 1, "host_queue": 1}
+    one, other = join(worker="w1", **caps), join(worker="w2", **caps)
     one.seed(links("http://a.de/", "http://b.de/"), 0.0)
-    found = links("http://a.de/2", "http://c.de/", "http://c.de/2", "http://b.de/")
+    found = links("http://b.de/2", "http://c.de/", "http://c.de/2", "http://b.de/")
     record = Record(PAGE, 0.0, 200, ignored_files=2, ignored_traps=1, is_cut=True, parser="lxml")
     other.admit(lease_of(other), record, found, now=0.0)
     other.retry(lease_of(other), now=0.0, not_before=0.0)

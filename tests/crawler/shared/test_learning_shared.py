@@ -12,7 +12,7 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.frontier import learning
-from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, Lease, Link, Located, Record
+from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, Lease, Link, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.page_text import NewText, PageText
@@ -43,6 +43,13 @@ class Pair:
         lease = self.embedded.next(now)
         assert self.shared.next(now) == lease
         return lease
+
+    def send(
+        self, lease: Lease, address: str | None, now: float, *, is_page: bool = True
+    ) -> Sending:
+        answer = self.embedded.send(lease, address, now=now, is_page=is_page)
+        assert self.shared.send(lease, address, now=now, is_page=is_page) is answer
+        return answer
 
     def scores(self) -> dict[str, float]:
         """Return the score of each queued URL, the same in both."""
@@ -142,12 +149,13 @@ def crawl_a_while(both: Pair, random: Random, steps: int) -> int:
                 both.shared.retry(lease, now=now, not_before=now + 2, url=url)
                 both.embedded.retry(lease, now=now, not_before=now + 2, url=url)
             case 2:
-                address = f"192.0.2.{random.randrange(2)}"
-                answer = both.embedded.locate(lease, address, now=now)
-                assert both.shared.locate(lease, address, now=now) is answer
-                if answer is not Located.LATER:
+                answer = both.send(lease, f"192.0.2.{random.randrange(2)}", now, is_page=False)
+                if answer is not Sending.LATER:
                     leases.append(lease)
             case _:
+                address = random.choice([None, "192.0.2.1", "2001:db8::1"])
+                if both.send(lease, address, now) is Sending.LATER:
+                    continue
                 record = some_record(random, lease, now)
                 links = some_links(random, random.choice([0, 3, 12]))
                 answers = both.embedded.admit(lease, record, links, now=now)
@@ -166,7 +174,7 @@ def crawl_a_while(both: Pair, random: Random, steps: int) -> int:
     [
         {"host_cap": 0, "delay_s": 1.0},
         {"host_cap": 10, "domain_cap": 20, "address_cap": 10, "patience_s": 3.0, "delay_s": 2.0},
-        {"host_cap": 2, "directory_cap": 3, "patience_s": 3.0, "filter": make_filter("server")},
+        {"host_cap": 4, "host_queue": 5, "patience_s": 3.0, "filter": make_filter("server")},
         {"host_cap": 0, "domain_cap": 200, "address_cap": 5, "doubts_up_to": None},
         {"goal": "servers", "host_cap": 10, "domain_cap": 20, "address_cap": 10},
         {"goal": "words", "host_cap": 10, "patience_s": 3.0, "delay_s": 1.0},
@@ -189,7 +197,7 @@ def test_a_sweep_scores_the_whole_queue_anew(
     for module in (learning, membership):
         monkeypatch.setattr(module, "FIRST_CHECKPOINT", 1)
         monkeypatch.setattr(module, "SWEPT_A_PAGE", 7)
-        monkeypatch.setattr(module, "HOST_QUEUE", 1)
+        monkeypatch.setattr(module, "BEST_OF_HOST", 1)
     rules = FrontierRules(host_cap=0, doubts_up_to=0.0, prior=Prior.shipped())
     with pair(redis_server, tmp_path, rules) as both:
         links = [Link(f"http://{name}.example.de/{n}", 0.0) for name in "abcd" for n in range(20)]

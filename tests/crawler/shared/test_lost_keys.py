@@ -12,7 +12,7 @@ import pytest
 from crawler.configuration import CrawlSettings
 from crawler.crawl import open_crawl
 from crawler.errors import SettingError, StorageError
-from crawler.frontier.base import Lease, Link, Located
+from crawler.frontier.base import Lease, Link, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.options import CrawlOptions
 from crawler.page_text import NewText, PageText
@@ -45,7 +45,7 @@ class Halfway:
             filter=make_filter("server", tolerance=9),
             draw=draw,
             delay_s=DELAY_S,
-            directory_cap=9,
+            host_queue=20,
             domain_cap=1000,
             address_cap=1000,
             doubts_up_to=0.0,
@@ -83,7 +83,7 @@ class Halfway:
         before = self.contacts.get(lease.host, -1e9)
         assert self.now - before >= DELAY_S * (2 if lease.host == "h1.de" else 1)
         self.contacts[lease.host] = self.now
-        assert worker.locate(lease, "192.0.2.1", now=self.now) is Located.FETCH
+        assert worker.send(lease, "192.0.2.1", now=self.now) is Sending.NOW
         self.leases.append((worker, lease))
         return True
 

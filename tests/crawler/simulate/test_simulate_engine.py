@@ -36,12 +36,12 @@ def assert_same(course: Course, folder: Path, **live: object) -> None:
 def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
     filter_name: str, ordering: str, tmp_path: Path
 ) -> None:
-    for number, (tolerance, host_cap) in enumerate([(0, 0), (1, 0), (3, 9)]):
+    cases = [(0, 0, 0), (1, 0, 12), (3, 9, 0), (3, 6, 9)]
+    for number, (tolerance, host_cap, host_queue) in enumerate(cases):
         rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
         graph = random_graph(number)
-        course = simulate(
-            graph, Simulation(filter=rule, ordering=ordering, host_cap=host_cap, random_state=9)
-        )
+        caps: dict[str, Any] = {"host_cap": host_cap, "host_queue": host_queue}
+        course = simulate(graph, Simulation(filter=rule, ordering=ordering, random_state=9, **caps))
         assert len(course.order) >= 10
         assert_same(
             course,
@@ -49,7 +49,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
             graph=graph,
             filter=rule,
             ordering=ordering,
-            host_cap=host_cap,
+            **caps,
             random_state=9,
         )
 
@@ -133,7 +133,7 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
             is_conservative=conservative,
             tolerance=tolerance,
         )
-        compiled = kernel.Rules(follows, uses, conservative, False, tolerance, 0, kernel.FIFO, 0)
+        compiled = kernel.Rules(follows, uses, conservative, False, tolerance, 0, 0, kernel.FIFO, 0)
         for is_relevant, source, target in product(flags, tallies, tallies):
             expected = rule.accepts(
                 page_is_relevant=is_relevant, source=Tally(*source), target=Tally(*target)
@@ -145,7 +145,7 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
 @pytest.mark.parametrize("half_life", [0, 1, 3, 100])
 def test_the_compiled_tolerance_declines_as_that_of_the_filter(half_life: int) -> None:
     rule = Filter("any", tolerance=20, half_life=half_life)
-    compiled = kernel.Rules(True, True, True, False, 20, 0, kernel.FIFO, half_life)
+    compiled = kernel.Rules(True, True, True, False, 20, 0, 0, kernel.FIFO, half_life)
     for downloads in (0, 1, 2, 3, 5, 6, 99, 100, 199, 200, 1_000, 10**9):
         expected = rule.tolerance_after(downloads)
         assert tolerance_after(compiled, downloads) == expected

@@ -16,6 +16,7 @@ from tests.support.simulatedwebs import crawl_live, random_graph
 CASES = [
     ("none", 0, 0, (PAGE,)),
     ("none", 0, 9, (PAGE, PAGE, PAGE, FAILED, REDIRECT)),
+    ("directory-conservative", 3, 6, (PAGE, PAGE, PAGE, REDIRECT)),
     ("server-declining", 5, 7, (PAGE, PAGE, FAILED, REDIRECT)),
     ("directory-conservative", 1, 0, (PAGE, PAGE, PAGE, REDIRECT)),
 ]
@@ -28,7 +29,8 @@ def focused(
     cap: int = 0,
 ) -> Course:
     rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
-    return simulate(graph, Simulation(filter=rule, ordering="focus", host_cap=cap))
+    simulation = Simulation(filter=rule, ordering="focus", host_cap=cap, host_queue=2 * cap)
+    return simulate(graph, simulation)
 
 
 @pytest.mark.parametrize(("filter_name", "tolerance", "host_cap", "statuses"), CASES)
@@ -43,6 +45,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
         filter=make_filter(filter_name, tolerance=tolerance, half_life=25),
         ordering="focus",
         host_cap=host_cap,
+        host_queue=2 * host_cap,
         random_state=0,
     )
     assert len(course.order) > 10

@@ -34,7 +34,7 @@ META: dict[str, object] = {
     "filter": "hard",
     "tolerance": 10,
     "host_cap": 2,
-    "directory_cap": 0,
+    "host_queue": 0,
     "directory_depth": 1,
     "web": "live",
     "seeds": ["http://a.de/"],

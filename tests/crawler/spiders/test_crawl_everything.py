@@ -106,7 +106,7 @@ SAMPLE: Table = {
     "half_life": ("50", recorded("half_life", "50")),
     "host_cap": ("5", most("host", 5)),
     "domain_cap": ("9", recorded("domain_cap", "9")),
-    "directory_cap": ("2", lambda ended: ended.told["counts"]["directory_full"] > 0),
+    "host_queue": ("7", recorded("host_queue", "7")),
     "directory_depth": ("2", recorded("directory_depth", "2")),
     "identify": ("cai", recorded("identify", "cai")),
     "pages": ("40", lambda ended: ended.told["pages"] == 40),

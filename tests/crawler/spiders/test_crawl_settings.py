@@ -145,7 +145,7 @@ def test_settings_without_effect_are_named_with_what_has_one() -> None:
     )
     assert sorted(remarks(given, has_servers=False)) == [
         "AUTOTHROTTLE_ENABLED has no effect: DOWNLOAD_DELAY and a site's Crawl-delay set the pace",
-        "DEPTH_LIMIT has no effect: -a host_cap, -a directory_cap and -a pages limit a crawl",
+        "DEPTH_LIMIT has no effect: -a host_cap and -a pages limit a crawl",
         "DNSCACHE_ENABLED has no effect: DNSCACHE_SIZE=0 turns the cache of addresses off",
         "DOWNLOAD_DELY: no such setting; did you mean DOWNLOAD_DELAY?",
         "HTTPCACHE_ENABLED has no effect: run.db continues a crawl; -a web=archive replays one",
