@@ -1,9 +1,11 @@
 """`langfocus export`: the texts of the pages of runs and archives as a file."""
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
+from typing import TextIO, cast
 
 from crawler.command import LangfocusCommand, language_code, natural
 from crawler.errors import CrawlError, SettingError
@@ -105,6 +107,7 @@ class ExportCommand(LangfocusCommand):
         from crawler.corpus.export import export, format_of
         from crawler.corpus.sources import ALL_LANGUAGES
         from crawler.report.corpus_tables import print_corpus
+        from crawler.report.printer import PrintableStream
 
         if not args:
             raise SettingError("name the folder of a crawl: langfocus export RUN_FOLDER")
@@ -120,7 +123,8 @@ class ExportCommand(LangfocusCommand):
             processes=opts.processes,
         )
         kind = format_of(opts.output, opts.format)
-        with _progress() as on_progress:
+        stdout = cast(TextIO, PrintableStream(sys.stdout))
+        with _progress() as on_progress, redirect_stdout(stdout):
             told = export([Path(arg) for arg in args], opts.output, kind, options, on_progress)
         self.write_json(opts, told.as_dict())
         if opts.output is not None:

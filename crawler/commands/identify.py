@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, Final, cast
 
 from scrapy.settings import BaseSettings, Settings
 
@@ -215,7 +215,9 @@ def _check_options(kind: str, opts: argparse.Namespace) -> None:
 @contextlib.contextmanager
 def _output(path: Path | None) -> Iterator[IO[str]]:
     if path is None:
-        yield sys.stdout
+        from crawler.report.printer import PrintableStream
+
+        yield cast(IO[str], PrintableStream(sys.stdout)) if sys.stdout.isatty() else sys.stdout
     else:
         with path.open("w", encoding="utf-8") as file:
             yield file

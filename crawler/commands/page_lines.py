@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from crawler.commands.input_lines import InputLines
 from crawler.errors import CrawlError, SettingError
 from crawler.fetching import Lookup, Unfetched, open_fetch
+from crawler.report.formatting import printable
 from crawler.url import normalise
 from crawler.visit import Download, is_text
 from crawler.web.recovery import ArchivedAnswer, Damage, answers, is_warc
@@ -253,7 +254,7 @@ def tell_damages(lines: PageLines) -> None:
     """Print the number of damaged places of each WARC file on standard error."""
     for name, number in lines.damages.items():
         records = "record was" if number == 1 else "records were"
-        print(f"{name}: {number:,} damaged {records} left out", file=sys.stderr)
+        print(f"{printable(name)}: {number:,} damaged {records} left out", file=sys.stderr)
 
 
 def _is_binary(record: Record) -> bool:

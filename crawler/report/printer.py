@@ -1,5 +1,6 @@
 """Tables and lines in a terminal, a pipe or a file."""
 
+import re
 import sys
 from textwrap import wrap
 from typing import TextIO
@@ -19,6 +20,28 @@ WIDE = 120
 """The same for studies and simulations, whose tables have many columns."""
 
 _NOTE_WIDTH = 100
+_LINES = re.compile(r"[^\n\t]+")
+
+
+class PrintableStream:
+    """Standard output for texts from the Web: as they are, but to a terminal without commands."""
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to a stream; the bytes that its `buffer` gets are UTF-8."""
+        self._stream = stream
+        self.buffer = self if stream.isatty() else stream.buffer
+
+    def write(self, text: str | bytes) -> int:
+        """Write a text; tabs and line ends stay."""
+        told = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        if self._stream.isatty():
+            told = _LINES.sub(lambda line: printable(line[0]), told)
+        self._stream.write(told)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream."""
+        self._stream.flush()
 
 
 class Printer:

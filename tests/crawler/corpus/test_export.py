@@ -1,6 +1,7 @@
 """Exports of runs, archives and HTML files: the same texts whatever happens on the way."""
 
 import gzip
+import io
 import json
 import os
 import signal
@@ -371,3 +372,24 @@ def test_the_order_of_the_crawl_does_not_change_the_export(
     export([run], tmp_path / "x.txt", "txt", TextOptions(keeps_copies=True))
     export([pages.folder], tmp_path / "y.txt", "txt", TextOptions(keeps_copies=True))
     assert (tmp_path / "x.txt").read_bytes() == (tmp_path / "y.txt").read_bytes()
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_a_title_commands_no_terminal_and_is_unchanged_elsewhere(
+    tmp_path: Path, inline: None, is_terminal: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = KeptPages(tmp_path / "run")
+    attack = "\x9b2J\x1b]0;owned\x07\u202eneu"
+    title = f"<title>{attack}</title>".encode()
+    page = html(german(1)).replace(b"<title>Titel</title>", title)
+    pages.settle_all([("http://a.de/1", page)])
+    written = io.BytesIO()
+    stdout = io.TextIOWrapper(written, "utf-8", write_through=True)
+    monkeypatch.setattr(stdout, "isatty", lambda: is_terminal)
+    monkeypatch.setattr("sys.stdout", stdout)
+    assert call("export", pages.folder) == 0
+    told = written.getvalue().decode()
+    assert "neu" in told
+    assert ("\x9b" in told) is not is_terminal
+    assert all(line.isprintable() for line in told.splitlines()) is is_terminal
+    assert told.endswith("\n")
