@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from classifiers.lab.features.dictionaries import dictionary_words
 from classifiers.lab.study import paper
 from classifiers.lab.study.catalogue import EVERY
 from classifiers.lab.study.transfer import TRANSFER
@@ -279,6 +280,7 @@ def test_custom_features_that_are_asked_for_name_the_extra_that_they_need(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "simplemma", None)
+    dictionary_words.cache_clear()  # another test of this process may have read them
     assert evaluated(data, "custom", "--folds", "2") == 1
     assert "pip install 'langfocus[dictionaries]'" in capsys.readouterr().err
 
