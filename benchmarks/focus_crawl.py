@@ -34,6 +34,7 @@ from crawler.frontier.base import Lease
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.robots import Verdict
+from crawler.strategies import DIRECTORY_DEPTH, TOLERANCE
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.goal import COVERAGE, RELEVANT
 from crawler.visit import Download, Read, Reading, RetryRule
@@ -98,19 +99,24 @@ class Strategy:
     filter: str = "none"
     without: tuple[str, ...] = ()
     goal: str = RELEVANT
+    tolerance: int = TOLERANCE
+    depth: int = DIRECTORY_DEPTH
 
     @classmethod
     def read(cls, text: str) -> "Strategy":
-        """Return the strategy of `ORDERING[/FILTER][~KIND+KIND][@GOAL]`."""
+        """Return the strategy of `ORDERING[/FILTER[:TOLERANCE]][~KIND+KIND][@GOAL]`."""
         text, _, goal = text.partition("@")
         named, _, without = text.partition("~")
         ordering, _, rule = named.partition("/")
+        rule, _, tolerance = rule.partition(":")
         kinds = tuple(filter(None, without.split("+")))
-        return cls(ordering, rule or "none", kinds, goal or RELEVANT)
+        number = int(tolerance) if tolerance else TOLERANCE
+        return cls(ordering, rule or "none", kinds, goal or RELEVANT, number)
 
     def __str__(self) -> str:
         """Return the text that `read` understands."""
         rule = "" if self.filter == "none" else f"/{self.filter}"
+        rule += "" if self.tolerance == TOLERANCE else f":{self.tolerance}"
         kinds = "~" + "+".join(self.without) if self.without else ""
         return f"{self.ordering}{rule}{kinds}" + ("" if self.goal == RELEVANT else f"@{self.goal}")
 
@@ -230,6 +236,8 @@ class KnownCrawl:
                 lang=self.lang,
                 strategy=strategy.ordering,
                 filter=strategy.filter,
+                tolerance=strategy.tolerance,
+                directory_depth=strategy.depth,
                 goal=strategy.goal,
                 coverage=1.0 if strategy.goal == COVERAGE else None,
                 host_cap=self.web.host_cap,

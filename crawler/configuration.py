@@ -5,6 +5,7 @@ from pathlib import Path
 
 from crawler import settings
 from crawler.declaration import declarations
+from crawler.first_answer import PATIENCE_S
 from crawler.politeness.contact import BotName
 from crawler.visit import RetryRule
 
@@ -35,7 +36,8 @@ class CrawlSettings:
     `frontier` is the address of a Redis server whose frontier this process shares with others;
     None: an unshared frontier. `crawl_name` is the name of the shared crawl there; None: language
     and strategy. A worker renews its leases four times in `lease_s` seconds. The leases of a worker
-    that died end `lease_s` seconds after the last renewal.
+    that died end `lease_s` seconds after the last renewal. A crawl ends if no server answered
+    within `first_answer_s` seconds.
     """
 
     run_folder: Path | None = None
@@ -68,3 +70,4 @@ class CrawlSettings:
     frontier: str | None = settings.LANGFOCUS_FRONTIER
     crawl_name: str | None = settings.LANGFOCUS_CRAWL
     lease_s: float = settings.LANGFOCUS_LEASE
+    first_answer_s: float = PATIENCE_S

@@ -13,6 +13,7 @@ from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
 from crawler.errors import RunFolderError, StorageError
 from crawler.exchange import Exchange
+from crawler.first_answer import UNANSWERED, FirstAnswer
 from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
@@ -65,7 +66,7 @@ class Crawl:
     of requests for each address. `goals` knows when the crawl must end. `gaps` tells what does not
     know the language (`crawler.gaps`). `archive` keeps the exchanges of the crawl; None: they are
     not kept. `blocking` is all that may not be fetched,
-    `revisits` are the pages of an earlier run.
+    `revisits` are the pages of an earlier run. `first_answer` ends a crawl that no server answers.
     """
 
     options: CrawlOptions
@@ -87,6 +88,7 @@ class Crawl:
     gaps: tuple[str, ...] = ()
     archive: WarcArchive | None = None
     blocking: Blocking = field(default_factory=Blocking)
+    first_answer: FirstAnswer = field(default_factory=lambda: FirstAnswer(is_awaited=False))
     finish_reason: str = ""
     fault: str = ""
     _counts: Counts | None = None
@@ -140,14 +142,25 @@ class Crawl:
         return self._counts
 
     def goal_reached(self) -> str:
-        """Return the name of the goal that is reached, such as "pages"; "" if none is."""
+        """Return the name of the goal that is reached, such as "pages"; "" if none is.
+
+        It is `UNANSWERED` for a crawl that no server answered. Nothing is in progress.
+        """
+        if self._is_unanswered():
+            return UNANSWERED
         return self.goals.reached(self.counts(), self.clock())
+
+    def _is_unanswered(self) -> bool:
+        if not self.first_answer.is_awaited:
+            return False
+        now = self.clock()
+        return self.first_answer.is_missing(now, self.frontier.ready_at(now))
 
     def next(self) -> Lease | None:
         """Return the lease of the next URL, None if there is none now or no more is wanted."""
         now = self.clock()
         self._follow_block_file(now)
-        if not self.goals.may_fetch(now):
+        if not (self.goals.may_fetch(now) and self.first_answer.may_come(now)):
             return None
         # Fresh counts: with old ones a fast worker would go on for half a second.
         if self.options.coverage is not None and self.goals.is_covered(self._count()):
@@ -164,7 +177,8 @@ class Crawl:
         """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
         now = self.clock()
         at = self.frontier.ready_at(now)
-        return at if at is None else min(at, max(now, self.goals.deadline))
+        ends_at = min(self.goals.deadline, self.first_answer.deadline)
+        return at if at is None else min(at, max(now, ends_at))
 
     def has_more(self) -> bool:
         """Return True if there is something to fetch now or later."""
@@ -172,7 +186,7 @@ class Crawl:
         counts = self._count()
         # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self.worker is not None and counts.leased > 0
-        if self.goals.reached(counts, self.clock()):
+        if self.goals.reached(counts, self.clock()) or self._is_unanswered():
             return False
         if self.worker is not None and counts.queued > 0 and not counts.leased:
             self._check_progress(counts)
@@ -300,7 +314,19 @@ def open_crawl(
         archive=store.archive,
         blocking=blocking,
         revisits=revisits,
+        first_answer=_first_answer(prepared, store.frontier),
     )
+
+
+def _first_answer(prepared: Preparation, frontier: Frontier) -> FirstAnswer:
+    """Return the watch of a crawl of the live Web that has no page yet.
+
+    A census and given URLs tell the failure of each URL, so they have no language and no watch.
+    """
+    is_awaited = (
+        prepared.web is None and prepared.options.lang != "" and not frontier.counts().pages
+    )
+    return FirstAnswer(prepared.settings.first_answer_s, is_awaited=is_awaited)
 
 
 def _sitemaps(

@@ -26,7 +26,6 @@ REASONS: Final = {
     "robots_unreachable": "its robots.txt could not be fetched",
     "origins_full": "its host has given too many files robots.txt",
     "private_address": "private address (LANGFOCUS_PRIVATE_ADDRESSES allows those)",
-    "no_contact": "it would be fetched without a contact",
     "dns": "its host has no address",
     "timeout": "timed out",
     "refused": "connection refused",

@@ -97,8 +97,6 @@ def _check(settings: CrawlSettings) -> None:
         raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
     if settings.makes_wacz and not settings.keeps_warc:
         raise SettingError("LANGFOCUS_WACZ=True packs WARC files; LANGFOCUS_WARC=False keeps none")
-    if settings.bot.fault:
-        raise SettingError(settings.bot.fault)
 
 
 def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:

@@ -24,8 +24,7 @@ LANGFOCUS_CONTACT: Annotated[
     str | None,
     Declared(
         "e-mail address or http(s) URL for the User-Agent, so that those who find the bot in their "
-        "logs can ask about it; a live crawl needs one here or in its USER_AGENT, unless it goes "
-        "through a proxy on this machine"
+        "logs can ask about it; a live crawl without one here or in its USER_AGENT warns"
     ),
 ] = None
 

@@ -25,7 +25,7 @@ from crawler.web.recovery import ArchivedAnswer, Damage, answers
 from crawler.whole_file import read_regular
 
 ABSENT: Final = frozenset(
-    "dns timeout refused unreachable private_address no_contact robots_unreachable tls "
+    "dns timeout refused unreachable private_address robots_unreachable tls "
     "not_archived address_full origins_full error".split()
 )
 """Outcomes that do not show that there is a server."""

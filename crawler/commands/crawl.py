@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
+from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import crawl as scrapy_crawl
@@ -11,6 +14,7 @@ from scrapy.settings import Settings
 
 from crawler.command import ExitCode, LangfocusCommand, meanings
 from crawler.errors import CrawlError, SettingError
+from crawler.first_answer import NO_ADDRESS, UNANSWERED
 from crawler.report.files import write_whole
 
 if TYPE_CHECKING:
@@ -32,6 +36,8 @@ examples:
   langfocus crawl -a lang=de -a web=archive -a archive=crawl.warc.gz -a seeds=http://x.de/
 """
 
+_LEAST_ERROR = 400
+_NOTHING_LEFT = "finished"
 _STOPPED = {"shutdown", "cancelled"}
 """Finish reasons of a crawl that was stopped; "" is that of one which was killed or crashed."""
 
@@ -99,8 +105,45 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
             self.fail(f"stopped at once: {report}; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.finish_reason in _STOPPED:
             self.fail(f"stopped; {continuation}", ExitCode.INTERRUPTED)
+        elif crawl.finish_reason == UNANSWERED:
+            self.fail(_unanswered(crawl.first_answer.reasons))
         elif crawl.counts().pages == 0:
-            self.fail("no page was fetched; the outcomes above, if there are any, tell why")
+            self.fail(f"no page was fetched{_outcomes(crawl.run.folder)}")
+        elif crawl.finish_reason == _NOTHING_LEFT and not crawl.counts().labelled:
+            self._judge_statuses(crawl.run.folder)
+
+    def _judge_statuses(self, folder: Path) -> None:
+        """Fail if every page of a run is an error of its server."""
+        from crawler.report.harvest import summarise
+
+        statuses = summarise(folder).statuses
+        if statuses and all(int(status) >= _LEAST_ERROR for status in statuses):
+            named = {f"status {status}": number for status, number in statuses.items()}
+            self.fail(f"no seed gave a page{_in_words(named, 'URL')}")
+
+
+def _unanswered(reasons: Mapping[str, int]) -> str:
+    told = _in_words(reasons, "host")
+    if set(reasons) == {NO_ADDRESS}:
+        told = ": names cannot be resolved here"
+    return f"no seed answered{told}; try -a web=sample"
+
+
+def _outcomes(folder: Path) -> str:
+    from crawler.report.harvest import summarise
+
+    return _in_words(summarise(folder).outcomes, "URL")
+
+
+def _in_words(reasons: Mapping[str, int], noun: str) -> str:
+    """Return reasons with the number of hosts or URLs, the most frequent first."""
+    from crawler.fetching import REASONS
+
+    told = (
+        f"{REASONS.get(name, name)}: {number:,} {noun}{'s' if number > 1 else ''}"
+        for name, number in Counter(reasons).most_common()
+    )
+    return f"; {', '.join(told)}" if reasons else ""
 
 
 def _opened(name: str, opts: argparse.Namespace, settings: Settings | None) -> Crawl:

@@ -235,6 +235,8 @@ def _fetch(urls: list[str], lines: PageLines, settings: Settings, writing: _Writ
         if settings.get(name):
             raise SettingError(f"{name}: identify pages keeps no run; use langfocus crawl")
     given = crawl_settings(settings, has_servers=True)
+    if given.bot.advice:
+        print(f"note: {given.bot.advice}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="langfocus-") as folder:
         crawl = open_fetch(urls, given, Path(folder), lines.lookup)
         writing.advance()  # files that come before the first URL

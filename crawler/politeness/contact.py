@@ -15,15 +15,13 @@ _TOKENS = re.compile(r"compatible;\s*([A-Za-z0-9_-]+)"), re.compile(r"([A-Za-z0-
 class BotName:
     """The names of the bot.
 
-    `user_agent` is sent to servers. The rules of robots.txt for `robots_name` are obeyed. A bot
-    with `is_anonymous` may only use a proxy on this machine. `fault` is the reason why the crawl
-    may not begin, "" if it may.
+    `user_agent` is sent to servers. The rules of robots.txt for `robots_name` are obeyed. `advice`
+    is one line about a missing contact, "" if servers see one.
     """
 
     user_agent: str = "langfocus"
     robots_name: str = "langfocus"
-    is_anonymous: bool = False
-    fault: str = ""
+    advice: str = ""
 
 
 def is_contact(text: str) -> bool:
@@ -48,15 +46,15 @@ def user_agent(own: str, given: str, contact: str | None) -> str | None:
 
 
 def missing_contact(own: str, given: str) -> str:
-    """Return the message for a live crawl whose User-Agent contains no contact."""
+    """Return the advice for a live crawl whose User-Agent contains no contact."""
     if given != own:
         return (
-            f"USER_AGENT={given}: it must hold an e-mail address or an http(s) URL, so that "
-            "servers see whom to ask about a live crawl"
+            f"USER_AGENT={given} has no contact: put an e-mail address or an http(s) URL into it, "
+            "so that servers see whom to ask"
         )
     return (
-        "LANGFOCUS_CONTACT is missing: servers must see whom to ask about a live crawl; give an "
-        "e-mail address or an http(s) URL (-s LANGFOCUS_CONTACT=you@example.org)"
+        f"servers see no contact, only {own}: give an e-mail address or an http(s) URL whom they "
+        "can ask (-s LANGFOCUS_CONTACT=you@example.org)"
     )
 
 

@@ -54,10 +54,6 @@ class PrivateAddressError(Exception):
     """A name has an address in the crawl's own network; a retry cannot help."""
 
 
-class NoContactError(Exception):
-    """A request without a contact in its User-Agent was about to leave this machine."""
-
-
 class BusyAddressError(Exception):
     """A host or its address is in use; try again after `wait_s` seconds."""
 
@@ -68,6 +64,10 @@ class BusyAddressError(Exception):
 
 class LocalFaultError(Exception):
     """No file, port or memory of this machine was left for a connection."""
+
+
+class NoAddressYetError(BusyAddressError):
+    """The address of a host is being looked up."""
 
 
 class CapError(Exception):
@@ -146,16 +146,6 @@ def is_private_address(address: str | IPv4Address | IPv6Address) -> bool:
     if ip.version == 6 and ip not in _UNICAST:
         return True
     return not ip.is_global or ip.is_multicast or any(ip in network for network in _PRIVATE)
-
-
-def is_loopback_host(host: str) -> bool:
-    """Return True if a host is spelled like a name or an address of this machine."""
-    name = host.lower().rstrip(".")
-    address = _literal(name)
-    if address is None:
-        return name == "localhost" or name.endswith(".localhost")
-    ip = ip_address(address)
-    return (_embedded(ip) or ip).is_loopback
 
 
 def host_of_proxy(proxy: str) -> str:

@@ -17,10 +17,8 @@ from crawler.frontier.base import Lease
 from crawler.politeness.host_turns import HostTurns
 from crawler.politeness.network import (
     BusyAddressError,
-    NoContactError,
     PrivateAddressError,
     host_of_proxy,
-    is_loopback_host,
     is_private_address,
 )
 from crawler.politeness.shared_address import SharedAddresses
@@ -43,7 +41,6 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         super().__init__(crawler)
         self._crawl = cast("LangfocusSpider", crawler.spider).crawl
         settings = self._crawl.settings
-        self._is_anonymous = settings.bot.is_anonymous
         self._allows_private = settings.private_addresses
         self._lookups = Lookups()
         self._shared = SharedAddresses(self._crawl.occupancy)
@@ -53,8 +50,6 @@ class GuardedDownloadHandler(LiveDownloadHandler):
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the reason why the host was not contacted."""
         proxy = host_of_proxy(request.meta.get("proxy") or "")
-        if self._is_anonymous and not is_loopback_host(proxy):
-            raise NoContactError(f"{request.url} would be fetched without a contact")
         host = host_of(request.url)
         lease: Lease | None = request.meta.get(LEASE)
         visitor = lease.host if lease else host

@@ -10,7 +10,8 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 
-from crawler.politeness.network import NoContactError, PrivateAddressError
+from crawler.first_answer import NO_ADDRESS
+from crawler.politeness.network import PrivateAddressError
 from crawler.spiders.unpacking import BrokenEncoding
 from crawler.visit import PROTOCOL
 from crawler.web.contract import NotArchived
@@ -24,8 +25,7 @@ class HeadTooLarge(Exception):
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, bool], ...] = (
     ((NotArchived,), "not_archived", True),
     ((PrivateAddressError,), "private_address", True),
-    ((NoContactError,), "no_contact", True),
-    ((exceptions.CannotResolveHostError, error.DNSLookupError), "dns", False),
+    ((exceptions.CannotResolveHostError, error.DNSLookupError), NO_ADDRESS, False),
     ((exceptions.DownloadTimeoutError, error.TimeoutError), "timeout", False),
     ((exceptions.DownloadConnectionRefusedError, error.ConnectionRefusedError), "refused", False),
     ((exceptions.DownloadCancelledError,), "too_large", True),

@@ -90,7 +90,7 @@ def _check_type(settings: BaseSettings, name: str) -> None:
         raise SettingError(f"{name}={value}: {wanted} is needed") from None
 
 
-def remarks(settings: BaseSettings, *, has_servers: bool, has_contact: bool = True) -> list[str]:
+def remarks(settings: BaseSettings, *, has_servers: bool) -> list[str]:
     """Return one line for each setting that the crawl does not use as its user may expect."""
     lines = [
         f"{name} has no effect: {instead}"
@@ -107,8 +107,7 @@ def remarks(settings: BaseSettings, *, has_servers: bool, has_contact: bool = Tr
         and (near := get_close_matches(name.upper(), [*_DEFAULTS, *SETTINGS], n=1, cutoff=0.85))
     ]
     if has_servers and settings.getbool("HTTPPROXY_ENABLED"):
-        fate = "are fetched without a proxy" if has_contact else "end as no_contact"
-        lines += _remarks_on_proxies(getproxies(), fate)
+        lines += _remarks_on_proxies(getproxies())
     return lines
 
 
@@ -118,9 +117,10 @@ def _is_of_user(settings: BaseSettings, name: str) -> bool:
     return str(settings.get(name)) != str(getattr(ours, name, None))
 
 
-def _remarks_on_proxies(proxies: Mapping[str, str], fate: str) -> Iterator[str]:
+def _remarks_on_proxies(proxies: Mapping[str, str]) -> Iterator[str]:
     for scheme, other in (("http", "https"), ("https", "http")):
         if proxies.get(scheme) and not proxies.get(other):
+            fate = "are fetched without a proxy"
             yield f"{scheme}_proxy is set and {other}_proxy is not: {other} pages {fate}"
     if proxies.get("all") and not (proxies.get("http") and proxies.get("https")):
         yield "all_proxy has no effect: set http_proxy and https_proxy"

@@ -15,9 +15,15 @@ from twisted.python.failure import Failure
 from crawler.corpus.item import PageItem, settled_item
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import StorageError
+from crawler.first_answer import NO_ADDRESS
 from crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
 from crawler.options import CrawlOptions
-from crawler.politeness.network import BusyAddressError, CapError, LocalFaultError
+from crawler.politeness.network import (
+    BusyAddressError,
+    CapError,
+    LocalFaultError,
+    NoAddressYetError,
+)
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.sitemap import may_be_sitemap
 from crawler.spiders.failures import explain
@@ -40,6 +46,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _TIMEOUT = "timeout"
+_LEAST_TIMEOUT_S = 1.0
 _SMALL_BODY_BYTES = 256 * 1024
 
 
@@ -109,9 +116,8 @@ class LangfocusSpider(Spider):
         spider = cls()
         spider.crawl = crawl
         spider._set_crawler(crawler)
-        has_contact = not crawl.settings.bot.is_anonymous
-        has_servers = crawl.web is None
-        for line in remarks(crawler.settings, has_servers=has_servers, has_contact=has_contact):
+        advice = [crawl.settings.bot.advice] if crawl.settings.bot.advice else []
+        for line in [*advice, *remarks(crawler.settings, has_servers=crawl.web is None)]:
             spider.logger.warning("%s", line)
         adapt(crawler.settings, crawl)
         spider._wants_items = _wants_items(crawler.settings)
@@ -133,7 +139,7 @@ class LangfocusSpider(Spider):
             callback=self.parse,
             errback=self.on_failure,
             headers=self.crawl.revisits.conditions(url),
-            meta=meta,
+            meta=meta | self._patience(),
             dont_filter=True,
         )
 
@@ -147,9 +153,17 @@ class LangfocusSpider(Spider):
             url,
             callback=self.parse_robots,
             errback=self.on_robots_failure,
-            meta={**meta, ROBOTS_FILE: url, ROBOTS_BYTES: 0, UNLIMITED: 0},
+            meta={**meta, **self._patience(), ROBOTS_FILE: url, ROBOTS_BYTES: 0, UNLIMITED: 0},
             dont_filter=True,
         )
+
+    def _patience(self) -> dict[str, float]:
+        """Count a request; until a server answered, its download ends with the wait for that."""
+        watch, now = self.crawl.first_answer, self.crawl.clock()
+        watch.ask(now)
+        timeout_s = self.settings.getfloat("DOWNLOAD_TIMEOUT") or float("inf")
+        left_s = max(_LEAST_TIMEOUT_S, watch.deadline - now)
+        return {"download_timeout": left_s} if left_s < timeout_s else {}
 
     @settles
     def parse(self, response: Response, **kwargs: Any) -> list[PageItem]:
@@ -169,7 +183,7 @@ class LangfocusSpider(Spider):
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         if self._is_over(lease) or self._waits(lease, failure):
             return
-        reason, is_final = explain(failure)
+        reason, is_final = self._reason(lease, failure)
         self.crawl.visitor.failed(lease, reason, is_final=is_final)
 
     def give_up(self, lease: Lease) -> None:
@@ -223,9 +237,15 @@ class LangfocusSpider(Spider):
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
         if self._waits(lease, failure):
             return
-        reason, is_final = explain(failure)
+        reason, is_final = self._reason(lease, failure)
         file: str = failure.request.meta[ROBOTS_FILE]  # type: ignore[attr-defined]  # set by Scrapy
         self._without_rules(lease, file, reason, is_final=is_final)
+
+    def _reason(self, lease: Lease, failure: Failure) -> tuple[str, bool]:
+        """Return the reason of a failure, and whether a retry is useless."""
+        reason, is_final = explain(failure)
+        self.crawl.first_answer.fail(lease.host, reason)
+        return reason, is_final
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
         """Return True if the server of a URL did not cause the failure.
@@ -233,6 +253,8 @@ class LangfocusSpider(Spider):
         The URL is then queued again, or settled if a cap is reached.
         """
         now = self.crawl.clock()
+        if isinstance(failure.value, NoAddressYetError):
+            self.crawl.first_answer.fail(lease.host, NO_ADDRESS)
         if isinstance(failure.value, BusyAddressError):
             self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
             return True
@@ -274,11 +296,12 @@ class LangfocusSpider(Spider):
     def on_headers(
         self, headers: Headers, body_length: object, request: Request, **kwargs: Any
     ) -> None:
-        """Stop the download of a large body that is not text.
+        """Note the first answer; stop the download of a large body that is not text.
 
         A small one is read: to stop it may close a connection that is already back in the pool,
         and the next request on that connection would fail.
         """
+        self.crawl.first_answer.come()
         if ROBOTS_BYTES in request.meta:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES

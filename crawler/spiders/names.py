@@ -23,7 +23,7 @@ from twisted.internet.interfaces import IHostnameResolver, IHostResolution, IRes
 from zope.interface import implementer
 
 from crawler.politeness.lookups import PAUSE_S, LookupTurns
-from crawler.politeness.network import BusyAddressError, is_private_address
+from crawler.politeness.network import NoAddressYetError, is_private_address
 from crawler.spiders.scrapy_settings import setting
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class Lookups:
     async def addresses(self, names: GuardedNames, host: str) -> list[str]:
         """Return all addresses of a host, [] if it has none.
 
-        Raises `BusyAddressError` while the answer or the turn of the host has not come. The lookup
+        Raises `NoAddressYetError` while the answer or the turn of the host has not come. The lookup
         goes on meanwhile, and its result is kept for the next call.
         """
         from twisted.internet import reactor
@@ -272,10 +272,10 @@ class Lookups:
             return []
         wait_s = self._turns.enter(host, clock.seconds())
         if wait_s is not None:
-            raise BusyAddressError(f"{host} waits for its address", wait_s)
+            raise NoAddressYetError(f"{host} waits for its address", wait_s)
         await maybe_deferred_to_future(self._begun(names, host, clock))
         if host not in self._finished:
-            raise BusyAddressError(f"{host} waits for its address", PAUSE_S)
+            raise NoAddressYetError(f"{host} waits for its address", PAUSE_S)
         return self._finished.pop(host)
 
     def _begun(self, names: GuardedNames, host: str, clock: Any) -> "Deferred[None]":

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 from typing import Any
-from urllib.request import getproxies
 
 from scrapy.settings import BaseSettings
 
@@ -12,8 +11,8 @@ from classifiers.pages.text.fasttextengine import named_file
 from crawler.configuration import SETTINGS, CrawlSettings
 from crawler.crawl import Crawl
 from crawler.errors import SettingError
+from crawler.first_answer import PATIENCE_S
 from crawler.politeness.contact import BotName, missing_contact, product_token, user_agent
-from crawler.politeness.network import host_of_proxy, is_loopback_host
 from crawler.settings import USER_AGENT
 from crawler.spiders.given_settings import check_given
 from crawler.spiders.request_meta import SLOT
@@ -93,6 +92,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         geoip=_path(given["LANGFOCUS_GEOIP"]),
         graph=_path(given["LANGFOCUS_GRAPH"]),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
+        first_answer_s=_first_answer_s(settings),
         **{field: given[name] for field, name in _DIRECT.items()},
     )
 
@@ -119,20 +119,17 @@ def _bot_name(settings: BaseSettings, contact: str | None, *, has_servers: bool)
     given: str = settings.get("USER_AGENT")
     named = user_agent(USER_AGENT, given, contact)
     sent = named or given
-    is_anonymous = has_servers and named is None
-    may_begin = not is_anonymous or _has_proxy_on_this_machine(settings)
     return BotName(
         user_agent=sent,
         robots_name=settings.get("ROBOTSTXT_USER_AGENT") or product_token(sent),
-        is_anonymous=is_anonymous,
-        fault="" if may_begin else missing_contact(USER_AGENT, given),
+        advice=missing_contact(USER_AGENT, given) if has_servers and named is None else "",
     )
 
 
-def _has_proxy_on_this_machine(settings: BaseSettings) -> bool:
-    """Return True if pages come through a proxy on this machine: a mirror or a test's Web."""
-    proxy = getproxies().get("http", "") if settings.getbool("HTTPPROXY_ENABLED") else ""
-    return is_loopback_host(host_of_proxy(proxy))
+def _first_answer_s(settings: BaseSettings) -> float:
+    """Return the patience with servers that do not answer, longer if the user wants it longer."""
+    is_given = is_asked_for(settings, "DOWNLOAD_TIMEOUT")
+    return max(PATIENCE_S, settings.getfloat("DOWNLOAD_TIMEOUT") if is_given else 0.0)
 
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:

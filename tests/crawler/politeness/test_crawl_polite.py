@@ -16,6 +16,7 @@ from scrapy.settings import Settings
 
 from crawler.configuration import CrawlSettings
 from crawler.errors import SettingError
+from crawler.politeness.contact import BotName
 from crawler.settings import USER_AGENT
 from crawler.spiders.responses import download_of
 from crawler.spiders.scrapy_settings import crawl_settings
@@ -80,12 +81,15 @@ def outcomes(folder: Path) -> dict[str, str]:
 # The bot's name.
 
 
-def test_a_live_crawl_without_a_contact_is_refused_in_one_line(tmp_path: Path) -> None:
-    done = polite(tmp_path / "run", "http://a.de/", LANGFOCUS_CONTACT=None)
-    assert done.returncode != 0
-    assert done.stderr.startswith("langfocus: LANGFOCUS_CONTACT is missing")
-    assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "run").exists()
+def test_a_live_crawl_without_a_contact_warns_once_and_names_the_project(tmp_path: Path) -> None:
+    with served() as (_, server):
+        done = polite(tmp_path, "http://a.de/", proxy=server.url, LANGFOCUS_CONTACT=None)
+    assert done.returncode == 0, done.stderr
+    [line] = [line for line in done.stderr.splitlines() if "contact" in line.lower()]
+    assert "WARNING" in line
+    assert "-s LANGFOCUS_CONTACT=you@example.org" in line
+    assert {access.user_agent for access in server.log} == {USER_AGENT}
+    assert USER_AGENT.startswith("langfocus/")
 
 
 @pytest.fixture
@@ -112,39 +116,24 @@ def test_a_contact_is_an_address_or_a_url(contact: str, no_proxies: pytest.Monke
 
 
 @pytest.mark.parametrize(
-    ("given", "proxy", "told"),
+    ("given", "advice"),
     [
-        ({}, "", "is missing"),
-        ({"LANGFOCUS_CONTACT": ""}, "", "is missing"),
-        ({"USER_AGENT": "mybot/1.0"}, "", "USER_AGENT=mybot/1.0: it must hold"),
-        ({"USER_AGENT": "mybot/1.0", "LANGFOCUS_CONTACT": "a@b.de"}, "", "it must hold"),
-        ({}, "http://proxy.example:3128", "is missing"),
-        ({}, "proxy.example:3128", "is missing"),
-        ({}, "http://127.0.0.1.example.de:80", "is missing"),
-        ({"HTTPPROXY_ENABLED": False}, "http://127.0.0.1:9", "is missing"),
+        ({}, "-s LANGFOCUS_CONTACT="),
+        ({"LANGFOCUS_CONTACT": ""}, "-s LANGFOCUS_CONTACT="),
+        ({"USER_AGENT": "mybot/1.0"}, "USER_AGENT=mybot/1.0 has no contact"),
+        ({"USER_AGENT": "mybot/1.0", "LANGFOCUS_CONTACT": "a@b.de"}, "mybot/1.0 has no contact"),
     ],
 )
-def test_a_crawl_that_names_nobody_may_not_begin(
-    given: dict[str, Any], proxy: str, told: str, no_proxies: pytest.MonkeyPatch
+def test_a_crawl_that_names_nobody_is_told_how_to(
+    given: dict[str, Any], advice: str, no_proxies: pytest.MonkeyPatch
 ) -> None:
-    no_proxies.setenv("http_proxy", proxy)
-    assert told in settings_of(**given).bot.fault
-
-
-@pytest.mark.parametrize(
-    "proxy", ["http://127.0.0.1:9", "127.0.0.1:9", "http://[::1]:9", "localhost:9"]
-)
-def test_a_proxy_on_this_machine_needs_no_contact(
-    proxy: str, no_proxies: pytest.MonkeyPatch
-) -> None:
-    no_proxies.setenv("http_proxy", proxy)
-    settings = settings_of()
-    assert settings.bot.is_anonymous
-    assert not settings.bot.fault
+    told = settings_of(**given).bot.advice
+    assert advice in told
+    assert len(told.splitlines()) == 1
 
 
 def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) -> None:
-    assert settings_of(has_servers=False).bot.user_agent == USER_AGENT
+    assert settings_of(has_servers=False).bot == BotName(USER_AGENT, "langfocus", "")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +168,7 @@ def test_the_contact_is_sent_and_the_product_obeys(
 ) -> None:
     settings = settings_of(**given)
     assert (settings.bot.user_agent, settings.bot.robots_name) == (sent, obeyed)
-    assert not settings.bot.is_anonymous
+    assert not settings.bot.advice
 
 
 def test_servers_see_whom_to_ask(tmp_path: Path) -> None:
@@ -188,21 +177,6 @@ def test_servers_see_whom_to_ask(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert [access.url for access in server.log] == ["http://a.de/robots.txt", "http://a.de/"]
     assert {access.user_agent for access in server.log} == {f"{USER_AGENT} (+{CONTACT})"}
-
-
-def test_without_a_contact_nothing_goes_out_but_through_a_proxy_on_this_machine(
-    tmp_path: Path,
-) -> None:
-    with served(start=linking("https://b.de/")) as (_, server):
-        done = polite(
-            tmp_path,
-            "http://a.de/start",
-            names={"b.de": "127.0.0.1"},
-            proxy=server.url,
-            LANGFOCUS_CONTACT=None,
-        )
-    assert done.returncode == 0, done.stderr
-    assert outcomes(tmp_path) == {"http://a.de/start": "page", "https://b.de/": "no_contact"}
 
 
 # The crawl's own network.

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.politeness.network import (
-    is_loopback_host,
     is_private_address,
     is_private_host,
     is_private_url,
@@ -97,16 +96,6 @@ def test_what_the_system_takes_for_a_private_address_is_one(text: str) -> None:
         return
     if is_private_address(understood):
         assert is_private_host(text)
-
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1", "::1", "::ffff:127.0.0.1", "localhost"])
-def test_this_machine_is_known(host: str) -> None:
-    assert is_loopback_host(host)
-
-
-@pytest.mark.parametrize("host", ["10.0.0.1", "proxy.example.org", "localhost.de", "1.1.1.1"])
-def test_other_machines_are_not_this_one(host: str) -> None:
-    assert not is_loopback_host(host)
 
 
 @pytest.mark.parametrize(

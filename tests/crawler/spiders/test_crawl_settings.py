@@ -172,8 +172,6 @@ def test_a_proxy_for_some_of_the_pages_is_named(
     lines = remarks(scrapy_settings(), has_servers=True)
     assert [line.partition(":")[0] for line in lines] == told
     assert remarks(scrapy_settings(), has_servers=False) == []
-    [*ends] = remarks(scrapy_settings(), has_servers=True, has_contact=False)
-    assert all("no_contact" in line for line in ends if "all_proxy" not in line)
 
 
 def test_a_setting_that_is_empty_is_not_set() -> None:
@@ -260,16 +258,3 @@ def test_any_number_of_connections_is_understood(tmp_path: Path) -> None:
     done = crawl("lang=de", "web=sample", "pages=20", JOBDIR=tmp_path, CONCURRENT_REQUESTS=0)
     assert done.returncode == 0, done.stderr
     assert summary(tmp_path)["pages"] == 20
-
-
-def test_a_crawl_that_fetched_nothing_says_so(tmp_path: Path) -> None:
-    done = crawl(
-        "lang=de",
-        "seeds=http://no-such-host.invalid/",
-        JOBDIR=tmp_path,
-        LANGFOCUS_RETRY_DELAY=0,
-        DOWNLOAD_DELAY=0,
-    )
-    assert done.returncode != 0
-    assert "no page was fetched" in done.stderr
-    assert summary(tmp_path)["outcomes"] == {"dns": 1}
