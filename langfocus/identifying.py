@@ -67,6 +67,8 @@ def identify_page(
     from crawler.identification import identified
     from crawler.visit import Download
 
+    if not isinstance(html, bytes | str):
+        raise TypeError(f"expected the HTML of a page as bytes or str, not {type(html).__name__}")
     if isinstance(html, str):
         html, content_type = html.encode("utf-8", "replace"), "text/html; charset=utf-8"
     download = Download(url or "", 200, html, content_type, content_language)

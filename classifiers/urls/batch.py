@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,7 @@ MAX_CHARACTERS = 2048
 """Characters of a URL that are encoded; the compiled code reads at most as many bytes."""
 
 _ACE_PREFIX = b"xn--"
+_SPACE_IN_HOST: Final = re.compile(rb"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?/*[^/?#\s]*\s+\S")
 _ACE_LABEL = re.compile(r"xn--([a-z0-9-]{1,59})", re.IGNORECASE)
 
 
@@ -63,6 +65,14 @@ def encode_lines(block: bytes) -> Batch:
         block = _respelled(block, places, _decoded)
     block = _with_letters(block)
     return Batch(np.frombuffer(block, np.uint8), block.count(b"\n") + 1)
+
+
+def unaddressed(batch: Batch) -> list[int]:
+    """The places of texts whose host would contain a space: they are no URLs."""
+    data = batch.buffer.tobytes()
+    if b" " not in data and b"\t" not in data:
+        return []
+    return [at for at, line in enumerate(data.split(b"\n")) if _SPACE_IN_HOST.match(line)]
 
 
 def plain(url: str) -> str:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from classifiers.errors import LanguageError
 from classifiers.urls import modelfile
-from classifiers.urls.batch import Batch, encode, encode_lines
+from classifiers.urls.batch import Batch, encode, encode_lines, unaddressed
 from classifiers.urls.posteriors import Prior
 
 if TYPE_CHECKING:
@@ -230,6 +230,7 @@ class UrlModel:
         places, shares = best_of(logits)
         # Without features a decision value is the intercept, exactly.
         has_evidence |= (scores != self.parameters.intercepts).any(axis=1)
+        has_evidence[unaddressed(batch)] = False
         places[~has_evidence], shares[~has_evidence] = -1, 0
         return places, shares
 

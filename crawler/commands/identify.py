@@ -21,35 +21,36 @@ Record = dict[str, Any]
 _FEATURES = 10
 
 _OPTIONS: Final = {
-    "urls": ("model", "explain", "features", "format"),
+    "urls": ("model", "scores", "explain", "features", "format"),
     "pages": ("list", "method", "explain"),
     "languages": ("format",),
 }
 """What can be identified -> the options that it takes."""
 
-_FORMATS: Final = {"urls": ("json", "json-short", "tsv"), "languages": ("json", "markdown")}
+_FORMATS: Final = {"urls": ("json", "tsv"), "languages": ("json", "markdown")}
 """What can be identified -> the formats in which it is written, the default first."""
 
 _NOT_JSON: Final = ("tsv", "markdown")
 
 _MANUAL = """\
-identify urls [FILE] [--format FORMAT] [--model FILE] [--explain [--features N]]
+identify urls [FILE] [--scores] [--format FORMAT] [--model FILE] [--explain [--features N]]
   FILE or standard input has one URL a line; gzipped files are unpacked. Each line of output has
     url          the line of the input
-    language     the code of the language, null for a URL without evidence
+    language     the code of the language, null for a URL without evidence and for other text
     confidence   0 to 1: the probability of that language
-    scores       the decision value of each language; positive is Yes
+    scores       with --scores: the decision value of each language; positive is Yes
     explain      with --explain: the features that add most to, or take most from, the score of
                  the language, or of the best language if it is null: [feature, weight] pairs.
                  `_wet` begins a word, `.de` is the top-level domain, `/de/` a short word,
                  `U+0400` the block of a letter
-  --format json (the default) writes all fields, json-short leaves the scores out. tsv writes two
+  --format json is the default, except on a terminal, which gets a table. tsv writes two
   columns without a header: the language, empty if there is none, and the confidence. Its lines
   are those of the input: `paste links.txt languages.tsv` puts both side by side.
 
-identify pages [FILE|URL ...] [--list FILE] [--method NAME] [--explain] [-s NAME=VALUE]
-  The pages are HTML files, WARC files, or are fetched as a crawl does: robots.txt, delays, the
-  contact in LANGFOCUS_CONTACT, no private addresses (the settings of langfocus crawl --help). A
+identify pages [FILE|FOLDER|URL ...] [--list FILE] [--method NAME] [--explain] [-s NAME=VALUE]
+  The pages are HTML files, WARC files, all of a folder and the folders in it, or are fetched as
+  a crawl does: robots.txt, delays, the contact in LANGFOCUS_CONTACT, no private addresses (the
+  settings of langfocus crawl --help). A
   line of a list is PATH or URL, or PATH<TAB>URL where the URL of the page is known. A WARC file
   gives a line for each HTTP response, with its URL as source; a damaged record is left out with a
   reason. Each line of output has
@@ -107,7 +108,7 @@ examples:
 class IdentifyCommand(LangfocusCommand):
     """Identifies the language of URLs, or of pages in files and on the Web."""
 
-    usage = "{urls [FILE] | pages [FILE|URL ...] | languages} [options]"
+    usage = "{urls [FILE] | pages [FILE|FOLDER|URL ...] | languages} [options]"
     summary = "Identify the language of URLs or of pages"
     description = (
         "Identifies the language of pages: from their URLs alone, without fetching, or from "
@@ -135,7 +136,12 @@ class IdentifyCommand(LangfocusCommand):
         group.add_argument(
             "--format",
             metavar="FORMAT",
-            help="urls: json, json-short or tsv; languages: json or markdown (default: json)",
+            help="urls: json or tsv; languages: json or markdown (default: json)",
+        )
+        group.add_argument(
+            "--scores",
+            action="store_true",
+            help="urls: add the decision value of each language",
         )
         group.add_argument(
             "--method",
@@ -207,8 +213,9 @@ def _check_options(kind: str, opts: argparse.Namespace) -> None:
     if opts.format not in (None, *_FORMATS.get(kind, ())):
         expected = " or ".join(_FORMATS[kind])
         raise SettingError(f"--format {opts.format}: identify {kind} writes {expected}")
-    if opts.format in _NOT_JSON and (opts.explain or opts.json):
-        other = "--explain" if opts.explain else "--json"
+    others = [name for name in ("scores", "explain", "json") if getattr(opts, name)]
+    if opts.format in _NOT_JSON and others:
+        other = f"--{others[0]}"
         raise SettingError(f"--format {opts.format} and {other} exclude each other")
 
 
@@ -226,15 +233,18 @@ def _output(path: Path | None) -> Iterator[IO[str]]:
 def _urls(files: list[str], opts: argparse.Namespace) -> Iterator[str]:
     from classifiers.urls.model import UrlModel
     from crawler.commands.input_lines import InputLines
-    from crawler.commands.url_lines import UrlColumns, UrlLines, texts
+    from crawler.commands.url_lines import UrlColumns, UrlLines, UrlTable, texts
 
     if len(files) > 1:
         raise SettingError("identify urls takes one file, or none to read standard input")
     n_features = (opts.features or _FEATURES) if opts.explain else 0
     model = UrlModel.load(Path(opts.model) if opts.model else None)
-    writer: UrlColumns | UrlLines = UrlLines(model, opts.format or "json", n_features)
+    writer: UrlColumns | UrlLines | UrlTable
+    writer = UrlLines(model, has_scores=opts.scores, n_features=n_features)
     if opts.format == "tsv":
         writer = UrlColumns(model)
+    elif sys.stdout.isatty() and not (opts.format or opts.json or opts.scores or n_features):
+        writer = UrlTable(model)
     return texts(InputLines(files[0] if files else None), writer)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import tempfile
 from collections import Counter
@@ -16,7 +17,7 @@ from crawler.commands.input_lines import InputLines
 from crawler.errors import CrawlError, SettingError
 from crawler.fetching import Lookup, Unfetched, open_fetch
 from crawler.report.formatting import printable
-from crawler.url import normalise
+from crawler.url import is_unwanted_file, normalise
 from crawler.visit import Download, is_text
 from crawler.web.recovery import ArchivedAnswer, Damage, answers, is_warc
 
@@ -59,11 +60,12 @@ class Sources:
 
     def __iter__(self) -> Iterator[Source]:
         """Yield the pages in their order."""
-        yield from map(Source, self.names)
+        for name in self.names:
+            yield from _sources(name)
         for line in self._lines:
             if line:
                 name, _, url = line.partition("\t")
-                yield Source(name, url.strip())
+                yield from _sources(name, url.strip())
 
     @property
     def _lines(self) -> Iterable[str]:
@@ -78,6 +80,18 @@ class Sources:
     @cached_property
     def _of_pipe(self) -> list[str]:
         return list(self._of_file())
+
+
+def _sources(name: str, url: str = "") -> Iterator[Source]:
+    """Yield a page, or the files of a folder and of those in it that may be pages, by name."""
+    source = Source(name, url)
+    if source.is_url or not Path(name).is_dir():
+        yield source
+        return
+    for folder, folders, files in os.walk(name):
+        folders.sort()
+        paths = (os.path.join(folder, file) for file in sorted(files))  # noqa: PTH118
+        yield from (Source(path) for path in paths if not is_unwanted_file(f"file://{path}"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crawler.commands.input_lines import InputLines
+from crawler.report.formatting import printable
 
 if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
@@ -33,12 +34,12 @@ Batch = TypeVar("Batch", bytes, list[str])
 class UrlLines:
     """Writes the answers for batches of URLs as text, one line for each URL.
 
-    `format` is "json" or "json-short". With `n_features`, a line has that number of features that
-    explain the answer.
+    With `has_scores`, a line has the decision values. With `n_features`, it has that number of
+    features that explain the answer.
     """
 
     model: UrlModel
-    format: str = "json"
+    has_scores: bool = False
     n_features: int = 0
 
     def text(self, urls: Sequence[str]) -> str:
@@ -63,8 +64,8 @@ class UrlLines:
         return f', "scores": {{{scores}}}'
 
     def _scores(self, urls: Sequence[str]) -> list[str]:
-        """The field of the decision values of each URL; empty in the short format."""
-        if self.format != "json":
+        """The field of the decision values of each URL; empty if they are not wanted."""
+        if not self.has_scores:
             return [""] * len(urls)
         template = self._template
         return [
@@ -88,6 +89,22 @@ class UrlLines:
 
 
 @dataclass(frozen=True)
+class UrlTable:
+    """Writes the answers for batches of URLs for a reader: language, confidence and URL."""
+
+    model: UrlModel
+
+    def text(self, urls: Sequence[str]) -> str:
+        """Return the rows of a batch with their ends."""
+        codes, confidences = self.model.name(urls)
+        names = (*self.model.named_languages, "-")
+        rows = zip(codes.tolist(), confidences.tolist(), urls, strict=True)
+        return "".join(
+            [f"{names[at]:<8} {100 * sure:5.1f} %  {printable(url)}\n" for at, sure, url in rows]
+        )
+
+
+@dataclass(frozen=True)
 class UrlColumns:
     """Writes the answers for blocks of URLs in two columns: the language and the confidence."""
 
@@ -107,7 +124,7 @@ class UrlColumns:
         return [f"{code}\t" for code in (*self.model.named_languages, "")]
 
 
-def texts(lines: InputLines, writer: UrlLines | UrlColumns) -> Iterator[str]:
+def texts(lines: InputLines, writer: UrlLines | UrlColumns | UrlTable) -> Iterator[str]:
     """Yield the text of each batch of URLs, in order."""
     if isinstance(writer, UrlColumns):
         return _in_threads(lines.blocks(), writer.text, lines.is_ready)

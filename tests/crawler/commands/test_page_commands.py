@@ -117,12 +117,12 @@ def fetched(tmp_path_factory: pytest.TempPathFactory) -> Fetched:
 
 
 def test_urls_and_files_are_identified_in_the_order_given(fetched: Fetched) -> None:
-    records, code, errors = fetched.identified
+    records, code, _ = fetched.identified
     assert [each["source"] for each in records] == fetched.sources
     assert [each["language"] for each in records[:3]] == ["el", "de", "de"]
     assert [each["language"] for each in records[-2:]] == ["el", "de"]
     assert records[0]["charset"] == "iso-8859-7"
-    assert (code, errors) == (1, "")
+    assert code == 1
 
 
 def test_a_page_that_is_not_fetched_is_a_record_with_its_reason(fetched: Fetched) -> None:
@@ -145,12 +145,25 @@ def test_the_bot_names_itself_and_asks_for_no_language(fetched: Fetched) -> None
     assert {access.accept_language for access in fetched.proxy.log} == {""}
 
 
-def test_nothing_is_fetched_without_a_contact() -> None:
-    with loopback(Pages()) as server:
-        records, code, errors = in_a_process(f"{server.url}/de")
-    assert (records, code, server.log) == ([], 2, [])
-    assert errors.startswith("langfocus: LANGFOCUS_CONTACT is missing")
-    assert errors.count("\n") == 1
+def test_a_fetch_without_a_contact_warns_once(fetched: Fetched) -> None:
+    [line] = fetched.identified[2].splitlines()
+    assert line.startswith("note: servers see no contact")
+
+
+def test_a_folder_is_walked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    below = tmp_path / "web" / "below"
+    below.mkdir(parents=True)
+    (tmp_path / "web" / "z.html").write_text(GERMAN, encoding="utf-8")
+    (below / "page").write_text(GERMAN, encoding="utf-8")
+    (below / "style.css").write_text("p { color: red }", encoding="utf-8")
+    code = call("identify", "pages", tmp_path / "web")
+    found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [each["source"] for each in found] == [
+        str(tmp_path / "web" / "z.html"),
+        str(below / "page"),
+    ]
+    assert {each["language"] for each in found} == {"de"}
+    assert code == 0
 
 
 def test_this_machine_is_not_contacted_unless_a_setting_allows_it() -> None:
