@@ -17,6 +17,8 @@ from crawler.errors import SettingError
 
 _TRUE = {"1", "true", "yes"}
 _FALSE = {"0", "false", "no"}
+_MOST = 10**12
+"""More is a mistake, and products of such numbers fit in 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +26,15 @@ class Declared:
     """The bounds, choices and help of a declared value.
 
     `help` is one phrase. `default_help` describes a default that is not a plain value. `least` is
-    the smallest number allowed. `choices` are all values allowed, () for any. `read` turns the text
-    into the value and raises `SettingError` if it cannot. It takes the text and the name for
-    messages. None: the type decides.
+    the smallest number allowed, `most` the largest one. `choices` are all values allowed, () for
+    any. `read` turns the text into the value and raises `SettingError` if it cannot. It takes the
+    text and the name for messages. None: the type decides.
     """
 
     help: str
     default_help: str = ""
     least: int | None = None
+    most: int = _MOST
     choices: tuple[str, ...] = ()
     read: Callable[[str, str], object] | None = None
 
@@ -77,7 +80,9 @@ class Option:
             number: float = self.kind(value)
         except (TypeError, ValueError):
             number = math.nan
-        if least <= number < math.inf:
+        if number > self.declared.most:
+            raise SettingError(f"{label}={value}: {self.declared.most:,} is the most")
+        if least <= number:
             return number
         kind = "a whole number" if self.kind is int else "a number"
         bound = "" if self.declared.least is None else f" of at least {self.declared.least}"

@@ -3,7 +3,6 @@
 Every figure of a report comes from `run.db`, and the same file resumes the crawl.
 """
 
-import fcntl
 import json
 import os
 import re
@@ -14,11 +13,18 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from crawler.errors import RunFolderError
+from crawler.errors import CrawlError, RunFolderError
 from crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
 from crawler.frontier.row_check import set_bad_rows_aside
 from crawler.page_row import create_pages, page_checksum
 from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
+
+try:
+    import fcntl
+except ImportError as error:
+    raise CrawlError(
+        "crawls need a POSIX system (Linux, macOS, WSL), which can lock their folders"
+    ) from error
 
 SCHEMA_VERSION = "17"
 

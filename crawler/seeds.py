@@ -16,19 +16,21 @@ _IS_HTTP = re.compile(r"https?:[/\\]", re.IGNORECASE)
 _LINE_END = re.compile("\r\n|\r|\n")
 # A scheme, but not a host with a port (`example.org:8080`).
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d+(?:[/?#]|$))")
+_PATH = re.compile(r"(?:https?://)?(?!https?:)[^/?#]+[/?#].", re.IGNORECASE)
 _HOST = re.compile(r"(?:[^\s@\[\]\"'=]+\.[^\s@\[\]\"'=]+|localhost|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 
 
 def read_seeds(value: str, label: str) -> tuple[str, ...]:
     """Return the normalised seed URLs of an argument, each once; raises `SettingError`.
 
-    `value` is the path of a file with one URL a line, or URLs with commas between them. A URL
-    without a scheme is one of http. `label` is the name that messages use.
+    `value` is the path of a file with one URL a line, or URLs with commas between them. A comma in
+    a path separates URLs only before a space or a scheme. A URL without a scheme is one of http.
+    `label` is the name that messages use.
     """
     path = Path(value)
     if not value.lower().startswith(_HTTP) and (_exists(path) or not _are_urls(value)):
         return read_seed_file(path, f"{label}={value}")
-    return _urls(((f"URL {n}", text) for n, text in enumerate(value.split(","), 1)), label)
+    return _urls(((f"URL {n}", text) for n, text in enumerate(_parts(value), 1)), label)
 
 
 def read_seed_file(path: Path, label: str) -> tuple[str, ...]:
@@ -75,6 +77,18 @@ def _url(text: str) -> str | None:
     return normalise(f"http://{bare}")
 
 
+def _parts(value: str) -> list[str]:
+    """Return the URLs between commas; a path may have commas (`/news,100.html`)."""
+    parts: list[str] = []
+    for part in value.split(","):
+        is_of_path = parts and _PATH.match(parts[-1].strip()) and part.strip() == part != ""
+        if is_of_path and "://" not in part:
+            parts[-1] += f",{part}"
+        else:
+            parts.append(part)
+    return parts
+
+
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
@@ -87,7 +101,7 @@ def _are_urls(value: str) -> bool:
     from tldextract import TLDExtract
 
     domain_of = TLDExtract(cache_dir=None, suffix_list_urls=())
-    parts = [part.strip() for part in value.split(",") if part.strip()]
+    parts = [part.strip() for part in _parts(value) if part.strip()]
     return bool(parts) and all(
         part.lower().startswith(_HTTP) or (_url(part) and domain_of(part).suffix) for part in parts
     )

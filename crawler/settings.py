@@ -75,7 +75,7 @@ LANGFOCUS_DNS: Annotated[
         read=dns_servers,
     ),
 ] = None
-RETRY_TIMES: Annotated[int, Declared("retries of a failed URL", least=0)] = 2
+RETRY_TIMES: Annotated[int, Declared("retries of a failed URL", least=0, most=100)] = 2
 LANGFOCUS_RETRY_DELAY: Annotated[
     float,
     Declared(
@@ -86,7 +86,11 @@ LANGFOCUS_RETRY_DELAY: Annotated[
 ] = 10.0
 # Scrapy starts this number of tasks for each response, even for one item; our spider yields one.
 CONCURRENT_ITEMS = 1
-REDIRECT_MAX_TIMES: Annotated[int, Declared("most redirects in a row", least=0)] = 20
+REDIRECT_MAX_TIMES: Annotated[int, Declared("most redirects in a row", least=0, most=100)] = 20
+
+# Scrapy's dictionaries of versions and counts bury the log of a crawl; summary.json has the counts.
+LOG_VERSIONS: list[str] = []
+STATS_DUMP = False
 
 # The frontier replaces Scrapy's queues, filters and retries; see docs/architecture.md.
 SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"

@@ -32,6 +32,9 @@ _NEVER_ESCAPED = frozenset(ascii_letters + digits + "-._~")
 _SCHEME_HOST = re.compile(r"https?://([^/?#]*)", re.IGNORECASE)
 _HOST_NAME = re.compile(r"https?://(\[[^\]/?#]*\]|[^/?#:]*)", re.IGNORECASE)
 
+_TITLED = frozenset({"wiki", "tag", "tags", "topic", "topics"})
+"""Names of folders whose pages are named by their titles."""
+
 _UNWANTED_SUFFIXES = frozenset(
     # images, sound, film
     "jpg jpeg png gif bmp tif tiff svg svgz webp avif ico heic psd ai eps drw mng pct pst "
@@ -131,7 +134,8 @@ def fingerprint(url: str) -> int:
 def is_unwanted_file(url: str) -> bool:
     """Return True if a URL has the extension of a multimedia file, style sheet or download.
 
-    Such links are ignored and do not count for the host cap (Baykan 2013, 5.2).
+    Such links are ignored and do not count for the host cap (Baykan 2013, 5.2). The last part of a
+    path in `_TITLED` is the title of a page, such as /wiki/Node.js.
     """
     path = url.partition("?")[0]
     name = path[path.rfind("/") + 1 :]
@@ -141,4 +145,5 @@ def is_unwanted_file(url: str) -> bool:
         and suffix != name
         and suffix.lower() in _UNWANTED_SUFFIXES
         and path.count("/") > 2
+        and path[: -len(name)].rsplit("/", 2)[-2].lower() not in _TITLED
     )

@@ -80,12 +80,14 @@ def crawl(
         values = {"lang": lang, **given, **_texts(arguments)}
         options = CrawlOptions.read(values)
         chosen = Path(folder) if folder is not None else _new_folder(options.lang, settings or {})
+        is_new = folder is None or not chosen.exists()
         command = _command(values, _texts(settings or {}), chosen)
         try:
             _run(command, shows_progress=shows_progress)
         except CrawlError:
-            with suppress(OSError):
-                chosen.rmdir()  # a crawl that was refused leaves no empty folder
+            if is_new:
+                with suppress(OSError):
+                    chosen.rmdir()  # a crawl that was refused leaves no empty folder
             raise
     return Run(chosen)
 

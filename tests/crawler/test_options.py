@@ -57,6 +57,8 @@ def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) 
         ({"lang": "de", "seeds": "x\x00.txt"}, "cannot be read"),
         ({"lang": "de", "seeds": "ftp://a.de/"}, "-a seeds=ftp://a.de/: cannot be read"),
         ({"lang": "de", "seeds": "http://a.de/,ftp://b.de/"}, "URL 2 is not an http(s) URL"),
+        ({"lang": "de", "host_cap": "9" * 20}, "-a host_cap=99999999999999999999: 1,000,000,"),
+        ({"lang": "de", "pages": str(10**23)}, "1,000,000,000,000 is the most"),
         ({"lang": "de", "seeds": "crawler"}, "-a seeds=crawler: cannot be read"),
         ({"lang": "de", "seeds": "pyproject.toml"}, "line 1 is not an http(s) URL"),
         ({"lang": "de", "seeds": "http://a.de:25/"}, "URL 1 has a port that no browser opens"),

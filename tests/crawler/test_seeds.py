@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from classifiers import languages
+from crawler.seeds import read_seeds
 
 SEEDS = Path(__file__).parents[2] / "seeds"
 LISTS = sorted(SEEDS.glob("*.txt"))
@@ -64,3 +65,17 @@ def test_no_url_stands_in_two_lists() -> None:
 def test_a_language_of_table_i_starts_under_a_domain_of_its_own(code: str) -> None:
     tlds = {(urlsplit(u).hostname or "").rpartition(".")[2] for u in urls_of(SEEDS / f"{code}.txt")}
     assert tlds & languages.tlds_of(code)
+
+
+@pytest.mark.parametrize(
+    ("given", "urls"),
+    [
+        ("https://www.zdf.de/nachrichten,100.html", ["https://www.zdf.de/nachrichten,100.html"]),
+        ("https://a.de/x,1.zip,https://b.de/", ["https://a.de/x,1.zip", "https://b.de/"]),
+        ("https://a.de/x, b.de", ["https://a.de/x", "http://b.de/"]),
+        ("https://a.de/,b.de", ["https://a.de/", "http://b.de/"]),
+        ("a.de,b.de/x,2", ["http://a.de/", "http://b.de/x,2"]),
+    ],
+)
+def test_a_comma_in_a_path_belongs_to_its_url(given: str, urls: list[str]) -> None:
+    assert list(read_seeds(given, "-a seeds")) == urls

@@ -207,3 +207,10 @@ def is_known_difference(href: str, normal: str) -> bool:
     """User names, empty queries and the spelling of escapes (docs/urls.md)."""
     href = re.sub(r"//[^/@]*@", "//", href).removesuffix("?")
     return unquote(href) == unquote(normal) or href.replace("%2e", ".") == normal
+
+
+@pytest.mark.parametrize("folder", ["wiki", "Wiki", "tag", "topics"])
+def test_a_page_that_is_named_by_its_title_is_no_script(folder: str) -> None:
+    assert not is_unwanted_file(f"https://de.example.org/{folder}/Node.js")
+    assert is_unwanted_file(f"https://de.example.org/{folder}/static/node.js")
+    assert is_unwanted_file(f"https://de.example.org/{folder}.js")
