@@ -61,7 +61,7 @@ def read_arrays(path: Path, *names: str, optional: Sequence[str] = ()) -> Arrays
                 _check_size(path, loaded.zip, found)
                 return {name: loaded[name] for name in found}
     except FileNotFoundError as error:
-        raise ModelError(f"{path}: no such model file; `scrapy train` makes one") from error
+        raise ModelError(f"{path}: no such model file; `langfocus train` makes one") from error
     except ModelError:
         raise
     except DAMAGE as error:

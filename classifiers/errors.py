@@ -10,6 +10,8 @@ ClassifierError
 └── MissingPackageError (ImportError)  an optional package that is not installed
 """
 
+from importlib import metadata
+
 
 class LangfocusError(Exception):
     """The base of all errors of langfocus; the message is one line."""
@@ -44,7 +46,7 @@ class GeoIPError(ClassifierError, OSError):
 
 
 class MissingPackageError(ClassifierError, ImportError):
-    """An optional package that is not installed; the message says how to install it.
+    """An optional package that is missing or too old; the message says how to install it.
 
     `extra` is the extra of langfocus with the package; None if there is none.
     """
@@ -58,4 +60,10 @@ class MissingPackageError(ClassifierError, ImportError):
     def __str__(self) -> str:
         """Return the message."""
         wanted = f"'langfocus[{self.extra}]'" if self.extra else self.package
-        return f"{self.package} is not installed: pip install {wanted}"
+        try:
+            found = metadata.version(self.package)
+        except metadata.PackageNotFoundError:
+            return f"{self.package} is not installed: pip install {wanted}"
+        return (
+            f"{self.package} {found} cannot be used, is it too old? pip install --upgrade {wanted}"
+        )

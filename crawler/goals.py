@@ -113,8 +113,10 @@ def check_sought(options: CrawlOptions, *, learns: bool) -> None:
     `learns` is True if the ordering gives URLs probabilities that follow the crawl.
     """
     goal = options.goal
-    if (goal == COVERAGE) != (options.coverage is not None):
-        raise SettingError("-a goal=coverage and -a coverage=0.95 go together")
+    if goal != COVERAGE and options.coverage is not None:
+        raise SettingError(f"-a coverage={options.coverage:g} needs -a goal=coverage too")
+    if goal == COVERAGE and options.coverage is None:
+        raise SettingError("-a goal=coverage needs a share too, such as -a coverage=0.95")
     if goal == RELEVANT:
         return
     if not learns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -75,6 +76,9 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         if len(args) > 1 or name not in (_SPIDER, _CENSUS):
             self._run_other(args, opts)
             return
+        from crawler.spiders.printable_log import leave_out_settings
+
+        leave_out_settings()
         crawl = _opened(name, opts, self.settings)
         opts.spargs = {**opts.spargs, "crawl": crawl}
         scrapy_crawl.Command.run(self, [name], opts)
@@ -87,6 +91,9 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         """Run a spider of the project in which the command was called."""
         loader = self.crawler_process.spider_loader if self.crawler_process else None
         spiders = loader.list() if loader else []
+        forgotten = [arg for arg in args if "=" in arg]
+        if forgotten:
+            raise SettingError(f"{forgotten[0]}: an argument needs -a before it: -a {forgotten[0]}")
         if len(args) > 1 or args[0] not in spiders:
             near = get_close_matches(args[0], spiders, n=1)
             advice = f"; did you mean {near[0]!r}?" if near else ""
@@ -101,6 +108,8 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         if crawl.fault:
             raise CrawlError(f"{crawl.fault}; {continuation}")
         if not crawl.finish_reason:
+            if sys.stderr.isatty():
+                sys.stderr.write("\n")  # the line of progress has no end
             report = f"its report is old or missing, langfocus report {crawl.run.folder} writes it"
             self.fail(f"stopped at once: {report}; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.finish_reason in _STOPPED:

@@ -54,6 +54,9 @@ class TakedownCommand(LangfocusCommand):
         rows = [(name.replace("_", " "), f"{number:,}") for name, number in figures.items()]
         Printer().table(Table(f"Removed from {folder}", ("", "Run"), rows))
         self.write_json(opts, figures)
+        if not any(figures.values()):
+            names = ", ".join(lines)
+            self.fail(f"{folder} has no URL of {names}; later sessions will not fetch any either")
 
 
 def _write_again(folder: Path) -> None:

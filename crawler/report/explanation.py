@@ -75,6 +75,7 @@ class UrlExplanation:
     depth: int
     parent: str | None
     parent_language: str | None
+    is_of_earlier_run: bool
     score: float
     probability: float | None
     log_odds: float | None
@@ -193,6 +194,7 @@ def _explained(
         depth=found.depth,
         parent=found.parent,
         parent_language=_language(connection, found.parent),
+        is_of_earlier_run=_is_of_earlier_run(connection, found.url),
         score=found.score,
         probability=probability_of(found.score) if parts else None,
         log_odds=sum(part.log_odds for part in parts) if parts else None,
@@ -212,6 +214,11 @@ def _ahead(connection: sqlite3.Connection, url: str) -> int:
         (fingerprint(url),),
     ).fetchone()[0]
     return ahead
+
+
+def _is_of_earlier_run(connection: sqlite3.Connection, url: str) -> bool:
+    query = "SELECT EXISTS(SELECT 1 FROM earlier WHERE url = ?)"
+    return bool(connection.execute(query, (url,)).fetchone()[0])
 
 
 def _language(connection: sqlite3.Connection, url: str | None) -> str | None:
@@ -277,7 +284,9 @@ def _lines(why: UrlExplanation) -> list[str]:
         when = "now" if why.place is None else "then"
         share = f"{why.probability:.4f}"
         lines.append(f"probability of {named} {when}: {share} (log-odds {_signed(why.score)})")
-    if why.parent is None:
+    if why.is_of_earlier_run:
+        lines.append("a page of the earlier run (-a since): it goes before URLs that are new")
+    elif why.parent is None:
         lines.append("no page linked to it first: it is a seed or came from a sitemap")
     else:
         of_it = "without a label" if why.parent_language is None else why.parent_language

@@ -83,7 +83,7 @@ class LiveLine:
             self._display.tell(self.text(self._clock()))
 
     def text(self, now: float) -> str:
-        """The line with the figures at `now`."""
+        """The line with all figures at `now`."""
         queued, hosts = self._queue_and_hosts
         if self._is_census:
             return (
@@ -98,9 +98,23 @@ class LiveLine:
             f"queue {queued:,}  hosts {hosts:,}  {self._speed(now):,.1f} pages/s"
         )
 
+    def fitting(self, now: float) -> str:
+        """The line with the figures at `now` that fit the display."""
+        whole = self.text(now)
+        if len(whole) <= self._display.width:
+            return whole
+        rate = _rate(self._labelled if self._is_census else self._relevant, self._of_rate)
+        hosts = self._queue_and_hosts[1]
+        figures = f"{self._pages:,} pages  {percent(rate)}  hosts {hosts:,}"
+        return f"{self._title}  {figures}  {self._speed(now):,.1f}/s"
+
+    @property
+    def _of_rate(self) -> int:
+        return self._pages if self._is_census else self._labelled
+
     def _shown(self) -> str:
         now = self._clock()
-        line = self.text(now)
+        line = self.fitting(now)
         self._shown_pages = self._pages
         self._speeds.append((now, self._pages))
         return line

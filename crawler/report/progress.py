@@ -1,5 +1,6 @@
 """The progress of a command on one stream: in place on a terminal, in plain lines elsewhere."""
 
+import sys
 import time
 from collections.abc import Callable
 from threading import RLock
@@ -38,6 +39,11 @@ class Display:
         self._rows: dict[object, Callable[[], str]] = {}
         self._live: Live | None = None
         self._lock = RLock()
+
+    @property
+    def width(self) -> int:
+        """The columns of a row."""
+        return self._console.width if self._console and self.is_terminal else sys.maxsize
 
     def __enter__(self) -> Self:
         """Return the display."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError
 from crawler.frontier.base import Record
 from crawler.page_row import URL_COLUMNS, checked_values, fault_of
@@ -48,9 +49,8 @@ def connect(url: str, *, timeout_s: float = 10.0) -> "Redis":
         from redis.backoff import NoBackoff
         from redis.retry import Retry
     except ImportError as error:
-        raise SettingError(
-            "a shared frontier needs more packages: pip install 'langfocus[redis]'"
-        ) from error
+        package = (error.name or "redis").partition(".")[0]
+        raise SettingError(f"a shared frontier: {MissingPackageError(package, 'redis')}") from error
 
     try:
         return redis.Redis.from_url(

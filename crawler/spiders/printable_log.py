@@ -14,6 +14,7 @@ from classifiers.errors import LangfocusError
 from crawler.report.formatting import printable
 
 _INDENT = "\n    "
+_DICTIONARIES = ("Overridden settings", "Enabled ")
 
 
 def make_log_printable() -> None:
@@ -29,6 +30,17 @@ def make_log_printable() -> None:
     # Certificates are not checked, and a failed handshake has an outcome.
     logging.getLogger("scrapy.core.downloader.tls").setLevel(logging.ERROR)
     logging.getLogger("twisted").addFilter(is_of_this_process)
+
+
+def leave_out_settings() -> None:
+    """Let Scrapy's dictionaries of settings and components into the log at the level DEBUG only."""
+    for name in ("scrapy.crawler", "scrapy.middleware", "scrapy.addons"):
+        logging.getLogger(name).addFilter(_is_no_dictionary)
+
+
+def _is_no_dictionary(record: logging.LogRecord) -> bool:
+    is_listed = str(record.msg).startswith(_DICTIONARIES)
+    return not is_listed or logging.getLogger().isEnabledFor(logging.DEBUG)
 
 
 def is_of_this_process(record: logging.LogRecord) -> bool:

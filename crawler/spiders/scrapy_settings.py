@@ -24,7 +24,6 @@ _DIRECT = {
     "uses_hreflang": "LANGFOCUS_HREFLANG",
     "per_address": "LANGFOCUS_PER_ADDRESS",
     "private_addresses": "LANGFOCUS_PRIVATE_ADDRESSES",
-    "max_crawl_delay_s": "LANGFOCUS_MAX_CRAWL_DELAY",
     "patience_s": "LANGFOCUS_PATIENCE",
     "live_interval_s": "LANGFOCUS_LIVE_INTERVAL",
     "random_state": "LANGFOCUS_RANDOM_STATE",
@@ -79,6 +78,7 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         run_folder=_path(settings.get("JOBDIR")),
         runs=Path(given["LANGFOCUS_RUNS"]),
         delay_s=given["DOWNLOAD_DELAY"] if is_delayed else 0.0,
+        max_crawl_delay_s=given["LANGFOCUS_MAX_CRAWL_DELAY"] if has_servers else 0.0,
         retry_rule=RetryRule(
             given["RETRY_TIMES"],
             given["LANGFOCUS_RETRY_DELAY"] if has_servers else 0.0,

@@ -124,8 +124,8 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
 @pytest.mark.parametrize(
     ("goals", "facts", "told"),
     [
-        ({"goal": "coverage"}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
-        ({"coverage": 0.9}, {}, "-a goal=coverage and -a coverage=0.95 go together"),
+        ({"goal": "coverage"}, {}, "-a goal=coverage needs a share too, such as -a coverage=0.95"),
+        ({"coverage": 0.9}, {}, "-a coverage=0.9 needs -a goal=coverage too"),
         ({"goal": "servers"}, {"learns": False}, "-a goal=servers: only for -a strategy=focus"),
         (
             {"goal": "coverage", "coverage": 0.9, "since": Path("old")},

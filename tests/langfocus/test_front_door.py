@@ -6,12 +6,13 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import pytest
 from mypy import api
 
 import langfocus
+from classifiers.errors import LangfocusError
 from crawler.errors import CrawlError, RunFolderError, SettingError
 from crawler.options import ARGUMENTS
 from crawler.page_row import PAGE_COLUMNS
@@ -192,3 +193,18 @@ def test_ctrl_c_ends_a_crawl_in_good_order(tmp_path: Path) -> None:
 
 def wait_for_pages(lines: Iterator[str]) -> None:
     next(line for line in lines if " pages " in line)
+
+
+@pytest.mark.parametrize("page", [None, 3, ["<p>"]])
+def test_a_page_is_bytes_or_text(page: Any) -> None:
+    with pytest.raises(TypeError, match="as bytes or str, not"):
+        langfocus.identify_page(page)
+
+
+def test_a_refused_crawl_leaves_the_folder_of_its_caller(tmp_path: Path) -> None:
+    with pytest.raises(LangfocusError):
+        langfocus.crawl("de", web="sample", folder=tmp_path, settings={"RETRY_TIMES": "x"})
+    assert tmp_path.is_dir()
+    with pytest.raises(LangfocusError):
+        langfocus.crawl("de", web="sample", folder=tmp_path / "new", settings={"RETRY_TIMES": "x"})
+    assert not (tmp_path / "new").exists()

@@ -133,7 +133,7 @@ def test_the_line_fits_the_terminal(clock: Clock) -> None:
     clock.now += 1
     live.show(10**9, 10**9)
     (line,) = screen(stream)
-    assert len(line) == 80
+    assert len(line) <= 80
 
 
 def test_a_terminal_that_cannot_move_its_cursor_gets_plain_lines(
@@ -173,3 +173,18 @@ def speed(clock: Clock, pages_in_second: Callable[[int], int]) -> str:
 def test_the_speed_is_that_of_the_last_ten_seconds(clock: Clock) -> None:
     assert speed(clock, lambda second: 100 if second < 40 else 5) == "5.0 pages/s"
     assert speed(clock, lambda second: 100 if second < 55 else 0) == "50.0 pages/s"
+
+
+def test_a_narrow_terminal_keeps_hosts_and_speed(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    totals = Totals(1_012_345, 1_000_000, 990_000)
+    line = LiveLine(Display(Terminal(), clock), clock, "de focus", totals)
+    line.show(123_456, 98_765)
+    text = line.fitting(clock())
+    assert text == "de focus  1,012,345 pages  99.0 %  hosts 98,765  0.0/s"
+    monkeypatch.setenv("COLUMNS", "200")
+    wide = LiveLine(Display(Terminal(), clock), clock, "de focus", totals)
+    wide.show(123_456, 98_765)
+    assert "queue 123,456  hosts 98,765" in wide.fitting(clock())

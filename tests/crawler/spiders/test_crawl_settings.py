@@ -17,7 +17,8 @@ from crawler.errors import CrawlError, SettingError
 from crawler.options import ARGUMENTS, CrawlOptions
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.scrapy_settings import adapt, crawl_settings
-from tests.support.crawls import ROOT, crawl, rows, summary
+from tests.support import processes
+from tests.support.crawls import ROOT, crawl, environment, rows, summary
 
 
 def scrapy_settings(**given: object) -> Settings:
@@ -258,3 +259,30 @@ def test_any_number_of_connections_is_understood(tmp_path: Path) -> None:
     done = crawl("lang=de", "web=sample", "pages=20", JOBDIR=tmp_path, CONCURRENT_REQUESTS=0)
     assert done.returncode == 0, done.stderr
     assert summary(tmp_path)["pages"] == 20
+
+
+def test_a_web_without_servers_waits_for_no_crawl_delay() -> None:
+    assert settings_of(has_servers=False).max_crawl_delay_s == 0.0
+    assert settings_of().max_crawl_delay_s == 60.0
+
+
+@pytest.mark.parametrize("name", ["RETRY_TIMES", "REDIRECT_MAX_TIMES"])
+def test_a_huge_number_of_tries_is_refused(name: str) -> None:
+    with pytest.raises(SettingError, match="100 is the most"):
+        settings_of(**{name: 10**9})
+
+
+def test_an_argument_without_its_option_is_named() -> None:
+    done = processes.run(
+        "scrapy", "crawl", "langfocus", "lang=de", "pages=5", environment=environment(None)
+    )
+    assert done.returncode == 2
+    assert "lang=de: an argument needs -a before it" in done.stderr
+
+
+def test_the_log_has_no_dictionaries_of_scrapy(tmp_path: Path) -> None:
+    done = crawl("lang=de", "web=sample", "pages=3", JOBDIR=tmp_path, LOG_LEVEL="INFO")
+    assert done.returncode == 0, done.stderr
+    assert "Spider opened" in done.stderr
+    for dictionary in ("Overridden settings", "Enabled ", "Versions:", "Dumping Scrapy stats"):
+        assert dictionary not in done.stderr
