@@ -80,9 +80,9 @@ class Option:
             number: float = self.kind(value)
         except (TypeError, ValueError):
             number = math.nan
-        if number > self.declared.most:
+        if self.declared.most < number < math.inf:
             raise SettingError(f"{label}={value}: {self.declared.most:,} is the most")
-        if least <= number:
+        if least <= number < math.inf:
             return number
         kind = "a whole number" if self.kind is int else "a number"
         bound = "" if self.declared.least is None else f" of at least {self.declared.least}"

@@ -78,7 +78,8 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
             return
         from crawler.spiders.printable_log import leave_out_settings
 
-        leave_out_settings()
+        if self.settings is None or self.settings["LOG_LEVEL"] != "DEBUG":
+            leave_out_settings()
         crawl = _opened(name, opts, self.settings)
         opts.spargs = {**opts.spargs, "crawl": crawl}
         scrapy_crawl.Command.run(self, [name], opts)

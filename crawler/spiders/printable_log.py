@@ -33,14 +33,13 @@ def make_log_printable() -> None:
 
 
 def leave_out_settings() -> None:
-    """Let Scrapy's dictionaries of settings and components into the log at the level DEBUG only."""
+    """Keep Scrapy's dictionaries of settings and components out of the log."""
     for name in ("scrapy.crawler", "scrapy.middleware", "scrapy.addons"):
         logging.getLogger(name).addFilter(_is_no_dictionary)
 
 
 def _is_no_dictionary(record: logging.LogRecord) -> bool:
-    is_listed = str(record.msg).startswith(_DICTIONARIES)
-    return not is_listed or logging.getLogger().isEnabledFor(logging.DEBUG)
+    return not str(record.msg).startswith(_DICTIONARIES)
 
 
 def is_of_this_process(record: logging.LogRecord) -> bool:

@@ -262,8 +262,9 @@ def test_any_number_of_connections_is_understood(tmp_path: Path) -> None:
 
 
 def test_a_web_without_servers_waits_for_no_crawl_delay() -> None:
-    assert settings_of(has_servers=False).max_crawl_delay_s == 0.0
-    assert settings_of().max_crawl_delay_s == 60.0
+    for has_servers, delay_s in ((False, 0.0), (True, 60.0)):
+        given = crawl_settings(scrapy_settings(), has_servers=has_servers)
+        assert given.max_crawl_delay_s == delay_s
 
 
 @pytest.mark.parametrize("name", ["RETRY_TIMES", "REDIRECT_MAX_TIMES"])
