@@ -5,9 +5,7 @@
 Trains the text model without a fixed share of the texts. Then it tests the model, the composite
 method, its parts and the rivals on that share. Accuracy is in % by length for sentences and
 paragraphs, and for word pairs, single words and page titles, over the languages that most engines
-know (`common`) and over all learned languages. `with surroundings` is simulated as in
-`classifiers.lab.study.page_runs`, once without a URL and once with a URL outside of every country's
-domain. Prints one JSON line, and a table on standard error.
+know (`common`) and over all learned languages. Prints one JSON line, and a table on standard error.
 """
 
 from __future__ import annotations
@@ -18,16 +16,15 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from classifiers.errors import ClassifierError
 from classifiers.lab.datasets import LabelledText, LabelledTexts, stable_share
-from classifiers.lab.study.page_runs import surroundings, text_page
+from classifiers.lab.study.page_runs import text_page
 from classifiers.lab.training import texttraining
 from classifiers.pages import methods
-from classifiers.pages.method import NOTHING, PageMethod, Surroundings
+from classifiers.pages.method import PageMethod
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.methods.text_only import ByText
 from classifiers.pages.text.textengine import LangfocusEngine
@@ -82,12 +79,8 @@ def compared(
     engine: LangfocusEngine, test: Sequence[LabelledText], rivals: bool
 ) -> Iterator[tuple[str, Any]]:
     """Name and figures of each method, printed as they arrive."""
-    composite = Composite(engine)
     yield shown("text", measured(ByText(engine), test))
-    yield shown("composite", measured(composite, test))
-    for name, has_url in (("inlinks", False), ("inlinks and URL", True)):
-        figures = measured(composite, test, around=True, has_url=has_url)
-        yield shown(f"composite with {name}", figures)
+    yield shown("composite", measured(Composite(engine), test))
     for name in RIVALS if rivals else ():
         try:
             yield shown(name, measured(methods.method(name), test[::EACH_FOR_RIVALS]))
@@ -95,18 +88,12 @@ def compared(
             print(f"{name} is left out: {error}", file=sys.stderr)
 
 
-def measured(
-    method: PageMethod, rows: Sequence[LabelledText], around: bool = False, has_url: bool = True
-) -> dict[str, Any]:
+def measured(method: PageMethod, rows: Sequence[LabelledText]) -> dict[str, Any]:
     """% right by kind and length, `common` and `all`, and CPU milliseconds a text."""
-    languages = sorted({row.language for row in rows})
-    cases = [
-        (row, text_page(row.text), _around(row, languages, has_url) if around else NOTHING)
-        for row in rows
-    ]
+    cases = [(row, text_page(row.text)) for row in rows]
     method.identify(cases[0][1])
     start = time.process_time()
-    right = [method.identify(page, each).language == row.language for row, page, each in cases]
+    right = [method.identify(page).language == row.language for row, page in cases]
     ms = 1000 * (time.process_time() - start) / len(cases)
     figures: dict[str, Any] = {"ms": round(ms, 3)}
     for kind, names in KINDS.items():
@@ -125,11 +112,6 @@ def measured(
                     "all": round(100 * sum(every) / len(every), 2),
                 }
     return figures
-
-
-def _around(row: LabelledText, languages: Sequence[str], has_url: bool) -> Surroundings:
-    found = surroundings(row, languages)
-    return found if has_url else replace(found, url="")
 
 
 def shown(name: str, figures: dict[str, Any]) -> tuple[str, dict[str, Any]]:

@@ -53,6 +53,9 @@ DISPUTED: Final = 2.0
 """Nats for a declared language if two are declared."""
 DECLARED_ENGLISH: Final = 1.0
 """Nats for English if nothing else is declared; tools write it by default."""
+MAX_LEAD: Final = 7.0
+"""Nats at most by which the text alone excludes a candidate, so that no confidence is 1: the text
+of a page may be in a language that nobody thought of."""
 MAX_TWIN: Final = 3.0
 """Nats of the text at most between two languages that can hardly be told apart."""
 WRITTEN_AS: Final = {"yue": "zh"}
@@ -106,19 +109,21 @@ class _Scales:
         return self.bound >= DECLARED + DECLARED_AGAIN
 
     def add(self, kind: str, language: str, nats: float, words: str) -> None:
-        start = max(self.nats.get(language, -math.inf), self._least(language))
-        self.nats[language] = start + nats
+        is_weighed = any(code == language for kind, code, *_ in self.pieces if kind != "text")
+        before = self.nats[language] if is_weighed else self._start(language)
+        self.nats[language] = before + nats
         self.pieces.append((kind, language, nats, words))
 
-    def _least(self, language: str) -> float:
-        """Nats of the text at least for a language that other evidence names."""
+    def _start(self, language: str) -> float:
+        """Nats of the text for a language that other evidence names."""
         if self.none is None:
             return 0.0
         codes = self.reading.codes
-        if language in codes:
-            return -min(self.reading.behind(language), self.bound)
-        if codes[:1] == (WRITTEN_AS.get(language),):
+        if codes[0] == WRITTEN_AS.get(language):
             return -min(MAX_TWIN, self.bound)
+        if language in codes:
+            most = MAX_TWIN if language in _twins_of(codes[0]) else self.bound
+            return -min(self.reading.behind(language), self.bound, most)
         return max(-self.bound, self.none - UNSEEN)
 
     def support(self, language: str | None) -> dict[str, float]:
@@ -223,11 +228,11 @@ def _weigh_text(scales: _Scales) -> None:
         return
     first, twins = float(reading.nats[0]), _twins_of(reading.codes[0])
     for code, nats in zip(reading.codes, reading.nats[:CANDIDATES].tolist(), strict=False):
-        scales.nats[code] = max(nats - first, -MAX_TWIN) if code in twins else nats - first
+        scales.nats[code] = max(nats - first, -MAX_TWIN if code in twins else -MAX_LEAD)
     total = math.log(sum(map(math.exp, scales.nats.values())))
     scales.none = max(-scales.bound, min(total - reading.known, MAX_NONE))
     words = "text" if len(reading.codes) > 1 else letters_of(reading.ballot)
-    lead = -sorted(scales.nats.values())[-2] if len(scales.nats) > 1 else scales.bound
+    lead = first - float(reading.nats[1]) if len(reading.codes) > 1 else scales.bound
     scales.pieces.append(("text", reading.codes[0], lead, words))
 
 
