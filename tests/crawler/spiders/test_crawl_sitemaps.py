@@ -34,8 +34,8 @@ def test_a_sitemap_is_fetched_after_a_relevant_page_and_is_none_itself(tmp_path:
     told = summary(tmp_path)
     assert told["pages"] == 4
     assert told["outcomes"] == {"page": 4, "sitemap": 1}
-    # The sitemap gave its slot back.
-    assert rows(tmp_path, "SELECT admitted FROM hosts WHERE host = 'robots-a.de'") == [(5,)]
+    # The sitemap took no slot.
+    assert rows(tmp_path, "SELECT sent FROM hosts WHERE host = 'robots-a.de'") == [(4,)]
     ((parent, robots),) = rows(tmp_path, "SELECT parent, robots_txt FROM pages WHERE id = 3")
     assert parent == "http://robots-a.de/s.xml.gz"
     assert robots.startswith("sha256:")
