@@ -34,6 +34,8 @@ _MEASURED = """\
 import resource, sys
 from langfocus.command_line import main
 code = main()
+from joblib.externals.loky import get_reusable_executor
+get_reusable_executor().shutdown(wait=True)
 kinds = resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN
 sizes = [resource.getrusage(kind).ru_maxrss // 1024 for kind in kinds]
 print("measured", *sizes, file=sys.stderr)
