@@ -328,26 +328,16 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(worker.kill)
         kills = kill_workers(server, workers, redis, arguments.kills, random)
         wrong = finish(workers)
-        log = list(server.log)
-        if arguments.whole:
-            whole = Worker(
-                command(
-                    *crawl, *arguments.arguments, **settings_of(arguments), JOBDIR=folder / "whole"
-                ),
-                server.proxy,
-                folder / "whole.log",
-            )
-            stack.callback(whole.kill)
-            wrong += finish([whole])
         run, slots = folders[0], None
         if redis is not None:
             run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
     if kills.hit.total() < arguments.kills:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
-    wrong += judge_records(web, run, log, slots, given_goals(arguments.arguments))
-    wrong += judge_log(log, kills, arguments.delay)
+    wrong += judge_records(web, run, server.log, slots, given_goals(arguments.arguments))
+    wrong += judge_log(server.log, kills, arguments.delay)
     wrong += misexported(run, folder / "pages.jsonl")
     if arguments.whole:
+        wrong += crawled_whole(web, arguments, folder)
         wrong += differing(run, folder / "whole", folder / "pages.jsonl", web.is_crowded)
     wrong += misarchived(folders)
     return {
@@ -357,16 +347,29 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "kills": dict(kills.hit),
         "kills_at_start": kills.early,
         **found(web, run),
-        "hosts": len({access.host for access in log}),
-        "requests": len(log),
-        "fetched_again": fetched_again(log),
+        "hosts": len({access.host for access in server.log}),
+        "requests": len(server.log),
+        "fetched_again": fetched_again(server.log),
         "delay_s": arguments.delay,
-        "smallest_gap_s": round(smallest_gap(log), 4),
+        "smallest_gap_s": round(smallest_gap(server.log), 4),
         "start_up_s": round(sum(kills.start_up_s), 1),
         "seconds": round(time.monotonic() - began_at, 1),
         "wrong": sorted(wrong)[:20],
         "wrong_in_all": len(wrong),
     }
+
+
+def crawled_whole(web: KillWeb, arguments: argparse.Namespace, folder: Path) -> list[str]:
+    """Crawl the web without a kill into the folder `whole`; return the failures."""
+    with served(web, arguments.latency) as server:
+        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", f"seeds={web.seed}"]
+        settings = {**settings_of(arguments), "JOBDIR": folder / "whole"}
+        line = command(*crawl, *arguments.arguments, **settings)
+        worker = Worker(line, server.proxy, folder / "whole.log")
+        try:
+            return finish([worker])
+        finally:
+            worker.kill()
 
 
 def judge_records(

@@ -26,7 +26,7 @@ except ImportError as error:
         "crawls need a POSIX system (Linux, macOS, WSL), which can lock their folders"
     ) from error
 
-SCHEMA_VERSION = "17"
+SCHEMA_VERSION = "18"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -68,11 +68,6 @@ CREATE INDEX urls_unit ON urls(unit) WHERE queued = 1 AND unit IS NOT NULL;
 CREATE TABLE links(
     page INTEGER PRIMARY KEY,             -- pages.id of a page that was read, or of a redirect
     urls BLOB NOT NULL);                  -- its links, packed by crawler.frontier.outlinks
-CREATE TABLE texts(
-    page INTEGER PRIMARY KEY,             -- pages.id
-    words INTEGER NOT NULL,               -- in the page's language, without repeated lines
-    copy_of INTEGER,                      -- texts.page of which it is a near-duplicate
-    content BLOB NOT NULL);               -- title and paragraphs, packed by crawler.page_text
 CREATE TABLE visits(
     page INTEGER PRIMARY KEY,             -- pages.id of a download, or of an unchanged page
     etag TEXT, modified TEXT,             -- ETag and Last-Modified of its server
@@ -88,16 +83,6 @@ CREATE TABLE earlier(
     language TEXT, confidence REAL, method TEXT, charset TEXT,
     kept_url TEXT, kept_at TEXT)          -- WARC-Target-URI and WARC-Date of the record with its
     WITHOUT ROWID;                        -- body; NULL: no run kept it
-CREATE TABLE earlier_texts(
-    url TEXT NOT NULL UNIQUE,             -- of a page of the run that this one is since
-    content BLOB NOT NULL);               -- its text, as in the table texts
-CREATE TABLE bands(
-    band INTEGER PRIMARY KEY,             -- a part of the signature of a text
-    page INTEGER NOT NULL);               -- texts.page of the last text that has it
-CREATE TABLE repeated(
-    host INTEGER PRIMARY KEY,             -- hosts.id
-    lines TEXT NOT NULL);                 -- its last lines, packed by
-                                          -- crawler.outputs.repeated_lines
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 {LEARNING_TABLES};
 {TABLE};

@@ -26,7 +26,6 @@ from crawler.frontier.base import (
     Visit,
 )
 from crawler.link_header import HeaderLink
-from crawler.page_text import NewText
 from crawler.politeness import directives
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.directives import NOARCHIVE, RobotsVersion
@@ -200,14 +199,6 @@ def _no_country(address: str | None) -> str | None:
     return None
 
 
-TextOf = Callable[[Lease, Record, Download, str], NewText | None]
-"""Function that returns the main text of a page with a title; it may raise any error."""
-
-
-def _no_text(lease: Lease, record: Record, download: Download, title: str) -> None:
-    return None
-
-
 @dataclass(frozen=True, slots=True)
 class VisitRules:
     """The target language, and the functions that read pages and addresses.
@@ -226,7 +217,6 @@ class VisitRules:
     least_seed_score: float = float("-inf")
     stays_on_host: bool = False
     obeys_directives: bool = True
-    text_of: TextOf = _no_text
     is_blocked: Callable[[str], bool] = _blocks_nothing
     earlier: Callable[[str], Earlier | None] = _no_earlier
 
@@ -384,7 +374,6 @@ class Visitor:
         record = replace(
             record, canonical=self._canonical(lease, reading), ignored_nofollow=nofollow
         )
-        record = self._with_text(lease, record, download, "")
         record = replace(record, visit=self._visit(lease, download))
         declared = frozenset(filter(None, map(normalise, reading.declared)))
         others = frozenset(filter(None, map(normalise, reading.declared_other)))
@@ -408,20 +397,11 @@ class Visitor:
             charset=earlier.charset,
             visit=unchanged_visit(earlier, download.etag, download.modified),
         )
-        record = self._with_text(lease, record, download, "")
         return self._settle(lease, record, download=download)
 
     def _visit(self, lease: Lease, download: Download) -> Visit:
         earlier, digest = self._rules.earlier(lease.url), digest_of(download.body)
         return visit_of(earlier, digest, download.etag, download.modified, self._clock())
-
-    def _with_text(self, lease: Lease, record: Record, download: Download, title: str) -> Record:
-        try:
-            text = self._rules.text_of(lease, record, download, title)
-        except Exception:  # whatever an extractor makes of a page
-            _log.warning("%s: its text could not be extracted", lease.url, exc_info=True)
-            return replace(record, has_text_fault=True)
-        return record if text is None else replace(record, text=text)
 
     def _followed(self, download: Download, reading: Reading) -> tuple[Sequence[str], int]:
         """Return the links that may be followed, and the number of the others."""

@@ -16,7 +16,7 @@ COMMANDS: Final = {
     "sample": "Draw pages of a crawl for a person to label",
     "warc": "Write the CDXJ index of a crawl's WARC files, and pack them as WACZ",
     "export": "Write the texts of a crawl as JSON lines, Parquet or plain text",
-    "takedown": "Remove hosts from a crawl: its queue, texts, WARC files and exports",
+    "takedown": "Remove hosts from a crawl: its queue, WARC files and exports",
     "merge": "Make one run and one report of the shares of a crawl's workers",
     "census": "Count Web servers by country and their portal pages by language, as in Cai 2009",
     "identify": "Identify the language of URLs or of pages",

@@ -8,7 +8,7 @@ from crawler.command import LangfocusCommand
 from crawler.errors import SettingError
 
 _EXAMPLES = """\
-Queued URLs, texts, links, robots.txt and WARC records are deleted. Of a fetched page only the entry
+Queued URLs, links, robots.txt and WARC records are deleted. Of a fetched page only the entry
 of the log stays (URL, time, status, size). Index, WACZ file and report are written again. Later
 sessions of the run do not fetch the URLs again. Files that were exported before are not changed.
 
@@ -22,7 +22,7 @@ class TakedownCommand(LangfocusCommand):
     """Removes hosts, domains or beginnings of paths from a run."""
 
     usage = "RUN_FOLDER HOST... [--json FILE]"
-    summary = "Remove hosts from a crawl: its queue, texts, WARC files and exports"
+    summary = "Remove hosts from a crawl: its queue, WARC files and exports"
     description = (
         "Removes hosts (example.org), names with all names below them (*.example.org), or "
         "beginnings of their paths (example.org/private/) from a run that no process crawls."

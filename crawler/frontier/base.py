@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
-from crawler.page_text import NewText
 from crawler.strategies.focus.evidence import Evidence
 
 PAGE = "page"
@@ -137,9 +136,6 @@ class Record:
     mining or from AI. `robots_txt` names the robots.txt that allowed the fetch: the SHA-256 of the
     file, or the status of a server that has none; None if none was asked. `words_read` are the
     words of the text by which the page was identified, None without a label.
-
-    `text` is the main text of the page, None if the crawl does not keep it. `has_text_fault` is
-    True if the extractor failed. Only the embedded frontier stores texts.
     """
 
     outcome: str
@@ -169,16 +165,8 @@ class Record:
     directives: str | None = None
     robots_txt: str | None = None
     words_read: int | None = None
-    has_text_fault: bool = False
-    text: NewText | None = field(default=None, repr=False, compare=False)
     blocked_links: int = 0
     visit: Visit | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def new_words(self) -> int:
-        """The words of a relevant page, 0 if its text is not kept or is a near-duplicate."""
-        text = self.text.text if self.text is not None and self.is_relevant else None
-        return text.words if text is not None and text.copy_of is None else 0
 
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
@@ -192,7 +180,6 @@ class Record:
             "noarchive": int(self.is_noarchive),
             "ignored_nofollow": self.ignored_nofollow,
             "opted_out": int(self.is_opted_out),
-            "text_failed": int(self.has_text_fault),
         }
         if self.parser is not None:
             numbers[f"parser_{self.parser}"] = 1

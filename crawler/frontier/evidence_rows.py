@@ -14,10 +14,6 @@ TABLES: Final = """\
 CREATE TABLE tallies(
     unit TEXT PRIMARY KEY,                -- registered domain, host or directory
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE word_tallies(               -- if words are sought
-    unit TEXT PRIMARY KEY,                -- registered domain, host or directory
-    words INTEGER NOT NULL,               -- on its relevant pages
-    squares INTEGER NOT NULL) WITHOUT ROWID;  -- the sum of their squares
 CREATE TABLE belief(
     id INTEGER PRIMARY KEY,               -- 1
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL,
@@ -32,7 +28,6 @@ WHERE instr(unit, '/') = length(unit)"""
 
 BOUNDS: Final = {
     "tallies": "relevant <= labelled",
-    "word_tallies": "words <= squares",
 }
 """Conditions on rows whose values have the declared types; no crawl writes other rows."""
 
@@ -169,32 +164,6 @@ class EvidenceRows:
         """Store the tallies of units."""
         rows = [(unit, *tally) for unit, tally in tallies.items()]
         self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
-
-    def words(self, units: Iterable[str]) -> dict[str, int]:
-        """Return the words of those units that have any."""
-        return dict(
-            self._sql(
-                "SELECT unit, words FROM word_tallies"
-                " WHERE unit IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(units)),),
-            )
-        )
-
-    def words_of_hosts(self) -> Iterator[tuple[int, int, int]]:
-        """Yield relevant pages, their words and the squares of these, for each host with one."""
-        yield from self._sql(
-            "SELECT t.relevant, COALESCE(w.words, 0), COALESCE(w.squares, 0) FROM tallies AS t"
-            " LEFT JOIN word_tallies AS w ON w.unit = t.unit"
-            " WHERE t.relevant > 0 AND instr(t.unit, '/') = length(t.unit)"
-        )
-
-    def add_words(self, units: Iterable[str], words: int) -> None:
-        """Count the words of a page for its units."""
-        self._many(
-            "INSERT INTO word_tallies VALUES (?, ?, ?) ON CONFLICT(unit) DO UPDATE"
-            " SET words = words + excluded.words, squares = squares + excluded.squares",
-            [(unit, words, words * words) for unit in units],
-        )
 
     def belief(self, prior: Prior) -> tuple[Belief, int | None]:
         """Return the weights and the place of the sweep; the prior if nothing is stored.

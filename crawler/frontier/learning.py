@@ -15,15 +15,11 @@ from crawler.frontier.base import FIRST_SCORE, Link
 from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import fallen, falls_of, least_expected, unfallen
-from crawler.frontier.word_tallies import WordTallies
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
 from crawler.strategies.focus.goal import (
-    MOST_WORDS,
     SERVERS,
-    WORDS,
     rank_for_servers,
-    rank_for_words,
 )
 from crawler.url import host_of
 
@@ -125,7 +121,6 @@ class Learner:
         self._places.clear()
         self._leased.clear()
         self._belief, self._swept = self._rows.belief(self._prior)
-        self._words = WordTallies(self._rows) if self._goal == WORDS else None
 
     # Admission.
 
@@ -180,13 +175,6 @@ class Learner:
         self._rows.store_tallies(new)
         if is_checkpoint(self._belief.labelled):
             self._swept = 0
-
-    def count_words(self, url: str, words: int) -> None:
-        """Count the words of a relevant page that was learned from, if words are sought."""
-        if self._words is not None:
-            units = units_of(url)
-            _, pages = self._read_tallies([units])[units[1]]
-            self._words.count(url, min(words, MOST_WORDS), pages - 1)
 
     def rescore(
         self, host: int, met: Sequence[ScoredUrl], left_out: Collection[int]
@@ -263,8 +251,6 @@ class Learner:
     def _ranked(
         self, odds: list[float], urls: Sequence[str], standings: Sequence[Standing]
     ) -> list[float]:
-        if self._words is not None:
-            return list(map(rank_for_words, odds, self._words.worths(urls, standings)))
         if self._goal != SERVERS:
             return odds
         return [

@@ -309,15 +309,12 @@ def _corrected(connection: sqlite3.Connection) -> Iterator[BadRow]:
     connection.execute("DROP TABLE temp.derived")
     homeless = [
         (table, page)
-        for table in ("links", "texts", "visits")
+        for table in ("links", "visits")
         for (page,) in connection.execute(
             f"DELETE FROM {table} WHERE page NOT IN (SELECT id FROM pages) RETURNING page"  # noqa: S608
         ).fetchall()
     ]
     useless = list(_without_evidence(connection))
-    connection.execute(
-        "UPDATE texts SET copy_of = NULL WHERE copy_of NOT IN (SELECT page FROM texts)"
-    )
     return chain(
         (BadRow(f"{table} {page}", "its page is missing", "") for table, page in homeless),
         (BadRow(f"urls {url}", "its evidence is impossible", repr(kept)) for url, kept in useless),

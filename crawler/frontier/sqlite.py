@@ -452,9 +452,6 @@ class SqliteFrontier:
             dropped += of_unit
         queued = self._queued - 1 + len(outcome.stored) - len(dropped)
         page = self._storage.add_record(lease, record, queued)
-        if record.text is not None:
-            self._storage.add_text(page, host.id, record.text)
-        self._storage.forget_earlier_text(lease.url)
         if record.visit is not None:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
@@ -477,8 +474,6 @@ class SqliteFrontier:
         is_labelled = record.is_download and record.language is not None
         if is_labelled:
             learner.learn(url, lease.url, is_relevant=record.is_relevant)
-            if record.is_relevant:
-                learner.count_words(lease.url, record.new_words)
         if record.outcome in FORWARDING:
             return LinkingPage(inherited=url.links if url is not None else Links())
         return LinkingPage(lease.host, record.is_relevant if is_labelled else None)

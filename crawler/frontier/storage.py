@@ -21,7 +21,6 @@ from crawler.frontier.base import (
 )
 from crawler.frontier.row_check import KNOWN, url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
-from crawler.page_text import NewText
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
 
@@ -34,11 +33,6 @@ SELECT MAX(time) FROM (
 
 RESPELLED = 2
 """The value of `urls.sent` of a URL whose server redirected to another spelling of it."""
-
-MOST_COMPARED = 2_000_000
-"""Texts among the last so many settled URLs are compared with a new one."""
-
-_PAGES_BETWEEN_PRUNINGS = 10_000
 
 _ROBOTS_BYTES = "SELECT COALESCE(SUM(bytes), 0) FROM robots"
 
@@ -437,21 +431,6 @@ class Storage:
         """Write what a later run needs to know about a settled URL."""
         values = (page, *visit)
         self._sql("INSERT OR REPLACE INTO visits VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-
-    def add_text(self, page: int, host: int, new: NewText) -> None:
-        """Write the text of a settled URL, its place among near-duplicates and its host's lines."""
-        text = new.text
-        row = (page, text.words, text.copy_of, text.packed())
-        self._sql("INSERT OR REPLACE INTO texts VALUES (?, ?, ?, ?)", row)
-        bands = [(band, page) for band in new.bands]
-        self._many("INSERT OR REPLACE INTO bands VALUES (?, ?)", bands)
-        self._sql("INSERT OR REPLACE INTO repeated VALUES (?, ?)", (host, new.host_lines))
-        if page % _PAGES_BETWEEN_PRUNINGS == 0:
-            self._sql("DELETE FROM bands WHERE page <= ?", (page - MOST_COMPARED,))
-
-    def forget_earlier_text(self, url: str) -> None:
-        """Free the text that an earlier run had of a settled URL."""
-        self._sql("DELETE FROM earlier_texts WHERE url = ?", (url,))
 
     def add_links(self, page: int, urls: Sequence[str]) -> None:
         """Write all links of a settled URL, admitted or not."""

@@ -40,12 +40,8 @@ _STATEMENTS = (
     "UPDATE pages SET parent = NULL WHERE parent IN (SELECT url FROM taken_urls)",
     f"UPDATE pages SET checksum = {_CHECKSUM} WHERE id IN (SELECT id FROM touched)",  # noqa: S608
     "DROP TABLE touched",
-    "DELETE FROM texts WHERE page IN (SELECT id FROM taken)",
-    "DELETE FROM bands WHERE page IN (SELECT id FROM taken)",
-    "UPDATE texts SET copy_of = NULL WHERE copy_of IN (SELECT id FROM taken)",
     "DELETE FROM visits WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM links WHERE page IN (SELECT id FROM taken)",
-    "DELETE FROM repeated WHERE host IN (SELECT host FROM taken_urls)",
     "DELETE FROM urls WHERE queued <> 0 AND sent = 0 AND id IN (SELECT id FROM taken_urls)",
     "UPDATE hosts SET pages = (SELECT COUNT(*) FROM pages WHERE pages.host = hosts.host"
     " AND outcome = 'page') WHERE id IN (SELECT host FROM taken_urls)",
@@ -61,7 +57,6 @@ class TakenDown:
 
     pages: int = 0
     queued: int = 0
-    texts: int = 0
     exchanges: int = 0
     files: int = 0
 
@@ -113,9 +108,7 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
 
 def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDown) -> None:
     _find(connection, names)
-    told.pages, told.texts = connection.execute(
-        "SELECT COUNT(*), COUNT(page) FROM taken LEFT JOIN texts ON page = id"
-    ).fetchone()
+    told.pages = connection.execute("SELECT COUNT(*) FROM taken").fetchone()[0]
     queued = "SELECT COUNT(*) FROM taken_urls WHERE state = 1"
     told.queued = connection.execute(queued).fetchone()[0]
     _forget_parents(connection)
@@ -125,7 +118,6 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
     for table, key in (
         ("units", "unit"),
         ("tallies", "unit"),
-        ("word_tallies", "unit"),
         ("robots", "origin"),
     ):
         rows = connection.execute(f"SELECT {key} FROM {table}").fetchall()  # noqa: S608
@@ -135,13 +127,12 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
 
 
 def _remove_earlier(connection: sqlite3.Connection, names: BlockList) -> None:
-    """Remove the pages of the earlier run, their texts, and references to their WARC records."""
+    """Remove the pages of the earlier run, and references to their WARC records."""
     urls = connection.execute(
         "SELECT url FROM earlier UNION SELECT kept_url FROM earlier WHERE kept_url IS NOT NULL"
     ).fetchall()
     gone = [(url,) for (url,) in urls if names.blocks(url)]
-    for table in ("earlier", "earlier_texts"):
-        connection.executemany(f"DELETE FROM {table} WHERE url = ?", gone)  # noqa: S608
+    connection.executemany("DELETE FROM earlier WHERE url = ?", gone)
     unkept = "UPDATE earlier SET kept_url = NULL, kept_at = NULL WHERE kept_url = ?"
     connection.executemany(unkept, gone)
 

@@ -19,10 +19,10 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, GRAIN_BITS, SHRINKING
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
-from crawler.strategies.focus.goal import APART, BASE, MOST_WORTH, PRIOR_HOSTS, PRIOR_SHARE
+from crawler.strategies.focus.goal import APART
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 6
+LAYOUT = 7
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -101,20 +101,10 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
             "swept_a_page": SWEPT_A_PAGE,
             "most_counted": MOST_COUNTED,
             "first_checkpoint": FIRST_CHECKPOINT,
-            **_sought(),
+            "apart": APART,
+            "most_looked_up": MOST_LOOKED_UP,
         }
     return {name: value for name, value in values.items() if value is not None}
-
-
-def _sought() -> dict[str, object]:
-    return {
-        "apart": APART,
-        "base": BASE,
-        "most_worth": MOST_WORTH,
-        "prior_share": PRIOR_SHARE,
-        "prior_hosts": PRIOR_HOSTS,
-        "most_looked_up": MOST_LOOKED_UP,
-    }
 
 
 def _digest(prior: Prior) -> str:

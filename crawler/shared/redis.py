@@ -47,9 +47,7 @@ from crawler.shared.stored import (
     RefusedError,
     StoredCrawl,
     reads_crawl,
-    written_text,
 )
-from crawler.strategies.focus.goal import MOST_WORDS
 from crawler.strategies.orderings import Draw
 from crawler.url import fingerprint, host_of
 
@@ -64,7 +62,7 @@ _ADMISSIONS = {
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
-_RECORD = [field.name for field in fields(Record) if field.name not in ("text", "visit")]
+_RECORD = [field.name for field in fields(Record) if field.name != "visit"]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
 _POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
@@ -470,8 +468,7 @@ class RedisFrontier(StoredCrawl):
         checked_values(record)
         row = {name: getattr(lease, name) for name in URL_COLUMNS if name != "parent"}
         record_fields = {name: getattr(record, name) for name in _RECORD}
-        text = {} if record.text is None else {"text": written_text(record.text)}
-        return json.dumps({**row, "parent": held.parent, "record": record_fields, **text})
+        return json.dumps({**row, "parent": held.parent, "record": record_fields})
 
     def _end(
         self, command: str, lease: Lease, packed: Packed | None = None, **arguments: object
@@ -549,7 +546,6 @@ def _facts(lease: Lease, record: Record) -> dict[str, object]:
         "is_download": int(record.is_download),
         "is_relevant": int(record.is_relevant),
         "is_labelled": int(record.language is not None),
-        "words": min(record.new_words, MOST_WORDS),
         "inlinks": _origin(lease, record).inlinks,
     }
 

@@ -6,7 +6,6 @@ This module needs no rules of the crawl. Only `forget` and `remove` change it.
 import json
 import re
 import time
-from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, wraps
@@ -16,7 +15,6 @@ from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError
 from crawler.frontier.base import Record
 from crawler.page_row import URL_COLUMNS, checked_values, fault_of
-from crawler.page_text import NewText, unpacked
 from crawler.set_aside import BadRow, one_line
 from crawler.url import fingerprint
 
@@ -349,8 +347,7 @@ def _settled(entry: str, fields: Mapping[bytes, bytes]) -> Settled:
     """Return the record of an entry; raises an error for a missing or invalid value."""
     told = {name.decode(): value.decode("utf-8", "surrogatepass") for name, value in fields.items()}
     row = json.loads(told["row"])
-    text = _read_text(row.pop("text", None))
-    record = Record(**row.pop("record"), text=text)
+    record = Record(**row.pop("record"))
     settled = Settled(entry, int(told["number"]), queued=int(told["queued"]), record=record, **row)
     values = {name: getattr(settled, name) for name in URL_COLUMNS}
     fault = fault_of({"id": settled.number, "queued": settled.queued, **values})
@@ -360,18 +357,3 @@ def _settled(entry: str, fields: Mapping[bytes, bytes]) -> Settled:
     if settled.fingerprint != fingerprint(settled.url):
         raise ValueError(f"its fingerprint is not that of {settled.url!r:.60}")
     return settled
-
-
-def written_text(new: NewText) -> tuple[int, str]:
-    """Return a text as the record of its page has it in Redis: its words, and the text packed."""
-    return new.text.words, b64encode(new.text.packed()).decode()
-
-
-def _read_text(told: Sequence[Any] | None) -> NewText | None:
-    """Return the text of a record; raises an error for a damaged one."""
-    if told is None:
-        return None
-    words, packed = told
-    if type(words) is not int or words < 0:
-        raise ValueError(f"its words are {words!r:.60}")
-    return NewText(unpacked(b64decode(packed, validate=True), words, None))

@@ -33,8 +33,6 @@ _ADD_SETTLED = insert_pages(
     id="IIF(EXISTS(SELECT 1 FROM pages WHERE id = :id), NULL, :id)",
 )
 
-_ADD_TEXT = "INSERT INTO texts SELECT id, ?, NULL, ? FROM pages WHERE fingerprint = ?"
-
 
 def worker_name(folder: Path) -> str:
     """Return the name of the worker that crawls in a folder; it is the same every time."""
@@ -121,10 +119,7 @@ def add_records(connection: sqlite3.Connection, records: Records, worker: str) -
     bad = list(records.malformed)
     for entry in records.settled:
         try:
-            is_new = connection.execute(_ADD_SETTLED, _values(entry)).rowcount == 1
-            if is_new and entry.record.text is not None:
-                text = entry.record.text.text
-                connection.execute(_ADD_TEXT, (text.words, text.packed(), entry.fingerprint))
+            connection.execute(_ADD_SETTLED, _values(entry))
         except (sqlite3.Error, ValueError, OverflowError) as error:
             if isinstance(error, sqlite3.Error) and is_of_storage(error):
                 raise

@@ -30,8 +30,6 @@
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
 --                          ones, as one number
 --   queues                 sorted set of the hosts with a queue by the order in which they got it
---   words, word_sums       hashes: domain, host, directories -> words of their relevant pages, where
---                          words are sought; sums over these pages
 --   remaining, expected    hashes: the relevant pages to be expected from the queue, where a coverage
 --                          is sought; HOST -> those of its queue
 --   delay, pages           hashes: HOST -> own delay, pages it gave

@@ -112,7 +112,6 @@ local function place_of(row, host)
   place[3] = log(share / (1 - share)) - before
   place[4] = 1 / (1 + tallies[units[2]][1])
   place.relevant = tallies[units[2]][2]
-  place.worth = goal.worth_of and goal.worth_of(units, tallies)
   belief.places[deepest] = place
   return place
 end
@@ -287,9 +286,6 @@ function learning.learn(host, fp, record)
   local units = units_of(row, host)
   for _, unit in ipairs(units) do
     redis_call('HINCRBY', P .. 'tallies', unit, A_LABEL + record.is_relevant)
-  end
-  if goal.learn then
-    goal.learn(units, belief.tallies, record)
   end
   belief.labelled = belief.labelled + 1
   belief.relevant = belief.relevant + record.is_relevant

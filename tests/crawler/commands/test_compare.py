@@ -203,7 +203,6 @@ def compare(*arguments: object) -> int:
     [
         ("goal=servers", "the crawl with svm: -a goal=servers: only for -a strategy=focus"),
         ("expected=only", "the crawl with bfs: -a expected=only: "),
-        ("words=5", "the crawl with focus: -a words: this crawl keeps no text"),
     ],
 )
 def test_a_goal_that_one_of_the_strategies_cannot_have_is_refused_before_the_first_crawl(

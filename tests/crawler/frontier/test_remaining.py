@@ -1,7 +1,6 @@
 """The relevant pages to be expected from the queue, and the order of the queue by a goal."""
 
 from collections import defaultdict
-from dataclasses import replace
 from math import exp, ldexp
 from pathlib import Path
 from random import Random
@@ -16,7 +15,6 @@ from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import FALL, SHRINKING, fallen, falls_of, unfallen
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.page_text import NewText, PageText
 from crawler.report.harvest import summarise
 from crawler.run import open_run
 from crawler.strategies.focus.belief import Prior
@@ -37,9 +35,8 @@ def link(url: str, named: float) -> Link:
     return Link(f"http://{url}", 0.0, Evidence(named))
 
 
-def page(words: int = 0, language: str = "de") -> Record:
-    text = NewText(PageText("", (), words)) if words else None
-    return Record(PAGE, 0.0, 200, True, language == "de", language, text=text)
+def page(language: str = "de") -> Record:
+    return Record(PAGE, 0.0, 200, True, language == "de", language)
 
 
 @given(st.integers(-(2**38), 2**38), st.integers(0, 20), st.sampled_from([0.0, 1.0]))
@@ -114,19 +111,6 @@ def check_report(folder: Path, counts: Counts) -> None:
     assert low < counts.relevant / found < (told.coverage_high or 0.0) <= 1.0
 
 
-def test_near_duplicates_bring_no_words(tmp_path: Path) -> None:
-    copy = NewText(PageText("", (), 900, copy_of=1))
-    frontier = frontier_of(tmp_path, goal="words")
-    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.5)], 0.0)
-    for record in (replace(page(), text=copy), page(300)):
-        lease = frontier.next(0.0)
-        assert lease is not None
-        frontier.admit(lease, record, [link(f"{lease.host}/1", 3.0)], now=0.0)
-    best = frontier.next(0.0)
-    assert best is not None
-    assert best.host == "b.de"
-
-
 def test_only_an_ordering_that_learns_has_a_goal() -> None:
-    with pytest.raises(ValueError, match="only an ordering that learns seeks words"):
-        FrontierRules(goal="words")
+    with pytest.raises(ValueError, match="only an ordering that learns seeks servers"):
+        FrontierRules(goal="servers")

@@ -15,7 +15,6 @@ from crawler.frontier import learning
 from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, Lease, Link, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.page_text import NewText, PageText
 from crawler.run import open_run
 from crawler.shared import membership
 from crawler.shared.redis import RedisFrontier
@@ -114,7 +113,6 @@ def some_record(random: Random, lease: Lease, now: float) -> Record:
     if kind == "unlabelled":
         return Record(PAGE, now, 200, True, canonical=canonical)
     is_relevant = random.random() < (0.8 if "/de/" in lease.url or ".de/" in lease.url else 0.2)
-    words = len(lease.host) ** 3 + random.randrange(300)
     return Record(
         PAGE,
         now,
@@ -124,7 +122,6 @@ def some_record(random: Random, lease: Lease, now: float) -> Record:
         "de" if is_relevant else "en",
         is_reference=True,
         canonical=canonical,
-        text=NewText(PageText("", (), words)) if random.random() < 0.9 else None,
     )
 
 
@@ -177,11 +174,10 @@ def crawl_a_while(both: Pair, random: Random, steps: int) -> int:
         {"host_cap": 4, "host_queue": 5, "patience_s": 3.0, "filter": make_filter("server")},
         {"host_cap": 0, "domain_cap": 200, "address_cap": 5, "doubts_up_to": None},
         {"goal": "servers", "host_cap": 10, "domain_cap": 20, "address_cap": 10},
-        {"goal": "words", "host_cap": 10, "patience_s": 3.0, "delay_s": 1.0},
         {"goal": "coverage", "host_cap": 4, "domain_cap": 20, "address_cap": 10},
         {"goal": "coverage", "host_cap": 0, "domain_cap": 20, "address_cap": 10},
     ],
-    ids=["plain", "slots", "full", "falls", "servers", "words", "coverage", "coverage uncapped"],
+    ids=["plain", "slots", "full", "falls", "servers", "coverage", "coverage uncapped"],
 )
 def test_both_frontiers_decide_the_same(
     redis_server: RedisServer, tmp_path: Path, changes: dict[str, object]
