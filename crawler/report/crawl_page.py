@@ -5,18 +5,16 @@ from pathlib import Path
 
 from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, middles_of
 from crawler.report.crawl_tables import (
-    calibration_rows,
-    change_rows,
-    finish,
+    headline,
     language_table,
     shares,
 )
 from crawler.report.files import write_whole
-from crawler.report.formatting import NOTHING, duration, language_name, number, percent, size
+from crawler.report.formatting import NOTHING, duration, language_name, percent
 from crawler.report.harvest import Summary, summarise, write_summary
 from crawler.report.page import Page, Section
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
-from crawler.report.sought import seeks, sought_figures
+from crawler.report.sought import SOUGHT, seeks
 from crawler.report.table import Table
 from crawler.run_reader import reading
 
@@ -70,25 +68,9 @@ def _aim(summary: Summary) -> str:
 
 
 def _figures(summary: Summary) -> list[tuple[str, str]]:
-    figures = [
-        ("harvest rate", percent(summary.harvest_rate)),
-        ("harvest rate, last 200 pages", percent(summary.harvest_last_200)),
-        ("pages", f"{summary.pages:,}"),
-        (f"pages in {language_name(summary.lang)}", f"{summary.relevant:,}"),
-        ("pages without a label", f"{summary.unlabelled:,}"),
-        *((f"labels by {name}", f"{count:,}") for name, count in summary.methods.items()),
-        ("hosts", f"{summary.hosts:,}"),
-        ("most URLs of one host", f"{summary.max_urls_per_host:,}"),
-        ("pages per second", number(summary.pages_per_second)),
-        ("downloaded", size(summary.bytes)),
-        ("finish reason", finish(summary)),
-        *sought_figures(summary.goal, summary.lang),
-        *calibration_rows(summary),
-        *change_rows(summary),
-    ]
-    if summary.coverage is not None:
-        figures.insert(2, ("coverage", percent(summary.coverage)))
-    return figures
+    """The main figures, the harvest rate first; what was sought is in the sentence before them."""
+    shown = [row for row in headline(summary) if row[0] != SOUGHT]
+    return sorted(shown, key=lambda row: not row[0].startswith("harvest rate"))
 
 
 def _course(summary: Summary, course: list[CurvePoint]) -> list[Plot | Section]:

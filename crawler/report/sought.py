@@ -16,6 +16,9 @@ from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 LEFT: Final = "left"
 """The key in `meta` of what a worker of a shared crawl last knew of the queue: sum and variance."""
 
+SOUGHT: Final = "sought first"
+"""The name of the figure that tells the goal."""
+
 _DEVIATIONS: Final = 1.96
 _QUEUE = """\
 SELECT score FROM (
@@ -102,7 +105,7 @@ def sought_rows(sought: Sought | None, lang: str) -> list[tuple[str, str]]:
     """
     if sought is None:
         return []
-    return [("sought first", seeks(sought.goal, lang)), *sought_figures(sought, lang)]
+    return [(SOUGHT, seeks(sought.goal, lang)), *sought_figures(sought, lang)]
 
 
 def sought_figures(sought: Sought | None, lang: str) -> list[tuple[str, str]]:

@@ -237,8 +237,7 @@ def _kind(graph: WebGraph, ordering: str) -> int:
     if ordering == "focus":
         return kernel.LEARNED
     if ordering in ("bfs", "perfect"):
-        # Without redirects the first found is always the nearest.
-        return kernel.DEPTH if graph.has_redirects else kernel.FIFO
+        return kernel.DEPTH
     return kernel.SCORE
 
 
@@ -292,15 +291,13 @@ def _memory(
     graph: WebGraph, rules: "kernel.Rules", state: npt.NDArray[np.uint8], limit: int
 ) -> "kernel.Memory":
     from crawler.simulate import kernel
-    from crawler.simulate.queues import HighNumbers
 
     kind = rules.kind
     n_fetchable = _n_fetchable(graph)
     n_units = graph.n_servers + (graph.n_directories if rules.by_directory else 0)
     n_units = n_units if rules.uses_relevance else 1
-    is_keyed = kind in (kernel.DEPTH, kernel.SCORE)
+    n_entries = {kernel.SOFT: 2 * n_fetchable, kernel.DEPTH: n_fetchable, kernel.SCORE: n_fetchable}
     is_numbered = kind in (kernel.SOFT, kernel.LEARNED)
-    n_words = n_fetchable // 64 + 1 if kind == kernel.SOFT else 1
     return kernel.Memory(
         state=state,
         number=np.empty(graph.n_vertices if is_numbered else 1, np.int32),
@@ -315,12 +312,7 @@ def _memory(
         order=np.empty(limit, np.int32),
         queue=np.empty(limit, np.int32),
         counts=np.zeros(kernel.N_COUNTS, np.int64),
-        heap=np.empty(n_fetchable if is_keyed else 1, np.uint64),
-        high=HighNumbers(
-            bits=np.zeros(n_words, np.uint64),
-            words=np.zeros(n_words // 64 + 1, np.uint64),
-            blocks=np.zeros(n_words // 4096 + 1, np.uint64),
-        ),
+        heap=np.empty(n_entries.get(kind, 1), np.uint64),
         drawing=_drawing(graph, is_drawn=kind == kernel.DRAW),
     )
 

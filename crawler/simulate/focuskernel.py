@@ -49,7 +49,6 @@ from crawler.simulate.kernel import (
     is_admitted,
     is_dropped,
     is_full,
-    prefetch_targets,
     record,
     settle,
     unit_of,
@@ -438,4 +437,3 @@ def crawl(of: Focused, seeds: Ints, until: int) -> int:
         first = end = int(of.web.link_start[vertex])
         if of.memory.state[vertex] & STATUS != FAILED:
             end = int(of.web.link_start[vertex + 1])
-        prefetch_targets(of.web, of.rules, of.memory, targets, first, end)

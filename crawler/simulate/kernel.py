@@ -13,17 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import borrowing, step
-from classifiers.instructions import prefetch
 from crawler.simulate.drawing import Drawing, change, draw_in, take_drawn
-from crawler.simulate.queues import (
-    EMPTY,
-    HEAP,
-    HighNumbers,
-    add_high,
-    add_key,
-    take_high,
-    take_key,
-)
+from crawler.simulate.queues import EMPTY, HEAP, add_key, take_key
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 
 Bytes = npt.NDArray[np.uint8]
@@ -44,22 +35,21 @@ LOW: Final = 0x10
 HIGH: Final = 0x20
 SETTLED: Final = 0x30
 
-FIFO, SOFT, DEPTH, SCORE, DRAW, LEARNED = range(6)
-"""How the next URL is found: first found; from links of relevant pages first; least depth; best
-score; drawn uniformly; best score of those that follow what the crawl learns
-(`crawler.simulate.focuskernel`)."""
+SOFT, DEPTH, SCORE, DRAW, LEARNED = range(5)
+"""How the next URL is found: links of relevant pages first; least depth; best score; drawn
+uniformly; best of the scores that follow what the crawl learns (`crawler.simulate.focuskernel`)."""
 
 N_PAGES, QUEUED, STORED, SEEN, REJECTED, HOST_FULL, DROPPED = range(7)
-FOUND, FIRST_LOW = range(7, HEAP)
-N_COUNTS: Final = 10
-"""Places in `Memory.counts`: results, then how far the queues are filled and read."""
+FOUND: Final = 7
+N_COUNTS: Final = HEAP + 1
+"""Places in `Memory.counts`: results, then how far the queues are filled."""
 
 ENDED, PAUSED = -1, -2
 """Results of `crawl`, and of looking for the next URL, whose number is 0 or more."""
 _SPARE_WORDS = 128
 _MOST_HALVINGS = 62
-_PAGES_AHEAD = 4
-_LINKS_AHEAD = 64
+_FIRST, _LATER = 0, 1
+"""The keys of `SOFT`."""
 
 
 class WebArrays(NamedTuple):
@@ -96,7 +86,8 @@ class Memory(NamedTuple):
     `state` (V,); `number` (V,) with `SOFT`; `found` and `depth` (F,) by number; the tallies of
     units `downloaded`, `relevant`, `unit_queued` and `is_dropped` (U,); `sent` (S,), the URLs of
     servers that got a request, and `waiting` (S,), those that are queued; `order` and `queue` are
-    the course; `counts` (N_COUNTS,); `heap` (F,) holds keys and numbers.
+    the course; `counts` (N_COUNTS,); `heap` (F,) holds keys and numbers, with `SOFT` (2 F,): a URL
+    whose key falls is there twice.
     """
 
     state: Bytes
@@ -113,7 +104,6 @@ class Memory(NamedTuple):
     queue: Ints
     counts: Longs
     heap: Words
-    high: HighNumbers
     drawing: Drawing
 
 
@@ -228,7 +218,7 @@ def _see_again(rules: Rules, memory: Memory, source: Source, target: int) -> Non
         state = memory.state
         if state[target] & PLACE == LOW and state[target] & STATUS:
             state[target] ^= LOW | HIGH
-            add_high(memory.high, int(memory.number[target]))
+            add_key(memory.heap, memory.counts, _FIRST, int(memory.number[target]))
 
 
 @step
@@ -277,12 +267,11 @@ def _new_number(web: WebArrays, rules: Rules, memory: Memory, target: int) -> in
 @step
 def _queue(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> int:
     """Put a URL that can be fetched into the queue; return its place there, LOW or HIGH."""
-    number, place = _new_number(web, rules, memory, target), LOW
+    number = _new_number(web, rules, memory, target)
+    place = HIGH if rules.kind == SOFT and source.is_relevant else LOW
     if rules.kind == SOFT:
         memory.number[target] = number
-        if source.is_relevant:
-            place = HIGH
-            add_high(memory.high, number)
+        add_key(memory.heap, memory.counts, _FIRST if place == HIGH else _LATER, number)
     elif rules.kind == DEPTH:
         add_key(memory.heap, memory.counts, source.depth, number)
     elif rules.kind == SCORE:
@@ -325,28 +314,7 @@ def _follow(web: WebArrays, rules: Rules, memory: Memory, source: Source, target
         _store(web, rules, memory, source, target)
 
 
-@step
-def prefetch_targets(
-    web: WebArrays, rules: Rules, memory: Memory, targets: Ints, first: int, end: int
-) -> None:
-    for link in range(first, min(end, first + _LINKS_AHEAD)):
-        prefetch(memory.state, targets[link])
-        if rules.uses_relevance:
-            prefetch(web.server, targets[link])
-
-
 # --- Pages
-
-
-@step
-def _take_low(state: Bytes, found: Ints, counts: Longs) -> int:
-    """The least number that is queued LOW, or -1; its place tells when it has left."""
-    while counts[FIRST_LOW] < counts[FOUND]:
-        number = counts[FIRST_LOW]
-        counts[FIRST_LOW] += 1
-        if state[found[number]] & PLACE == LOW:
-            return int(number)
-    return EMPTY
 
 
 @step
@@ -354,25 +322,10 @@ def _take_number(rules: Rules, memory: Memory) -> int:
     """The number of the next queued URL, or EMPTY."""
     if rules.kind == DRAW:
         return take_drawn(memory.drawing)
-    if rules.kind in (DEPTH, SCORE):
-        return take_key(memory.heap, memory.counts)
-    number = take_high(memory.high) if rules.kind == SOFT else EMPTY
-    if number == EMPTY:
-        number = _take_low(memory.state, memory.found, memory.counts)
+    number = take_key(memory.heap, memory.counts)
+    while number != EMPTY and memory.state[memory.found[number]] & PLACE == SETTLED:
+        number = take_key(memory.heap, memory.counts)
     return number
-
-
-@step
-def _prefetch_pages(web: WebArrays, rules: Rules, memory: Memory, number: int) -> None:
-    """Ask memory for the pages that are likely to come, where their turn is in order."""
-    if rules.kind <= SOFT and number + 2 * _PAGES_AHEAD < memory.counts[FOUND]:
-        later = memory.found[number + 2 * _PAGES_AHEAD]
-        prefetch(web.link_start, later)
-        prefetch(memory.state, later)
-        sooner = memory.found[number + _PAGES_AHEAD]
-        prefetch(web.link_target, web.link_start[sooner])
-        if rules.uses_relevance:
-            prefetch(web.server, sooner)
 
 
 @step
@@ -390,7 +343,6 @@ def _next(web: WebArrays, rules: Rules, memory: Memory, until: int) -> int:
         number = _take_number(rules, memory)
         if number == EMPTY:
             return ENDED
-        _prefetch_pages(web, rules, memory, number)
         if not is_dropped(web, rules, memory, int(memory.found[number])):
             return number
     return PAUSED
@@ -488,7 +440,6 @@ def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int)
             _undraw(web, rules, memory, source, is_last)
         first = int(web.link_start[vertex])
         end = first if memory.state[vertex] & STATUS == FAILED else int(web.link_start[vertex + 1])
-        prefetch_targets(web, rules, memory, web.link_target, first, end)
         for link in range(first, end):
             _follow(web, rules, memory, source, int(web.link_target[link]))
         if is_dropping:

@@ -1,6 +1,4 @@
-"""The queues of a compiled crawl: a set of numbers that gives its least, and a heap of keys."""
-
-from typing import NamedTuple
+"""The queue of a compiled crawl: a heap of keys."""
 
 import numpy as np
 import numpy.typing as npt
@@ -10,61 +8,12 @@ from classifiers.compiled import step
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 
-HEAP = 9
+HEAP = 8
 """Where the counts of a crawl hold the size of the heap."""
 EMPTY = -1
 """The number that an empty queue gives."""
-_ONE, _SIX, _LOW_SIX = np.uint64(1), np.uint64(6), np.uint64(63)
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
-
-
-class HighNumbers(NamedTuple):
-    """The numbers queued `HIGH` as bits, the words with such bits as bits, and those again."""
-
-    bits: Words
-    words: Words
-    blocks: Words
-
-
-@step
-def _lowest_bit(word: np.uint64) -> np.uint64:
-    """The position of the lowest bit of a word that is not 0."""
-    at = np.uint64(0)
-    for shift in (32, 16, 8, 4, 2, 1):
-        if word & ((_ONE << np.uint64(shift)) - _ONE) == 0:
-            word >>= np.uint64(shift)
-            at += np.uint64(shift)
-    return at
-
-
-@step
-def add_high(high: HighNumbers, number: int) -> None:
-    bits, words, blocks = high
-    at = np.uint64(number)
-    bits[at >> _SIX] |= _ONE << (at & _LOW_SIX)
-    at >>= _SIX
-    words[at >> _SIX] |= _ONE << (at & _LOW_SIX)
-    at >>= _SIX
-    blocks[at >> _SIX] |= _ONE << (at & _LOW_SIX)
-
-
-@step
-def take_high(high: HighNumbers) -> int:
-    """The least number queued HIGH, which is taken out, or -1."""
-    bits, words, blocks = high
-    for top in range(len(blocks)):
-        if blocks[top]:
-            block = np.uint64(top) << _SIX | _lowest_bit(blocks[top])
-            word = block << _SIX | _lowest_bit(words[block])
-            number = word << _SIX | _lowest_bit(bits[word])
-            bits[word] &= bits[word] - _ONE
-            if not bits[word]:
-                words[block] &= words[block] - _ONE
-                if not words[block]:
-                    blocks[top] &= blocks[top] - _ONE
-            return int(np.int64(number))
-    return EMPTY
 
 
 @step

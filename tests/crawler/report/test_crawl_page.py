@@ -62,7 +62,7 @@ def test_the_figures_stand_in_the_report(report: BeautifulSoup) -> None:
     figures = dict(zip(names, (f.get_text() for f in report.select("dl.figures dd")), strict=True))
     assert figures["pages"] == "818"
     assert figures["harvest rate"] == "66.6 %"
-    assert figures["labels by ngrams"] == "614"
+    assert figures["of these by ngrams"] == "614"
     captions = [caption.get_text() for caption in report.find_all("caption")]
     assert "Languages" in captions
     assert len(report.find_all("svg")) == 3

@@ -108,7 +108,6 @@ def test_a_figure_of_the_report_is_a_number_and_not_what_was_sought() -> None:
     }
     assert names == {
         "relevant": [],
-        "words": [],
         "servers": ["servers with a page in German"],
         "coverage": ["coverage, estimated", "relevant pages expected in the queue"],
     }

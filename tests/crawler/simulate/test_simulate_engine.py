@@ -133,7 +133,9 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
             is_conservative=conservative,
             tolerance=tolerance,
         )
-        compiled = kernel.Rules(follows, uses, conservative, False, tolerance, 0, 0, kernel.FIFO, 0)
+        compiled = kernel.Rules(
+            follows, uses, conservative, False, tolerance, 0, 0, kernel.DEPTH, 0
+        )
         for is_relevant, source, target in product(flags, tallies, tallies):
             expected = rule.accepts(
                 page_is_relevant=is_relevant, source=Tally(*source), target=Tally(*target)
@@ -145,7 +147,7 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
 @pytest.mark.parametrize("half_life", [0, 1, 3, 100])
 def test_the_compiled_tolerance_declines_as_that_of_the_filter(half_life: int) -> None:
     rule = Filter("any", tolerance=20, half_life=half_life)
-    compiled = kernel.Rules(True, True, True, False, 20, 0, 0, kernel.FIFO, half_life)
+    compiled = kernel.Rules(True, True, True, False, 20, 0, 0, kernel.DEPTH, half_life)
     for downloads in (0, 1, 2, 3, 5, 6, 99, 100, 199, 200, 1_000, 10**9):
         expected = rule.tolerance_after(downloads)
         assert tolerance_after(compiled, downloads) == expected
