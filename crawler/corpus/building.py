@@ -223,9 +223,8 @@ class Corpus:
         rank = np.empty(len(times), np.int64)
         rank[np.argsort(times, kind="stable")] = np.arange(len(times))
         original = self._originals(rank)
-        is_copy = original != np.arange(len(times))
         lines = sum(len(part.keys) for part in self._lines())
-        return original, repeated_keys(self._lines, is_copy, lines)
+        return original, repeated_keys(self._lines, original, lines)
 
     def _lines(self) -> Iterator[PageLines]:
         return (shard.arrays().lines for shard in self._shards)

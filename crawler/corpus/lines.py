@@ -18,6 +18,7 @@ LONG_LINE: Final = 100
 
 _MOST_KEYS: Final = 16_000_000  # that are sorted at once: 128 MB
 _LONG_BIT: Final = np.uint64(1)
+_FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
 
 Keys = npt.NDArray[np.uint64]
 
@@ -53,14 +54,18 @@ def _number(data: bytes) -> int:
 
 
 def repeated_keys(
-    parts: Callable[[], Iterable[PageLines]], is_copy: npt.NDArray[np.bool_], lines: int
+    parts: Callable[[], Iterable[PageLines]], original: npt.NDArray[np.int64], lines: int
 ) -> Keys:
-    """Return the sorted keys of all repeated lines; `is_copy` marks pages that do not count.
+    """Return the sorted keys of all repeated lines.
 
-    `parts` gives the parts again and again; their pages are numbered one after the other, and they
-    have so many `lines`. Memory is bounded: the keys are counted in as many passes as are needed.
+    Of pages with the same `original` only one counts on each host. `parts` gives the parts again
+    and again; their pages are numbered one after the other, and they have so many `lines`. Memory
+    is bounded: the keys are counted in as many passes as are needed.
     """
     hosts = np.concatenate([part.hosts for part in parts()])
+    groups = original.astype(np.uint64) * _FACTOR ^ hosts
+    is_copy = np.ones(len(hosts), np.bool_)
+    is_copy[np.unique(groups, return_index=True)[1]] = False
     names, numbers = np.unique(hosts[~is_copy], return_counts=True)
     pages_of = dict(zip(names, numbers, strict=True))
     passes = 1 + lines // _MOST_KEYS

@@ -33,11 +33,12 @@ def part(*pages: tuple[str, Sequence[str]]) -> PageLines:
     )
 
 
-def repeated_of(parts: Sequence[PageLines], copies: Sequence[int] = ()) -> list[list[bool]]:
-    is_copy = np.zeros(sum(len(each.hosts) for each in parts), np.bool_)
-    is_copy[list(copies)] = True
+def repeated_of(
+    parts: Sequence[PageLines], original: Sequence[int] | None = None
+) -> list[list[bool]]:
+    own = list(range(sum(len(each.hosts) for each in parts)))
     number = sum(len(each.keys) for each in parts)
-    keys = repeated_keys(lambda: parts, is_copy, number)
+    keys = repeated_keys(lambda: parts, np.array(original or own, np.int64), number)
     return [are_repeated(each.keys, keys).tolist() for each in parts]
 
 
@@ -54,8 +55,12 @@ def test_a_line_that_stands_on_one_page_often_is_not_repeated() -> None:
 
 def test_copies_of_a_page_do_not_repeat_its_lines() -> None:
     pages = part(*[("a", ["Menu", f"text {n // 3}"]) for n in range(9)])
-    copies = [n for n in range(9) if n % 3]
-    assert repeated_of([pages], copies) == [[True, False] * 9]
+    assert repeated_of([pages], [n - n % 3 for n in range(9)]) == [[True, False] * 9]
+
+
+def test_a_copy_of_a_page_of_another_host_counts_on_its_own() -> None:
+    pages = part(*[(host, ["Menu", f"text {n}"]) for host in "ab" for n in range(3)])
+    assert repeated_of([pages], [3, 1, 2, 3, 1, 2]) == [[True, False] * 6]
 
 
 def test_a_paragraph_that_lists_repeat_stays_unless_half_of_the_pages_have_it() -> None:

@@ -52,6 +52,7 @@ def values(page: Kept, folder: Path) -> dict[str, object]:
         "answers": None,
         "directives": None,
         "robots_txt": None,
+        "words_read": None,
         "parent": None,
         "depth": 0,
         "score": 0.0,
