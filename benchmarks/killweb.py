@@ -191,7 +191,7 @@ def _spread(random: Random, number: int) -> list[str]:
     urls: list[str] = []
     host = 0
     while len(urls) < number:
-        size = min(random.randint(1, HOST_CAP), number - len(urls))
+        size = min(random.randint(1, HOST_CAP // 2), number - len(urls))
         urls += [f"http://host{host}.example.de/dir/{k}" for k in range(size)]
         host += 1
     random.shuffle(urls)
