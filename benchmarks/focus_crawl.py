@@ -15,9 +15,10 @@ import pickle
 import re
 import sqlite3
 import tempfile
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from crawler import preparation
 from crawler.clock import CrawlClock
 from crawler.configuration import CrawlSettings
 from crawler.crawl import Crawl, open_crawl
-from crawler.frontier.base import Lease
+from crawler.frontier.base import Lease, Sending
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.robots import Verdict
@@ -91,6 +92,8 @@ class Course:
 class Strategy:
     """An ordering with a filter and a goal; `without` are kinds of evidence that it must not use.
 
+    `queue` is the number of URLs of a host that may wait or were fetched, None: the default.
+
     Without `declared`, orderings that do not learn take no notice of `hreflang` either.
     With the goal `coverage` the crawl does not end at one, so that its estimate can be followed.
     """
@@ -101,24 +104,30 @@ class Strategy:
     goal: str = RELEVANT
     tolerance: int = TOLERANCE
     depth: int = DIRECTORY_DEPTH
+    queue: int | None = None
 
     @classmethod
     def read(cls, text: str) -> "Strategy":
-        """Return the strategy of `ORDERING[/FILTER[:TOLERANCE]][~KIND+KIND][@GOAL]`."""
+        """Return the strategy of `ORDERING[:QUEUE][/FILTER[:TOLERANCE]][~KIND+KIND][@GOAL]`."""
         text, _, goal = text.partition("@")
         named, _, without = text.partition("~")
         ordering, _, rule = named.partition("/")
+        ordering, _, queue = ordering.partition(":")
         rule, _, tolerance = rule.partition(":")
         kinds = tuple(filter(None, without.split("+")))
         number = int(tolerance) if tolerance else TOLERANCE
-        return cls(ordering, rule or "none", kinds, goal or RELEVANT, number)
+        found = cls(ordering, rule or "none", kinds, goal or RELEVANT, number)
+        return replace(found, queue=int(queue)) if queue else found
 
     def __str__(self) -> str:
         """Return the text that `read` understands."""
         rule = "" if self.filter == "none" else f"/{self.filter}"
         rule += "" if self.tolerance == TOLERANCE else f":{self.tolerance}"
         kinds = "~" + "+".join(self.without) if self.without else ""
-        return f"{self.ordering}{rule}{kinds}" + ("" if self.goal == RELEVANT else f"@{self.goal}")
+        queue = "" if self.queue is None else f":{self.queue}"
+        return f"{self.ordering}{queue}{rule}{kinds}" + (
+            "" if self.goal == RELEVANT else f"@{self.goal}"
+        )
 
 
 class KeptReadings:
@@ -241,6 +250,7 @@ class KnownCrawl:
                 goal=strategy.goal,
                 coverage=1.0 if strategy.goal == COVERAGE else None,
                 host_cap=self.web.host_cap,
+                host_queue=strategy.queue,
                 identify=self.identify,
                 seeds=tuple(self.web.seeds(self.lang)),
             )
@@ -279,6 +289,7 @@ class _Loop:
     def __init__(self, web: KnownWeb, lang: str, crawl: Crawl, time: _Time) -> None:
         self._web, self._lang, self._crawl, self._time = web, lang, crawl, time
         self._course = Course()
+        self._asked: defaultdict[str, set[int]] = defaultdict(set)
 
     def run(self, pages: int) -> Course:
         self._crawl.start()
@@ -292,12 +303,21 @@ class _Loop:
             else:
                 self._course.is_ended = True
                 break
+        most = max(map(len, self._asked.values()), default=0)
+        if 0 < self._web.host_cap < most:
+            raise RuntimeError(f"{most} URLs of a host were asked for")
         return self._course
 
     def _visit(self, lease: Lease) -> None:
         if not self._is_allowed(lease.url):
             self._crawl.visitor.refused(lease, "robots")
             return
+        sending = self._crawl.frontier.send(lease, None, now=self._time.now)
+        if sending is not Sending.NOW:
+            if sending is not Sending.LATER:
+                self._crawl.visitor.refused(lease, sending.value)
+            return
+        self._asked[lease.host].add(lease.fingerprint)
         try:
             answer = self._web.respond(lease.url)
         except Unreachable as error:

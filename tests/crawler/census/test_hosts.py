@@ -121,10 +121,12 @@ def test_wrong_arguments_of_a_census_are_one_line(
     assert "\n" not in str(refused.value)
 
 
-def test_a_census_has_one_url_of_a_host_and_no_caps_of_domains(tmp_path: Path) -> None:
+def test_a_census_has_one_seed_of_a_host_whose_redirects_it_follows_and_no_caps_of_domains(
+    tmp_path: Path,
+) -> None:
     options = read_census({"hosts": str(written(tmp_path, LINES)), "range": "2-3"})
     assert [list(batch) for batch in options.seed_batches()] == [URLS[1:3]]
-    assert (options.host_cap, options.domain_slots, options.address_slots) == (1, 0, 0)
+    assert (options.host_cap, options.domain_slots, options.address_slots) == (10, 0, 0)
     assert options.listed["range"] == "2-3"
     (note,) = options.notes
     assert note.endswith("1 lines name no host and are skipped, the first: line 8: 'no host'")

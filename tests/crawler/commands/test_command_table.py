@@ -142,7 +142,7 @@ def errors() -> list[tuple[BaseException, int, str]]:
         (RunFolderError("no run"), 1, "no run"),
         (GraphError("two\nlines"), 1, "two lines"),
         (ModelError("no model"), 1, "no model"),
-        (MissingPackageError("dask", "cluster"), 1, "pip install 'langfocus[cluster]'"),
+        (MissingPackageError("no-such-package", "cluster"), 1, "pip install 'langfocus[cluster]'"),
         (FileNotFoundError(2, "No such file", "x.tsv"), 1, "x.tsv"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (KeyboardInterrupt("interrupted after 2"), 130, "interrupted after 2"),

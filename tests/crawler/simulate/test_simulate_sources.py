@@ -60,6 +60,7 @@ def settle(folder: Path, *, keeps_links: bool) -> None:
     def next_lease() -> Lease:
         lease = frontier.next(0.0)
         assert lease is not None
+        frontier.send(lease, None, now=0.0)
         return lease
 
     german = Record(PAGE, 1.0, 200, is_download=True, is_relevant=True, language="de", bytes=70)
