@@ -34,7 +34,7 @@ from typing import Any
 from scipy.stats import t as student
 
 from benchmarks.focus_crawl import Course, KeptReadings, KnownCrawl, Strategy, reader_of
-from benchmarks.focus_perfect import PageLinks, PerfectCrawl
+from benchmarks.focus_perfect import OracleCrawl, PageLinks, PerfectCrawl
 from benchmarks.focus_webs import KnownWeb, open_known
 from benchmarks.proxyweb import require
 from crawler.report.calibration import calibration_from
@@ -98,7 +98,10 @@ class Cells:
         if path.exists():
             kept: Line = json.loads(path.read_text())
         else:
-            crawl = PerfectCrawl(self._web, self._links, lang, looks_ahead=name == PERFECT)
+            is_perfect = name == PERFECT
+            crawl: PerfectCrawl | OracleCrawl = OracleCrawl(self._web, lang)
+            if is_perfect:
+                crawl = PerfectCrawl(self._web, self._links, lang)
             course = crawl.course(self._counts[-1])
             most = self._web.most_relevant(lang)
             kept = {"most_relevant": most, "course": "".join(str(int(x)) for x in course)}
@@ -249,7 +252,7 @@ def _crawl_all(arguments: argparse.Namespace) -> list[Line]:
         kept = readings("docs" if name.startswith("docs") else name)
         for lang in arguments.langs.split(","):
             crawl = KnownCrawl(web, lang, kept, arguments.url_model or web.url_model)
-            told = (partial(cells.told, lang, each) for each in (PERFECT, ORACLE))
+            told = (partial(cells.told, lang, arguments.against),)
             own = (partial(cells.strategy, crawl, each) for each in strategies)
             for line_of in (*told, *own):
                 line = line_of()

@@ -15,10 +15,10 @@ pages to a relevant one is taken (breadth first). So no step is wasted while a r
 reached, but the choice is greedy: `most_relevant` of the web is a bound that nothing can exceed,
 and the benchmark prints both.
 
-The `oracle` is weaker: it knows the language of each URL and nothing of the pages behind it, so
-among relevant pages the one found first goes first, and then among irrelevant ones. An ordering
-that scores each link by itself can hardly do better; what `perfect` has more is the value of pages
-as a way to others.
+The `oracle` is weaker: it knows the language of each URL and nothing of the answer, so among
+relevant URLs the one found first goes first, and then among irrelevant ones. It obeys the cap of a
+crawl: an error and a redirect take a slot of their host like a page. An ordering that scores each
+link by itself can hardly do better.
 """
 
 from collections import Counter, deque
@@ -60,11 +60,9 @@ class PageLinks:
 
 
 class PerfectCrawl:
-    """A crawl in memory that is told the language of each URL, and with `looks_ahead` its links."""
+    """A crawl in memory that is told the language of each URL, and its links."""
 
-    def __init__(
-        self, web: KnownWeb, links: PageLinks, lang: str, *, looks_ahead: bool = True
-    ) -> None:
+    def __init__(self, web: KnownWeb, links: PageLinks, lang: str) -> None:
         """Queue the seeds of a web for a language; `links` are those of the web."""
         self._web, self._links, self._lang = web, links, lang
         self._cap = web.host_cap or _ANY
@@ -75,7 +73,7 @@ class PerfectCrawl:
         self._relevant: list[tuple[int, int, str]] = []
         self._others: list[tuple[int, int, str]] = []
         self._way: deque[str] = deque()
-        self._is_blind = not looks_ahead
+        self._is_blind = False
         self._learn(links.pages(filter(None, map(normalise, web.seeds(lang)))))
 
     def course(self, pages: int) -> list[bool]:
@@ -189,6 +187,46 @@ class PerfectCrawl:
 
     def _is_relevant(self, url: str) -> bool:
         return self._web.language(url) == self._lang
+
+
+class OracleCrawl:
+    """A crawl in memory that is told the language of each URL and pays each request."""
+
+    def __init__(self, web: KnownWeb, lang: str) -> None:
+        """Queue the seeds of a web for a language."""
+        self._web, self._lang = web, lang
+        self._cap = web.host_cap or _ANY
+        self._known: set[int] = set()
+        self._sent: Counter[str] = Counter()
+        self._relevant: deque[str] = deque()
+        self._others: deque[str] = deque()
+        self._learn(filter(None, map(normalise, web.seeds(lang))))
+
+    def course(self, pages: int) -> list[bool]:
+        """Return for each of the first pages, in their order, whether it is relevant."""
+        course: list[bool] = []
+        while len(course) < pages and (self._relevant or self._others):
+            is_relevant = bool(self._relevant)
+            url = (self._relevant or self._others).popleft()
+            host = host_of(url)
+            if self._sent[host] >= self._cap or self._web.is_forbidden(url):
+                continue
+            self._sent[host] += 1
+            page = self._web.page_at(url)
+            if page is not None and fingerprint(page) != fingerprint(url):
+                self._learn([page])
+            elif page is not None:
+                course.append(is_relevant)
+                self._learn(self._web.links(page))
+        return course
+
+    def _learn(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            key = fingerprint(url)
+            if key not in self._known:
+                self._known.add(key)
+                is_relevant = self._web.language(url) == self._lang
+                (self._relevant if is_relevant else self._others).append(url)
 
 
 def _way_to(url: str, before: dict[str, str]) -> list[str]:

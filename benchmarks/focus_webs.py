@@ -68,6 +68,9 @@ class KnownWeb(Protocol):
         It is the URL itself, or the target of its redirects.
         """
 
+    def is_forbidden(self, url: str) -> bool:
+        """Return True if robots.txt forbids a URL."""
+
     def links(self, url: str) -> Sequence[str]:
         """Return the URLs that a crawl may follow from a page, normalised, each once."""
 
@@ -164,13 +167,18 @@ class GeneratedWeb:
 
     def _page_at(self, url: str, moves: int = 0) -> str | None:
         host, path = _parts(url)
-        if host not in self._web.of or self._web.forbidden(self._web.of[host], path):
+        if host not in self._web.of or self.is_forbidden(url):
             return None
         status, headers, _ = self._statuses.respond(host, path)
         if status in _REDIRECTS and moves < _MOST_MOVES:
             target = normalise(dict(headers)["Location"])
             return self._page_at(target, moves + 1) if target else None
         return url if status == 200 else None
+
+    def is_forbidden(self, url: str) -> bool:
+        """Return True if robots.txt forbids a URL."""
+        host, path = _parts(url)
+        return host in self._web.of and bool(self._web.forbidden(self._web.of[host], path))
 
     def links(self, url: str) -> Sequence[str]:
         """Return the links in the markup of a page."""
@@ -236,6 +244,10 @@ class DocsWeb:
                 return None
             url = target
         return None
+
+    def is_forbidden(self, url: str) -> bool:
+        """Return False: the archive has no robots.txt."""
+        return False
 
     def links(self, url: str) -> Sequence[str]:
         """Return the links that a crawl reads in a page."""
