@@ -43,7 +43,7 @@ def run(seed: int, lang: str, strategy: str, arguments: argparse.Namespace) -> d
         "judged_pages": judged["pages"],
         "coverage": judged["coverage"],
         "hosts": judged["hosts"],
-        "max_urls_per_host": judged["max_urls_per_host"],
+        "max_urls_per_host": told["max_urls_per_host"],
         "refetched": judged["refetched"],
         "forbidden": judged["requests"].get("forbidden", 0),
         "media": judged["requests"].get("media", 0),
