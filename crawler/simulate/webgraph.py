@@ -43,7 +43,7 @@ PAGE: Final = 1
 FAILED: Final = 2
 """Status of a URL that gave no page: it leaves the queue in its turn and counts for nothing."""
 REDIRECT: Final = 3
-"""Status of a URL that points elsewhere: its links take its place, its host gets its slot back."""
+"""Status of a URL that points elsewhere: its links have its distance from the seeds."""
 
 Column = npt.NDArray[Any]
 
