@@ -1,7 +1,9 @@
 """Harvest rate by the judge of a generated multilingual web (Baykan 2013, Table XIX's counterpart).
 
-Runs one crawl from three seeds for each web, language and strategy. The rates come from the
+Runs one crawl from three seeds for each web, language, strategy and rule. The rates come from the
 server's own log. Prints one JSON line for each crawl, then the means as a table.
+The rule `paper` has no filter and the first ten URLs of a host that are found (Baykan 2013, 5.2);
+`default` has the filter and the queue of a crawl that names none.
 
     python -m benchmarks.harvest --langs de,fr,es,it --strategies random,cctld,svm --pages 1000
 """
@@ -10,16 +12,22 @@ import argparse
 import json
 import statistics
 import tempfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from benchmarks import proxyweb
 
+RULES = {"paper": ("filter=none", "host_queue=10"), "default": ()}
+"""The arguments of a crawl by each rule."""
 
-def run(seed: int, lang: str, strategy: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Crawl one web with one strategy and return the judge's figures."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+
+def run(
+    seed: int, lang: str, strategy: str, rule: str, arguments: argparse.Namespace
+) -> dict[str, Any]:
+    """Crawl one web with one strategy by one rule and return the judge's figures."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
         with proxyweb.serve(folder / "web", seed=seed) as web:
             told = proxyweb.crawl(
                 web,
@@ -27,23 +35,26 @@ def run(seed: int, lang: str, strategy: str, arguments: argparse.Namespace) -> d
                 f"lang={lang}",
                 f"strategy={strategy}",
                 f"pages={arguments.pages}",
+                *RULES[rule],
                 f"seeds={','.join(web.seeds[lang][:3])}",
                 DOWNLOAD_DELAY=arguments.delay,
             )
         judged = web.judge(lang)
     if told["pages"] != arguments.pages:
-        print(f"# web {seed} {lang} {strategy}: only {told['pages']} pages, nothing was left")
+        crawl = f"web {seed} {lang} {strategy} {rule}"
+        print(f"# {crawl}: only {told['pages']} pages, nothing was left")
     return {
         "web": seed,
         "lang": lang,
         "strategy": strategy,
+        "rule": rule,
         "pages": told["pages"],
         "harvest_rate": judged["harvest_rate"],
         "told_harvest_rate": round(told["harvest_rate"], 4),
         "judged_pages": judged["pages"],
         "coverage": judged["coverage"],
         "hosts": judged["hosts"],
-        "max_urls_per_host": told["max_urls_per_host"],
+        "max_pages_per_host": judged["max_pages_per_host"],
         "refetched": judged["refetched"],
         "forbidden": judged["requests"].get("forbidden", 0),
         "media": judged["requests"].get("media", 0),
@@ -61,19 +72,23 @@ def main() -> None:
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--webs", default="1,2,3")
     parser.add_argument("--delay", type=float, default=0.2, help="seconds, DOWNLOAD_DELAY")
+    parser.add_argument("--rule", choices=RULES, help="default: both")
     arguments = parser.parse_args()
     proxyweb.require()
-    results = []
-    for lang in arguments.langs.split(","):
-        for strategy in arguments.strategies.split(","):
-            for seed in map(int, arguments.webs.split(",")):
-                results.append(run(seed, lang, strategy, arguments))
-                print(json.dumps(results[-1]), flush=True)
-    for lang in arguments.langs.split(","):
-        for strategy in arguments.strategies.split(","):
-            rows = [r for r in results if (r["lang"], r["strategy"]) == (lang, strategy)]
-            mean = statistics.mean(r["harvest_rate"] for r in rows)
-            print(f"{lang}  {strategy:7}  mean harvest rate {mean:.4f} over {len(rows)} webs")
+    seeds = [int(seed) for seed in arguments.webs.split(",")]
+    means = []
+    for lang, strategy, rule in product(
+        arguments.langs.split(","),
+        arguments.strategies.split(","),
+        [arguments.rule] if arguments.rule else RULES,
+    ):
+        rates = []
+        for seed in seeds:
+            result = run(seed, lang, strategy, rule, arguments)
+            rates.append(result["harvest_rate"])
+            print(json.dumps(result), flush=True)
+        means.append(f"{lang}  {strategy:7}  {rule:7}  {statistics.mean(rates):.4f}")
+    print(f"mean harvest rates over {len(seeds)} webs", *means, sep="\n")
 
 
 if __name__ == "__main__":

@@ -94,7 +94,8 @@ def open_fetch(
 
     The crawl keeps its state in `folder`, which is of no use afterwards.
     """
-    options = CrawlOptions(lang="", strategy="bfs", host_cap=0, seeds=tuple(dict.fromkeys(urls)))
+    seeds = tuple(dict.fromkeys(urls))
+    options = CrawlOptions(lang="", strategy="bfs", filter="none", host_cap=0, seeds=seeds)
     crawl = open_crawl(
         options, replace(settings, run_folder=folder, frontier=None, keeps_warc=False)
     )

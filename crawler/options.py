@@ -15,7 +15,14 @@ from crawler.errors import SettingError
 from crawler.frontier.rules import HOST_QUEUE, queue_slots
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.seeds import read_seed_file, read_seeds
-from crawler.strategies import DIRECTORY_DEPTH, FILTERS, HALF_LIFE, ORDERINGS, TOLERANCE
+from crawler.strategies import (
+    DEFAULT_FILTER,
+    DIRECTORY_DEPTH,
+    FILTERS,
+    HALF_LIFE,
+    ORDERINGS,
+    TOLERANCE,
+)
 from crawler.strategies.focus.goal import GOALS, RELEVANT
 from crawler.web.opening import KINDS
 
@@ -89,7 +96,9 @@ class CrawlOptions:
             choices=GOALS,
         ),
     ] = RELEVANT
-    filter: Annotated[str, Declared("which links enter the queue", choices=FILTERS)] = "none"
+    filter: Annotated[str, Declared("which links enter the queue", choices=FILTERS)] = (
+        DEFAULT_FILTER
+    )
     tolerance: Annotated[
         int,
         Declared(

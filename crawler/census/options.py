@@ -107,6 +107,7 @@ def read_census(arguments: Mapping[str, str]) -> CensusOptions:
     return CensusOptions(
         lang="",
         strategy="bfs",
+        filter="none",
         host_cap=_MOST_STEPS,
         domain_cap=0,
         address_cap=0,

@@ -120,7 +120,7 @@ def _arguments() -> str:
     own: Mapping[str, str] = {
         "lang": "target language; several with commas between them (-a lang=de,fr); required",
         "strategies": f"strategies to compare, of {', '.join(ORDERINGS)} (default "
-        f"{DEFAULT_STRATEGIES}, those of the paper)",
+        f"{DEFAULT_STRATEGIES}: those of the paper and the default of a crawl)",
         "pages": f"pages of each crawl (default {DEFAULT_PAGES}, as in the paper)",
         "...": "every other argument of a crawl, the same for all crawls: "
         + ", ".join(name for name in ARGUMENTS if name not in {"lang", "strategy", "pages"}),

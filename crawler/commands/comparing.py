@@ -15,9 +15,15 @@ from crawler.errors import CrawlError, SettingError
 if TYPE_CHECKING:
     from crawler.report.harvest import Summary
 
-DEFAULT_STRATEGIES = "random,cctld,svm"
+DEFAULT_STRATEGIES = "random,cctld,svm,focus"
 DEFAULT_PAGES = "1000"
 """The size of the crawls in Baykan 2013, Table XVII."""
+
+_OF_THE_PAPER = {"pages": DEFAULT_PAGES, "filter": "none", "host_cap": "10"}
+"""The arguments that the paper's crawls have, where a comparison gives none of its own.
+
+The queue takes the first URLs of a host that are found (Baykan 2013, 5.2): `host_queue` is the cap.
+"""
 
 
 class ComparedCrawlError(CrawlError):
@@ -72,7 +78,8 @@ def make_comparison(
 
     if "strategy" in given:
         raise SettingError("-a strategy: a comparison has several; use -a strategies=NAME,NAME")
-    arguments = {"pages": DEFAULT_PAGES, **given}
+    arguments = {**_OF_THE_PAPER, **given}
+    arguments.setdefault("host_queue", arguments["host_cap"])
     tags = _each_once(arguments.pop("lang", "")) or ("",)
     strategies = _each_once(arguments.pop("strategies", DEFAULT_STRATEGIES))
     if not strategies:

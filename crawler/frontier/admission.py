@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from crawler.domains import domain_of
@@ -195,9 +196,12 @@ class Admitter:
         if origin.source is None or not self.rules.filter.uses_relevance:
             return {}
         urls = [page.links[place].url for place in page.hosts]
-        units = {url: self.rules.filter.unit_of(url) for url in urls}
-        tallies = self.storage.tallies(units.values())
-        return {url: tallies[unit] for url, unit in units.items()}
+        units = {url: self.rules.filter.units_of(url) for url in urls}
+        tallies = self.storage.tallies(chain.from_iterable(units.values()))
+        return {
+            url: self.rules.filter.worst([tallies[unit] for unit in of_url], origin.downloads)
+            for url, of_url in units.items()
+        }
 
     def _is_rejected(self, origin: Origin, target: Tally) -> bool:
         return origin.source is not None and not self.rules.filter.accepts(

@@ -443,11 +443,14 @@ class SqliteFrontier:
             self._earn(lease)
         dropped = self._drop_canonical(pick, record, counts)
         self._leaving = Counter({host.id: 1 + len(dropped)})
-        tally = self._tally(lease, record)
+        tally, *of_server = self._tallies(lease, record)
         origin = replace(self._origin(lease, pick, record, tally), page=linking)
         outcome = self._admitter.admit(links, origin, counts)
-        if record.is_download and self._rules.filter.drops(tally, origin.downloads):
-            of_unit = self._storage.drop(host.id, self._rules.filter.part_of_host(lease.url))
+        rule = self._rules.filter
+        worst = rule.worst([*of_server, tally], origin.downloads)
+        if record.is_download and rule.drops(worst, origin.downloads):
+            part = None if worst in of_server else rule.part_of_host(lease.url)
+            of_unit = self._storage.drop(host.id, part)
             counts["dropped_irrelevant"] += len(of_unit)
             dropped += of_unit
         queued = self._queued - 1 + len(outcome.stored) - len(dropped)
@@ -495,11 +498,14 @@ class SqliteFrontier:
         learner.store()
         return rescored
 
-    def _tally(self, lease: Lease, record: Record) -> Tally:
-        unit = self._rules.filter.unit_of(lease.url)
-        if record.is_download:
-            return self._storage.count_download(unit, is_relevant=record.is_relevant)
-        return self._storage.tallies([unit])[unit]
+    def _tallies(self, lease: Lease, record: Record) -> list[Tally]:
+        """Return the tallies of a page's units, this page included."""
+        units = self._rules.filter.units_of(lease.url)
+        if not record.is_download:
+            known = self._storage.tallies(units)
+            return [known[unit] for unit in units]
+        is_relevant = record.is_relevant
+        return [self._storage.count_download(unit, is_relevant=is_relevant) for unit in units]
 
     def _drop_canonical(
         self, pick: Pick, record: Record, counts: Counter[str]

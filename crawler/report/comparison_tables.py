@@ -79,7 +79,20 @@ def how_they_ended(runs: Runs) -> Table:
         for lang, by in runs.items()
         for strategy, summary in by.items()
     ]
-    return Table("The runs", ("run", "pages", "relevant", "time", "pages/s", "finish reason"), rows)
+    rules = dict.fromkeys(_rule_of(summary) for by in runs.values() for summary in by.values())
+    head = ("run", "pages", "relevant", "time", "pages/s", "finish reason")
+    return Table("The runs", head, rows, notes=tuple(rules))
+
+
+def _rule_of(summary: Summary) -> str:
+    """The cap of hosts and the filter of a run."""
+    cap, queue = summary.host_cap, summary.settings.get("host_queue", "0")
+    choice = "the first found (Baykan 2013, 5.2)"
+    if queue != str(cap):
+        choice = f"chosen among {'any number' if queue == '0' else queue}"
+    rule = f"{cap} URLs of a host, {choice}" if cap else "none"
+    tolerance = "" if summary.filter == "none" else f" with T = {summary.tolerance}"
+    return f"Cap: {rule}. Filter: {summary.filter}{tolerance}."
 
 
 def over_time(lang: str, by: Mapping[str, Summary], at_most: int = 5) -> Table:

@@ -65,6 +65,7 @@ def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, o
         "tolerance": rules.filter.tolerance,
         "half_life": rules.filter.half_life,
         "unit": rules.filter.unit.value,
+        "closes_servers": int(rules.filter.closes_servers),
         "directory_depth": rules.filter.directory_depth,
         "host_cap": rules.host_cap,
         "domain_cap": rules.domain_cap,

@@ -136,6 +136,7 @@ class _Crawl:
             filter.uses_relevance,
             filter.is_conservative,
             filter.unit is Unit.DIRECTORY,
+            filter.closes_servers,
             filter.tolerance,
             simulation.host_cap,
             simulation.host_queue,
@@ -295,6 +296,7 @@ def _memory(
     kind = rules.kind
     n_fetchable = _n_fetchable(graph)
     n_units = graph.n_servers + (graph.n_directories if rules.by_directory else 0)
+    n_units += graph.n_servers if rules.closes_servers else 0
     n_units = n_units if rules.uses_relevance else 1
     n_entries = {kernel.SOFT: 2 * n_fetchable, kernel.DEPTH: n_fetchable, kernel.SCORE: n_fetchable}
     is_numbered = kind in (kernel.SOFT, kernel.LEARNED)

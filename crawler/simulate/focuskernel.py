@@ -42,16 +42,16 @@ from crawler.simulate.kernel import (
     Rules,
     Source,
     WebArrays,
+    closed_unit,
     count_stored,
     drop_unit,
-    drops,
     has_room,
     is_admitted,
     is_dropped,
     is_full,
+    is_of,
     record,
     settle,
-    unit_of,
 )
 from crawler.simulate.queues import EMPTY
 from crawler.simulate.webgraph import FAILED, REDIRECT
@@ -330,17 +330,17 @@ def _settle(of: Focused, number: int) -> SettledPage:
 
 
 @step
-def _drop_unit(of: Focused, page: SettledPage) -> None:
-    """Drop the queued URLs of a page's unit, which has turned irrelevant."""
+def _drop_unit(of: Focused, page: SettledPage, closed: int) -> None:
+    """Drop the queued URLs of a unit of a page, which has turned irrelevant."""
     queues, server = of.queues, page.server
-    drop_unit(of.web, of.rules, of.memory, page.source)
-    if not of.rules.by_directory:
+    drop_unit(of.web, of.rules, of.memory, page.source, closed)
+    if not of.rules.by_directory or closed != page.source.unit:
         hostqueues.clear(queues, server)
         return
     first, before, left = int(queues.first[server]), int(queues.size[server]), 0
     for at in range(before):
         number = queues.heap[first + at]
-        if unit_of(of.web, of.rules, int(of.memory.found[number])) == page.source.unit:
+        if is_of(of.web, of.rules, of.memory, int(of.memory.found[number]), closed):
             queues.place[number] = EMPTY
         else:
             queues.heap[first + left] = number
@@ -401,13 +401,9 @@ def _rescore_all(of: Focused, server: int, first: int, end: int, n_before: int) 
 def _finish(of: Focused, page: SettledPage, first: int, end: int, n_before: int) -> None:
     """Drop URLs and score others anew after the links of a page are followed."""
     source = page.source
-    if source.is_page and drops(
-        int(of.memory.downloaded[source.unit]),
-        source.unit_relevant,
-        of.rules,
-        source.tolerance,
-    ):
-        _drop_unit(of, page)
+    closed = closed_unit(of.web, of.rules, of.memory, source)
+    if closed != EMPTY:
+        _drop_unit(of, page, closed)
     _rescore_all(of, page.server, first, end, n_before)
     if source.is_page:
         record(of.memory, source.vertex)

@@ -73,6 +73,7 @@ class Rules(NamedTuple):
     uses_relevance: bool
     is_conservative: bool
     by_directory: bool
+    closes_servers: bool
     tolerance: int
     host_cap: int
     host_queue: int
@@ -191,11 +192,28 @@ def is_full(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
 
 
 @step
+def server_unit_of(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> int:
+    """The server of a vertex as a whole; its number comes after those of all units."""
+    if not rules.closes_servers:
+        return unit_of(web, rules, vertex)
+    return len(memory.is_dropped) - len(web.tier) + int(web.server[vertex])
+
+
+@step
+def _is_closed(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
+    """Whether a unit of a vertex is irrelevant, so that its queued URLs are void."""
+    if not rules.uses_relevance:
+        return False
+    return bool(
+        memory.is_dropped[unit_of(web, rules, vertex)]
+        or memory.is_dropped[server_unit_of(web, rules, memory, vertex)]
+    )
+
+
+@step
 def is_dropped(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
-    """Whether a vertex is void if it is queued: its unit is irrelevant, or its server is full."""
-    if is_full(web, rules, memory, vertex):
-        return True
-    return rules.uses_relevance and bool(memory.is_dropped[unit_of(web, rules, vertex)])
+    """Whether a vertex is void if it is queued: a unit is irrelevant, or its server is full."""
+    return is_full(web, rules, memory, vertex) or _is_closed(web, rules, memory, vertex)
 
 
 # --- Links
@@ -222,13 +240,20 @@ def _see_again(rules: Rules, memory: Memory, source: Source, target: int) -> Non
 
 
 @step
+def _is_irrelevant(rules: Rules, memory: Memory, unit: int, tolerance: int) -> bool:
+    return drops(int(memory.downloaded[unit]), int(memory.relevant[unit]), rules, tolerance)
+
+
+@step
 def is_admitted(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> bool:
     """Whether the filter lets a link into the queue."""
     if source.is_seed_list:
         return True
     downloaded = relevant = 0
     if rules.uses_relevance:
-        unit = unit_of(web, rules, target)
+        unit, server = unit_of(web, rules, target), server_unit_of(web, rules, memory, target)
+        if _is_irrelevant(rules, memory, server, source.tolerance):
+            return False
         downloaded, relevant = int(memory.downloaded[unit]), int(memory.relevant[unit])
     if source.is_vouched_for:
         is_accepted = not drops(downloaded, relevant, rules, source.tolerance)
@@ -286,6 +311,8 @@ def count_stored(web: WebArrays, rules: Rules, memory: Memory, target: int) -> N
     """Count a URL that enters the queue."""
     if rules.uses_relevance:
         memory.unit_queued[unit_of(web, rules, target)] += 1
+        if rules.closes_servers:
+            memory.unit_queued[server_unit_of(web, rules, memory, target)] += 1
     memory.waiting[web.server[target]] += 1
     memory.counts[STORED] += 1
     memory.counts[QUEUED] += 1
@@ -349,6 +376,25 @@ def _next(web: WebArrays, rules: Rules, memory: Memory, until: int) -> int:
 
 
 @step
+def _count(memory: Memory, unit: int, is_page: bool, is_relevant: bool) -> None:
+    memory.unit_queued[unit] -= 1
+    memory.downloaded[unit] += is_page
+    memory.relevant[unit] += is_relevant
+
+
+@step
+def closed_unit(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> int:
+    """The unit of a settled page that is irrelevant: its server before its directory; or EMPTY."""
+    if not (source.is_page and rules.uses_relevance):
+        return EMPTY
+    server = server_unit_of(web, rules, memory, source.vertex)
+    if _is_irrelevant(rules, memory, server, source.tolerance):
+        return server
+    is_closed = _is_irrelevant(rules, memory, source.unit, source.tolerance)
+    return source.unit if is_closed else EMPTY
+
+
+@step
 def settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
     """Take a URL out of the queue for good and count its page for its unit and its server."""
     vertex, depth = int(np.int64(memory.found[number])), int(memory.depth[number])
@@ -365,9 +411,9 @@ def settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
     is_relevant = memory.state[vertex] & RELEVANT != 0
     unit, unit_relevant = unit_of(web, rules, vertex), 0
     if rules.uses_relevance:
-        memory.unit_queued[unit] -= 1
-        memory.downloaded[unit] += is_page
-        memory.relevant[unit] += is_relevant
+        _count(memory, unit, is_page, is_relevant)
+        if rules.closes_servers:
+            _count(memory, server_unit_of(web, rules, memory, vertex), is_page, is_relevant)
         unit_relevant = int(memory.relevant[unit])
     return Source(
         vertex=vertex,
@@ -383,25 +429,36 @@ def settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
 
 
 @step
-def _undraw(web: WebArrays, rules: Rules, memory: Memory, source: Source, is_all: bool) -> None:
-    """Take the queued URLs of a page's unit, or all of its server, out of the draws."""
+def is_of(web: WebArrays, rules: Rules, memory: Memory, vertex: int, unit: int) -> bool:
+    """Whether a vertex belongs to a unit: its directory or its server."""
+    return bool(
+        unit_of(web, rules, vertex) == unit or server_unit_of(web, rules, memory, vertex) == unit
+    )
+
+
+@step
+def _undraw(web: WebArrays, rules: Rules, memory: Memory, source: Source, closed: int) -> None:
+    """Take the queued URLs of a closed unit, or all of a page's full server, out of the draws."""
     drawing, server = memory.drawing, int(web.server[source.vertex])
+    is_all = is_full(web, rules, memory, source.vertex)
     for at in range(drawing.admitted[server]):
         vertex = int(memory.found[drawing.first[server] + at])
-        unit = unit_of(web, rules, vertex)
-        is_gone = unit == source.unit or (is_all and not memory.is_dropped[unit])
-        if memory.state[vertex] & PLACE == LOW and is_gone:
+        is_gone = is_all or is_of(web, rules, memory, vertex, closed)
+        is_queued = memory.state[vertex] & PLACE == LOW
+        if is_queued and is_gone and not _is_closed(web, rules, memory, vertex):
             change(drawing, server, at, int(web.tier[server]), -1)
 
 
 @step
-def drop_unit(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> None:
+def drop_unit(web: WebArrays, rules: Rules, memory: Memory, source: Source, closed: int) -> None:
     """Void the queued URLs of a page's unit, which has turned irrelevant."""
-    memory.is_dropped[source.unit] = 1
+    memory.is_dropped[closed] = 1
     if is_full(web, rules, memory, source.vertex):
         return
-    dropped = memory.unit_queued[source.unit]
-    memory.unit_queued[source.unit] = 0
+    dropped = memory.unit_queued[closed]
+    memory.unit_queued[closed] = 0
+    if closed == source.unit and rules.closes_servers:
+        memory.unit_queued[server_unit_of(web, rules, memory, source.vertex)] -= dropped
     memory.waiting[web.server[source.vertex]] -= dropped
     memory.counts[DROPPED] += dropped
     memory.counts[QUEUED] -= dropped
@@ -432,17 +489,14 @@ def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int)
             return number
         source = settle(web, rules, memory, number)
         vertex = source.vertex
-        is_dropping = source.is_page and drops(
-            int(memory.downloaded[source.unit]), source.unit_relevant, rules, source.tolerance
-        )
-        is_last = is_full(web, rules, memory, vertex)
-        if rules.kind == DRAW and (is_dropping or is_last):
-            _undraw(web, rules, memory, source, is_last)
+        closed = closed_unit(web, rules, memory, source)
+        if rules.kind == DRAW and (closed != EMPTY or is_full(web, rules, memory, vertex)):
+            _undraw(web, rules, memory, source, closed)
         first = int(web.link_start[vertex])
         end = first if memory.state[vertex] & STATUS == FAILED else int(web.link_start[vertex + 1])
         for link in range(first, end):
             _follow(web, rules, memory, source, int(web.link_target[link]))
-        if is_dropping:
-            drop_unit(web, rules, memory, source)
+        if closed != EMPTY:
+            drop_unit(web, rules, memory, source, closed)
         if source.is_page:
             record(memory, vertex)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from crawler.strategies.filters import (
+    DEFAULT_FILTER,
     DIRECTORY_DEPTH,
     FILTERS,
     HALF_LIFE,
@@ -29,6 +30,7 @@ from crawler.strategies.orderings import (
 )
 
 __all__ = [
+    "DEFAULT_FILTER",
     "DEFAULT_ORDERING",
     "DIRECTORY_DEPTH",
     "FILTERS",

@@ -1,5 +1,6 @@
 """Filters decide if a link enters the queue (Tamura 2007, chapter 4)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final
@@ -32,7 +33,8 @@ class Filter:
     irrelevant pages. `uses_relevance` rejects links to irrelevant units, and drops the queued
     URLs of a unit that turns irrelevant (Tamura 2007, Fig. 3, step 5). `is_conservative` rejects
     links to new units from units without a relevant page (4.2, step 4.5). `tolerance` is T.
-    `directory_depth` is the number of path segments that make a directory.
+    `directory_depth` is the number of path segments that make a directory. With `closes_servers`
+    the unit is the directory, and a server that is irrelevant as a whole is closed too.
 
     A tolerance with a `half_life` declines (Tamura 2007, 5.2, proposes it and gives no schedule):
     it is halved, and rounded down, after each `half_life` downloads of the whole crawl; 0:
@@ -49,6 +51,7 @@ class Filter:
     tolerance: int = TOLERANCE
     directory_depth: int = DIRECTORY_DEPTH
     half_life: int = 0
+    closes_servers: bool = False
 
     def tolerance_after(self, downloads: int) -> int:
         """Return T after so many downloads of the whole crawl."""
@@ -61,6 +64,11 @@ class Filter:
         if self.unit is Unit.DIRECTORY:
             return self.directory_of(url)
         return host_of(url)
+
+    def units_of(self, url: str) -> tuple[str, ...]:
+        """Return the unit of a URL, and its server if that can be closed too."""
+        unit = self.unit_of(url)
+        return (unit, host_of(url)) if self.closes_servers else (unit,)
 
     def part_of_host(self, url: str) -> str | None:
         """Return the directory of a URL, None if its whole host is the unit."""
@@ -84,6 +92,10 @@ class Filter:
             return False
         return not self.drops(target, downloads)
 
+    def worst(self, tallies: Sequence[Tally], downloads: int = 0) -> Tally:
+        """Return the tally of a URL's irrelevant unit, that of its first unit if there is none."""
+        return next((tally for tally in tallies if self.drops(tally, downloads)), tallies[0])
+
     def drops(self, tally: Tally, downloads: int = 0) -> bool:
         """Return True for an irrelevant unit, after so many downloads of the whole crawl.
 
@@ -103,17 +115,27 @@ _RULES: dict[str, dict[str, object]] = {
         "is_conservative": True,
         "unit": Unit.DIRECTORY,
     },
+    "both-conservative": {
+        "uses_relevance": True,
+        "is_conservative": True,
+        "unit": Unit.DIRECTORY,
+        "closes_servers": True,
+    },
     "server-declining": {"uses_relevance": True, "is_conservative": True},
 }
 
+DEFAULT_FILTER: Final = "both-conservative"
+"""The filter of a crawl that names none: per server and per directory."""
+
 _DECLINING: Final = ("server-declining",)
+_NOT_IN_PAPER: Final = (*_DECLINING, "both-conservative")
 _MOST_HALVINGS: Final = 62
 """More would not fit the shift of a 64-bit number in compiled code."""
 
 FILTERS = tuple(_RULES)
 """The names of the filters: none, hard focused, and Tamura's three (2007, 5.1) and his proposal."""
 
-PAPER_FILTERS = tuple(name for name in _RULES if name not in _DECLINING)
+PAPER_FILTERS = tuple(name for name in _RULES if name not in _NOT_IN_PAPER)
 """The filters that Tamura 2007, chapter 5, evaluates."""
 
 

@@ -4,6 +4,7 @@ import os
 import resource
 import sqlite3
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -235,7 +236,8 @@ def test_a_lock_changes_no_file_to_which_it_is_a_link(tmp_path: Path) -> None:
 def test_the_command_says_that_a_run_is_damaged_and_leaves_it(tmp_path: Path) -> None:
     overwritten_in_the_middle(tmp_path)
     before = contents(tmp_path)
-    done = crawl("lang=de", "strategy=bfs", "seeds=http://a.de/", JOBDIR=tmp_path)
+    arguments = ("lang=de", "strategy=bfs", "filter=none", "seeds=http://a.de/")
+    done = crawl(*arguments, JOBDIR=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith(f"langfocus: {tmp_path}: run.db is damaged: ")
     assert done.stderr.count("\n") == 1
@@ -468,3 +470,12 @@ def test_a_report_that_cannot_be_written_is_said_in_one_line(tmp_path: Path) -> 
     assert last.endswith(f"; the same command with -s JOBDIR={tmp_path} continues")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
     assert summary(tmp_path)["pages"] == 3
+
+
+def test_a_system_without_locks_is_named_in_one_line() -> None:
+    line = "import sys; sys.modules['fcntl'] = None; import crawler.run"
+    done = subprocess.run(
+        [sys.executable, "-c", line], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == 1
+    assert "CrawlError: crawls need a POSIX system" in done.stderr

@@ -70,6 +70,16 @@ def test_units_are_servers_or_directories() -> None:
     assert make_filter("server").unit_of(url) == "a.de"
     assert make_filter("directory-conservative").unit_of(url) == "a.de/x/"
     assert make_filter("directory-conservative", directory_depth=2).unit_of(url) == "a.de/x/y/"
+    assert make_filter("directory-conservative").units_of(url) == ("a.de/x/",)
+    assert make_filter("both-conservative").units_of(url) == ("a.de/x/", "a.de")
+
+
+def test_a_url_is_closed_with_its_directory_or_its_server() -> None:
+    rule = make_filter("both-conservative", tolerance=3)
+    new, fresh, foreign = Tally(0, 0), Tally(2, 0), Tally(4, 0)
+    assert rule.worst([new, fresh]) == new
+    assert rule.worst([fresh, foreign]) == foreign
+    assert rule.worst([foreign, Tally(9, 1)]) == foreign
 
 
 def test_only_filters_that_use_relevance_drop() -> None:
@@ -78,6 +88,7 @@ def test_only_filters_that_use_relevance_drop() -> None:
         "server",
         "server-conservative",
         "directory-conservative",
+        "both-conservative",
         "server-declining",
     }
 

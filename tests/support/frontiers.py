@@ -249,17 +249,21 @@ class ObviousFrontier:
         if record.is_download and record.is_relevant:
             for holder in filter(None, (domain_of(page.host), page.address)):
                 self.relevant[holder] = self.relevant.get(holder, 0) + 1
-        unit = self.filter.unit_of(url)
-        tally = self.tallies.get(unit, Tally())
+        units = self._units_of(url)
         if record.is_download:
-            tally = self.tallies[unit] = tally.plus(is_relevant=record.is_relevant)
+            for unit in units:
+                tally = self.tallies.get(unit, Tally())
+                self.tallies[unit] = tally.plus(is_relevant=record.is_relevant)
+        tally = self.tallies.get(units[0], Tally())
         before = dict(self.tallies)
         downloads = sum(record.is_download for _, record in self.records)
         if record.canonical:
             self._make_known(record.canonical)
 
         def is_welcome(link: Link) -> bool:
-            target = before.get(self.filter.unit_of(link.url), Tally())
+            target, *more = (before.get(unit, Tally()) for unit in self._units_of(link.url))
+            if any(self.filter.drops(other, downloads) for other in more):
+                return False
             if record.outcome in FORWARDING or page.depth == 0:
                 return not self.filter.drops(target, downloads)
             return self.filter.accepts(
@@ -273,10 +277,20 @@ class ObviousFrontier:
         depth = page.depth + (record.outcome not in FORWARDING)
         admissions = self._admit_links(links, redirects, depth, is_welcome)
         self._note_inlinks(page, record, {link.url for link in links})
-        if record.is_download and self.filter.drops(tally, downloads):
-            self._drop(lambda known: self.filter.unit_of(known.link.url) == unit)
+        closed = {
+            unit
+            for unit in units
+            if record.is_download and self.filter.drops(self.tallies.get(unit, Tally()), downloads)
+        }
+        self._drop(lambda known: not closed.isdisjoint(self._units_of(known.link.url)))
         self.ready_from[page.host] = now + self.delay_s
         return admissions
+
+    def _units_of(self, url: str) -> list[str]:
+        """The directory or the server, then the server if it can be closed beside directories."""
+        if self.filter.name != "both-conservative":
+            return [self.filter.unit_of(url)]
+        return [self.filter.directory_of(url), host_of(url)]
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
         return self._drop(lambda known: is_blocked(known.link.url))

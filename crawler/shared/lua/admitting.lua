@@ -93,12 +93,17 @@ local function tallies_of(units)
   return tallies
 end
 
-local function refusals(units, origin)
+-- Returns whether the filter refuses each of the links' units, and where it closes them, servers.
+local function refusals(hosts, directories, origin)
   local is_refused = {}
   if origin.is_checked then
+    local units = config.is_by_directory == 1 and directories or hosts
     local tallies = config.uses_relevance == 1 and tallies_of(units) or {}
     for _, unit in ipairs(units) do
       is_refused[unit] = not accepts(origin, tallies[unit] or { 0, 0 })
+    end
+    for host, tally in pairs(config.closes_servers == 1 and tallies_of(hosts) or {}) do
+      is_refused[host] = drops(tally)
     end
   end
   return is_refused
@@ -176,8 +181,7 @@ local function admit_links(number, origin)
   end
   local links = unpack_one(ARGV[7])
   local hosts, domains, directories = names_of(links)
-  local is_by_directory = config.is_by_directory == 1
-  local is_refused = refusals(is_by_directory and directories or hosts, origin)
+  local is_refused = refusals(hosts, directories, origin)
   local sent, queue_left = taken_of(hosts)
   local domain_taken, domain_earned = slots_taken(domains, config.domain_cap)
   local host_cap = config.host_cap > 0 and config.host_cap or math.huge
@@ -205,7 +209,7 @@ local function admit_links(number, origin)
         answers[place] = 'e'
         met_hosts[#met_hosts + 1], met_fps[#met_fps + 1] = host, fp
         met_tiers[#met_tiers + 1], met_rows[#met_rows + 1] = tier, links[i + 4]
-      elseif is_refused[is_by_directory and directory or host] then
+      elseif is_refused[directory] or is_refused[host] then
         answers[place] = 'r'
       elseif number_fresh >= most_fresh then
         answers[place] = 'f'

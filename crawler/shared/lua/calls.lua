@@ -69,11 +69,13 @@ function commands.admit()
   if arguments.canonical ~= '' then
     make_known(host, arguments.bucket, arguments.canonical)
   end
+  count_for_all('downloads', record.is_download)
   local tally = tally_with(is_by_directory and directory or host, record)
+  local is_server_closed = config.closes_servers == 1 and drops(tally_with(host, record))
   local letters = admit_links(arguments.links, origin_of(record, tally))
-  if record.is_download == 1 and drops(tally) then
-    drop_unit(host, arguments.bucket, is_by_directory and directory or nil,
-      'dropped_irrelevant')
+  if record.is_download == 1 and (is_server_closed or drops(tally)) then
+    local part = is_by_directory and not is_server_closed and directory or nil
+    drop_unit(host, arguments.bucket, part, 'dropped_irrelevant')
   end
   if record.is_page == 1 then
     count_page(host, record)

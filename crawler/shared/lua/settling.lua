@@ -110,7 +110,6 @@ end
 
 local function tally_with(unit, record)
   if record.is_download == 1 then
-    count_for_all('downloads', 1)
     local downloaded = redis_call('HINCRBY', P .. 'downloaded', unit, 1)
     if record.is_relevant == 1 then
       return { downloaded, redis_call('HINCRBY', P .. 'relevant', unit, 1) }

@@ -22,6 +22,7 @@ from crawler.report.comparison_page import comparison_page, print_comparison
 from crawler.report.comparison_tables import (
     comparison_json,
     comparison_tables,
+    how_they_ended,
     in_language,
     over_time,
     portions,
@@ -147,7 +148,7 @@ def test_a_comparison_has_every_language_with_every_strategy() -> None:
         ("fr", "random", "runs/x/fr-random"),
         ("fr", "bfs", "runs/x/fr-bfs"),
     ]
-    assert made.arguments == {"web": "sample", "pages": "1000", "filter": "hard"}
+    assert made.arguments["web"] == "sample"
     command = made.command("de", "bfs", Path("runs/x/de-bfs"))
     assert command[1:5] == ["-P", "-m", "langfocus", "crawl"]
     assert {"pages=1000", "strategy=bfs", "JOBDIR=runs/x/de-bfs"} <= set(command)
@@ -155,8 +156,43 @@ def test_a_comparison_has_every_language_with_every_strategy() -> None:
 
 def test_the_paper_sets_the_defaults() -> None:
     made = comparison(lang="de")
-    assert made.strategies == ("random", "cctld", "svm")
-    assert made.arguments["pages"] == "1000"
+    assert made.strategies == ("random", "cctld", "svm", "focus")
+    of_paper = {"pages": "1000", "filter": "none", "host_cap": "10", "host_queue": "10"}
+    assert made.arguments == {"web": "sample", **of_paper}
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"filter": "hard"}, {"filter": "hard", "host_queue": "10"}),
+        ({"host_cap": "4"}, {"host_cap": "4", "host_queue": "4"}),
+        ({"host_cap": "0"}, {"host_cap": "0", "host_queue": "0"}),
+        ({"host_queue": "50"}, {"host_cap": "10", "host_queue": "50"}),
+    ],
+)
+def test_an_argument_of_a_comparison_goes_before_that_of_the_paper(
+    given: Mapping[str, str], expected: Mapping[str, str]
+) -> None:
+    assert expected.items() <= comparison(lang="de", **given).arguments.items()
+
+
+@pytest.mark.parametrize(
+    ("cap", "queue", "rule", "said"),
+    [
+        ("10", "10", "none", "Cap: 10 URLs of a host, the first found (Baykan 2013, 5.2)."),
+        ("10", "200", "none", "Cap: 10 URLs of a host, chosen among 200."),
+        ("10", "0", "none", "Cap: 10 URLs of a host, chosen among any number."),
+        ("0", "0", "none", "Cap: none. Filter: none."),
+        ("0", "0", "server", "Filter: server with T = 5."),
+    ],
+)
+def test_the_runs_are_shown_with_their_cap_and_their_filter(
+    cap: str, queue: str, rule: str, said: str
+) -> None:
+    made = make_run(None, [Row()], host_cap=cap, host_queue=queue, filter=rule, tolerance="5")
+    with closing(made) as run:
+        (note,) = how_they_ended({"de": {"svm": summarise(run)}}).notes
+    assert said in note
 
 
 @pytest.mark.parametrize(
@@ -230,7 +266,8 @@ def test_strategies_are_compared_on_the_sample_web(
     assert max(map(len, printed.out.replace(str(folder), "").splitlines())) <= 80
     figures = json.loads(copy.read_text(encoding="utf-8"))
     assert figures["is_complete"] is True
-    assert figures["pages"] == {"de": {"random": 60, "cctld": 60, "svm": 60}}
+    assert figures["pages"] == {"de": {"random": 60, "cctld": 60, "svm": 60, "focus": 60}}
+    assert "Cap: 10 URLs of a host, the first found (Baykan 2013, 5.2)." in printed.out
     assert figures["in_language"]["de"]["svm"] > figures["in_language"]["de"]["random"]
     assert (folder / "compare.html").read_text(encoding="utf-8").count("<svg") == 1
     assert (folder / "de-svm" / "report.html").exists()

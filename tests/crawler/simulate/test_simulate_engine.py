@@ -55,9 +55,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
 
 
 @pytest.mark.parametrize("ordering", LIVE_ORDERINGS)
-@pytest.mark.parametrize(
-    "filter_name", ["none", "server", "directory-conservative", "server-declining"]
-)
+@pytest.mark.parametrize("filter_name", ["none", "server", "both-conservative", "server-declining"])
 def test_redirects_and_failures_are_followed_as_in_a_crawl(
     filter_name: str, ordering: str, tmp_path: Path
 ) -> None:
@@ -134,7 +132,7 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
             tolerance=tolerance,
         )
         compiled = kernel.Rules(
-            follows, uses, conservative, False, tolerance, 0, 0, kernel.DEPTH, 0
+            follows, uses, conservative, False, False, tolerance, 0, 0, kernel.DEPTH, 0
         )
         for is_relevant, source, target in product(flags, tallies, tallies):
             expected = rule.accepts(
@@ -147,7 +145,7 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
 @pytest.mark.parametrize("half_life", [0, 1, 3, 100])
 def test_the_compiled_tolerance_declines_as_that_of_the_filter(half_life: int) -> None:
     rule = Filter("any", tolerance=20, half_life=half_life)
-    compiled = kernel.Rules(True, True, True, False, 20, 0, 0, kernel.DEPTH, half_life)
+    compiled = kernel.Rules(True, True, True, False, False, 20, 0, 0, kernel.DEPTH, half_life)
     for downloads in (0, 1, 2, 3, 5, 6, 99, 100, 199, 200, 1_000, 10**9):
         expected = rule.tolerance_after(downloads)
         assert tolerance_after(compiled, downloads) == expected

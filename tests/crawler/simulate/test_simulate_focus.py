@@ -19,6 +19,8 @@ CASES = [
     ("directory-conservative", 3, 6, (PAGE, PAGE, PAGE, REDIRECT)),
     ("server-declining", 5, 7, (PAGE, PAGE, FAILED, REDIRECT)),
     ("directory-conservative", 1, 0, (PAGE, PAGE, PAGE, REDIRECT)),
+    ("both-conservative", 3, 9, (PAGE, PAGE, PAGE, REDIRECT)),
+    ("both-conservative", 4, 0, (PAGE, PAGE, FAILED, REDIRECT)),
 ]
 
 
