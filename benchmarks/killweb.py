@@ -1,9 +1,9 @@
 """A web for crawls that are killed: the correct result of a crawl does not depend on its order.
 
 It has three kinds of hosts. Some have at most as many URLs as the host cap admits, and all of these
-must be crawled. On some of these a redirect leads to one more URL, which takes a slot of its own, so
-they have at most half as many URLs. Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can
-be reached through a crowded host alone. With `has_sitemaps` some hosts have pages that only their
+must be crawled. On some of these a redirect leads to one more URL, which takes a slot of its own.
+Crowded hosts have more URLs than the cap, and any ten may be crawled. No page can be reached
+through a crowded host alone. With `has_sitemaps` some hosts have pages that only their
 sitemaps and feeds name (`benchmarks.killmaps`). The server is a separate process. Its log has the
 times of each request and of its answer.
 """
