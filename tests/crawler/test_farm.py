@@ -48,7 +48,12 @@ def page(url: str) -> bytes:
 @pytest.mark.parametrize("strategy", ["focus", "svm"])
 def test_focus_leaves_a_farm_and_every_harvest_rate_is_true(tmp_path: Path, strategy: str) -> None:
     options = CrawlOptions.read(
-        {"lang": "de", "strategy": strategy, "seeds": ",".join(map(honest, range(0, 50, 10)))}
+        {
+            "lang": "de",
+            "strategy": strategy,
+            "filter": "none",  # the default filter would follow no link of the farm
+            "seeds": ",".join(map(honest, range(0, 50, 10))),
+        }
     )
     settings = CrawlSettings(run_folder=tmp_path, delay_s=0.0)
     now = 1000.0
