@@ -315,7 +315,8 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(redis.kill)
             settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": "killloop"}
         folders = [folder / f"run{n}" for n in range(number)]
-        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", f"seeds={web.seed}"]
+        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", "filter=none"]
+        crawl.append(f"seeds={web.seed}")
         workers = [
             Worker(
                 command(*crawl, *arguments.arguments, **settings, JOBDIR=run),
@@ -362,7 +363,8 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
 def crawled_whole(web: KillWeb, arguments: argparse.Namespace, folder: Path) -> list[str]:
     """Crawl the web without a kill into the folder `whole`; return the failures."""
     with served(web, arguments.latency) as server:
-        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", f"seeds={web.seed}"]
+        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", "filter=none"]
+        crawl.append(f"seeds={web.seed}")
         settings = {**settings_of(arguments), "JOBDIR": folder / "whole"}
         line = command(*crawl, *arguments.arguments, **settings)
         worker = Worker(line, server.proxy, folder / "whole.log")

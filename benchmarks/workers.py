@@ -60,7 +60,7 @@ def crawl(web: KillWeb, workers: int, arguments: argparse.Namespace) -> dict[str
             stack.callback(redis.kill)
             settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": _CRAWL}
         folders = [folder / f"run{n}" for n in range(max(1, workers))]
-        line = ["lang=de", "strategy=bfs", f"seeds={web.seed}"]
+        line = ["lang=de", "strategy=bfs", "filter=none", f"seeds={web.seed}"]
         processes = [
             Worker(command(*line, **settings, JOBDIR=run), server.proxy, folder / f"{run.name}.log")
             for run in folders

@@ -72,8 +72,10 @@ def test_focus_leaves_a_farm_and_every_harvest_rate_is_true(tmp_path: Path, stra
     fetched = rows(tmp_path, "SELECT url, language, method FROM pages WHERE outcome = 'page'")
     of_farm = [url for url, _, _ in fetched if url in FARM]
     assert len(fetched) == PAGES
-    assert {language for url, language, _ in fetched if url in FARM} == {"en"}
+    assert {language for url, language, _ in fetched if url in FARM} <= {"en"}
     assert {method for _, _, method in fetched} == {"text"}
     assert summarise(tmp_path).harvest_rate == pytest.approx(1 - len(of_farm) / PAGES)
     if strategy == "focus":  # it learns from the labels; svm believes the addresses
         assert len(of_farm) <= 0.03 * PAGES
+    else:
+        assert len(of_farm) > 0.3 * PAGES
