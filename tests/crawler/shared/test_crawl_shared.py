@@ -214,7 +214,7 @@ def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) ->
     mortal.server.start()
     done = mortal.run("worker1")
     assert done.returncode == 0, done.stderr
-    assert summary(mortal.folder / "worker1")["pages"] == 100
+    assert summary(mortal.folder / "worker1")["pages"] == 100, summary(mortal.folder / "worker1")
 
 
 @pytest.mark.parametrize("lost", ["all", "resting", "urls"])
