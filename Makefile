@@ -21,7 +21,7 @@ lint: $(VENV)/.installed-lint
 $(VENV)/.installed: pyproject.toml
 	@echo "langfocus: making an environment in $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "langfocus: downloading and installing 25 packages, about 250 MB; this takes a minute or two"
+	@echo "langfocus: downloading and installing some 50 packages, about 250 MB; this takes a minute or two"
 	@$(INSTALL) .
 	@touch $@
 
