@@ -69,7 +69,7 @@ def test_a_host_is_asked_for_the_robots_txt_of_a_few_ports(tmp_path: Path) -> No
     assert outcomes(tmp_path) == {"page": 1, "robots": 7, "origins_full": 24}
 
 
-def test_a_host_to_which_others_redirect_robots_txt_is_asked_for_each_file_once(
+def test_a_host_to_which_others_redirect_robots_txt_is_asked_for_few_files(
     tmp_path: Path,
 ) -> None:
     def guest(asked: Exchange) -> bytes:
@@ -81,13 +81,12 @@ def test_a_host_to_which_others_redirect_robots_txt_is_asked_for_each_file_once(
 
     hosts = {f"a{n}.de": computes(guest) for n in range(30)}
     seeds = f"seeds={','.join(f'http://{host}/' for host in hosts)}"
-    victim = {"b.de": computes(lambda _: FORBIDS)}
-    # Two redirects that come at the same moment may ask for the file twice.
-    proxy = crawled(tmp_path, {**hosts, **victim}, seeds, CONCURRENT_REQUESTS=1)
+    proxy = crawled(tmp_path, {**hosts, "b.de": computes(lambda _: FORBIDS)}, seeds)
     asked = Counter(path for host, path in proxy.log if host == "b.de")
-    assert asked["robots.txt"] == 1
+    # A second redirect that comes before the first file is stored asks for it once more.
+    assert 1 <= asked["robots.txt"] <= 2
     assert len(asked) == 7
-    assert asked.total() == 7
+    assert asked.total() - asked["robots.txt"] == 6
     assert outcomes(tmp_path) == {"robots": 16, "origins_full": 14}
 
 
