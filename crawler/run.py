@@ -5,19 +5,17 @@ Every figure of a report comes from `run.db`, and the same file resumes the craw
 
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from crawler.errors import CrawlError, RunFolderError
 from crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
-from crawler.frontier.row_check import set_bad_rows_aside
 from crawler.page_row import create_pages, page_checksum
-from crawler.set_aside import COUNT, TABLE, BadRow, number_set_aside, one_line, warn_of
+from crawler.set_aside import TABLE, one_line
 
 try:
     import fcntl
@@ -107,9 +105,6 @@ CREATE TABLE robots(
     text TEXT NOT NULL);                  -- the rules for our bot
 """
 
-# A message of SQLite about one row, not about the structure of the file.
-_OF_A_ROW = re.compile(r"NULL value in \w+\.\w+|CHECK constraint failed in \w+")
-
 _LEAST_LOG_PAGES, _MOST_LOG_PAGES = 1_000, 32_000
 
 IDENTITY = (
@@ -158,8 +153,7 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     """Open a run folder to crawl in it: a new run begins, a known run is resumed.
 
     `meta` are the settings of the crawl, which include "seeds" and the keys of `IDENTITY`; a
-    missing key counts as empty. The whole file is read to check it. A row whose content changed is
-    set aside, counted and named in the log (`crawler.frontier.row_check`). Raises `RunFolderError`
+    missing key counts as empty. SQLite checks the whole file. Raises `RunFolderError`
     and changes nothing if the folder holds another crawl, was made by another version, cannot be
     read or written, or if the structure of its database is damaged.
     """
@@ -179,13 +173,10 @@ def open_run(folder: Path, meta: Mapping[str, object], now: float) -> OpenRun:
     except (OSError, sqlite3.Error) as error:
         raise _unusable(folder, error) from error
     try:
-        with closing(connect(path)) as checking:  # its memory is free again after the check
-            bad = _set_aside(checking)
         session = _begin(connection, values, now)
     except sqlite3.Error as error:
         connection.close()
         raise _unusable(folder, error) from error
-    warn_of(bad, path)
     return OpenRun(folder, connection, session)
 
 
@@ -348,12 +339,8 @@ def checked_meta(connection: sqlite3.Connection, folder: Path) -> dict[str, str]
 
 def _fault(connection: sqlite3.Connection) -> str:
     """Return what SQLite finds wrong in a run's database, "" if it finds nothing."""
-    told = " ".join(
-        line
-        for (line,) in connection.execute("PRAGMA quick_check(100)")
-        if line != "ok" and not _OF_A_ROW.fullmatch(line)
-    )
-    return " ".join(told.split())
+    lines = [line for (line,) in connection.execute("PRAGMA quick_check(100)") if line != "ok"]
+    return " ".join(" ".join(lines).split())
 
 
 @cache
@@ -370,22 +357,6 @@ def _schema_of(connection: sqlite3.Connection) -> set[tuple[str, ...]]:
         " WHERE name NOT LIKE 'sqlite_stat%'"
     )
     return set(rows)
-
-
-def _set_aside(connection: sqlite3.Connection) -> list[BadRow]:
-    """Take the bad rows out of the tables of a run, completely or not at all."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        bad = set_bad_rows_aside(connection)
-        if bad:
-            row = COUNT, number_set_aside(connection)
-            connection.execute("INSERT OR REPLACE INTO counts VALUES (?, ?)", row)
-        connection.execute("COMMIT")
-    except BaseException:
-        with suppress(sqlite3.DatabaseError):
-            connection.execute("ROLLBACK")
-        raise
-    return bad
 
 
 def _damaged(folder: Path, fault: str) -> RunFolderError:

@@ -2,12 +2,11 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from struct import Struct
 from typing import Any, Final, NamedTuple
 
-from classifiers.urls.posteriors import MOST_DECISION, MOST_NATS
-from crawler.strategies.focus.belief import MOST_COUNTED, Belief, Prior
+from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence
 
 TABLES: Final = """\
@@ -25,27 +24,6 @@ _TOTALS: Final = """\
 SELECT COALESCE(SUM(labelled), 0), COALESCE(SUM(relevant), 0) FROM tallies
 WHERE instr(unit, '/') = length(unit)"""
 """Every page has one unit that ends with the first slash: its host."""
-
-BOUNDS: Final = {
-    "tallies": "relevant <= labelled",
-}
-"""Conditions on rows whose values have the declared types; no crawl writes other rows."""
-
-
-def fault_of_belief(row: Sequence[object]) -> str:
-    """Return what is wrong with a row of `belief` without its id, "" if nothing."""
-    labelled, relevant, swept, mean, covariance = row
-    counts = (relevant, labelled, 0 if swept is None else swept)
-    if not all(isinstance(count, int) and 0 <= count < 1 << 53 for count in counts):
-        return "its numbers are impossible"
-    if relevant > labelled:  # type: ignore[operator]  # both are int
-        return "its numbers are impossible"
-    try:
-        Belief(Prior.shipped()).unpack(mean, covariance)  # type: ignore[arg-type]  # it checks them
-    except ValueError as error:
-        return str(error)
-    return ""
-
 
 _SET_BELIEF: Final = (
     "UPDATE belief SET labelled = ?, relevant = ?, swept = ?, mean = ?, covariance = ? WHERE id = 1"
@@ -88,20 +66,6 @@ class ScoredUrl(NamedTuple):
 def packed(evidence: Evidence, links: Links) -> bytes:
     """Return the evidence of a queued URL as `urls.evidence` holds it."""
     return _PACKED.pack(*evidence, *links)
-
-
-def is_evidence(value: object) -> bool:
-    """Return True for a value of `urls.evidence` that a crawl can have written."""
-    if value is None:
-        return True
-    if not isinstance(value, bytes) or len(value) != _PACKED.size:
-        return False
-    named, decision, *marks = (numbers := _PACKED.unpack(value))[:5]
-    # A comparison with a number that is none is False.
-    are_bounded = abs(named) <= MOST_NATS and abs(decision) <= MOST_DECISION
-    return (
-        are_bounded and all(abs(mark) <= 1 for mark in marks) and max(numbers[5:9]) <= MOST_COUNTED
-    )
 
 
 _make = tuple.__new__

@@ -114,7 +114,10 @@ class FrontierScheduler(BaseScheduler):
             return self._leased_request()
         except StorageError as error:
             self._crawl.fault = str(error)
-            return None
+        except Exception as error:
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            self._crawl.fault = f"the queue of the run cannot be read: {told}; restore a copy"
+        return None
 
     def _leased_request(self) -> Request | None:
         for _ in range(_MOST_REFUSALS):

@@ -95,6 +95,18 @@ def test_an_unexpected_fault_before_a_request_settles_its_url_too(
     assert outcomes(crawl) == [("error",)]
 
 
+def test_a_queue_that_cannot_be_read_ends_the_crawl(
+    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl.frontier, "next", broken)
+    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
+    wake_up: Any = SimpleNamespace(at=lambda _: None)
+    scheduler = FrontierScheduler(crawl, spider, wake_up, obey=True)
+    assert scheduler.next_request() is None
+    assert not scheduler.has_pending_requests()
+    assert crawl.fault.startswith("the queue of the run cannot be read: ZeroDivisionError")
+
+
 def test_a_fault_after_a_url_was_settled_changes_nothing(
     crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
