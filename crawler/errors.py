@@ -33,3 +33,12 @@ class ArchiveError(CrawlError, OSError):
 
 class StorageError(CrawlError, OSError):
     """A run that can no longer be written; all that was committed before is intact."""
+
+
+_LONGEST_LINE = 10_000
+
+
+def one_line(text: str) -> str:
+    """Return a text of one line that any database and terminal can take."""
+    short = " ".join(text[:_LONGEST_LINE].encode("utf-8", "backslashreplace").decode().split())
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in short)

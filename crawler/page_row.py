@@ -12,7 +12,6 @@ from math import isnan
 from operator import attrgetter, itemgetter
 from types import UnionType
 from typing import Any, get_type_hints
-from zlib import crc32
 
 
 class _GivenBy(Enum):
@@ -88,13 +87,10 @@ def _names_given_by(*sources: _GivenBy) -> tuple[str, ...]:
 PAGE_COLUMNS = _names_given_by(*_GivenBy)
 """The names of all columns, in their order."""
 
-_WITH_CHECKSUM = ", ".join((*PAGE_COLUMNS, "checksum"))
-
 URL_COLUMNS = _names_given_by(_GivenBy.URL)
 """The columns that a URL has before it is fetched."""
 
 _BOUNDS = (("id", 1, 1 << 53), ("status", 100, 999), ("bytes", 0, 1 << 53))
-_REAL_COLUMNS = [name for name in PAGE_COLUMNS if _TYPES[name] in _FLOATS]
 _page_values_of = itemgetter(*PAGE_COLUMNS[1:])
 _RECORD_COLUMNS = _names_given_by(_GivenBy.RECORD)
 _values_of = attrgetter(*_RECORD_COLUMNS)
@@ -105,7 +101,6 @@ def create_pages() -> str:
     columns = [
         f"{f.name} {f.metadata['sql_type'] or _SQL_TYPES[_TYPES[f.name]]}" for f in fields(PageRow)
     ]
-    columns.append("checksum INTEGER NOT NULL")  # `page_checksum` of all columns but the id
     return f"CREATE TABLE pages({', '.join(columns)})"
 
 
@@ -116,33 +111,17 @@ def insert_pages(rest: str = "", **expressions: str) -> str:
     (`:url`). `rest` is the FROM clause with its conditions.
     """
     values = [expressions.get(name, f":{name}") for name in PAGE_COLUMNS]
-    stored = [
-        f"CAST({value} AS REAL)" if _TYPES[name] in _FLOATS else value
-        for name, value in zip(PAGE_COLUMNS, values, strict=True)
-    ]
-    checksum = f"page_checksum({', '.join(stored[1:])})"
-    return f"INSERT INTO pages({_WITH_CHECKSUM}) SELECT {', '.join((*values, checksum))} {rest}"
+    return f"INSERT INTO pages({', '.join(PAGE_COLUMNS)}) SELECT {', '.join(values)} {rest}"
 
 
-INSERT_PAGE = f"INSERT INTO pages({_WITH_CHECKSUM}) VALUES (NULL{', ?' * len(PAGE_COLUMNS)})"  # noqa: S608
+INSERT_PAGE = f"INSERT INTO pages VALUES (NULL{', ?' * (len(PAGE_COLUMNS) - 1)})"  # noqa: S608
 """A statement that adds one row with the next id; its parameters come from `row_of`."""
 
 
 def row_of(values: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return the values of the columns after the id, and their checksum."""
-    for name in _REAL_COLUMNS:
-        if type(values[name]) is int:
-            values = {**values, name: float(values[name])}
-    row = _page_values_of(values)
-    return (*row, page_checksum(*row))
-
-
-def page_checksum(*values: object) -> int:
-    """Return a checksum of the values of a row of `pages` without its id, as they are stored.
-
-    Connections of `crawler.run.connect` have it as a function of SQL.
-    """
-    return crc32("\x1f".join(map(str, values)).encode())
+    """Return the values of the columns after the id."""
+    row: tuple[object, ...] = _page_values_of(values)
+    return row
 
 
 def record_values(record: object) -> dict[str, object]:

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from crawler.errors import CrawlError, RunFolderError
+from crawler.errors import CrawlError, RunFolderError, one_line
 from crawler.frontier.evidence_rows import TABLES as LEARNING_TABLES
-from crawler.page_row import create_pages, page_checksum
-from crawler.set_aside import TABLE, one_line
+from crawler.page_row import create_pages
 
 try:
     import fcntl
@@ -24,7 +23,7 @@ except ImportError as error:
         "crawls need a POSIX system (Linux, macOS, WSL), which can lock their folders"
     ) from error
 
-SCHEMA_VERSION = "18"
+SCHEMA_VERSION = "19"
 
 _SCHEMA = f"""
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -49,7 +48,6 @@ CREATE TABLE urls(
     unit TEXT,                            -- NULL if the host is the unit
     parent INTEGER,                       -- urls.id of the page that linked here first
     depth INTEGER NOT NULL, redirects INTEGER NOT NULL,
-    checksum INTEGER NOT NULL,            -- of the values before it
     tries INTEGER NOT NULL,               -- requests, and failures before one
     score REAL NOT NULL,
     queued INTEGER NOT NULL,              -- 1: in the queue; 0: settled;
@@ -83,7 +81,6 @@ CREATE TABLE earlier(
     WITHOUT ROWID;                        -- body; NULL: no run kept it
 CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 {LEARNING_TABLES};
-{TABLE};
 CREATE TABLE archived(
     id INTEGER PRIMARY KEY,               -- order in the WARC files
     fingerprint INTEGER,                  -- of the settled URL; NULL: robots.txt, or another
@@ -95,8 +92,7 @@ CREATE TABLE archived(
     file TEXT NOT NULL,
     start INTEGER NOT NULL,               -- bytes: the answer begins
     length INTEGER NOT NULL,              -- bytes of the answer's record
-    finish INTEGER NOT NULL,              -- bytes: the exchange ends
-    checksum INTEGER NOT NULL);           -- of the values between id and checksum
+    finish INTEGER NOT NULL);             -- bytes: the exchange ends
 CREATE INDEX archived_digest ON archived(digest) WHERE is_revisit = 0;
 CREATE TABLE robots(
     origin TEXT NOT NULL PRIMARY KEY,
@@ -245,7 +241,6 @@ def connect(path: Path) -> sqlite3.Connection:
     # A killed process loses nothing; only a power cut may take the last transactions.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
-    connection.create_function("page_checksum", -1, page_checksum, deterministic=True)
     return connection
 
 

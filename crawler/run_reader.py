@@ -6,9 +6,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler.errors import RunFolderError
+from crawler.errors import RunFolderError, one_line
 from crawler.run import check_files, checked_meta
-from crawler.set_aside import one_line
 
 
 @contextmanager

@@ -20,11 +20,6 @@ CREATE TABLE belief(
                                           -- the last checkpoint; NULL: all of it
     mean BLOB NOT NULL, covariance BLOB NOT NULL)"""
 
-_TOTALS: Final = """\
-SELECT COALESCE(SUM(labelled), 0), COALESCE(SUM(relevant), 0) FROM tallies
-WHERE instr(unit, '/') = length(unit)"""
-"""Every page has one unit that ends with the first slash: its host."""
-
 _SET_BELIEF: Final = (
     "UPDATE belief SET labelled = ?, relevant = ?, swept = ?, mean = ?, covariance = ? WHERE id = 1"
 )
@@ -37,8 +32,6 @@ _SELECT: Final = (
 _PACKED: Final = Struct("<2d3f4B")
 """The fields of `Evidence` and those of `Links`: rows of one size can be changed where they stand,
 and SQLite reads one value for all."""
-
-_NOTHING: Final = _PACKED.pack(*[0.0] * 5, *[0] * 4)
 
 
 class Links(NamedTuple):
@@ -73,8 +66,7 @@ _make = tuple.__new__
 
 
 def _scored(row: tuple[Any, ...]) -> ScoredUrl:
-    # A URL that was queued again after damage has no evidence.
-    numbers = _PACKED.unpack(row[6] or _NOTHING)
+    numbers = _PACKED.unpack(row[6])
     evidence, links = _make(Evidence, numbers[:5]), _make(Links, numbers[5:9])
     return _make(ScoredUrl, (*row[:6], evidence, links))
 
@@ -130,15 +122,11 @@ class EvidenceRows:
         self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
 
     def belief(self, prior: Prior) -> tuple[Belief, int | None]:
-        """Return the weights and the place of the sweep; the prior if nothing is stored.
-
-        If the row was set aside, the weights are lost and the whole queue is scored anew.
-        """
+        """Return the weights and the place of the sweep; the prior if nothing is stored."""
         belief = Belief(prior)
         row = self._sql("SELECT labelled, relevant, swept, mean, covariance FROM belief").fetchone()
         if row is None:
-            belief.labelled, belief.relevant = self._sql(_TOTALS).fetchone()
-            return belief, 0 if belief.labelled else None
+            return belief, None
         belief.unpack(row[3], row[4])
         belief.labelled, belief.relevant = row[0], row[1]
         return belief, row[2]

@@ -19,7 +19,6 @@ from crawler.frontier.base import (
     Visit,
     robots_bytes,
 )
-from crawler.frontier.row_check import KNOWN, url_checksum
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
@@ -30,6 +29,9 @@ SELECT MAX(time) FROM (
     UNION ALL SELECT MAX(fetched_at) FROM robots
     UNION ALL SELECT * FROM (SELECT fetched_at FROM pages ORDER BY id DESC LIMIT 1))"""
 """The time at which an earlier process was still at work."""
+
+KNOWN = 2
+"""The state (`urls.queued`) of a URL that is not fetched, because another one gave its page."""
 
 RESPELLED = 2
 """The value of `urls.sent` of a URL whose server redirected to another spelling of it."""
@@ -96,10 +98,9 @@ class SeenUrl(NamedTuple):
 
 
 def _values_of(row: UrlRow) -> tuple[object, ...]:
-    key, host = row.fingerprint, row.host.id
-    checksum = url_checksum(row.url, row.unit, key, host, row.parent or 0, row.depth, row.redirects)
-    before = (row.id, key, row.url, host, row.unit, row.parent, row.depth, row.redirects)
-    return (*before, checksum, row.score, inlinks.written(row.inlinks), row.evidence)
+    before = (row.id, row.fingerprint, row.url, row.host.id, row.unit, row.parent)
+    languages = inlinks.written(row.inlinks)
+    return (*before, row.depth, row.redirects, row.score, languages, row.evidence)
 
 
 class Queue(NamedTuple):
@@ -322,7 +323,6 @@ class Storage:
             " tries = max(0, tries - 1), sent = ? WHERE id = ? RETURNING host",
             (key, url, unit, RESPELLED, url_id),
         )[0]
-        self._renew_checksum(url_id)
         if key != fingerprint(before):
             self._add_known(before, host, url_id)
 
@@ -339,7 +339,6 @@ class Storage:
         ).fetchone()
         if row is not None:
             self.settle_host(host, is_page=False, was_sent=row[2] > 0)
-            self._renew_checksum(row[1])
             return row[:2]
         if not self.seen([key]):
             self._add_known(url, host, parent)
@@ -348,19 +347,9 @@ class Storage:
     def _add_known(self, url: str, host: int, parent: int) -> None:
         values = (self.next_url_id(), fingerprint(url), url, host, parent, KNOWN)
         self._sql(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0, 0.0, ?, NULL, NULL, 0)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0.0, ?, NULL, NULL, 0)",
             values,
         )
-        self._renew_checksum(values[0])
-
-    def _renew_checksum(self, url_id: int) -> None:
-        url, unit, state, *numbers = self._sql(
-            "SELECT url, unit, queued, fingerprint, host, COALESCE(parent, 0), depth, redirects"
-            " FROM urls WHERE id = ?",
-            (url_id,),
-        ).fetchone()
-        checksum = url_checksum(url, unit, *numbers, is_known=state == KNOWN)
-        self._sql("UPDATE urls SET checksum = ? WHERE id = ?", (checksum, url_id))
 
     def hold(self, host: int, not_before: float) -> None:
         """Let a host rest until `not_before`, also after a restart."""
@@ -411,21 +400,10 @@ class Storage:
             "queued": queued,
         }
         try:
-            return self._add_page(values)
+            return self._sql(INSERT_PAGE, row_of(values)).lastrowid or 0
         except (ValueError, OverflowError, sqlite3.IntegrityError) as error:
             fault = fault_of(values) or error
             raise ValueError(f"this record cannot be stored: {fault}") from error
-
-    def _add_page(self, values: Mapping[str, object]) -> int:
-        row = row_of(values)
-        try:
-            return self._sql(INSERT_PAGE, row).lastrowid or 0
-        except sqlite3.IntegrityError:
-            # The row of the URL in `urls` was set aside, and the URL was found again.
-            statement = "DELETE FROM pages WHERE fingerprint = ?"
-            if not self._sql(statement, (values["fingerprint"],)).rowcount:
-                raise
-            return self._sql(INSERT_PAGE, row).lastrowid or 0
 
     def add_visit(self, page: int, visit: Visit) -> None:
         """Write what a later run needs to know about a settled URL."""
@@ -511,7 +489,7 @@ class Storage:
     def store(self, urls: Sequence[UrlRow]) -> None:
         """Queue URLs; `store_hosts` stores their hosts."""
         self._many(
-            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, ?, 0)",
+            "INSERT INTO urls VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, 1, ?, ?, 0)",
             map(_values_of, urls),
         )
 

@@ -1,14 +1,12 @@
 """The table `archived` of a run: one row for each exchange in its WARC files."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
-from zlib import crc32
 
 from crawler.errors import StorageError
 from crawler.outputs.warc_records import Original
-from crawler.set_aside import BadRow, set_aside
 
 SAME_PAYLOAD_AS, NOT_MODIFIED_SINCE = 1, 2
 """The values of `is_revisit` for revisits."""
@@ -29,16 +27,12 @@ class ArchivedRow(NamedTuple):
     length: int
     finish: int
 
-    def checksum(self) -> int:
-        """Return a checksum of all values."""
-        return crc32(repr(tuple(self)).encode("utf-8", "replace"))
-
 
 _COLUMNS = ", ".join(ArchivedRow._fields)
-_PLACES = "?, " * len(ArchivedRow._fields)
-_INSERT = f"INSERT INTO archived({_COLUMNS}, checksum) VALUES ({_PLACES}?)"  # noqa: S608
-_CHANGE = f"UPDATE archived SET ({_COLUMNS}, checksum) = ({_PLACES}?) WHERE id = ?"  # noqa: S608
-_ALL = f"SELECT id, {_COLUMNS}, checksum FROM archived ORDER BY id"  # noqa: S608
+_PLACES = ", ".join("?" * len(ArchivedRow._fields))
+_INSERT = f"INSERT INTO archived({_COLUMNS}) VALUES ({_PLACES})"  # noqa: S608
+_CHANGE = f"UPDATE archived SET ({_COLUMNS}) = ({_PLACES}) WHERE id = ?"  # noqa: S608
+_ALL = f"SELECT id, {_COLUMNS} FROM archived ORDER BY id"  # noqa: S608
 _ORIGINAL = "SELECT url, date FROM archived WHERE digest = ? AND is_revisit = 0 LIMIT 1"
 _OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
 _UNSETTLED = """\
@@ -59,18 +53,18 @@ def storing() -> Iterator[None]:
 def add(connection: sqlite3.Connection, row: ArchivedRow) -> int:
     """Store a row and return its id; raises `StorageError`."""
     with storing():
-        cursor = connection.execute(_INSERT, (*row, row.checksum()))
+        cursor = connection.execute(_INSERT, row)
     return cursor.lastrowid or 0
 
 
 def add_all(connection: sqlite3.Connection, rows: Iterable[ArchivedRow]) -> None:
     """Store rows in the caller's transaction."""
-    connection.executemany(_INSERT, ((*row, row.checksum()) for row in rows))
+    connection.executemany(_INSERT, rows)
 
 
 def change(connection: sqlite3.Connection, number: int, row: ArchivedRow) -> None:
     """Give the row with an id other values, in the caller's transaction."""
-    connection.execute(_CHANGE, (*row, row.checksum(), number))
+    connection.execute(_CHANGE, (*row, number))
 
 
 def remove(connection: sqlite3.Connection, row: int) -> None:
@@ -96,32 +90,9 @@ def _found(connection: sqlite3.Connection, query: str, key: str) -> Original | N
 
 
 def read_archived(connection: sqlite3.Connection) -> Iterator[tuple[int, ArchivedRow]]:
-    """Yield the id and the values of the sound rows in their order."""
-    for number, row in _checked(connection):
-        if isinstance(row, ArchivedRow):
-            yield number, row
-
-
-def _checked(
-    connection: sqlite3.Connection,
-) -> Iterator[tuple[int, ArchivedRow | Sequence[object]]]:
-    """Yield the id and the row; a row with a wrong checksum as its values."""
-    for number, *values, checksum in connection.execute(_ALL):
-        row = ArchivedRow(*values)
-        yield number, row if checksum == row.checksum() else values
-
-
-def take_out_bad(connection: sqlite3.Connection) -> list[BadRow]:
-    """Set the rows with a wrong checksum aside and return them."""
-    bad = [
-        (number, BadRow(f"archived {number}", "its checksum is wrong", repr(row)))
-        for number, row in _checked(connection)
-        if not isinstance(row, ArchivedRow)
-    ]
-    for number, _ in bad:
-        connection.execute("DELETE FROM archived WHERE id = ?", (number,))
-    set_aside(connection, [row for _, row in bad])
-    return [row for _, row in bad]
+    """Yield the id and the values of each row in their order."""
+    for number, *values in connection.execute(_ALL):
+        yield number, ArchivedRow(*values)
 
 
 def unsettled(connection: sqlite3.Connection) -> list[int]:

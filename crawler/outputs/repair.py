@@ -7,7 +7,6 @@ from pathlib import Path
 from crawler.errors import RunFolderError
 from crawler.outputs import archived
 from crawler.outputs.warc_files import NAME, file_of
-from crawler.set_aside import BadRow, warn_of
 
 _log = logging.getLogger(__name__)
 
@@ -16,36 +15,20 @@ def repair(connection: sqlite3.Connection, folder: Path) -> None:
     """Cut what a kill left in the WARC files of a run beyond the exchanges of settled URLs.
 
     A file that is shorter than its rows say loses those rows; a warning tells their number. Only a
-    power cut or a person makes such a file. No file is cut if a row of the table was damaged.
-    Raises `RunFolderError`.
+    power cut or a person makes such a file. Raises `RunFolderError`.
     """
     names = sorted(path.name for path in folder.glob("pages-*") if NAME.fullmatch(path.name))
     try:
-        bad = _sound_rows_only(connection)
-        if not bad:
-            archived.forget_unsettled(connection)
+        archived.forget_unsettled(connection)
         ends = dict(connection.execute("SELECT file, MAX(finish) FROM archived GROUP BY file"))
         files = {name: file_of(folder, name) for name in (*names, *ends)}
         for name in names:
-            if not bad:
-                _cut(files[name], ends.get(name))
+            _cut(files[name], ends.get(name))
         lost = sum(_forget_missing(connection, files[name]) for name in ends)
     except (OSError, sqlite3.Error) as error:
         raise RunFolderError(f"{folder}: its WARC files cannot be repaired: {error}") from error
-    warn_of(bad, folder / "run.db")
     if lost:
         _log.warning("%s: its WARC files lack %s exchanges of settled pages", folder, f"{lost:,}")
-
-
-def _sound_rows_only(connection: sqlite3.Connection) -> list[BadRow]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        bad = archived.take_out_bad(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    return bad
 
 
 def _cut(path: Path, end: int | None) -> None:

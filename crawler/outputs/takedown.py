@@ -15,12 +15,9 @@ from typing import Final
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
-from crawler.frontier.row_check import url_checksum
 from crawler.outputs import archived
 from crawler.outputs.warc_removal import Removal, delete_unknown_files, prepare_removal
-from crawler.page_row import PAGE_COLUMNS
 from crawler.politeness.blocking import BlockList, read_lines
-from crawler.set_aside import COUNT, number_set_aside
 
 TAKEN_DOWN: Final = "taken_down"
 """The outcome of a page that was taken down."""
@@ -30,16 +27,12 @@ LINES: Final = "taken_down"
 
 _NOTHING: Final = ("parent", "language", "confidence", "method", "charset", "country", "address")
 _EMPTIED = ", ".join(f"{name} = NULL" for name in (*_NOTHING, "answers"))
-_CHECKSUM = f"page_checksum({', '.join(PAGE_COLUMNS[1:])})"
 _STATEMENTS = (
-    "CREATE TEMP TABLE touched AS SELECT id FROM taken UNION"
-    " SELECT id FROM pages WHERE parent IN (SELECT url FROM taken_urls)",
     f"UPDATE pages SET outcome = '{TAKEN_DOWN}' WHERE outcome IN ('{PAGE}', '{UNCHANGED}')"  # noqa: S608
     " AND id IN (SELECT id FROM taken)",
     f"UPDATE pages SET {_EMPTIED} WHERE id IN (SELECT id FROM taken)",  # noqa: S608
     "UPDATE pages SET parent = NULL WHERE parent IN (SELECT url FROM taken_urls)",
-    f"UPDATE pages SET checksum = {_CHECKSUM} WHERE id IN (SELECT id FROM touched)",  # noqa: S608
-    "DROP TABLE touched",
+    "UPDATE urls SET parent = NULL WHERE queued = 1 AND parent IN (SELECT id FROM taken_urls)",
     "DELETE FROM visits WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM links WHERE page IN (SELECT id FROM taken)",
     "DELETE FROM urls WHERE queued <> 0 AND sent = 0 AND id IN (SELECT id FROM taken_urls)",
@@ -85,7 +78,6 @@ def take_down(connection: sqlite3.Connection, folder: Path, lines: Iterable[str]
         connection.execute("PRAGMA secure_delete = ON")
         delete_unknown_files(connection, folder)
         connection.execute("BEGIN IMMEDIATE")
-        archived.take_out_bad(connection)
         removal = prepare_removal(connection, folder, names.blocks)
         _remove_rows(connection, names, told)
         _store_removal(connection, removal)
@@ -111,7 +103,6 @@ def _remove_rows(connection: sqlite3.Connection, names: BlockList, told: TakenDo
     told.pages = connection.execute("SELECT COUNT(*) FROM taken").fetchone()[0]
     queued = "SELECT COUNT(*) FROM taken_urls WHERE state = 1"
     told.queued = connection.execute(queued).fetchone()[0]
-    _forget_parents(connection)
     for statement in _STATEMENTS:
         connection.execute(statement)
     _remove_links(connection, names)
@@ -161,21 +152,6 @@ def _find(connection: sqlite3.Connection, names: BlockList) -> None:
     )
 
 
-def _forget_parents(connection: sqlite3.Connection) -> None:
-    """Let the queued URLs of other hosts forget the removed pages that linked to them."""
-    rows = connection.execute(
-        "SELECT id, url, unit, fingerprint, host, depth, redirects FROM urls"
-        " WHERE queued = 1 AND parent IN (SELECT id FROM taken_urls)"
-    ).fetchall()
-    connection.executemany(
-        "UPDATE urls SET parent = NULL, checksum = ? WHERE id = ?",
-        [
-            (url_checksum(url, unit, key, host, 0, depth, redirects), number)
-            for number, url, unit, key, host, depth, redirects in rows
-        ],
-    )
-
-
 def _remove_links(connection: sqlite3.Connection, names: BlockList) -> None:
     """Remove the links of other pages to removed URLs."""
     last = 0
@@ -206,13 +182,3 @@ def _note(connection: sqlite3.Connection, lines: Iterable[str], names: BlockList
     if row:
         seeds = [url for url in json.loads(row[0]) if not names.blocks(url)]
         connection.execute(store, ("seeds", json.dumps(seeds)))
-    hosts = [*names.hosts, *names.domains]
-    for source, reason, content in connection.execute("SELECT * FROM set_aside").fetchall():
-        if any(host in content for host in hosts):
-            key = (source, reason, content)
-            connection.execute(
-                "DELETE FROM set_aside WHERE source = ? AND reason = ? AND content = ?", key
-            )
-    if connection.execute("SELECT 1 FROM counts WHERE name = ?", (COUNT,)).fetchone():
-        number = number_set_aside(connection)
-        connection.execute("UPDATE counts SET value = ? WHERE name = ?", (number, COUNT))

@@ -6,17 +6,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import starmap
 from pathlib import Path
 from typing import NamedTuple
 
-from crawler.errors import RunFolderError
-from crawler.frontier.row_check import bad_page, checked_pages, readable
+from crawler.errors import RunFolderError, one_line
 from crawler.outputs.gathering import gather
 from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
 from crawler.run import IDENTITY, connect, create
 from crawler.run_reader import Session, reading, sessions_of
-from crawler.set_aside import COUNT, BadRow, number_set_aside, set_aside, warn_of
 from crawler.shared.stored import Settled, StoredCrawl
 from crawler.shared.worker import set_counts, storing
 
@@ -108,7 +105,6 @@ def _share(folder: Path) -> _Share:
         if not (meta.get("shared") or meta.get("hosts")) or _MERGED in meta:
             raise RunFolderError(f"{folder}: no worker of a shared crawl or census worked in it")
         counts = Counter(dict(connection.execute("SELECT name, value FROM counts")))
-        counts.pop(COUNT, None)  # counted again
         return _Share(folder, meta, counts, sessions_of(connection))
 
 
@@ -190,8 +186,7 @@ def _merged(connection: sqlite3.Connection, settled: int) -> Merged:
     numbers, last = connection.execute(
         "SELECT COUNT(DISTINCT id), COALESCE(MAX(id), 0) FROM gathered"
     ).fetchone()
-    known = numbers + number_set_aside(connection)
-    return Merged(pages, max(0, max(last, settled) - known))
+    return Merged(pages, max(0, max(last, settled) - numbers))
 
 
 def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple[Counter[str], int]:
@@ -203,7 +198,6 @@ def _gather_stored(connection: sqlite3.Connection, stored: StoredCrawl) -> tuple
         while (records := stored.records(worker, after=after)).ids:
             with storing(connection):
                 connection.executemany(_GATHER, map(_row_of, records.settled))
-                set_aside(connection, records.malformed)
             after = records.ids[-1]
     return counts, stored.totals().get("settled", 0)
 
@@ -219,22 +213,17 @@ def _row_of(entry: Settled) -> tuple[object, ...]:
 
 
 def _gather_share(connection: sqlite3.Connection, folder: Path) -> None:
-    """Copy the sound rows of a folder; the others are set aside."""
-    bad: list[BadRow] = []
-
-    def sound(share: sqlite3.Connection) -> Iterator[Sequence[object]]:
-        for row, fault in checked_pages(share):
-            if fault:
-                bad.append(bad_page(row, fault, f" of {folder}"))
-            else:
-                yield row
-
+    """Copy the rows of a folder."""
     with reading(folder) as share, storing(connection):
-        share.text_factory = readable
-        connection.executemany(_GATHER, sound(share))
-        bad += starmap(BadRow, share.execute("SELECT source, reason, content FROM set_aside"))
-        set_aside(connection, bad)
-    warn_of(bad, folder)
+        connection.executemany(_GATHER, _pages_of(share, folder))
+
+
+def _pages_of(share: sqlite3.Connection, folder: Path) -> Iterator[Sequence[object]]:
+    try:
+        yield from share.execute(f"SELECT {_COLUMNS} FROM pages")  # noqa: S608  # names of columns
+    except sqlite3.Error as error:
+        fault = f"{folder}: run.db is damaged: {one_line(str(error))}; restore a copy"
+        raise RunFolderError(fault) from error
 
 
 def joined(sessions: Sequence[Session]) -> Iterator[Session]:

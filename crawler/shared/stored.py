@@ -12,10 +12,9 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from classifiers.errors import MissingPackageError
-from crawler.errors import CrawlError, SettingError, StorageError
+from crawler.errors import CrawlError, SettingError, StorageError, one_line
 from crawler.frontier.base import Record
 from crawler.page_row import URL_COLUMNS, checked_values, fault_of
-from crawler.set_aside import BadRow, one_line
 from crawler.url import fingerprint
 
 if TYPE_CHECKING:
@@ -87,13 +86,9 @@ class Settled:
 
 
 class Records(NamedTuple):
-    """Records of a worker in the order of its stream, those `malformed` apart.
-
-    `ids` are the stream's entries of all of them.
-    """
+    """Records of a worker in the order of its stream, and the ids of all its entries."""
 
     settled: list[Settled]
-    malformed: list[BadRow]
     ids: list[str]
 
 
@@ -158,18 +153,20 @@ class StoredCrawl:
         return sorted(self.read(lambda pipe: pipe.smembers(self.key("workers")))[0])
 
     def records(self, worker: str, number: int = 1000, *, after: str | None = None) -> Records:
-        """Return up to `number` of the oldest records of a worker, those `after` an id."""
+        """Return up to `number` of the oldest records of a worker, those `after` an id.
+
+        Raises `RefusedError` for an entry that no worker writes.
+        """
         key = self.key(f"records:{worker}")
         first = "-" if after is None else f"({after}"
         entries = self._insist(lambda: self._raw_entries(key, first, number))
-        records = Records([], [], [entry.decode() for entry, _ in entries])
+        records = Records([], [entry.decode() for entry, _ in entries])
         for entry, values in entries:
             try:
                 records.settled.append(_settled(entry.decode(), values))
-            except Exception as error:  # whatever the entry holds, the others are read
+            except Exception as error:
                 reason = str(error) or type(error).__name__
-                source = f"record {entry.decode()} of {worker}"
-                records.malformed.append(BadRow(source, reason, repr(values)))
+                raise self.refusal(f"record {entry.decode()} of {worker}: {reason}") from error
         return records
 
     def _raw_entries(
@@ -314,7 +311,7 @@ class StoredCrawl:
             "and begin another crawl (LANGFOCUS_CRAWL)"
         )
 
-    def refusal(self, error: Exception) -> RefusedError:
+    def refusal(self, error: object) -> RefusedError:
         """Return the error for a call that Redis refused, or for a value that no crawl writes."""
         return RefusedError(
             f"Redis refuses a call of the crawl {self._prefix[1:-2]}, or another program wrote to "

@@ -19,7 +19,6 @@ from typing import Any
 from crawler.errors import StorageError
 from crawler.frontier.storage import is_of_storage
 from crawler.page_row import URL_COLUMNS, insert_pages, record_values
-from crawler.set_aside import COUNT, BadRow, number_set_aside, set_aside, warn_of
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import Records, Settled
@@ -76,14 +75,13 @@ class Worker:
     def write_down(self) -> None:
         """Move the records of settled pages from Redis into the run's database.
 
-        A record is deleted from Redis after it was stored here, and is never stored twice. A record
-        that cannot be stored is set aside, counted and named in the log. Raises `StorageError`.
+        A record is deleted from Redis after it was stored here, and is never stored twice. Raises
+        `StorageError`, also for a record that no worker writes.
         """
         while (records := self._frontier.records(number=_AT_ONCE)).ids:
             with storing(self._connection):
-                bad = add_records(self._connection, records, self.name)
+                add_records(self._connection, records)
             self._frontier.forget(records.ids)
-            warn_of(bad, self.crawl)
         counts = self._frontier.worker_counts()
         # A server that forgot the crawl has no counters of it, and those of the folder stay.
         if not self.is_lost and self._frontier.exists():
@@ -110,22 +108,13 @@ def storing(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
-def add_records(connection: sqlite3.Connection, records: Records, worker: str) -> list[BadRow]:
-    """Write rows of `pages` in the order of settling; return the records that were set aside.
+def add_records(connection: sqlite3.Connection, records: Records) -> None:
+    """Write rows of `pages` in the order of settling.
 
     A URL that has a row is left out. A server that lost its last second in a power cut gives a
     number twice. The later of the two rows then gets the next free id.
     """
-    bad = list(records.malformed)
-    for entry in records.settled:
-        try:
-            connection.execute(_ADD_SETTLED, _values(entry))
-        except (sqlite3.Error, ValueError, OverflowError) as error:
-            if isinstance(error, sqlite3.Error) and is_of_storage(error):
-                raise
-            bad.append(BadRow(f"record {entry.id} of {worker}", str(error), repr(entry)))
-    set_aside(connection, bad)
-    return bad
+    connection.executemany(_ADD_SETTLED, map(_values, records.settled))
 
 
 def _values(entry: Settled) -> dict[str, object]:
@@ -134,13 +123,9 @@ def _values(entry: Settled) -> dict[str, object]:
 
 
 def set_counts(connection: sqlite3.Connection, counts: Mapping[str, int]) -> None:
-    """Replace the run's counters by those of the frontier and the number of bad rows."""
-    number = number_set_aside(connection)
+    """Replace the run's counters by those of the frontier."""
     connection.execute("DELETE FROM counts")
-    connection.executemany(
-        "INSERT INTO counts VALUES (?, ?)",
-        {**counts, **({COUNT: number} if number else {})}.items(),
-    )
+    connection.executemany("INSERT INTO counts VALUES (?, ?)", counts.items())
 
 
 class Waiting:

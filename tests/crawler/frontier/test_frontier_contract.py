@@ -152,7 +152,6 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def open(self) -> None:
         self.run = open_run(Path(self.folder.name), self.meta, self.now)
-        assert self.run.connection.execute("SELECT * FROM set_aside").fetchall() == []
         self.frontier = SqliteFrontier(self.run.connection, self.rules_of_crawl(), now=self.now)
 
     def rules_of_crawl(self) -> FrontierRules:
@@ -386,7 +385,6 @@ Opener = Callable[..., Frontier]
 
 def new_sqlite_frontier(folder: Path, now: float = 0.0, **rules: Any) -> SqliteFrontier:
     run = open_run(folder, META, 0.0)
-    assert run.connection.execute("SELECT * FROM set_aside").fetchall() == []
     return SqliteFrontier(run.connection, FrontierRules(**rules), now=now)
 
 

@@ -63,7 +63,7 @@ def values(page: Kept, folder: Path) -> dict[str, object]:
 
 
 def content(folder: Path) -> list[list[tuple[object, ...]]]:
-    tables = ("pages", "counts", "sessions", "set_aside", "meta")
+    tables = ("pages", "counts", "sessions", "meta")
     return [rows(folder, f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
 
 
@@ -135,22 +135,13 @@ def test_a_crawl_that_began_again_after_its_server_forgot_all_is_merged_with_wha
     assert times == sorted(times)
 
 
-def test_a_bad_row_of_a_folder_is_set_aside_and_named(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    pages = [Kept(n, n, float(n)) for n in range(1, 6)]
-    one, two = share(tmp_path / "w1", pages[:4]), share(tmp_path / "w2", pages[4:])
-    with closing(connect(one / "run.db")) as connection:
-        connection.execute("UPDATE pages SET language = CAST(x'ff' AS TEXT) WHERE id = 2")
-        connection.execute("UPDATE pages SET bytes = 7 WHERE id = 3")
-    for shares in permutations([one, two]):
-        assert merge(tmp_path / "all", shares) == (3, 0)
-        assert rows(tmp_path / "all", "SELECT source, reason FROM set_aside") == [
-            (f"pages 2 of {one}", "its language is b'\\xff'"),
-            (f"pages 3 of {one}", "its checksum is wrong"),
-        ]
-        assert ("set_aside", 2) in rows(tmp_path / "all", "SELECT * FROM counts")
-    assert "pages 3 of" in caplog.text
+def test_a_folder_with_a_text_that_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
+    one, two = (share(tmp_path / f"w{n}", [Kept(n, n, 0.0)]) for n in (1, 2))
+    with closing(connect(two / "run.db")) as connection:
+        connection.execute("UPDATE pages SET language = CAST(x'ff' AS TEXT)")
+    with pytest.raises(RunFolderError, match=f"{two}: run.db is damaged: .*restore a copy"):
+        merge(tmp_path / "all", [one, two])
+    assert not (tmp_path / "all" / "run.db").exists()
 
 
 def test_a_folder_that_cannot_be_read_is_named_with_the_real_error(tmp_path: Path) -> None:
