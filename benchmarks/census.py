@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from random import Random
@@ -90,7 +91,7 @@ def of_web(web: Served, folder: Path) -> tuple[CensusFigures, float]:
     truth = {urlsplit(url).netloc: lang for url, lang in rows if urlsplit(url).path == "/"}
     hosts = folder / "hosts.txt"
     hosts.write_text("\n".join(truth))
-    settings = {"JOBDIR": folder / "run", "DOWNLOAD_DELAY": 0, "LANGFOCUS_ANSWERS": True}
+    settings = {"JOBDIR": folder / "run", "DOWNLOAD_DELAY": 0}
     command = [sys.executable, "-m", "langfocus", "census", "--hosts", str(hosts)]
     command += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
     environment = os.environ | {"http_proxy": f"http://127.0.0.1:{web.port}"}
@@ -98,6 +99,9 @@ def of_web(web: Served, folder: Path) -> tuple[CensusFigures, float]:
     how = Reading(method, country_lookup(GEOIP), made_addresses(truth))
     with gathered([folder / "run"], how) as (connection, sources):
         figures = census_figures(connection, sources)
+    with gathered(sorted((folder / "run").glob("pages-*.warc.gz")), how) as (connection, sources):
+        evidence = census_figures(connection, sources, "portals")
+    figures = replace(figures, methods=evidence.methods, answered=evidence.answered)
     return figures, _right(folder / "run", truth)
 
 

@@ -20,18 +20,15 @@ DESCRIPTIONS = {name: setting.manual for name, setting in SETTINGS.items()}
 class CrawlSettings:
     """The settings that a crawl needs. All delays are seconds.
 
-    `run_folder` None: a new folder in `runs`. `url_model` None: the model that ships. `fasttext`
+    `run_folder` None: a new folder below `runs`. `url_model` None: the model that ships. `fasttext`
     None: no model of fastText adds languages. `geoip` None: countries are not recorded.
-    `graph` None: no earlier crawl tells the neighbours of a URL.
     `bot` is the name and contact that requests carry.
     `obeys_robots` is False if robots.txt files are not fetched, `obeys_directives` if nofollow and
     noarchive are ignored. With `uses_hreflang` translations into the language are expected in it.
     With `reads_sitemaps` sitemaps and feeds are fetched.
     `private_addresses` allows hosts of the crawler's own network. At most `per_address` hosts with
     one address are contacted at once; 0 is no limit. With `keeps_links` the run stores the links of
-    its pages, with `keeps_answers` the answer of each kind of evidence, with `keeps_warc` its
-    requests and answers. A WARC file of `warc_bytes` is full. With `makes_wacz` the files are also
-    packed at the end of a session.
+    its pages, with `keeps_warc` its requests and answers.
 
     `frontier` is the address of a Redis server whose frontier this process shares with others;
     None: an unshared frontier. `crawl_name` is the name of the shared crawl there; None: language
@@ -41,7 +38,6 @@ class CrawlSettings:
     """
 
     run_folder: Path | None = None
-    runs: Path = Path(settings.LANGFOCUS_RUNS)
     delay_s: float = settings.DOWNLOAD_DELAY
     retry_rule: RetryRule = field(default_factory=RetryRule)
     bot: BotName = field(default_factory=BotName)
@@ -53,18 +49,12 @@ class CrawlSettings:
     per_address: int = settings.LANGFOCUS_PER_ADDRESS
     max_crawl_delay_s: float = settings.LANGFOCUS_MAX_CRAWL_DELAY
     patience_s: float = settings.LANGFOCUS_PATIENCE
-    live_interval_s: float = settings.LANGFOCUS_LIVE_INTERVAL
     random_state: int = settings.LANGFOCUS_RANDOM_STATE
     keeps_links: bool = settings.LANGFOCUS_LINKS
-    keeps_answers: bool = settings.LANGFOCUS_ANSWERS
     keeps_warc: bool = settings.LANGFOCUS_WARC
-    warc_bytes: int = settings.LANGFOCUS_WARC_SIZE
-    makes_wacz: bool = settings.LANGFOCUS_WACZ
     url_model: Path | None = None
     fasttext: Path | None = None
     geoip: Path | None = None
-    graph: Path | None = None
-    sample_seed: int = settings.LANGFOCUS_SAMPLE_SEED
     sample_hosts: int = settings.LANGFOCUS_SAMPLE_HOSTS
     version: str = ""
     frontier: str | None = settings.LANGFOCUS_FRONTIER

@@ -43,6 +43,9 @@ from crawler.strategies.focus.ordering import Focus
 from crawler.visit import OnSettled, Visitor, keep_nothing
 from crawler.web.contract import Web
 
+RUNS = Path("runs")
+"""The folder in which a crawl without JOBDIR makes its own."""
+
 _COUNTS_KEPT_S = 0.5
 _DIFFERENCE_TOLD_S = 5.0
 _LOG_FITTED_EVERY = 500  # settled URLs
@@ -417,7 +420,6 @@ def _archive(
         run.folder,
         told | argument_fields(meta),
         now=now,
-        most_bytes=settings.warc_bytes,
         worker=worker_name(run.folder) if settings.frontier else "",
     )
 
@@ -428,7 +430,7 @@ def _run_folder(
     if settings.run_folder is not None:
         return settings.run_folder
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-    base = settings.runs / f"{crawl_name(options, ordering)}-{stamp}"
+    base = RUNS / f"{crawl_name(options, ordering)}-{stamp}"
     folder, number = base, 1
     while folder.exists():
         number += 1
@@ -451,7 +453,6 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "host_queue": options.queue_slots,
         "directory_depth": options.directory_depth,
         "identify": options.identify,
-        "answers": "kept" if settings.keeps_answers else "",
         **options.listed,
         "since": "" if options.since is None else str(options.since.resolve()),
         "block": "" if options.block is None else str(options.block),

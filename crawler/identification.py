@@ -1,7 +1,6 @@
 """How a crawl reads a page: it is parsed once, then identified by the method of `-a identify=`."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from classifiers.errors import ClassifierError
@@ -16,7 +15,6 @@ from classifiers.pages.method import (
     unknown,
 )
 from classifiers.pages.methods import NEIGHBOURLY, method_with
-from classifiers.pages.methods.alone import answers_of
 from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import VARIABLE
 from classifiers.pages.text.words import number_of_words
@@ -39,29 +37,22 @@ def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
         raise SettingError(f"{told}: {error}") from error
 
 
-Around = Callable[[str], Surroundings]
-"""Gives the recorded neighbours of a URL."""
-
-
 def page_reader(
     by: PageMethod,
     *,
     is_census: bool = False,
-    keeps_answers: bool = False,
-    around: Around = Surroundings,
     target: str | None = None,
 ) -> Read:
     """Return a function that parses a page once and identifies its language by a method.
 
-    `around` gives the pages that an earlier crawl found around a URL. Only for a method that reads
-    neighbours is a page evidence for the pages that it links to. A census reads no links. With
-    `keeps_answers` the reading has the answer of each kind of evidence alone. With a `target`
-    language it has the links to pages that the page declares to be in that language.
+    Only for a method that reads neighbours is a page evidence for the pages that it links to. A
+    census reads no links. With a `target` language the reading has the links to pages that the page
+    declares to be in that language.
     """
     is_neighbourly = by.name in NEIGHBOURLY
 
     def read(download: Download, inlinks: Sequence[str]) -> Reading:
-        page, told = identified(download, by, inlinks, around)
+        page, told = identified(download, by, inlinks)
         if page is None:
             return Reading([], None, None, None, None)
         links, canonical = _with_header(page, download)
@@ -75,7 +66,6 @@ def page_reader(
             is_reference=is_neighbourly and len(page.text) >= MIN_REFERENCE_LENGTH,
             parser=page.parser,
             canonical=canonical,
-            answers=_answers(by, page, download.url) if keeps_answers else None,
             statements=of_metas(page.statements),
             words=number_of_words(page.text) if told.language is not None else None,
             forbidden=() if is_census else sorted(page.nofollowed),
@@ -109,20 +99,12 @@ def _declared(page: ParsedPage, download: Download, target: str, *, is_target: b
     return named
 
 
-def _answers(by: PageMethod, page: ParsedPage, url: str) -> str:
-    return json.dumps(answers_of(by, page, Surroundings(url)))
-
-
 def identified(
-    download: Download,
-    by: PageMethod,
-    inlinks: Sequence[str] = (),
-    around: Around = Surroundings,
+    download: Download, by: PageMethod, inlinks: Sequence[str] = ()
 ) -> tuple[ParsedPage | None, PageLanguage]:
     """Return a download as a page, and its language; None and no language for binary data.
 
-    `inlinks` are the languages of pages that link to it; without any, those of `around` count, as
-    its outlinks always do.
+    `inlinks` are the languages of pages that link to it.
     """
     kind = binary_kind(download.body)
     if kind is not None:
@@ -135,6 +117,4 @@ def identified(
     )
     # Only pages of that length or more are among the inlinks.
     neighbours = tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks)
-    recorded = around(download.url)
-    evidence = Surroundings(download.url, neighbours or recorded.inlinks, recorded.outlinks)
-    return page, by.identify(page, evidence)
+    return page, by.identify(page, Surroundings(download.url, neighbours))

@@ -35,7 +35,7 @@ class PageRow:
     None for seeds; `depth` is the distance from the seeds. `score` is that of the crawl's ordering
     before the fetch, `reasons` what each feature adds to it (`crawler.frontier.base.Lease`).
     `queued` is the number of queued URLs after this one was settled. `status`, `outcome`,
-    `language`, `confidence`, `method`, `charset`, `country`, `address`, `answers`, `directives`,
+    `language`, `confidence`, `method`, `charset`, `country`, `address`, `directives`,
     `robots_txt`, `words_read`, `bytes` and `fetched_at` are those of its `Record`
     (`crawler.frontier.base`).
     """
@@ -56,7 +56,6 @@ class PageRow:
     charset: str | None = _column(_GivenBy.RECORD)
     country: str | None = _column(_GivenBy.RECORD)
     address: str | None = _column(_GivenBy.RECORD)
-    answers: str | None = _column(_GivenBy.RECORD)
     directives: str | None = _column(_GivenBy.RECORD)
     robots_txt: str | None = _column(_GivenBy.RECORD)
     words_read: int | None = _column(_GivenBy.RECORD)

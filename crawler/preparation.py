@@ -6,14 +6,12 @@ from functools import partial
 from pathlib import Path
 
 from classifiers.errors import ClassifierError, GeoIPError
-from classifiers.pages.method import Surroundings
-from classifiers.pages.methods import NEIGHBOURLY
 from crawler.configuration import CrawlSettings
-from crawler.errors import GraphError, SettingError
+from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
 from crawler.gaps import check_language, gaps
 from crawler.goals import check_goals, check_sought
-from crawler.identification import Around, page_method, page_reader
+from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
@@ -50,7 +48,6 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
     web = open_web(
         options.web,
         archive=options.archive,
-        seed=settings.sample_seed,
         hosts=settings.sample_hosts,
     )
     method = page_method(options.identify, settings.fasttext)
@@ -60,8 +57,6 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
         page_reader(
             method,
             is_census=options.is_census,
-            keeps_answers=settings.keeps_answers,
-            around=_around(settings.graph, options.identify),
             target=options.lang if settings.uses_hreflang else None,
         ),
         settings.retry_rule,
@@ -95,8 +90,6 @@ def _check_goals(options: CrawlOptions, settings: CrawlSettings, ordering: Order
 def _check(settings: CrawlSettings) -> None:
     if settings.keeps_links and settings.frontier is not None:
         raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
-    if settings.makes_wacz and not settings.keeps_warc:
-        raise SettingError("LANGFOCUS_WACZ=True packs WARC files; LANGFOCUS_WARC=False keeps none")
 
 
 def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
@@ -114,23 +107,6 @@ def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
     if options.seeds or options.is_census or not isinstance(web, SampleWeb):
         return options
     return replace(options, seeds=tuple(web.seeds(options.lang)))
-
-
-def _around(folder: Path | None, method: str) -> Around:
-    if folder is None:
-        return Surroundings
-    if method not in NEIGHBOURLY:
-        raise SettingError(
-            f"LANGFOCUS_GRAPH: -a identify={method} does not read the pages around a page; choose "
-            f"one of: {', '.join(NEIGHBOURLY)}"
-        )
-    from crawler.simulate.recorded_links import RecordedLinks
-    from crawler.simulate.webgraph import WebGraph
-
-    try:
-        return RecordedLinks(WebGraph.open(folder)).around
-    except GraphError as error:
-        raise SettingError(f"LANGFOCUS_GRAPH={error}") from error
 
 
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:

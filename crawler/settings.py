@@ -124,10 +124,8 @@ FEED_EXPORTERS = {
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 LOG_LEVEL = "WARNING"
+LOGSTATS_INTERVAL = 30.0  # seconds between two lines of progress, if there is no terminal
 
-LANGFOCUS_RUNS: Annotated[str, Declared("folder in which a crawl without JOBDIR makes its own")] = (
-    "runs"
-)
 LANGFOCUS_FRONTIER: Annotated[
     str | None,
     Declared(
@@ -162,13 +160,6 @@ LANGFOCUS_WARC: Annotated[
         "with an index, except pages with noarchive; langfocus export makes texts of them"
     ),
 ] = True
-LANGFOCUS_WARC_SIZE: Annotated[
-    int, Declared("bytes after which a new WARC file begins", least=1)
-] = 1_000_000_000
-LANGFOCUS_WACZ: Annotated[
-    bool,
-    Declared("True: at the end the WARC files are also packed into pages.wacz in the run folder"),
-] = False
 LANGFOCUS_RANDOM_STATE: Annotated[int, Declared("seed of all random draws of a crawl", least=0)] = 0
 LANGFOCUS_URL_MODEL: Annotated[
     str | None, Declared("file of the URL model", default_help="the one that ships")
@@ -188,14 +179,6 @@ LANGFOCUS_GEOIP: Annotated[
         default_help="countries are not recorded",
     ),
 ] = None
-LANGFOCUS_GRAPH: Annotated[
-    str | None,
-    Declared(
-        "folder of a graph (langfocus graph --from) of an earlier crawl: the languages of the "
-        "pages around a URL are evidence, in -a identify=inlinks and outlinks",
-        default_help="the pages of this crawl that link to the URL",
-    ),
-] = None
 LANGFOCUS_SITEMAPS: Annotated[
     bool,
     Declared(
@@ -211,13 +194,6 @@ LANGFOCUS_HREFLANG: Annotated[
         "language (hreflang) counts as expected, and is evidence for focus"
     ),
 ] = True
-LANGFOCUS_ANSWERS: Annotated[
-    bool,
-    Declared(
-        "True: run.db keeps the answer of each kind of evidence for a page (encoding, declaration, "
-        "text), not of the deciding one only"
-    ),
-] = False
 LANGFOCUS_PATIENCE: Annotated[
     float,
     Declared(
@@ -227,15 +203,9 @@ LANGFOCUS_PATIENCE: Annotated[
         least=0,
     ),
 ] = 1.0
-LANGFOCUS_SAMPLE_SEED: Annotated[
-    int, Declared("seed of the random generator that makes the sample web", least=0)
-] = 1
 LANGFOCUS_SAMPLE_HOSTS: Annotated[
     int, Declared("approximate number of hosts of the sample web", least=1)
 ] = 4000
 LANGFOCUS_QUIET: Annotated[
     bool, Declared("True: print no table at the end of a crawl (the files are still written)")
 ] = False
-LANGFOCUS_LIVE_INTERVAL: Annotated[
-    float, Declared("seconds between two lines of progress if there is no terminal", least=0)
-] = 30.0

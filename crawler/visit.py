@@ -75,7 +75,7 @@ class Reading(NamedTuple):
     `dropped_links` is the number of links that could not be resolved or are too long.
     `is_reference` is True if its language is evidence for linked pages: the method reads them, and
     the text is long enough. `parser` is the name of the HTML parser. `canonical` is the absolute
-    URL that the page gives as its own, None if it gives none. `answers` are those of `Record`.
+    URL that the page gives as its own, None if it gives none.
     `statements` are those of its META elements (`crawler.politeness.directives`). `words` are those
     of the text by which it was identified.
     """
@@ -89,7 +89,6 @@ class Reading(NamedTuple):
     is_reference: bool = False
     parser: str | None = None
     canonical: str | None = None
-    answers: str | None = None
     statements: tuple[str, ...] = ()
     words: int | None = None
     forbidden: Sequence[str] = ()
@@ -487,7 +486,6 @@ class Visitor:
             words_read=reading.words if reading else None,
             country=self._rules.country_of(download.ip),
             address=download.ip,
-            answers=reading.answers if reading else None,
             bytes=len(download.body),
             is_reference=reading is not None and reading.is_reference,
             parser=reading.parser if reading else None,

@@ -64,8 +64,8 @@ def crawl(
 
     `lang` is a code (`de`) or a name (`German`). `seeds` is a file with one URL per line, one URL,
     or several URLs; None means the list that ships for the language. `folder` is the folder of the
-    run: a new one, or that of a crawl to be continued; None means a new folder below the setting
-    LANGFOCUS_RUNS (`runs`). `settings` are settings of Scrapy and of langfocus by name; a crawl of
+    run: a new one, or that of a crawl to be continued; None means a new folder below `runs`.
+    `settings` are settings of Scrapy and of langfocus by name; a crawl of
     the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a regular line of
     figures go to standard error.
 
@@ -79,7 +79,7 @@ def crawl(
     with _seed_argument(seeds) as given:
         values = {"lang": lang, **given, **_texts(arguments)}
         options = CrawlOptions.read(values)
-        chosen = Path(folder) if folder is not None else _new_folder(options.lang, settings or {})
+        chosen = Path(folder) if folder is not None else _new_folder(options.lang)
         is_new = folder is None or not chosen.exists()
         command = _command(values, _texts(settings or {}), chosen)
         try:
@@ -180,15 +180,14 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _new_folder(lang: str, settings: Mapping[str, object]) -> Path:
+def _new_folder(lang: str) -> Path:
     """Return a new folder, which no other call gets."""
-    from langfocus.project import load_settings
+    from crawler.crawl import RUNS
 
-    runs = Path(str(settings.get("LANGFOCUS_RUNS") or load_settings()["LANGFOCUS_RUNS"]))
     stamp = f"{lang}-{time.strftime('%Y%m%d-%H%M%S')}"
     number = 1
     while True:
-        folder = runs / (stamp if number == 1 else f"{stamp}-{number}")
+        folder = RUNS / (stamp if number == 1 else f"{stamp}-{number}")
         try:
             folder.mkdir(parents=True)
         except FileExistsError:

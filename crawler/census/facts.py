@@ -160,7 +160,7 @@ def _of_run(path: Path, source: Source) -> Iterator[Fact]:
         source.meta = dict(connection.execute("SELECT key, value FROM meta"))
         for row in connection.execute(
             "SELECT fingerprint, url, host, outcome, status, language, method, charset, address,"
-            " country, answers FROM pages ORDER BY id"
+            " country, NULL FROM pages ORDER BY id"
         ):
             page, url, host, outcome, status, *rest = row
             is_portal = outcome == PAGE and (source.is_census or is_portal_url(url))

@@ -30,13 +30,14 @@ machines take ranges of the list (--range 1-500000, --range 500001-); name all o
 count them together, or make one run of them with langfocus merge.
 
 The country of a server is that of its IP address in the file of --geoip (MMDB); a run can record it
-with -s LANGFOCUS_GEOIP=FILE. With -s LANGFOCUS_ANSWERS=True a run keeps the answer of each kind of
-evidence, from which Table 4-4 is counted. A server or a page without an answer is in a row
-"unknown".
+with -s LANGFOCUS_GEOIP=FILE. The answer of each kind of evidence (Table 4-4) is read from WARC
+files, so name those of a run instead of its folder. A server or a page without an answer is in a
+row "unknown".
 
 examples:
   langfocus census --hosts hosts.txt -s JOBDIR=runs/census -s LANGFOCUS_CONTACT=you@example.org
-  langfocus census --hosts hosts.txt --range 1-500000 -s LANGFOCUS_ANSWERS=True
+  langfocus census --hosts hosts.txt --range 1-500000
+  langfocus census runs/census/pages-*.warc.gz --pages portals
   langfocus census runs/census --geoip GeoLite2-Country.mmdb --country CA --language zh
   langfocus census runs/half1 runs/half2 --html census.html --json census.json
   langfocus census crawl.warc.gz --geoip GeoLite2-Country.mmdb --pages all --top 0

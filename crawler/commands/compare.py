@@ -86,8 +86,9 @@ class CompareCommand(LangfocusCommand):
     def _folder(self, jobdir: str | None) -> Path:
         if jobdir:
             return Path(jobdir)
-        runs = self.settings.get("LANGFOCUS_RUNS", "runs") if self.settings else "runs"
-        return Path(runs) / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
+        from crawler.crawl import RUNS
+
+        return RUNS / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
 
     def _publish(
         self, comparison: Comparison, runs: Runs, opts: argparse.Namespace, *, is_complete: bool

@@ -116,8 +116,7 @@ class Record:
     `fetched_at` is in unix seconds. `language` is None for a page without a label. `is_download` is
     True for a page with a status of 2xx; such a page counts for N_a of its unit, and for N_r if it
     `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, and
-    `address` its IP address, None if unknown. `answers` are those of all kinds of evidence, as a
-    JSON object of codes and null; None if they were not kept.
+    `address` its IP address, None if unknown.
 
     Five kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
     style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_ports` name a
@@ -158,7 +157,6 @@ class Record:
     is_cut: bool = False
     canonical: str | None = None
     address: str | None = None
-    answers: str | None = None
     is_noarchive: bool = False
     ignored_nofollow: int = 0
     is_opted_out: bool = False

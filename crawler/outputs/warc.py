@@ -74,7 +74,7 @@ class WarcArchive:
         information: Mapping[str, str],
         *,
         now: float,
-        most_bytes: int,
+        most_bytes: int = 1_000_000_000,
         worker: str = "",
     ) -> None:
         self._connection = connection

@@ -318,7 +318,7 @@ def methods_table(figures: CensusFigures) -> Table:
         (name, f"{number:,}", percent(share_of(number, total)))
         for name, number in figures.decided.items()
     ]
-    notes = ["The deciding evidence alone was kept: -s LANGFOCUS_ANSWERS=True keeps all of it."]
+    notes = ["A run has the deciding evidence alone; its WARC files give all of it."]
     title = "Deciding evidence of the languages (Table 4-4, Figure 5-1)"
     return Table(title, ("evidence", "pages", "coverage"), decided, notes=notes)
 

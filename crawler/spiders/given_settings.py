@@ -29,7 +29,6 @@ _WITHOUT_EFFECT: Mapping[str, str] = MappingProxyType(
         "DUPEFILTER": "the frontier knows the URLs that were seen",
         "HTTPCACHE": "run.db continues a crawl; -a web=archive replays one",
         "HTTPERROR": "pages with an error status are recorded",
-        "LOGSTATS_INTERVAL": "LANGFOCUS_LIVE_INTERVAL is the time between two lines",
         "METAREFRESH": "refreshes inside pages are links",
         "RANDOMIZE_DOWNLOAD_DELAY": "DOWNLOAD_DELAY is kept exactly",
         "REDIRECT_ENABLED": "redirects are links; see REDIRECT_MAX_TIMES",

@@ -15,7 +15,6 @@ from crawler.crawl import crawl_name
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
 from crawler.outputs.cdxj import write_index
-from crawler.outputs.wacz import PACKAGE, write_wacz
 from crawler.report.census import CensusView, print_census, write_census
 from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
@@ -29,15 +28,20 @@ from crawler.spiders.scrapy_settings import setting
 class Reporter:
     """A Scrapy extension that shows the harvest rate while a crawl runs."""
 
-    def __init__(self, stats: StatsCollector, *, is_quiet: bool) -> None:
-        """Report into Scrapy's stats and to the terminal."""
+    def __init__(self, stats: StatsCollector, *, every_s: float, is_quiet: bool) -> None:
+        """Report into Scrapy's stats and every so many seconds to the terminal."""
         self._stats = stats
+        self._every_s = every_s
         self._is_quiet = is_quiet
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
         """Return the extension, connected to the crawler's signals."""
-        reporter = cls(crawler.stats, is_quiet=setting(crawler.settings, "LANGFOCUS_QUIET"))
+        reporter = cls(
+            crawler.stats,
+            every_s=crawler.settings.getfloat("LOGSTATS_INTERVAL"),
+            is_quiet=setting(crawler.settings, "LANGFOCUS_QUIET"),
+        )
         crawler.signals.connect(reporter.spider_opened, signals.spider_opened)
         crawler.signals.connect(reporter.spider_closed, signals.spider_closed)
         return reporter
@@ -56,7 +60,7 @@ class Reporter:
         if crawl.goal and not self._is_quiet:
             print(f"sought first: {seeks(crawl.goal, crawl.options.lang)}", file=sys.stderr)  # noqa: T201  as above
         self._line = LiveLine(
-            Display(sys.stderr, every_s=crawl.settings.live_interval_s),
+            Display(sys.stderr, every_s=self._every_s),
             time.monotonic,
             crawl_name(crawl.options, crawl.ordering, between=" "),
             Totals(counts.pages, counts.labelled, counts.relevant),
@@ -94,7 +98,8 @@ class Reporter:
         if self._crawl.fault:
             return
         try:
-            self._index_archive(folder)
+            if self._crawl.archive is not None:
+                write_index(folder)
             report = self._report(folder)
         except StorageError as error:
             self._crawl.fault = str(error)
@@ -116,11 +121,3 @@ class Reporter:
         if not self._is_quiet:
             print_summary(summary)
         return folder / "report.html"
-
-    def _index_archive(self, folder: Path) -> None:
-        """Write the index of the WARC files and, if asked to, the package of both."""
-        settings = self._crawl.settings
-        if settings.makes_wacz:
-            write_wacz(folder, folder / PACKAGE, settings.version)
-        elif self._crawl.archive is not None:
-            write_index(folder)

@@ -25,14 +25,9 @@ _DIRECT = {
     "per_address": "LANGFOCUS_PER_ADDRESS",
     "private_addresses": "LANGFOCUS_PRIVATE_ADDRESSES",
     "patience_s": "LANGFOCUS_PATIENCE",
-    "live_interval_s": "LANGFOCUS_LIVE_INTERVAL",
     "random_state": "LANGFOCUS_RANDOM_STATE",
     "keeps_links": "LANGFOCUS_LINKS",
-    "keeps_answers": "LANGFOCUS_ANSWERS",
     "keeps_warc": "LANGFOCUS_WARC",
-    "warc_bytes": "LANGFOCUS_WARC_SIZE",
-    "makes_wacz": "LANGFOCUS_WACZ",
-    "sample_seed": "LANGFOCUS_SAMPLE_SEED",
     "sample_hosts": "LANGFOCUS_SAMPLE_HOSTS",
     "frontier": "LANGFOCUS_FRONTIER",
     "crawl_name": "LANGFOCUS_CRAWL",
@@ -76,7 +71,6 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
     is_delayed = has_servers or is_asked_for(settings, "DOWNLOAD_DELAY")
     return CrawlSettings(
         run_folder=_path(settings.get("JOBDIR")),
-        runs=Path(given["LANGFOCUS_RUNS"]),
         delay_s=given["DOWNLOAD_DELAY"] if is_delayed else 0.0,
         max_crawl_delay_s=given["LANGFOCUS_MAX_CRAWL_DELAY"] if has_servers else 0.0,
         retry_rule=RetryRule(
@@ -90,7 +84,6 @@ def crawl_settings(settings: BaseSettings, *, has_servers: bool) -> CrawlSetting
         url_model=_path(given["LANGFOCUS_URL_MODEL"]),
         fasttext=named_file(_path(given["LANGFOCUS_FASTTEXT_MODEL"])),
         geoip=_path(given["LANGFOCUS_GEOIP"]),
-        graph=_path(given["LANGFOCUS_GRAPH"]),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
         first_answer_s=_first_answer_s(settings),
         **{field: given[name] for field, name in _DIRECT.items()},

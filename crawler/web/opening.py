@@ -9,10 +9,10 @@ KINDS = ("live", "sample", "archive")
 """The names of the Webs."""
 
 
-def open_web(kind: str, *, archive: Path | None, seed: int, hosts: int) -> Web | None:
+def open_web(kind: str, *, archive: Path | None, hosts: int) -> Web | None:
     """Return the Web with that name, None for the live one.
 
-    `archive` is the WARC file of an archive; `seed` and `hosts` are those of the sample web. Raises
+    `archive` is the WARC file of an archive, `hosts` the size of the sample web. Raises
     `SettingError` for another name or an archive without a file, and `ArchiveError` for a file that
     cannot be replayed.
     """
@@ -21,7 +21,7 @@ def open_web(kind: str, *, archive: Path | None, seed: int, hosts: int) -> Web |
     if kind == "sample":
         from crawler.web.sample import SampleWeb
 
-        return SampleWeb(seed=seed, hosts=hosts)
+        return SampleWeb(hosts=hosts)
     if kind != "archive":
         raise SettingError(f"there is no web {kind!r}: choose one of {', '.join(KINDS)}")
     if archive is None:

@@ -102,7 +102,7 @@ class TestProject:
         monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
         monkeypatch.chdir(tmp_path)
         settings = load_settings()
-        assert settings["LANGFOCUS_RUNS"] == "runs"
+        assert settings["LANGFOCUS_CRAWL"] is None
         assert settings.getlist("SPIDER_MODULES") == SPIDER_MODULES
 
     def test_a_project_overrides_what_it_names(
@@ -110,13 +110,13 @@ class TestProject:
     ) -> None:
         monkeypatch.delenv("SCRAPY_SETTINGS_MODULE", raising=False)
         text = (
-            "LANGFOCUS_RUNS = 'elsewhere'\n"
+            "LANGFOCUS_CRAWL = 'elsewhere'\n"
             "EXTENSIONS = {'scrapy.extensions.memusage.MemoryUsage': None}\n"
             "SPIDER_MODULES = ['theirs.spiders']\n"
         )
         monkeypatch.chdir(self.folder(tmp_path, "door_project", text))
         settings = load_settings()
-        assert settings["LANGFOCUS_RUNS"] == "elsewhere"
+        assert settings["LANGFOCUS_CRAWL"] == "elsewhere"
         assert settings.getfloat("DOWNLOAD_DELAY") == 1.0
         assert set(settings.getdict("EXTENSIONS")) > set(EXTENSIONS)
         assert settings.getlist("SPIDER_MODULES") == [*SPIDER_MODULES, "theirs.spiders"]
@@ -124,11 +124,11 @@ class TestProject:
     def test_the_environment_goes_before_a_project(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        (tmp_path / "door_named.py").write_text("LANGFOCUS_RUNS = 'named'\n")
+        (tmp_path / "door_named.py").write_text("LANGFOCUS_CRAWL = 'named'\n")
         monkeypatch.syspath_prepend(tmp_path)
         monkeypatch.setenv("SCRAPY_SETTINGS_MODULE", "door_named")
-        monkeypatch.chdir(self.folder(tmp_path, "door_unused", "LANGFOCUS_RUNS = 'unused'\n"))
-        assert load_settings()["LANGFOCUS_RUNS"] == "named"
+        monkeypatch.chdir(self.folder(tmp_path, "door_unused", "LANGFOCUS_CRAWL = 'unused'\n"))
+        assert load_settings()["LANGFOCUS_CRAWL"] == "named"
 
     def test_a_module_that_is_not_there_is_one_line(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -159,17 +159,13 @@ class TestRefusals:
             langfocus.crawl("de", strategy="best", folder=tmp_path / "run")
         assert not (tmp_path / "run").exists()
 
-    def test_the_error_of_a_crawl_is_its_line(self, tmp_path: Path) -> None:
-        settings = {"LANGFOCUS_RUNS": tmp_path}
+    def test_the_error_of_a_crawl_is_its_line(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.chdir(tmp_path)
         with pytest.raises(CrawlError, match=r"^nix\.warc\.gz: No such file"):
-            langfocus.crawl(
-                "de",
-                web="archive",
-                archive="nix.warc.gz",
-                seeds=["http://a.de/"],
-                settings=settings,
-            )
-        assert list(tmp_path.iterdir()) == []
+            langfocus.crawl("de", web="archive", archive="nix.warc.gz", seeds=["http://a.de/"])
+        assert list((tmp_path / "runs").iterdir()) == []
 
 
 def test_ctrl_c_ends_a_crawl_in_good_order(tmp_path: Path) -> None:
@@ -177,7 +173,7 @@ def test_ctrl_c_ends_a_crawl_in_good_order(tmp_path: Path) -> None:
         import langfocus
         langfocus.crawl(
             "de", web="sample", folder={str(tmp_path / "run")!r}, shows_progress=True,
-            settings={{"LANGFOCUS_LIVE_INTERVAL": 0}},
+            settings={{"LOGSTATS_INTERVAL": 0}},
         )
     """
     with subprocess.Popen(

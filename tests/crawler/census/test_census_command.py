@@ -121,7 +121,7 @@ def test_a_run_is_counted_with_the_addresses_of_a_file(
     }
     assert (found["hosts"], found["servers"], found["addresses"]) == (3, 2, 1)
     assert found["methods"]["decided"] == {"declaration": 1, "ngrams": 1}
-    assert "LANGFOCUS_ANSWERS=True keeps all of it" in capsys.readouterr().out
+    assert "its WARC files give all of it" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

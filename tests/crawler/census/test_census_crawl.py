@@ -19,7 +19,7 @@ from tests.support.portalweb import PortalWeb
 from tests.support.processes import HANG_S
 
 ROWS = (
-    "SELECT url, outcome, status, language, method, charset, address, country, answers, parent"
+    "SELECT url, outcome, status, language, method, charset, address, country, parent"
     " FROM pages ORDER BY url"
 )
 
@@ -40,7 +40,6 @@ def test_a_census_that_was_killed_or_split_equals_one_in_one_go(tmp_path: Path) 
         "spider": "census",
         "DOWNLOAD_DELAY": 0.01,
         "RETRY_TIMES": 0,
-        "LANGFOCUS_ANSWERS": True,
     }
     with loopback(web) as proxy:
         done = crawl(f"hosts={hosts}", proxy=proxy.url, JOBDIR=whole, **settings)

@@ -277,7 +277,7 @@ def test_an_interrupted_comparison_goes_on_with_the_same_command(tmp_path: Path)
     line = [
         *("scrapy", "compare", "-a", "web=sample"),
         *("-a", "lang=de", "-a", "strategies=random", "-a", "pages=200"),
-        *("-s", f"JOBDIR={tmp_path}", "-s", "LANGFOCUS_LIVE_INTERVAL=0.02"),
+        *("-s", f"JOBDIR={tmp_path}", "-s", "LOGSTATS_INTERVAL=0.02"),
     ]
     with processes.started(*line, environment=os.environ, has_one_output=True) as first:
         processes.wait_until(lambda: " pages  harvest" in first.said(), first)

@@ -6,14 +6,10 @@ from pathlib import Path
 import pytest
 
 from classifiers.pages.method import MIN_REFERENCE_LENGTH, Neighbour
-from crawler.configuration import CrawlSettings
-from crawler.errors import GraphError, SettingError
-from crawler.options import CrawlOptions
-from crawler.preparation import prepare
+from crawler.errors import GraphError
 from crawler.simulate.build import GraphOptions, build
 from crawler.simulate.recorded_links import RecordedLinks
 from crawler.simulate.webgraph import WebGraph
-from crawler.visit import Download
 
 PAGES = """\
 url	language	status
@@ -66,29 +62,3 @@ def test_the_agreement_of_links_counts_pages_with_languages(folder: Path) -> Non
 def test_a_graph_without_urls_has_no_neighbours(folder: Path) -> None:
     with pytest.raises(GraphError, match="has no URLs"):
         RecordedLinks(replace(WebGraph.open(folder), url_start=None, url_bytes=None))
-
-
-@pytest.mark.parametrize(("method", "language"), [("outlinks", "fr"), ("inlinks", "de")])
-def test_a_crawl_reads_short_pages_by_the_links_of_an_earlier_one(
-    folder: Path, method: str, language: str
-) -> None:
-    options = CrawlOptions.read({"lang": "de", "web": "sample", "identify": method})
-    settings = CrawlSettings(graph=folder, sample_hosts=100)
-    download = Download("http://a.de/short", 200, b"<p>OK", "text/html")
-    reading = prepare(options, settings).rules.read(download, ())
-    assert (reading.language, reading.method) == (language, method)
-    if method == "inlinks":  # those of this crawl count before those of an earlier one
-        reading = prepare(options, settings).rules.read(download, ("es", "es", "es"))
-        assert reading.language == "es"
-
-
-def test_a_folder_without_a_graph_stops_a_crawl_before_it_begins(tmp_path: Path) -> None:
-    options = CrawlOptions.read({"lang": "de", "web": "sample", "identify": "inlinks"})
-    with pytest.raises(SettingError, match=r"LANGFOCUS_GRAPH=.*not the folder of a graph"):
-        prepare(options, CrawlSettings(graph=tmp_path, sample_hosts=100))
-
-
-def test_a_graph_for_a_method_that_reads_no_neighbours_is_refused(folder: Path) -> None:
-    options = CrawlOptions.read({"lang": "de", "web": "sample"})
-    with pytest.raises(SettingError, match="identify=composite does not read the pages around"):
-        prepare(options, CrawlSettings(graph=folder, sample_hosts=100))

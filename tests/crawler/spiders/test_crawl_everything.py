@@ -24,7 +24,7 @@ from crawler.options import OPTIONS
 from crawler.web.contract import Answer
 from crawler.web.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
-from tests.support.crawls import ROOT, crawl, rows, summary
+from tests.support.crawls import crawl, rows, summary
 from tests.support.fasttextmodel import write_model
 from tests.support.geodatabase import database
 from tests.support.loopback import Access
@@ -34,7 +34,7 @@ from tests.support.redisserver import RedisServer
 
 GERMAN = "<p>" + "Heute scheint die Sonne über dem See, und die Kinder spielen am Ufer. " * 4
 NOGAI = "ногай тили казак сёз бар уьшин"  # noqa: RUF001
-SAMPLE_SEED, SAMPLE_HOSTS = 2, 300
+SAMPLE_HOSTS = 300
 
 
 @dataclass
@@ -113,19 +113,10 @@ SAMPLE: Table = {
     "floor": ("0.01", recorded("goal_floor", "0.01")),
     "hours": ("1", recorded("goal_hours", "1.0")),
     "web": ("sample", recorded("web", "sample")),
-    "LANGFOCUS_RUNS": ("{tmp}/runs", lambda ended: ended.folder.parent.name == "runs"),
-    "LANGFOCUS_LIVE_INTERVAL": ("0.001", lambda ended: ended.done.stderr.count(" harvest ") > 2),
     "LANGFOCUS_QUIET": ("True", lambda ended: "Outcomes" not in ended.done.stdout),
     "LANGFOCUS_WARC": ("True", lambda ended: (ended.folder / "index.cdxj").exists()),
-    "LANGFOCUS_WARC_SIZE": ("30000", lambda ended: len([*ended.folder.glob("pages-*.gz")]) > 1),
-    "LANGFOCUS_WACZ": ("True", lambda ended: (ended.folder / "pages.wacz").exists()),
     "LANGFOCUS_LINKS": ("True", lambda ended: ended.count("links") > 20),
-    "LANGFOCUS_ANSWERS": ("True", lambda ended: ended.count("pages WHERE answers <> ''") > 20),
     "LANGFOCUS_HREFLANG": ("False", lambda ended: declared_links(ended) == 0),
-    "LANGFOCUS_SAMPLE_SEED": (
-        str(SAMPLE_SEED),
-        lambda ended: tuple(json.loads(ended.meta["seeds"])) == sample_seeds(),
-    ),
     "LANGFOCUS_SAMPLE_HOSTS": (
         str(SAMPLE_HOSTS),
         lambda ended: tuple(json.loads(ended.meta["seeds"])) == sample_seeds(),
@@ -157,7 +148,7 @@ LIVE: Table = {
 }
 REPLAY: Table = {
     "lang": ("de", recorded("lang", "de")),
-    "web": ("archive", lambda ended: "/runs/de-focus" in ended.told["web"]),
+    "web": ("archive", lambda ended: "/first" in ended.told["web"]),
     "archive": ("{first}", lambda ended: ended.told["outcomes"]["page"] > 5),
     "seeds": ("{seeds}", lambda ended: len(json.loads(ended.meta["seeds"])) == 3),
     "since": ("{first}", lambda ended: ended.told["changes"]),
@@ -177,14 +168,10 @@ SHARED: Table = {
     "LANGFOCUS_CRAWL": ("everything", lambda ended: "everything" in ended.meta["shared"]),
     "LANGFOCUS_LEASE": ("5", ends),
 }
-ELSEWHERE = {
-    "LANGFOCUS_GRAPH": "tests/crawler/simulate/test_recorded_links.py",
-}
-"""What has an effect on some methods of identification only: its test is there."""
 
 
 def sample_seeds() -> tuple[str, ...]:
-    return tuple(SampleWeb(seed=SAMPLE_SEED, hosts=SAMPLE_HOSTS).seeds("de"))
+    return tuple(SampleWeb(hosts=SAMPLE_HOSTS).seeds("de"))
 
 
 def write_url_model(path: Path, languages: tuple[str, ...]) -> None:
@@ -212,8 +199,8 @@ def assert_effects(table: Table, ended: Ended) -> None:
 def test_what_a_crawl_of_webs_without_a_network_takes_has_its_effect(tmp_path: Path) -> None:
     pytest.importorskip("trafilatura")
     pytest.importorskip("fasttext")
-    done = crawled(SAMPLE, {}, tmp=tmp_path)
-    (first,) = (tmp_path / "runs").iterdir()
+    first = tmp_path / "first"
+    done = crawled(SAMPLE, {"JOBDIR": first}, tmp=tmp_path)
     assert_effects(SAMPLE, Ended(done, first))
     write_model(tmp_path / "nogai.bin", {"nog_Cyrl": NOGAI, "zz_Zzzz": "zzz"})
     run, seeds = tmp_path / "replayed", ",".join(sample_seeds())
@@ -254,6 +241,4 @@ def test_what_a_shared_crawl_takes_has_its_effect(
 def test_no_argument_and_no_setting_is_left_out() -> None:
     ours = {name for name in SETTINGS if name.startswith("LANGFOCUS_")}
     tried = {*SAMPLE, *LIVE, *REPLAY, *SHARED}
-    assert tried | set(ELSEWHERE) == {*OPTIONS, *ours}
-    for name, file in ELSEWHERE.items():
-        assert name.removeprefix("LANGFOCUS_").lower() in (ROOT / file).read_text()
+    assert tried == {*OPTIONS, *ours}

@@ -182,7 +182,7 @@ def test_a_setting_that_is_empty_is_not_set() -> None:
 
 def test_the_defaults_of_a_crawl_are_those_of_the_settings() -> None:
     plain, given = CrawlSettings(), settings_of()
-    ours: tuple[str, ...] = ("runs", "per_address", "patience_s", "lease_s", "sample_hosts")
+    ours: tuple[str, ...] = ("per_address", "patience_s", "lease_s", "sample_hosts")
     for name in ours:
         assert getattr(plain, name) == getattr(given, name)
 
