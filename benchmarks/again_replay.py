@@ -26,8 +26,8 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
-from crawler.web.archive import ArchiveWeb
-from crawler.web.contract import NO_HEADERS, Answer
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import NO_HEADERS, Answer
 from tests.support.crawls import crawl, rows
 from tests.support.loopback import loopback
 from tests.support.smallweb import SmallWeb

@@ -35,11 +35,11 @@ from crawler.frontier.base import Lease, Sending
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.robots import Verdict
+from crawler.sources.contract import Unreachable
 from crawler.strategies import DIRECTORY_DEPTH, TOLERANCE
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.goal import COVERAGE, RELEVANT
 from crawler.visit import Download, Read, Reading, RetryRule
-from crawler.web.contract import Unreachable
 
 SURE = 0.999
 """Confidence from which the default method did not look at the links to a page."""

@@ -26,10 +26,10 @@ from benchmarks.proxyweb import PROGRAM, SHARED, TEXTS, URLS
 from crawler.errors import ArchiveError
 from crawler.link_header import links_of
 from crawler.politeness import directives
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import Answer, Unreachable
 from crawler.url import fingerprint, host_of, normalise
 from crawler.visit import Download, Read, sift
-from crawler.web.archive import ArchiveWeb
-from crawler.web.contract import Answer, Unreachable
 
 HOSTS = 12_000
 SEEDS = 3

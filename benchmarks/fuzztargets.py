@@ -38,6 +38,8 @@ from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from crawler.politeness.traps import is_trap
 from crawler.run import open_run
 from crawler.same_page import page_key
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import NotArchived
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.responses import download_of
 from crawler.spiders.unpacking import MAX_LAYERS, BrokenEncoding, Unpacking
@@ -54,8 +56,6 @@ from crawler.url import (
     origin_of,
 )
 from crawler.visit import Download, Reading, RetryRule, Visitor, VisitRules
-from crawler.web.archive import ArchiveWeb
-from crawler.web.contract import NotArchived
 
 FIELD: Final = b"\x1e\x1e"
 URL: Final = "http://example.de/a/b.html"

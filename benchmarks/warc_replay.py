@@ -20,7 +20,7 @@ from typing import Any
 from warcio.archiveiterator import ArchiveIterator
 
 from benchmarks.proxyweb import ROOT, SHARED
-from crawler.web.archive import ArchiveWeb
+from crawler.sources.archive import ArchiveWeb
 from tests.support.crawls import rows
 
 ARCHIVE = SHARED / "data" / "docs.warc.gz"

@@ -38,10 +38,10 @@ from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.sitemap_links import SitemapLinks
+from crawler.sources.contract import Web
 from crawler.strategies import SEED, Ordering, declines, make_filter
 from crawler.strategies.focus.ordering import Focus
 from crawler.visit import OnSettled, Visitor, keep_nothing
-from crawler.web.contract import Web
 
 RUNS = Path("runs")
 """The folder in which a crawl without JOBDIR makes its own."""

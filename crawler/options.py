@@ -15,6 +15,7 @@ from crawler.errors import SettingError
 from crawler.frontier.rules import HOST_QUEUE, queue_slots
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.seeds import read_seed_file, read_seeds
+from crawler.sources.opening import KINDS
 from crawler.strategies import (
     DEFAULT_FILTER,
     DIRECTORY_DEPTH,
@@ -24,7 +25,6 @@ from crawler.strategies import (
     TOLERANCE,
 )
 from crawler.strategies.focus.goal import GOALS, RELEVANT
-from crawler.web.opening import KINDS
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
 

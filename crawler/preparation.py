@@ -16,11 +16,11 @@ from crawler.options import CrawlOptions
 from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
 from crawler.run import SCHEMA_VERSION
+from crawler.sources.contract import Web
+from crawler.sources.opening import open_web
 from crawler.strategies import DEFAULT_ORDERING, Ordering, make_ordering
 from crawler.strategies.focus.ordering import Focus
 from crawler.visit import VisitRules
-from crawler.web.contract import Web
-from crawler.web.opening import open_web
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
 
 def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
     """Return options with the sample web's own seeds if none were given."""
-    from crawler.web.sample import SampleWeb
+    from crawler.sources.sample import SampleWeb
 
     if options.seeds or options.is_census or not isinstance(web, SampleWeb):
         return options

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
-from crawler.web.sample import SampleWeb
+from crawler.sources.sample import SampleWeb
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "nl", "pl", "pt", "ru", "zh")
 URLS_PER_LANGUAGE = 60

@@ -31,7 +31,7 @@ MUST_NOT_KNOW = [
     ("crawler.politeness", "scrapy"),
     ("crawler.simulate", "scrapy"),
     ("crawler.simulate", "crawler.report"),
-    ("crawler.web", "scrapy"),
+    ("crawler.sources", "scrapy"),
     ("crawler.report", "scrapy"),
     ("crawler.report", "crawler.crawl"),
     ("crawler.report", "crawler.spiders"),

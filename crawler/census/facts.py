@@ -19,9 +19,9 @@ from crawler.errors import ArchiveError, SettingError
 from crawler.frontier.base import PAGE, REDIRECT
 from crawler.identification import identified
 from crawler.run_reader import reading
+from crawler.sources.recovery import ArchivedAnswer, Damage, answers
 from crawler.url import fingerprint, host_of, normalise
 from crawler.visit import Download, is_text
-from crawler.web.recovery import ArchivedAnswer, Damage, answers
 from crawler.whole_file import read_regular
 
 ABSENT: Final = frozenset(

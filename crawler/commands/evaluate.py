@@ -14,7 +14,7 @@ from crawler.errors import SettingError
 
 if TYPE_CHECKING:
     from crawler.commands.page_evaluation import Question
-    from crawler.web.labelled_pages import ArchivedPages
+    from crawler.sources.labelled_pages import ArchivedPages
 
 _MANUAL = """\
 data:
@@ -156,7 +156,7 @@ def _archive(data: Path, labels: Path | None) -> ArchivedPages | None:
     """The labelled pages of a WARC file; None without a table of labels."""
     if labels is None:
         return None
-    from crawler.web.labelled_pages import ArchivedPages
+    from crawler.sources.labelled_pages import ArchivedPages
 
     return ArchivedPages(data, labels)
 

@@ -17,9 +17,9 @@ from crawler.commands.input_lines import InputLines
 from crawler.errors import CrawlError, SettingError
 from crawler.fetching import Lookup, Unfetched, open_fetch
 from crawler.report.formatting import printable
+from crawler.sources.recovery import ArchivedAnswer, Damage, answers, is_warc
 from crawler.url import is_unwanted_file, normalise
 from crawler.visit import Download, is_text
-from crawler.web.recovery import ArchivedAnswer, Damage, answers, is_warc
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings

@@ -9,9 +9,9 @@ from typing import NamedTuple, Self
 from crawler.errors import ArchiveError, RunFolderError
 from crawler.outputs.archived import NOT_MODIFIED_SINCE, SAME_PAYLOAD_AS
 from crawler.run_reader import reading
-from crawler.web.archive import answer_of, revisited
-from crawler.web.contract import Answer
-from crawler.web.records import ArchiveRecord, read_block
+from crawler.sources.archive import answer_of, revisited
+from crawler.sources.contract import Answer
+from crawler.sources.records import ArchiveRecord, read_block
 
 _BY_NUMBER = "SELECT file, start, url, digest, is_revisit FROM archived WHERE id = ?"
 _BY_DIGEST = (

@@ -13,7 +13,7 @@ from classifiers.pages.parse import MAX_BYTES
 from classifiers.pages.text.words import number_of_words
 from crawler.corpus.item import OtherParagraph
 from crawler.corpus.paragraph_languages import differing_languages
-from crawler.web.contract import Answer
+from crawler.sources.contract import Answer
 
 MAX_CHARACTERS: Final = 500_000
 """Characters of a page's main text that are kept."""

@@ -24,10 +24,10 @@ from crawler.identification import identified
 from crawler.politeness import directives
 from crawler.politeness.directives import NOARCHIVE
 from crawler.run_reader import reading
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import Answer
 from crawler.url import host_of, normalise
 from crawler.visit import Download, is_text
-from crawler.web.archive import ArchiveWeb
-from crawler.web.contract import Answer
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250

@@ -7,9 +7,9 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.exchange import Exchange
+from crawler.sources.contract import Answer
 from crawler.spiders.live_handler import Heads
 from crawler.spiders.request_meta import HEADS, LEASED_AT
-from crawler.web.contract import Answer
 
 # Twisted passes on the body without its chunks. Common Crawl gives the header the same name.
 _TRANSFER_ENCODING = re.compile(rb"^(Transfer-Encoding:)", re.IGNORECASE | re.MULTILINE)

@@ -12,9 +12,9 @@ from twisted.web._newclient import ParseError
 
 from crawler.first_answer import NO_ADDRESS
 from crawler.politeness.network import PrivateAddressError
+from crawler.sources.contract import NotArchived
 from crawler.spiders.unpacking import BrokenEncoding
 from crawler.visit import PROTOCOL
-from crawler.web.contract import NotArchived
 
 
 class HeadTooLarge(Exception):

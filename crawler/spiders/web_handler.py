@@ -15,11 +15,11 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 
+from crawler.sources.archive import NO_ROBOTS
+from crawler.sources.contract import Answer, Reason, Unreachable
 from crawler.spiders.exchanges import replayed
 from crawler.spiders.request_meta import EXCHANGE
 from crawler.spiders.sending import take_slot
-from crawler.web.archive import NO_ROBOTS
-from crawler.web.contract import Answer, Reason, Unreachable
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider

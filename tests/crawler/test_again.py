@@ -18,9 +18,9 @@ from crawler.options import CrawlOptions
 from crawler.outputs.cdxj import INDEX, write_index
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import NotArchived
 from crawler.visit import Download
-from crawler.web.archive import ArchiveWeb
-from crawler.web.contract import NotArchived
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 

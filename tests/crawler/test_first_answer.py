@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.first_answer import FirstAnswer
-from crawler.web.contract import Answer
+from crawler.sources.contract import Answer
 from tests.crawler.politeness.test_crawl_polite import FORBIDDING, linking, polite, rules, served
 from tests.support.crawls import rows, summary
 from tests.support.nameserver import name_server

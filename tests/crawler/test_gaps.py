@@ -10,7 +10,7 @@ from crawler.gaps import check_language, gaps
 from crawler.identification import page_method
 from crawler.options import CrawlOptions
 from crawler.strategies import make_ordering
-from tests.crawler.web.test_web_archive import http, record, write
+from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary
 from tests.support.fasttextmodel import write_model
 

@@ -8,10 +8,10 @@ from typing import cast
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
 from crawler.simulate.sources.source import GraphRow, count_ignored, status_of
 from crawler.simulate.webgraph import FAILED, REDIRECT
+from crawler.sources.contract import Answer, NotArchived
 from crawler.strategies.orderings import BreadthFirst
 from crawler.url import fingerprint, normalise
 from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules
-from crawler.web.contract import Answer, NotArchived
 
 _DAMAGED = "damaged records"
 _NO_URL = "answers to invalid URLs"
@@ -35,7 +35,7 @@ class WarcSource:
     ordering = None
 
     def __init__(self, path: Path, read: Read) -> None:
-        from crawler.web.archive import ArchiveWeb
+        from crawler.sources.archive import ArchiveWeb
 
         self.name = f"WARC {path}"
         self.left_out: Counter[str] = Counter()

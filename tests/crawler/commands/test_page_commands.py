@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
-from crawler.web.contract import NO_HEADERS, Answer, Unreachable
-from tests.crawler.web.test_web_archive import http, record, write
+from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
+from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support import processes
 from tests.support.commandline import call
 from tests.support.crawls import environment

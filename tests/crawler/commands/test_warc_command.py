@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crawler.web.archive import ArchiveWeb
+from crawler.sources.archive import ArchiveWeb
 from tests.crawler.outputs.test_warc import Kept
 from tests.support.commandline import call
 

@@ -10,7 +10,7 @@ import pytest
 from crawler.errors import RunFolderError, StorageError
 from crawler.outputs.cdxj import INDEX, in_order, write_index
 from crawler.outputs.wacz import write_wacz
-from crawler.web.archive import ArchiveWeb
+from crawler.sources.archive import ArchiveWeb
 from tests.crawler.outputs.test_warc import Kept
 
 SAME = b"same"

@@ -21,8 +21,8 @@ from crawler.outputs.cdxj import write_index
 from crawler.outputs.takedown import take_down
 from crawler.outputs.wacz import write_wacz
 from crawler.run import maintaining
+from crawler.sources.archive import ArchiveWeb
 from crawler.visit import Download
-from crawler.web.archive import ArchiveWeb
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 

@@ -18,9 +18,9 @@ from crawler.configuration import CrawlSettings
 from crawler.errors import SettingError
 from crawler.politeness.contact import BotName
 from crawler.settings import USER_AGENT
+from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.spiders.responses import download_of
 from crawler.spiders.scrapy_settings import crawl_settings
-from crawler.web.contract import NO_HEADERS, Answer
 from tests.support.crawls import CONTACT, crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
 

@@ -462,5 +462,7 @@ def test_importing_what_builds_graphs_costs_nothing() -> None:
 
 
 def test_an_archive_is_read_without_scrapy() -> None:
-    lines = "import sys; sys.modules['scrapy'] = None; import crawler.crawl, crawler.web.archive"
+    lines = (
+        "import sys; sys.modules['scrapy'] = None; import crawler.crawl, crawler.sources.archive"
+    )
     subprocess.run([sys.executable, "-c", lines], check=True)

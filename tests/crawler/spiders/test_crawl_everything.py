@@ -21,8 +21,8 @@ from classifiers.weights import quantised
 from crawler.configuration import SETTINGS
 from crawler.frontier.evidence_rows import EvidenceRows
 from crawler.options import OPTIONS
-from crawler.web.contract import Answer
-from crawler.web.sample import SampleWeb
+from crawler.sources.contract import Answer
+from crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
 from tests.support.crawls import crawl, rows, summary
 from tests.support.fasttextmodel import write_model

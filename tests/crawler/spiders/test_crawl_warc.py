@@ -12,10 +12,10 @@ from scrapy.http import Response
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from crawler.sources.archive import ArchiveWeb
 from crawler.spiders.exchanges import sent
 from crawler.spiders.live_handler import Heads
 from crawler.spiders.request_meta import HEADS, LEASED_AT
-from crawler.web.archive import ArchiveWeb
 from tests.support.crawls import crawl, rows, summary
 from tests.support.hostileserver import PAGE, answer, hostile_web, sends
 from tests.support.smallweb import SENTENCES

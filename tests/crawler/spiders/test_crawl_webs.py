@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from protego import Protego
 
+from crawler.sources.contract import NO_HEADERS, Answer
+from crawler.sources.sample import SampleWeb
 from crawler.url import host_of, is_unwanted_file
-from crawler.web.contract import NO_HEADERS, Answer
-from crawler.web.sample import SampleWeb
 from tests.support.crawls import ROOT, crawl, rows, summary
 from tests.support.loopback import Access, loopback
 

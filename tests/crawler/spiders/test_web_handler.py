@@ -10,10 +10,10 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
 from scrapy.http import HtmlResponse, Response
 
+from crawler.sources import Answer, NotArchived, Web
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.sample import SampleWeb
 from crawler.spiders.web_handler import WebDownloadHandler, response_to
-from crawler.web import Answer, NotArchived, Web
-from crawler.web.archive import ArchiveWeb
-from crawler.web.sample import SampleWeb
 
 
 def handler_of(web: Web | None) -> WebDownloadHandler:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import ArchiveError
-from crawler.web.records import Skipped
-from crawler.web.volumes import Volume
+from crawler.sources.records import Skipped
+from crawler.sources.volumes import Volume
 
 _FOLDERS = (".", "..", "archive", "../archive", "warcs", "../warcs")
 """Where the WARC files of an index are, from its folder; pywb keeps them in `../archive`."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from random import Random
 from urllib.parse import quote
 
-from crawler.web.sample.chance import dice, pick
-from crawler.web.sample.hosts import SampleHost
-from crawler.web.sample.vocabulary import Text
+from crawler.sources.sample.chance import dice, pick
+from crawler.sources.sample.hosts import SampleHost
+from crawler.sources.sample.vocabulary import Text
 
 FANOUT = 5  # number of children of a page
 LANGUAGELESS = {"empty", "binary", "pdf"}  # answered with 200, but not with text

@@ -7,10 +7,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import pytest
 
 from crawler.errors import ArchiveError
-from crawler.web import NotArchived
-from crawler.web.archive import ArchiveWeb
-from crawler.web.records import scan
-from tests.crawler.web.test_web_archive import http, record, write
+from crawler.sources import NotArchived
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.records import scan
+from tests.crawler.sources.test_web_archive import http, record, write
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from crawler.errors import ArchiveError
-from crawler.web.volumes import Volume
+from crawler.sources.volumes import Volume
 
 GZIP = b"\x1f\x8b"
 MEMBER = b"\x1f\x8b\x08"

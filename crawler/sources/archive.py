@@ -23,10 +23,9 @@ from fastwarc.warc import ArchiveIterator, HeaderMap
 from numpy.typing import NDArray
 
 from crawler.errors import ArchiveError
-from crawler.url import normalise
-from crawler.web.contract import NO_HEADERS, Answer, NotArchived, Source
-from crawler.web.indexes import read_index
-from crawler.web.records import (
+from crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Source
+from crawler.sources.indexes import read_index
+from crawler.sources.records import (
     BLOCK_LIMIT,
     STATUS_LINE,
     ArchiveRecord,
@@ -34,7 +33,8 @@ from crawler.web.records import (
     read_block,
     scan,
 )
-from crawler.web.volumes import Volume, find_parts
+from crawler.sources.volumes import Volume, find_parts
+from crawler.url import normalise
 
 _log = logging.getLogger(__name__)
 
@@ -82,7 +82,7 @@ class ArchiveWeb:
     """A Web whose answers are in WARC files; of two answers to a URL, the first one counts.
 
     `path` may name several files, folders, patterns, CDXJ indexes and WACZ packages
-    (`crawler.web.volumes`). Spellings that `crawler.url.normalise` makes equal are one URL. If http
+    (`crawler.sources.volumes`). Equal spellings (`crawler.url.normalise`) are one URL. If http
     is not archived, https answers, and the other way round. A `revisit` has the headers of its own
     record and the body of the record that it refers to, after a 304 also the headers of that one;
     without it, it is no answer. A host without an archived robots.txt answers 404 for it.

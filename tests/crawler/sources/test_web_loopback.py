@@ -4,7 +4,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from crawler.web.sample import SampleWeb
+from crawler.sources.sample import SampleWeb
 from tests.support.loopback import loopback
 
 

@@ -1,5 +1,5 @@
 """Webs besides the live one: the sample web and archives."""
 
-from crawler.web.contract import NO_HEADERS, Answer, NotArchived, Reason, Unreachable, Web
+from crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Reason, Unreachable, Web
 
 __all__ = ["NO_HEADERS", "Answer", "NotArchived", "Reason", "Unreachable", "Web"]

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from crawler.errors import SettingError
-from crawler.web import Answer, Unreachable
-from crawler.web.sample import SampleWeb
-from crawler.web.sample.vocabulary import Text, load_texts
+from crawler.sources import Answer, Unreachable
+from crawler.sources.sample import SampleWeb
+from crawler.sources.sample.vocabulary import Text, load_texts
 
 HREF = re.compile(r'<a href="([^"]+)"')
 BASE = re.compile(r'<base href="([^"]+)"')

@@ -11,8 +11,8 @@ from typing import Final
 from classifiers.errors import DatasetError
 from classifiers.lab.datasets.rows import Dataset, code_of, unreadable
 from classifiers.lab.datasets.texts import LabelledPage
+from crawler.sources.recovery import Damage, answers
 from crawler.url import normalise
-from crawler.web.recovery import Damage, answers
 
 LABELS: Final = ("lang", "language", "directory_lang")
 """Names of the column with the language; the first that the table has counts."""

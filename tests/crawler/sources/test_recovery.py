@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawler.web.recovery import (
+from crawler.sources.recovery import (
     KEPT_BYTES,
     MOST_GAPS,
     ArchivedAnswer,
@@ -22,7 +22,7 @@ from crawler.web.recovery import (
     answers,
     is_warc,
 )
-from tests.crawler.web.test_web_archive import http, record
+from tests.crawler.sources.test_web_archive import http, record
 
 DOCS = Path(__file__).parents[4] / "shared" / "data" / "docs.warc.gz"
 PAGE = ("Content-Type", "text/html")

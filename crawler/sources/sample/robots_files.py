@@ -1,7 +1,7 @@
 """The robots.txt files of the sample web."""
 
-from crawler.web.sample.hosts import SampleHost
-from crawler.web.sample.sites import PRIVATE
+from crawler.sources.sample.hosts import SampleHost
+from crawler.sources.sample.sites import PRIVATE
 
 BOM = b"\xef\xbb\xbf"
 RULES = {

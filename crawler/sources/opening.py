@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from crawler.errors import SettingError
-from crawler.web.contract import Web
+from crawler.sources.contract import Web
 
 KINDS = ("live", "sample", "archive")
 """The names of the Webs."""
@@ -19,13 +19,13 @@ def open_web(kind: str, *, archive: Path | None, hosts: int) -> Web | None:
     if kind == "live":
         return None
     if kind == "sample":
-        from crawler.web.sample import SampleWeb
+        from crawler.sources.sample import SampleWeb
 
         return SampleWeb(hosts=hosts)
     if kind != "archive":
         raise SettingError(f"there is no web {kind!r}: choose one of {', '.join(KINDS)}")
     if archive is None:
         raise SettingError("the web 'archive' needs a file to replay")
-    from crawler.web.archive import ArchiveWeb
+    from crawler.sources.archive import ArchiveWeb
 
     return ArchiveWeb(archive)

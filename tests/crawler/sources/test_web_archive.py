@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import ArchiveError
+from crawler.sources import Answer, NotArchived
+from crawler.sources.archive import ArchiveWeb
+from crawler.sources.records import scan
 from crawler.url import normalise
-from crawler.web import Answer, NotArchived
-from crawler.web.archive import ArchiveWeb
-from crawler.web.records import scan
 
 DOCS = Path(__file__).parents[4] / "shared" / "data"
 HELLO = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>hello</p>"
@@ -265,7 +265,7 @@ def test_an_answer_is_found_under_the_url_that_its_archive_tells(
 def test_no_more_of_an_answer_is_read_than_its_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.web.archive.BLOCK_LIMIT", 1_000_000)
+    monkeypatch.setattr("crawler.sources.archive.BLOCK_LIMIT", 1_000_000)
     bomb = http(gzip.compress(bytes(5_000_000)), "Content-Encoding: gzip")
     web = archive(tmp_path, record("http://a.de/", bomb), record("http://b.de/"))
     assert len(web.respond("http://a.de/").body) == 1_000_000

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from crawler.web.contract import Reason
-from crawler.web.sample.chance import dice, pick
-from crawler.web.sample.vocabulary import Text
+from crawler.sources.contract import Reason
+from crawler.sources.sample.chance import dice, pick
+from crawler.sources.sample.vocabulary import Text
 
 MAX_PAGES = 80
 HUBS = 3  # the first hosts of a language are the seeds, and never tiny

@@ -1,7 +1,7 @@
 """Reads the answers in a WARC file in one pass, also those that follow damaged records.
 
 A damaged record is reported and the next one is searched: in compressed files the next gzip member,
-in others the next line that begins with `WARC/`. Unlike in `crawler.web.records`, where each record
+in others the next line that begins with `WARC/`. Unlike in `records`, where each record
 is read alone and again, a gzip member may hold several records.
 """
 
@@ -13,9 +13,9 @@ from typing import BinaryIO, Final, NamedTuple
 
 from crawler.errors import ArchiveError
 from crawler.settings import DOWNLOAD_MAXSIZE
-from crawler.web.archive import answer_of
-from crawler.web.contract import Answer
-from crawler.web.records import (
+from crawler.sources.archive import answer_of
+from crawler.sources.contract import Answer
+from crawler.sources.records import (
     AGAIN,
     BLOCK,
     GZIP,

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from crawler.web.sample.chance import dice, pick
-from crawler.web.sample.hosts import Population, SampleHost
-from crawler.web.sample.sites import Entry, Site
+from crawler.sources.sample.chance import dice, pick
+from crawler.sources.sample.hosts import Population, SampleHost
+from crawler.sources.sample.sites import Entry, Site
 
 SAME = 0.62  # share of the links to other hosts that are in the language of the page
 ENGLISH = 0.27  # share of the links to English hosts, from a page in another language
