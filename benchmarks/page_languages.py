@@ -38,13 +38,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks import pagerivals
 from classifiers.errors import ClassifierError
 from classifiers.lab.datasets import LabelledText, LabelledTexts
 from classifiers.lab.datasets.texts import NEWS, is_held_out
 from classifiers.lab.study.page_runs import text_page
 from classifiers.lab.training import texttraining
 from classifiers.languages import canonical
-from classifiers.pages import methods
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.text.textengine import LangfocusEngine, is_rare
 from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel
@@ -171,7 +171,7 @@ def _kinds(sentences: list[Case], pages: list[Case]) -> tuple[tuple[str, list[Ca
 
 
 def _rival(name: str) -> tuple[Identify, frozenset[str]]:
-    method = methods.method(name)
+    method = pagerivals.method(name)
 
     def identify(text: str) -> Answer:
         found = method.identify(text_page(text))

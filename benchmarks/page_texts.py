@@ -19,11 +19,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks import pagerivals
 from classifiers.errors import ClassifierError
 from classifiers.lab.datasets import LabelledText, LabelledTexts, stable_share
 from classifiers.lab.study.page_runs import text_page
 from classifiers.lab.training import texttraining
-from classifiers.pages import methods
 from classifiers.pages.method import PageMethod
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.methods.text_only import ByText
@@ -40,7 +40,7 @@ KINDS = {
     "single word": ("single-word",),
     "page title": ("page-title",),
 }
-RIVALS = ("langdetect-arrays", "langdetect", "cld2", "py3langid", "lingua")
+RIVALS = ("langdetect", "cld2", "py3langid", "lingua")
 EACH_FOR_RIVALS = 4
 """Slow rivals read only every N-th text."""
 FEWEST = 20
@@ -83,7 +83,7 @@ def compared(
     yield shown("composite", measured(Composite(engine), test))
     for name in RIVALS if rivals else ():
         try:
-            yield shown(name, measured(methods.method(name), test[::EACH_FOR_RIVALS]))
+            yield shown(name, measured(pagerivals.method(name), test[::EACH_FOR_RIVALS]))
         except ClassifierError as error:
             print(f"{name} is left out: {error}", file=sys.stderr)
 

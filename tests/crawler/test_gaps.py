@@ -45,11 +45,9 @@ def test_an_ordering_that_was_chosen_is_no_gap() -> None:
 
 def test_a_method_that_cannot_name_the_language_is_told() -> None:
     (told,) = gaps(
-        CrawlOptions("gl", strategy="bfs"), make_ordering("bfs", "fo"), method("langdetect-arrays")
+        CrawlOptions("gl", strategy="bfs"), make_ordering("bfs", "fo"), method("langdetect")
     )
-    assert told == (
-        "the method langdetect-arrays does not know Galician: no page will count as relevant"
-    )
+    assert told == ("the method langdetect does not know Galician: no page will count as relevant")
 
 
 def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path) -> None:

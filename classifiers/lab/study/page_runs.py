@@ -30,7 +30,6 @@ from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 
 DEFAULT_METHODS: Final = (
     "composite",
-    "langdetect-arrays",
     "langdetect",
     "cavnar-trenkle",
     "nfc",

@@ -19,7 +19,6 @@ NEIGHBOURLY: Final = ("inlinks", "outlinks")
 _BUILDERS: Final[dict[str, str]] = {
     "composite": "classifiers.pages.methods.composite:shipped",
     "text": "classifiers.pages.methods.text_only:text",
-    "langdetect-arrays": "classifiers.pages.methods.text_only:arrays",
     "langdetect": "classifiers.pages.methods.text_only:langdetect",
     "cavnar-trenkle": "classifiers.lab.page_methods.cavnar_trenkle:shipped",
     "nfc": "classifiers.lab.page_methods.nfc:shipped",
@@ -29,9 +28,6 @@ _BUILDERS: Final[dict[str, str]] = {
     "tamura": "classifiers.lab.page_methods.tamura:shipped",
     "cai": "classifiers.lab.page_methods.cai:serial",
     "cai-parallel": "classifiers.lab.page_methods.cai:parallel",
-    "lingua": "classifiers.lab.page_methods.rivals:lingua",
-    "py3langid": "classifiers.lab.page_methods.rivals:py3langid",
-    "cld2": "classifiers.lab.page_methods.rivals:cld2",
     FASTTEXT: "classifiers.pages.methods.text_only:fasttext",
 }
 """Name -> module, and the function in it that makes the method."""

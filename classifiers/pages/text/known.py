@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from classifiers import arrayfile
-from classifiers.pages.text import profiles, textmodel
+from classifiers.pages.text import textmodel
+from classifiers.pages.text.textengine import WITH_PROFILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,7 @@ def known_languages(path: Path | None = None) -> dict[str, LanguageFacts]:
     model = textmodel.SHIPPED if path is None else path
     arrays = arrayfile.read_arrays(model, "facts")
     told = json.loads(str(arrays["facts"])).get("languages", {})
-    with_profile = {code for codes in profiles.GROUPS.values() for code in codes}
-    known = {code: _facts(told[code], code in with_profile) for code in sorted(told)}
+    known = {code: _facts(told[code], code in WITH_PROFILE) for code in sorted(told)}
     return known | {"yue": LanguageFacts(0, ("Hani",), None, None, False)}
 
 

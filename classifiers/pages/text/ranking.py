@@ -1,12 +1,9 @@
 """Rankings of languages, the result of every reader of texts."""
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
-
-from classifiers.languages import canonical
 
 SINGLE_SCRIPTS: dict[str, str] = {
     "Grek": "el",
@@ -58,16 +55,3 @@ def softmax(
     weights /= weights.sum()
     order = np.argsort(-evidence, kind="stable")
     return [(languages[at], float(weights[at])) for at in order]
-
-
-def merged(answers: Iterable[tuple[str, float]]) -> Ranking:
-    """A ranking of pairs of tag and probability; varieties of one language are added up.
-
-    Tags of no language and probabilities of 0 are left out.
-    """
-    total: dict[str, float] = {}
-    for tag, value in answers:
-        code = canonical(tag)
-        if code and value > 0:
-            total[code] = min(1.0, total.get(code, 0.0) + value)
-    return sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.pages.text import profiles, textmodel, typicality
+from classifiers.pages.text import textmodel, typicality
 from classifiers.pages.text.ranking import SINGLE_SCRIPTS, Ranking, without_addresses
 from classifiers.pages.text.scripts import ScriptVote, utf16_units, vote
 from classifiers.pages.text.textmodel import ScriptModel, TextModel, TextScores
@@ -26,8 +26,15 @@ NAME: Final = "text"
 
 _RARE: Final = 1.0
 """Nats against a language with a small Web."""
+WITH_PROFILE: Final = frozenset(
+    (
+        "af ar bg ca cs cy da de el en es et fa fi fr he hi hr hu id it lt lv mk mr ne nl no pl pt"
+        " ro ru sk sl so sq sv sw th tl tr uk ur vi"
+    ).split()
+)
+"""Languages with a profile of langdetect, in scripts of several languages or el, he and th."""
 _SIZEABLE: Final = frozenset("az be bs eu ga gl is kk ky mn ms sr uz".split())
-"""Languages without a profile of langdetect whose Web is not small."""
+"""Languages without such a profile whose Web is not small."""
 TWINS: Final = (frozenset({"bs", "hr", "sr"}), frozenset({"nn", "no"}), frozenset({"id", "ms"}))
 """Languages whose texts can hardly be told apart in the Latin script."""
 _SMALLER_TWINS: Final = {"bs": 0.7, "ms": 1.8, "nn": 1.0, "sr": 0.3}
@@ -209,8 +216,7 @@ def is_rare(language: str) -> bool:
 
 @cache
 def _common() -> frozenset[str]:
-    grouped = {code for codes in profiles.GROUPS.values() for code in codes}
-    return frozenset(grouped | set(SINGLE_SCRIPTS.values()) | _SIZEABLE)
+    return WITH_PROFILE | _SIZEABLE | frozenset(SINGLE_SCRIPTS.values())
 
 
 @cache

@@ -12,7 +12,6 @@ from classifiers.lab.study.page_runs import text_page
 from classifiers.languages import known
 from classifiers.pages import methods
 from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, PageMethod, Surroundings
-from classifiers.pages.methods.text_only import arrays, langdetect
 from classifiers.pages.parse import parse_page
 from classifiers.pages.text.scripts import utf16_units, vote
 from classifiers.pages.text.textengine import shipped_engine
@@ -317,13 +316,6 @@ def test_the_same_page_gets_the_same_answer_in_any_order() -> None:
     forth = [page_of(f"<p>{text}") for text in SENTENCES.values()]
     back = [page_of(f"<p>{text}") for text in reversed(SENTENCES.values())]
     assert forth == back[::-1]
-
-
-def test_the_arrays_agree_with_langdetect() -> None:
-    package, ours = langdetect().engine, arrays().engine
-    texts = [text for code, text in SENTENCES.items() if code != "zh"]
-    same = sum(package.rank(text)[0][0] == ours.rank(text)[0][0] for text in texts)
-    assert same / len(texts) > 0.97
 
 
 def test_langdetect_itself_can_be_chosen_and_repeats_itself() -> None:

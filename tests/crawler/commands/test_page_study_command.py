@@ -103,7 +103,7 @@ def test_methods_are_compared_on_pages(
     pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures, page = tmp_path / "f.json", tmp_path / "study.md"
-    options = ["--methods", "langdetect-arrays,langdetect", "--json", str(figures)]
+    options = ["--methods", "text,langdetect", "--json", str(figures)]
     assert call("evaluate", str(pages), *options, "--markdown", str(page)) == 0
     printed = capsys.readouterr()
     assert "langfocus:" not in printed.err
@@ -123,9 +123,9 @@ def test_methods_are_compared_on_pages(
         "papers",
     }
     right = rows(found["accuracy"], "method")
-    assert set(right) == {("langdetect-arrays",), ("langdetect",)}
-    assert right["langdetect-arrays",]["right"] == 100
-    assert rows(found["languages"], "language", "pages")["ru", 3]["langdetect-arrays"] == 100
+    assert set(right) == {("text",), ("langdetect",)}
+    assert right["text",]["right"] == 100
+    assert rows(found["languages"], "language", "pages")["ru", 3]["text"] == 100
     encodings = {encoding for encoding, _ in rows(found["encodings"], "encoding", "pages")}
     assert {"utf-8", "windows-1251"} <= encodings
     assert set(rows(found["cost"], "method")) == {*right, ("(parsing)",)}
@@ -137,7 +137,7 @@ def test_methods_are_compared_on_pages(
 
 def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
     figures = tmp_path / "f.json"
-    options = ["--methods", "langdetect-arrays", "--json", str(figures)]
+    options = ["--methods", "text", "--json", str(figures)]
     assert call("evaluate", str(texts), *options) == 0
     found = tables(figures)
     assert "encodings" not in found
@@ -145,8 +145,8 @@ def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
     kinds = {kind for kind, _ in rows(found["kinds"], "kind", "characters")}
     assert kinds == {"sentence", "word-pair"}
     whole = json.loads(figures.read_text())
-    assert whole["cpu_ms"]["langdetect-arrays"] > 0
-    confusion = whole["confusion"]["langdetect-arrays"]
+    assert whole["cpu_ms"]["text"] > 0
+    confusion = whole["confusion"]["text"]
     assert {code: sum(answers.values()) for code, answers in confusion.items()} == {
         "de": 6,
         "en": 6,
@@ -168,7 +168,7 @@ def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
 def test_part_of_the_data_can_be_chosen(
     texts: Path, options: list[str], number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call("evaluate", str(texts), "--methods", "langdetect-arrays", *options) == 0
+    assert call("evaluate", str(texts), "--methods", "text", *options) == 0
     assert f"\ntexts: {number}\n" in capsys.readouterr().out
 
 
@@ -179,7 +179,7 @@ def test_the_same_rows_stand_for_the_data_whatever_their_order(texts: Path, tmp_
     found = []
     for path in (texts, turned):
         figures = tmp_path / "f.json"
-        options = ["--methods", "langdetect-arrays", "--limit", "9", "--json", str(figures)]
+        options = ["--methods", "text", "--limit", "9", "--json", str(figures)]
         assert call("evaluate", str(path), *options) == 0
         found.append(json.loads(figures.read_text())["confusion"])
     assert found[0] == found[1]
@@ -189,7 +189,7 @@ def test_surroundings_are_simulated_and_said_to_be(
     texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     figures = tmp_path / "f.json"
-    options = ["--methods", "langdetect-arrays", "--surroundings", "--seed", "7"]
+    options = ["--methods", "text", "--surroundings", "--seed", "7"]
     assert call("evaluate", str(texts), *options, "--json", str(figures)) == 0
     assert "surroundings: simulated, seed 7" in capsys.readouterr().out
     assert json.loads(figures.read_text())["surroundings"] == "simulated, seed 7"
@@ -198,9 +198,7 @@ def test_surroundings_are_simulated_and_said_to_be(
 def test_methods_of_the_default_that_cannot_be_had_are_named(
     texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "classifiers.lab.study.page_runs.DEFAULT_METHODS", ("langdetect-arrays", "fasttext")
-    )
+    monkeypatch.setattr("classifiers.lab.study.page_runs.DEFAULT_METHODS", ("text", "fasttext"))
     monkeypatch.delenv("LANGFOCUS_FASTTEXT_MODEL", raising=False)
     assert call("evaluate", str(texts)) == 0
     assert "\nleft out: fasttext: " in capsys.readouterr().out
@@ -277,7 +275,7 @@ def test_only_what_stands_between_the_marks_of_a_page_is_replaced(
 ) -> None:
     page = tmp_path / "page.md"
     page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
-    options = ["--methods", "langdetect-arrays", "--markdown", str(page)]
+    options = ["--methods", "text", "--markdown", str(page)]
     assert call("evaluate", str(texts), *options) == 0
     text = page.read_text()
     assert text.startswith(f"before\n\n{BEGIN}\n\nFigures are percentages")
@@ -287,7 +285,7 @@ def test_only_what_stands_between_the_marks_of_a_page_is_replaced(
 
 def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(tmp_path: Path) -> None:
     data, figures = write_texts(tmp_path / "texts.tsv", repeat=200), tmp_path / "f.json"
-    options = ["--methods", "langdetect-arrays,langdetect", "--json", str(figures)]
+    options = ["--methods", "text,langdetect", "--json", str(figures)]
     code = f"""
 import os, signal
 from classifiers.lab.study import page_runs
@@ -307,7 +305,7 @@ execute(["scrapy", "evaluate", {str(data)!r}, *{options!r}])
     assert "Accuracy on 4800 texts" in done.stdout
     found = json.loads(figures.read_text())
     assert found["not carried out"] == ["langdetect"]
-    assert list(found["confusion"]) == ["langdetect-arrays"]
+    assert list(found["confusion"]) == ["text"]
 
 
 def load(method: str, path: Path) -> object:
@@ -354,7 +352,7 @@ def test_what_was_held_out_from_training_is_what_is_evaluated(
     data, model = write_texts(tmp_path / "texts.tsv"), str(tmp_path / "model.npz")
     assert call("train", str(data), "--method", "nfc", "--held-out", "0.4", "--output", model) == 0
     learned = int(capsys.readouterr().out.partition(" usable rows")[0])
-    options = ["--methods", "langdetect-arrays", "--held-out", "0.4"]
+    options = ["--methods", "text", "--held-out", "0.4"]
     assert call("evaluate", str(data), *options) == 0
     printed = capsys.readouterr().out
     assert 0 < learned < 24

@@ -309,10 +309,10 @@ def test_progress_is_told_by_name_and_never_beyond_the_total() -> None:
 def test_methods_that_cannot_be_had_are_left_out_with_a_reason_unless_named() -> None:
     found, left_out = found_methods()
     assert {method.name for method in found} | set(left_out) == set(DEFAULT_METHODS)
-    assert "langdetect-arrays" in {method.name for method in found}
+    assert "langdetect" in {method.name for method in found}
     assert all(left_out.values())
     with pytest.raises(StudyError, match="no method is called 'poems'; choose one of: composite"):
-        found_methods(["langdetect-arrays", "poems"])
+        found_methods(["text", "poems"])
 
 
 def test_measures_of_nothing_are_undefined() -> None:
