@@ -36,13 +36,9 @@ experiments (default: comparison):
   tree                the top of the decision tree of the first language: Figure 2
   few-features        15 of 74 custom-made features, chosen greedily: slides of 2008
   domain-disjoint     folds that share no registered domain
-  by-kind             by how the labels arose
-  by-tld              generic top-level domains and others
   svm-perf            the paper's own SVM beside ours, also on domains not trained on
-  uncertainty         intervals, and stricter tests of all differences, on unseen domains first
   best-combination    the best combination of classifiers: slides of 2008, Table 9
   content             trained on URLs and on the texts of --content: slides of 2008, Table 10
-  model               a model file measured on all of the data, not cross-validated
   all                 all of these, content only with --content
 
   With --test or --test-sources (default: test-set):
@@ -75,8 +71,8 @@ output:
   have the finished experiments, and name the others.
 
 extras:
-  Custom-made features need the extra dictionaries, Parquet files the extra commoncrawl, --cluster
-  the extra cluster. Without dictionaries, the comparison leaves these features out and says so.
+  Custom-made features need the extra dictionaries, Parquet files the extra commoncrawl.
+  Without dictionaries, the comparison leaves these features out and says so.
 
 examples:
   langfocus evaluate sample               (a small table that ships, for first steps)
@@ -123,7 +119,7 @@ class EvaluateCommand(LangfocusCommand):
         _add_sample(parser.add_argument_group("Samples and folds"))
         of_pages = parser.add_argument_group("Options for pages and texts")
         page_evaluation.add_options(of_pages)
-        _add_where(parser.add_argument_group("Processes and clusters"))
+        _add_where(parser.add_argument_group("Processes"))
         _add_servers(parser.add_argument_group("Countries of servers (for IP)"))
 
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -201,11 +197,6 @@ def _add_what(group: argparse._ArgumentGroup) -> None:
         metavar="PATH",
         help="labelled texts or pages that the experiment `content` trains on",
     )
-    group.add_argument(
-        "--model",
-        metavar="FILE",
-        help="model file of the experiment `model` (default: the one that ships)",
-    )
 
 
 def _add_sample(group: argparse._ArgumentGroup) -> None:
@@ -249,9 +240,6 @@ def _add_where(group: argparse._ArgumentGroup) -> None:
         type=positive,
         default=1,
         help="processes (default: 1); the results do not depend on it",
-    )
-    group.add_argument(
-        "--cluster", metavar="ADDRESS", help="a Dask scheduler, such as tcp://10.0.0.1:8786"
     )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of the paper, which are the default."""
-_OWN: Final = ("content", "model")
+_OWN: Final = ("content",)
 """Experiments that need more than a study."""
 _MODULES: Final = (
     "classifiers/lab/algorithms",
@@ -65,13 +65,11 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
         def on_progress(done: int, total: int) -> None:
             display.count("cross-validation", done, total)
 
-        study = None
-        if opts.classifiers or set(wanted) != {"model"}:
-            study = _study((rows, tested), languages, workers, resolver, on_progress, opts)
-            facts |= _facts(study)
+        study = _study((rows, tested), languages, workers, resolver, on_progress, opts)
+        facts |= _facts(study)
         printer.line(", ".join(f"{name} {_shown(value)}" for name, value in facts.items()))
         printer.line()
-        for result in _results(study, rows, wanted, opts):
+        for result in _results(study, wanted, opts):
             results.append(result)
             print_result(result, printer)
 
@@ -119,7 +117,7 @@ def _check(opts: argparse.Namespace) -> bool:
 def _workers(opts: argparse.Namespace) -> Any:
     from classifiers.lab.study.workers import Workers
 
-    return Workers(opts.jobs, opts.cluster)
+    return Workers(opts.jobs)
 
 
 def _resolver(opts: argparse.Namespace) -> Any:
@@ -204,23 +202,15 @@ def _shown(value: Any) -> str:
     return " ".join(value) if isinstance(value, list) else f"{value}"
 
 
-def _results(
-    study: Study | None,
-    rows: Sequence[LabelledUrl],
-    wanted: Sequence[str],
-    opts: argparse.Namespace,
-) -> Iterator[Result]:
+def _results(study: Study, wanted: Sequence[str], opts: argparse.Namespace) -> Iterator[Result]:
     from classifiers.lab.study.catalogue import carry_out
     from classifiers.lab.study.comparisons import chosen
 
-    if study is not None:
-        if opts.classifiers:
-            yield chosen(study, opts.classifiers)
-        yield from carry_out(study, [name for name in wanted if name not in _OWN])
-        if "content" in wanted:
-            yield _content(study, opts)
-    if "model" in wanted:
-        yield _model(rows, opts)
+    if opts.classifiers:
+        yield chosen(study, opts.classifiers)
+    yield from carry_out(study, [name for name in wanted if name not in _OWN])
+    if "content" in wanted:
+        yield _content(study, opts)
 
 
 def _content(study: Study, opts: argparse.Namespace) -> Result:
@@ -228,17 +218,6 @@ def _content(study: Study, opts: argparse.Namespace) -> Result:
 
     start = time.monotonic()
     result = content(study, by_language(Path(opts.content), study.languages))
-    return replace(result, seconds=time.monotonic() - start)
-
-
-def _model(rows: Sequence[LabelledUrl], opts: argparse.Namespace) -> Result:
-    from classifiers.lab.datasets import distinct
-    from classifiers.lab.study.beyond import model_figures
-    from classifiers.urls.model import UrlModel
-
-    start = time.monotonic()
-    model = UrlModel.load(Path(opts.model) if opts.model else None)
-    result = model_figures(model, distinct(rows), f"Model {model.version}")
     return replace(result, seconds=time.monotonic() - start)
 
 

@@ -16,7 +16,6 @@ from classifiers.lab.study.result import Experiment, Result
 from classifiers.lab.study.svm_of_paper import svm_of_paper
 from classifiers.lab.study.transfer import TRANSFER
 from classifiers.lab.study.tree_top import tree
-from classifiers.lab.study.uncertainty import UNCERTAINTY
 from classifiers.lab.study.validation import Study
 
 EVERY: Final[Mapping[str, Experiment]] = {
@@ -26,7 +25,6 @@ EVERY: Final[Mapping[str, Experiment]] = {
     "few-features": few_features,
     "svm-perf": svm_of_paper,
     **BEYOND,
-    **UNCERTAINTY,
 }
 
 

@@ -8,9 +8,9 @@ Classifiers have our names.
 from collections.abc import Mapping
 from typing import Final
 
-from classifiers.lab.training.examples import FIVE
+from classifiers.tables.country_domains import TABLE_I
 
-LANGUAGES: Final = FIVE
+LANGUAGES: Final = tuple(TABLE_I)
 
 Four = tuple[float, float, float, float]
 Rows = Mapping[str, Mapping[str, Four]]

@@ -1,4 +1,4 @@
-"""Subsets of test URLs: empty ones, known domains, kinds of labels, top-level domains."""
+"""Subsets of test URLs: empty ones, and those of known domains."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from classifiers.lab.features.vectors import Words
 from classifiers.lab.study.validation import STANDARD, Setting, Study
-from classifiers.urls.cctld import GENERIC, top_level_domain
 
 Flags = npt.NDArray[np.bool_]
 
@@ -45,20 +44,3 @@ def domain_seen(study: Study, language: str, setting: Setting = STANDARD) -> tup
         n_languages = in_training[domains[test]].sum(axis=1)
         is_seen[test], is_multilingual[test] = n_languages > 0, n_languages > 1
     return is_seen, is_multilingual
-
-
-def kinds(study: Study) -> list[str]:
-    """The kinds of labels that the corpus has, sorted."""
-    return sorted({row.label_kind for row in study.corpus.rows})
-
-
-def of_kind(study: Study, language: str, kind: str) -> Flags:
-    """Whether the label of each URL of a sample is of a kind, (n_urls,)."""
-    rows = study.corpus.rows
-    places = study.sample(language).places
-    return np.array([rows[place].label_kind == kind for place in places], bool)
-
-
-def generic(study: Study, language: str) -> Flags:
-    """Whether each URL of a sample is under a generic top-level domain, (n_urls,)."""
-    return np.array([top_level_domain(url) in GENERIC for url in study.urls(language)], bool)

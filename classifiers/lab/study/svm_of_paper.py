@@ -6,12 +6,13 @@ from typing import Final
 
 from classifiers.lab.features import dictionaries
 from classifiers.lab.study import blocks, paper
+from classifiers.lab.study.beyond import DISJOINT
 from classifiers.lab.study.blocks import F1, MEAN
 from classifiers.lab.study.names import label
 from classifiers.lab.study.result import MeasureTable, Result, Row
-from classifiers.lab.study.uncertainty import DOMAINS
 from classifiers.lab.study.validation import STANDARD, Study
 
+DOMAINS: Final = {DISJOINT: "unseen", STANDARD: "any"}
 FEATURES: Final = ("words", "3-grams-from-word", "allgrams-from-word", "custom")
 
 

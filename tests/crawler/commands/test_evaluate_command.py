@@ -121,15 +121,6 @@ def test_addresses_and_countries_give_ip_its_figures(
     assert of_ip["de"]["figures"]["F1"]["ours"] == 0
 
 
-def test_a_model_is_measured_without_cross_validation(
-    data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert evaluated(str(data), "model") == 0
-    printed = capsys.readouterr().out
-    assert "the five languages" in printed
-    assert "folds" not in printed
-
-
 def test_classifiers_trained_on_texts_are_tested_on_urls(data: Path, tmp_path: Path) -> None:
     texts, figures = tmp_path / "texts.tsv", tmp_path / "f.json"
     lines = ["text\tlang\tkind\tsource"]
@@ -208,7 +199,6 @@ def test_what_cannot_be_asked_is_one_line_and_exit_code_2(
         ["DATA", "--format", "odp"],
         ["DATA", "--languages", "en", "nl"],
         ["DATA", "--mmdb", "pyproject.toml", "--addresses", "seeds/de.txt"],
-        ["DATA", "model", "--model", "pyproject.toml"],
         ["DATA", "--test", "none.tsv"],
     ],
 )
@@ -255,7 +245,7 @@ def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) 
 
 
 def test_the_help_names_every_experiment() -> None:
-    for name in (*EVERY, *TRANSFER, "content", "model", "all"):
+    for name in (*EVERY, *TRANSFER, "content", "all"):
         assert f"\n  {name} " in evaluate._MANUAL
     for expected in ("data:", "output:", "examples:", "langfocus evaluate"):
         assert expected in evaluate._MANUAL

@@ -9,13 +9,12 @@ import pytest
 
 from classifiers.lab.features import custom
 from classifiers.lab.study import blocks, comparisons, experiments, few_features, paper, validation
-from classifiers.lab.study.beyond import best_combination, by_kind, by_tld, domain_disjoint
+from classifiers.lab.study.beyond import best_combination, domain_disjoint
 from classifiers.lab.study.result import MEASURES, Cell, MeasureTable, Result
 from classifiers.lab.study.samples import draw
 from classifiers.lab.study.servers import Servers
 from classifiers.lab.study.svm_of_paper import svm_of_paper
 from classifiers.lab.study.tree_top import tree
-from classifiers.lab.study.uncertainty import uncertainty
 from classifiers.lab.study.validation import Study
 from crawler.report.study_files import study_json
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
@@ -186,14 +185,6 @@ def test_disjoint_domains_stand_below_those_of_any_kind(study: Study) -> None:
     assert [row.heads[1] for row in result.tables[0].rows][:2] == ["any", "unseen"]
 
 
-def test_groups_of_urls_add_up_to_all(study: Study) -> None:
-    for experiment in (by_kind, by_tld):
-        result = experiment(study)
-        check(result)
-        rows = [row for row in result.tables[0].rows if row.key["classifier"] == "cctld"]
-        assert sum(row.cells[-1].ours for row in rows) == len(study.corpus.rows)
-
-
 def test_the_best_combination_is_chosen_on_other_folds(study: Study) -> None:
     result = best_combination(study)
     check(result)
@@ -244,20 +235,6 @@ def test_the_papers_figures_are_shown_only_where_there_are_any() -> None:
     assert {row.cells[3].paper for row in rows if row.key["language"] == "mean"} == {None}
     of_de = next(row for row in rows if row.key["language"] == "de")
     assert of_de.cells[3].paper == paper.WORDS["de"]["nb:words"][3]
-
-
-def test_intervals_hold_the_figures_and_each_pair_has_three_tests(study: Study) -> None:
-    intervals, unseen, seen = uncertainty(study).tables
-    assert len(intervals.rows) == 2 * 5 * 7
-    for row in intervals.rows:
-        f1, low, high = (cell.ours for cell in row.cells)
-        # F1 is the mean of two small folds, the interval that of both together.
-        assert low - 5 <= f1 <= high + 5
-    assert len(unseen.rows) == len(seen.rows) == 5 * 21
-    for row in unseen.rows:
-        p_values = [float(text.lstrip("<")) for text in row.heads[3:]]
-        assert p_values == sorted(p_values)
-        assert row.cells[0].ours >= 0
 
 
 def test_the_papers_svm_is_beside_ours_on_both_kinds_of_domains(study: Study) -> None:

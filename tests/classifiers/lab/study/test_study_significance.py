@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.lab.study.significance import best, corrected_p_value, holm, is_better, p_value
+from classifiers.lab.study.significance import best, is_better, p_value
 
 scores = st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=4, max_size=4)
 
@@ -49,25 +49,3 @@ def test_the_best_is_better_than_each_other_one(of: list[list[float]]) -> None:
 
 def test_a_classifier_alone_is_not_the_best() -> None:
     assert best({"a": np.array([1.0, 0.9])}) is None
-
-
-def test_the_corrected_test_widens_the_variance_by_the_share_of_test_urls() -> None:
-    # Differences 1, 2, 3 of three folds: t = 2 / sqrt((1/3 + 1/2) * 1) = 2.191 with 2 degrees of
-    # freedom, whose upper tail is 1/2 - 2.191 / (2 sqrt(2.191^2 + 2)) = 0.07992.
-    figures = np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0])
-    assert corrected_p_value(*figures) == pytest.approx(0.07992, abs=1e-4)
-    assert corrected_p_value(figures[0][:1], figures[1][:1]) == 1
-
-
-@given(scores, scores)
-def test_the_corrected_test_never_finds_more_than_the_papers(
-    one: list[float], other: list[float]
-) -> None:
-    better, worse = sorted((np.array(one), np.array(other)), key=lambda each: -each.mean())
-    assert corrected_p_value(better, worse) >= p_value(better, worse) - 1e-12
-
-
-def test_holm_multiplies_each_p_by_the_number_of_those_not_yet_rejected() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.5, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
