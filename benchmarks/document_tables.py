@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from classifiers.lab.study.result import MeasureTable
+from classifiers.papers.table import MeasureTable
 from crawler.errors import SettingError
 from crawler.report.formatting import NOTHING
 from crawler.report.markdown import markdown

@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.proxyweb import ROOT, URLS
-from classifiers.lab.datasets import domain_reader, stable_share
+from classifiers.datasets import domain_reader, stable_share
 
 WEB_SHARE = 0.5
 """The share of the registered domains that makes the webs."""

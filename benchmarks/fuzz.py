@@ -62,7 +62,7 @@ _HEAD = struct.Struct("<QI")
 _LEFT_OUT = [
     "classifiers.tables.language_names",
     "classifiers.pages.text.textmodel",
-    "classifiers.lab.training.solver",
+    "classifiers.training.solver",
     "classifiers.urls",
     "classifiers.weights",
 ]

@@ -24,10 +24,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from classifiers.lab.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
-from classifiers.lab.training.letter_training import decomposed, is_held_out
+from classifiers.datasets.texts import LabelledPage, LabelledPages, LabelledText, LabelledTexts
 from classifiers.pages.charset import charsets
 from classifiers.pages.charset.encodings import decode
+from classifiers.training.letter_training import decomposed, is_held_out
 
 _WESTERN = "af br ca da de en es eu fi fo fr ga gd gl id is it lb nl no oc pt sq sv sw"
 _CENTRAL = "bs cs hr hsb hu pl ro sk sl"

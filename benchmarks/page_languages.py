@@ -39,15 +39,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks import pagerivals
+from classifiers.datasets import LabelledText, LabelledTexts
+from classifiers.datasets.texts import NEWS, is_held_out
 from classifiers.errors import ClassifierError
-from classifiers.lab.datasets import LabelledText, LabelledTexts
-from classifiers.lab.datasets.texts import NEWS, is_held_out
 from classifiers.lab.study.page_runs import text_page
-from classifiers.lab.training import texttraining
 from classifiers.languages import canonical
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.text.textengine import LangfocusEngine, is_rare
 from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel
+from classifiers.training import texttraining
 
 PAGE = 20
 SURE = 0.9

@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from classifiers.lab.datasets import LabelledTexts, stable_share
-from classifiers.lab.datasets.texts import NEWS, is_held_out
+from classifiers.datasets import LabelledTexts, stable_share
+from classifiers.datasets.texts import NEWS, is_held_out
 from classifiers.pages.method import PageMethod, Surroundings
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.parse import MAX_CHARACTERS, parse_page

@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import mean, median
 
 from benchmarks.proxyweb import ROOT, SHARED
-from classifiers.lab.datasets.texts import LabelledPages
+from classifiers.datasets.texts import LabelledPages
 from classifiers.pages.methods import identify
 from classifiers.pages.parse import ParsedPage, parse_page
 
@@ -47,7 +47,7 @@ page = b"<p>Das ist der erste Satz einer Seite, und hier ist noch einer."
 assert answer(parse_page(page, content_type=None, url="http://example.org/")).language == "de"
 first = time.perf_counter() - start
 if all_pages:
-    from classifiers.lab.datasets.texts import LabelledPages
+    from classifiers.datasets.texts import LabelledPages
     for row in LabelledPages(folder):
         answer(parse_page(row.body, content_type=None, url="http://example.org/"))
 # Not getrusage: its maximum is that of the process that started this one.

@@ -20,14 +20,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import pagerivals
+from classifiers.datasets import LabelledText, LabelledTexts, stable_share
 from classifiers.errors import ClassifierError
-from classifiers.lab.datasets import LabelledText, LabelledTexts, stable_share
 from classifiers.lab.study.page_runs import text_page
-from classifiers.lab.training import texttraining
 from classifiers.pages.method import PageMethod
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.methods.text_only import ByText
 from classifiers.pages.text.textengine import LangfocusEngine
+from classifiers.training import texttraining
 
 COMMON = (
     "af ar bg bn ca cs cy da de el en es et fa fi fr gu he hi hr hu id it ja ko lt lv mk mr nl no"

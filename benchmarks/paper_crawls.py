@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import proxyweb
-from classifiers.lab.algorithms import classifier
-from classifiers.lab.datasets import open_dataset
-from classifiers.lab.study.samples import draw, sample
+from classifiers.datasets import open_dataset
+from classifiers.papers.baykan.algorithms import classifier
+from classifiers.papers.baykan.study.samples import draw, sample
 from crawler.report import baykan
 from crawler.report.files import json_text, write_whole
 from crawler.report.provenance import provenance
@@ -40,8 +40,8 @@ LOOP: dict[str, object] = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0}
 
 MODULES = (
     "benchmarks/paper_crawls.py",
-    "classifiers/lab/algorithms",
-    "classifiers/lab/features",
+    "classifiers/papers/baykan/algorithms",
+    "classifiers/papers/baykan/features",
     "classifiers/models",
     "classifiers/urls",
     "crawler/frontier",

@@ -23,8 +23,10 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import CountVectorizer
 
 from benchmarks.proxyweb import URLS
-from classifiers.lab import evaluation
-from classifiers.lab.algorithms import (
+from classifiers.datasets import LabelledUrl, domain_reader, open_dataset
+from classifiers.languages import name
+from classifiers.papers import evaluation
+from classifiers.papers.baykan.algorithms import (
     BinaryClassifier,
     DecisionTree,
     Markov,
@@ -35,16 +37,14 @@ from classifiers.lab.algorithms import (
     RelativeEntropy,
     SupportVectors,
 )
-from classifiers.lab.algorithms.binary import Flags, Floats, Matrix, totals
-from classifiers.lab.algorithms.similarity import row_ranks
-from classifiers.lab.datasets import LabelledUrl, domain_reader, open_dataset
-from classifiers.lab.features.custom import CustomFeatures
-from classifiers.lab.features.dictionaries import city_words, dictionary_words
-from classifiers.lab.features.vectors import Grams, vectorizer
-from classifiers.lab.features.words import words
-from classifiers.lab.study.fitting import narrowed, seen
-from classifiers.lab.study.samples import Corpus, draw, sample
-from classifiers.languages import name
+from classifiers.papers.baykan.algorithms.binary import Flags, Floats, Matrix, totals
+from classifiers.papers.baykan.algorithms.similarity import row_ranks
+from classifiers.papers.baykan.features.custom import CustomFeatures
+from classifiers.papers.baykan.features.dictionaries import city_words, dictionary_words
+from classifiers.papers.baykan.features.vectors import Grams, vectorizer
+from classifiers.papers.baykan.features.words import words
+from classifiers.papers.baykan.study.fitting import narrowed, seen
+from classifiers.papers.baykan.study.samples import Corpus, draw, sample
 from classifiers.urls.cctld import top_level_domain
 from crawler.report.files import json_text, write_whole
 from crawler.report.printer import WIDE, Printer
@@ -55,10 +55,10 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 FOLDS: Final = 5
 MODULES: Final = (
     "benchmarks/paper_deviations.py",
-    "classifiers/lab/algorithms",
-    "classifiers/lab/features",
-    "classifiers/lab/study/fitting.py",
-    "classifiers/lab/study/samples.py",
+    "classifiers/papers/baykan/algorithms",
+    "classifiers/papers/baykan/features",
+    "classifiers/papers/baykan/study/fitting.py",
+    "classifiers/papers/baykan/study/samples.py",
 )
 STOP_WORDS: Final = {
     "en": "the of to and is it you that he was",

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from classifiers.lab.training.examples import FIVE
 from classifiers.languages import name
+from classifiers.training.examples import FIVE
 from classifiers.urls import modelfile
 
 CARD = modelfile.SHIPPED.with_name("README.md")

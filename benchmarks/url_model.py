@@ -28,7 +28,7 @@ from benchmarks import url_cost
 
 if TYPE_CHECKING:
     from benchmarks.url_rivals import Contestant
-    from classifiers.lab.datasets import LabelledUrl
+    from classifiers.datasets import LabelledUrl
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "urls" / "train.tsv.gz"
 SIZES = (1000, 60)
@@ -140,9 +140,9 @@ def read(
     options: argparse.Namespace,
 ) -> tuple[list[LabelledUrl], list[LabelledUrl], list[str]]:
     """Rows in the five languages to train on and to test, and URLs of any to score."""
-    from classifiers.lab.datasets import LabelledUrls, split
-    from classifiers.lab.training.examples import FIVE
-    from classifiers.lab.training.urltraining import capped, usable
+    from classifiers.datasets import LabelledUrls, split
+    from classifiers.training.examples import FIVE
+    from classifiers.training.urltraining import capped, usable
 
     draw = random.Random(options.seed)
     train, test = split(usable(LabelledUrls(options.data)), seed=options.seed)
@@ -210,8 +210,8 @@ def spread(values: list[float], digits: int) -> dict[str, Any]:
 
 def f1(one: Contestant, rows: list[LabelledUrl]) -> dict[str, Any]:
     """F1 in percent on rows: the mean of the five languages, and each."""
-    from classifiers.lab.training.assessment import table as measures
-    from classifiers.lab.training.examples import FIVE
+    from classifiers.training.assessment import table as measures
+    from classifiers.training.examples import FIVE
 
     decide = one.decide
     if decide is None:

@@ -22,9 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from classifiers.lab.datasets import LabelledUrl, open_dataset, split
-from classifiers.lab.training import naming_measures
-from classifiers.lab.training.urltraining import Options, fit, usable
+from classifiers.datasets import LabelledUrl, open_dataset, split
+from classifiers.training import naming_measures
+from classifiers.training.urltraining import Options, fit, usable
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Evidence
 

@@ -26,10 +26,10 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
-from classifiers.lab.datasets import LabelledUrl
-from classifiers.lab.evaluation import Decisions
-from classifiers.lab.training.examples import FIVE
-from classifiers.lab.training.urltraining import Options, fit
+from classifiers.datasets import LabelledUrl
+from classifiers.papers.evaluation import Decisions
+from classifiers.training.examples import FIVE
+from classifiers.training.urltraining import Options, fit
 from classifiers.urls.model import UrlModel
 
 TARGET = "de"

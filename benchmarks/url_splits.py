@@ -22,9 +22,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from classifiers.lab.datasets import LabelledUrl, open_dataset, split, stable_share
-from classifiers.lab.training.assessment import assess
-from classifiers.lab.training.urltraining import Options, fit, usable
+from classifiers.datasets import LabelledUrl, open_dataset, split, stable_share
+from classifiers.training.assessment import assess
+from classifiers.training.urltraining import Options, fit, usable
 from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
 

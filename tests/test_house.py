@@ -14,13 +14,20 @@ from tests.support.crawls import ROOT
 
 PACKAGES = ("langfocus", "crawler", "classifiers")
 
+LABORATORY = (
+    "classifiers.lab",
+    "classifiers.papers",
+    "classifiers.training",
+    "classifiers.datasets",
+)
+
 MUST_NOT_KNOW = [
     ("classifiers", "langfocus"),
     ("classifiers", "crawler"),
     ("classifiers", "scrapy"),
     ("classifiers", "twisted"),
-    ("classifiers.urls", "classifiers.lab"),
-    ("classifiers.pages", "classifiers.lab"),
+    *((room, lab) for room in ("classifiers.urls", "classifiers.pages") for lab in LABORATORY),
+    ("classifiers.papers", "classifiers.training"),
     ("crawler", "langfocus"),
     ("crawler.strategies", "scrapy"),
     ("crawler.strategies", "crawler.frontier"),
@@ -178,7 +185,7 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
         """,
         tmp_path,
     )
-    unwanted = ("classifiers.lab", "sklearn", "matplotlib", "joblib", "pyarrow", *OF_SCIPY)
+    unwanted = (*LABORATORY, "sklearn", "matplotlib", "joblib", "pyarrow", *OF_SCIPY)
     assert [name for name in sorted(loaded) if any(is_in(name, each) for each in unwanted)] == []
     assert all(any(is_in(name, each) for name in loaded) for each in IS_OF_A_CRAWL)
 

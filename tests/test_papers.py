@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from classifiers.lab.features import custom
-from classifiers.lab.study import few_features, validation
+from classifiers.papers.baykan.features import custom
+from classifiers.papers.baykan.study import few_features, validation
 from crawler.simulate.generate import generate
 from crawler.simulate.measures import WebMeasures
 from tests.crawler.commands.test_compare import ForkedCrawl

@@ -126,7 +126,7 @@ class EvaluateCommand(LangfocusCommand):
         """Run the evaluation that fits the data, and print tables."""
         if not args:
             raise SettingError("expected labelled URLs, pages or texts")
-        from classifiers.lab.datasets.texts import recognised
+        from classifiers.datasets.texts import recognised
         from crawler.commands import page_evaluation, url_evaluation
 
         data = Path(args[0])

@@ -145,7 +145,7 @@ def _percent(value: float | None) -> str:
 
 def _f1(measured: Mapping[str, float]) -> str:
     """F1, with F1 at both ends of Wilson's interval of the recall."""
-    from classifiers.lab.evaluation import Measures
+    from classifiers.papers.evaluation import Measures
 
     if measured.get("F1") is None:
         return _NONE

@@ -15,7 +15,7 @@ from classifiers.errors import StudyError
 from crawler.command import positive, share
 
 if TYPE_CHECKING:
-    from classifiers.lab.datasets import Dataset, LabelledPage, LabelledTexts
+    from classifiers.datasets import Dataset, LabelledPage, LabelledTexts
     from classifiers.lab.study.page_runs import Cases, Choice, MethodRun, Progress
     from crawler.simulate.recorded_links import RecordedLinks
 
@@ -174,7 +174,7 @@ def _cases(
     on_progress: Progress | None,
 ) -> tuple[Cases, dict[str, Any]]:
     """The cases for the methods, and facts about them; StudyError if no case is left."""
-    from classifiers.lab.datasets import LabelledTexts
+    from classifiers.datasets import LabelledTexts
     from classifiers.lab.study.page_runs import Choice, cases_of_texts, selected
 
     choice = Choice(question.languages, question.kinds, question.held_out or 1.0, question.limit)

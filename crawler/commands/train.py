@@ -14,14 +14,14 @@ from crawler.command import LangfocusCommand, language_codes, parts, positive, s
 from crawler.errors import SettingError
 
 if TYPE_CHECKING:
-    from classifiers.lab.datasets import (
+    from classifiers.datasets import (
         Dataset,
         LabelledPage,
         LabelledText,
         LabelledUrl,
     )
-    from classifiers.lab.training.extension import Added
-    from classifiers.lab.training.urltraining import Options
+    from classifiers.training.extension import Added
+    from classifiers.training.urltraining import Options
 
 _URL_MODEL: Final = "url-model.npz"
 
@@ -118,7 +118,7 @@ def _check(args: list[str], opts: argparse.Namespace) -> None:
 
 
 def _add_data(group: argparse._ArgumentGroup) -> None:
-    from classifiers.lab.datasets.formats import FORMATS
+    from classifiers.datasets.formats import FORMATS
 
     group.add_argument(
         "--format", choices=list(FORMATS), help="format of DATA (default: by its name)"
@@ -205,8 +205,8 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
 
 
 def _train_url_model(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
-    from classifiers.lab.datasets import open_dataset
-    from classifiers.lab.training.urltraining import fit, usable
+    from classifiers.datasets import open_dataset
+    from classifiers.training.urltraining import fit, usable
     from classifiers.urls.model import UrlModel
 
     options = _options(opts)
@@ -228,7 +228,7 @@ def _train_url_model(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
 
 
 def _extend_url_model(opts: argparse.Namespace) -> dict[str, Any]:
-    from classifiers.lab.training.extension import extend
+    from classifiers.training.extension import extend
     from classifiers.urls import modelfile
     from crawler.outputs.verified import VerifiedPages, named_runs
 
@@ -265,7 +265,7 @@ def _told(added: Added) -> str:
 
 def _of_runs(opts: argparse.Namespace) -> list[LabelledUrl]:
     """The sure pages of the runs as labelled URLs; prints how many there are."""
-    from classifiers.lab.datasets import LabelledUrl
+    from classifiers.datasets import LabelledUrl
     from crawler.outputs.verified import VerifiedPages, named_runs
 
     if not opts.from_run:
@@ -279,8 +279,8 @@ def _of_runs(opts: argparse.Namespace) -> list[LabelledUrl]:
 
 def _options(opts: argparse.Namespace, *, has_word_lists: bool = True) -> Options:
     """The options of the training; prints a line if word lists are left out."""
-    from classifiers.lab.training import wordlists
-    from classifiers.lab.training.urltraining import Options
+    from classifiers.training import wordlists
+    from classifiers.training.urltraining import Options
 
     uses_word_lists = opts.word_lists if has_word_lists else False
     if uses_word_lists is None and not (uses_word_lists := wordlists.are_installed()):
@@ -338,7 +338,7 @@ def _settings(opts: argparse.Namespace) -> dict[str, int]:
 
 def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable[LabelledText]]:
     """Labelled texts, or the visible texts of pages."""
-    from classifiers.lab.datasets.texts import LabelledPage, recognised
+    from classifiers.datasets.texts import LabelledPage, recognised
 
     source = recognised(data)
     if source is None:
@@ -349,7 +349,7 @@ def _texts(data: Path, opts: argparse.Namespace) -> tuple[Dataset[Any], Iterable
 
 
 def _visible(row: LabelledPage) -> LabelledText:
-    from classifiers.lab.datasets.texts import LabelledText
+    from classifiers.datasets.texts import LabelledText
     from classifiers.pages.parse import parse_page
 
     page = parse_page(row.body, content_type=None, url=row.url)
@@ -360,8 +360,8 @@ def _addresses(
     data: Path, opts: argparse.Namespace
 ) -> tuple[Dataset[Any], Iterable[tuple[str, str]]]:
     """Pairs of URL and language, from pages or labelled URLs."""
-    from classifiers.lab.datasets import LabelledTexts, open_dataset
-    from classifiers.lab.datasets.texts import recognised
+    from classifiers.datasets import LabelledTexts, open_dataset
+    from classifiers.datasets.texts import recognised
 
     known = recognised(data)
     source: Dataset[Any] = known or open_dataset(data, opts.format)
@@ -372,8 +372,8 @@ def _addresses(
 
 
 def _is_chosen(row: LabelledText | LabelledPage | LabelledUrl, opts: argparse.Namespace) -> bool:
-    from classifiers.lab.datasets import LabelledUrl
-    from classifiers.lab.datasets.texts import is_held_out
+    from classifiers.datasets import LabelledUrl
+    from classifiers.datasets.texts import is_held_out
 
     kind = row.label_kind if isinstance(row, LabelledUrl) else row.kind
     is_wanted = not opts.languages or row.language in opts.languages
@@ -389,9 +389,9 @@ def _left_out(reasons: Counter[str]) -> str:
 
 def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
     """The figures of a model on a tenth of the domains, trained on the other nine tenths."""
-    from classifiers.lab.datasets import split
-    from classifiers.lab.training.assessment import assess
-    from classifiers.lab.training.urltraining import fit
+    from classifiers.datasets import split
+    from classifiers.training.assessment import assess
+    from classifiers.training.urltraining import fit
     from classifiers.urls.model import UrlModel
 
     train, test = split(rows, seed=options.seed)

@@ -17,9 +17,9 @@ from classifiers.errors import StudyError
 from crawler.command import language_codes, parts
 
 if TYPE_CHECKING:
-    from classifiers.lab.datasets import Dataset, LabelledUrl
-    from classifiers.lab.study.result import Result
-    from classifiers.lab.study.validation import Study
+    from classifiers.datasets import Dataset, LabelledUrl
+    from classifiers.papers.baykan.study.validation import Study
+    from classifiers.papers.table import Result
 
     Parted = tuple[Sequence[LabelledUrl], Sequence[LabelledUrl] | None]
 
@@ -28,11 +28,9 @@ FIVE: Final = ("en", "de", "fr", "es", "it")
 _OWN: Final = ("content",)
 """Experiments that need more than a study."""
 _MODULES: Final = (
-    "classifiers/lab/algorithms",
-    "classifiers/lab/features",
-    "classifiers/lab/datasets/[!t]*.py",
-    "classifiers/lab/study/[!p]*.py",
-    "classifiers/lab/study/paper*.py",
+    "classifiers/papers/baykan",
+    "classifiers/papers/*.py",
+    "classifiers/datasets/[!t]*.py",
 )
 
 
@@ -42,7 +40,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
     Finished experiments are written even after Ctrl-C or an error. Raises StudyError for wrong
     arguments before data are read.
     """
-    from classifiers.lab.datasets import open_dataset
+    from classifiers.datasets import open_dataset
     from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
     from crawler.report.study_files import print_result
@@ -76,8 +74,8 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
 
 def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """The experiments to run; the arguments are checked before data are read."""
-    from classifiers.lab.study.catalogue import EVERY
-    from classifiers.lab.study.transfer import TRANSFER
+    from classifiers.papers.baykan.study.catalogue import EVERY
+    from classifiers.papers.baykan.study.transfer import TRANSFER
 
     has_test_set = _check(opts)
     known = tuple(TRANSFER) if has_test_set else (*EVERY, *_OWN)
@@ -97,8 +95,8 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
 
 def _check(opts: argparse.Namespace) -> bool:
     """Whether there is a test set; raises StudyError for wrong options."""
-    from classifiers.lab.datasets.texts import recognised
-    from classifiers.lab.study.names import parse
+    from classifiers.datasets.texts import recognised
+    from classifiers.papers.baykan.study.names import parse
 
     opts.test_sources, opts.classifiers = parts(opts.test_sources), parts(opts.classifiers)
     if opts.test and opts.test_sources:
@@ -115,15 +113,15 @@ def _check(opts: argparse.Namespace) -> bool:
 
 
 def _workers(opts: argparse.Namespace) -> Any:
-    from classifiers.lab.study.workers import Workers
+    from classifiers.papers.baykan.study.workers import Workers
 
     return Workers(opts.jobs)
 
 
 def _resolver(opts: argparse.Namespace) -> Any:
     """A function from hosts to addresses; None if no countries of servers are wanted."""
-    from classifiers.lab.features.hosting import resolve
-    from classifiers.lab.study.servers import listed
+    from classifiers.papers.baykan.features.hosting import resolve
+    from classifiers.papers.baykan.study.servers import listed
 
     if not opts.mmdb:
         if opts.addresses or opts.resolve:
@@ -163,10 +161,10 @@ def _study(
     on_progress: Callable[[int, int], None] | None,
     opts: argparse.Namespace,
 ) -> Study:
-    from classifiers.lab.study.held_out import HeldOutStudy, JoinedCorpus, joined
-    from classifiers.lab.study.samples import draw
-    from classifiers.lab.study.servers import locate
-    from classifiers.lab.study.validation import Study
+    from classifiers.papers.baykan.study.held_out import HeldOutStudy, JoinedCorpus, joined
+    from classifiers.papers.baykan.study.samples import draw
+    from classifiers.papers.baykan.study.servers import locate
+    from classifiers.papers.baykan.study.validation import Study
 
     rows, tested = parted
     least = opts.folds if tested is None else 2
@@ -203,8 +201,8 @@ def _shown(value: Any) -> str:
 
 
 def _results(study: Study, wanted: Sequence[str], opts: argparse.Namespace) -> Iterator[Result]:
-    from classifiers.lab.study.catalogue import carry_out
-    from classifiers.lab.study.comparisons import chosen
+    from classifiers.papers.baykan.study.catalogue import carry_out
+    from classifiers.papers.baykan.study.comparisons import chosen
 
     if opts.classifiers:
         yield chosen(study, opts.classifiers)
@@ -214,7 +212,7 @@ def _results(study: Study, wanted: Sequence[str], opts: argparse.Namespace) -> I
 
 
 def _content(study: Study, opts: argparse.Namespace) -> Result:
-    from classifiers.lab.study.content import by_language, content
+    from classifiers.papers.baykan.study.content import by_language, content
 
     start = time.monotonic()
     result = content(study, by_language(Path(opts.content), study.languages))

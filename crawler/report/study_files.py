@@ -13,7 +13,7 @@ from crawler.report.study_tables import study_table
 
 if TYPE_CHECKING:
     from classifiers.lab.study.page_runs import Cases, MethodRun
-    from classifiers.lab.study.result import MeasureTable, Result
+    from classifiers.papers.table import MeasureTable, Result
     from crawler.report.printer import Printer
 
 Facts = Mapping[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from classifiers.lab.study.result import Figure
+from classifiers.papers.table import Figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

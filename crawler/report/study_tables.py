@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from classifiers.lab.study.result import Cell, MeasureTable, Row
+from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.report.formatting import NOTHING
 from crawler.report.table import Table
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from classifiers.datasets.rows import Dataset, code_of, unreadable
+from classifiers.datasets.texts import LabelledPage
 from classifiers.errors import DatasetError
-from classifiers.lab.datasets.rows import Dataset, code_of, unreadable
-from classifiers.lab.datasets.texts import LabelledPage
 from crawler.sources.recovery import Damage, answers
 from crawler.url import normalise
 

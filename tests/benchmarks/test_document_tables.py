@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.docs_tables import mark_as_of, outdated, take
 from benchmarks.document_tables import filled
-from classifiers.lab.study.result import Cell, MeasureTable, Row
+from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
 from crawler.report.provenance import ROOT, code_digest, provenance, sha256
 from crawler.report.study_tables import study_table

@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from classifiers.lab.datasets import LabelledUrl
+from classifiers.datasets import LabelledUrl
 
 SYLLABLES = {
     "en": "the ing ow sh ight wood ter ee th ook".split(),

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
-from classifiers.lab.datasets.texts import LabelledText
+from classifiers.datasets.texts import LabelledText
 from classifiers.lab.page_methods import cai_models
 from classifiers.lab.page_methods.cai_models import ByteModels, Distance
 from classifiers.lab.page_methods.cai_tables import encoded, filtered, language_of_encoding

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
+from classifiers.datasets.texts import LabelledText
 from classifiers.errors import DatasetError, ModelError
-from classifiers.lab.datasets.texts import LabelledText
 from classifiers.lab.page_methods.cai_tables import encoded, encodings_of, filtered
 
 SHIPPED: Final = MODELS / "byte-ngrams.npz"

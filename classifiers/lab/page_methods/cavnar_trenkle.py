@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
+from classifiers.datasets.texts import LabelledText
 from classifiers.errors import ModelError
-from classifiers.lab.datasets.texts import LabelledText
 from classifiers.lab.page_methods import grams
 from classifiers.lab.page_methods.ranked import RankingMethod
 from classifiers.pages.text.ranking import Ranking, softmax

@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
+from classifiers.datasets.texts import LabelledPage
 from classifiers.errors import ModelError
-from classifiers.lab.datasets.texts import LabelledPage
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.parse import ParsedPage
 

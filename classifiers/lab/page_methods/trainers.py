@@ -13,7 +13,7 @@ NAMES: Final = {
     "nfc": "classifiers.lab.page_methods.nfc",
     "byte-ngrams": "classifiers.lab.page_methods.cai",
     "top-level-domain": "classifiers.lab.page_methods.top_level_domain",
-    "text": "classifiers.lab.training.texttraining",
+    "text": "classifiers.training.texttraining",
 }
 """Name -> the module whose function `train` learns the method."""
 

@@ -10,8 +10,8 @@ from classifiers.errors import LanguageError
 from classifiers.lab.study import page_papers
 from classifiers.lab.study.page_measures import UNKNOWN, confusion, row, share_right
 from classifiers.lab.study.page_runs import Cases, MethodRun
-from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from classifiers.languages import name as language_name
+from classifiers.papers.table import Cell, MeasureTable, Result, Row
 
 _BINS: Final = 10
 _CONFUSIONS: Final = 10

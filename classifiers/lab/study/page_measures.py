@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from classifiers.lab.study.page_runs import Case, Cases, MethodRun
-from classifiers.lab.study.result import Cell, Row
+from classifiers.papers.table import Cell, Row
 
 MAIN_KINDS: Final = ("sentence", "udhr-paragraph")
 """Texts of these kinds are measured together: they are sentences as on pages."""

@@ -8,8 +8,8 @@ from typing import Final
 
 from classifiers.lab.study.page_measures import percent
 from classifiers.lab.study.page_runs import Cases, MethodRun
-from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from classifiers.languages import name as language_name
+from classifiers.papers.table import Cell, MeasureTable, Result, Row
 
 HAYATI: Final = frozenset("da de en es fi fr it nl no pt sv".split())
 """The languages of Hayati 2004."""

@@ -15,9 +15,9 @@ from heapq import nsmallest
 from itertools import islice
 from typing import Final, TypeVar
 
+from classifiers.datasets import Dataset, LabelledPage, LabelledText, stable_share
+from classifiers.datasets.texts import is_held_out
 from classifiers.errors import MissingPackageError, ModelError, StudyError
-from classifiers.lab.datasets import Dataset, LabelledPage, LabelledText, stable_share
-from classifiers.lab.datasets.texts import is_held_out
 from classifiers.pages import methods
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,

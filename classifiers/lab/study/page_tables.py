@@ -20,8 +20,8 @@ from classifiers.lab.study.page_measures import (
     share_right,
 )
 from classifiers.lab.study.page_runs import Case, Cases, MethodRun
-from classifiers.lab.study.result import MeasureTable, Result, Row
 from classifiers.languages import name as language_name
+from classifiers.papers.table import MeasureTable, Result, Row
 
 BUCKETS: Final = (
     ("< 25", 0, 24),

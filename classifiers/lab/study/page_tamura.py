@@ -9,8 +9,8 @@ from typing import Final
 
 from classifiers.lab.study.page_measures import percent
 from classifiers.lab.study.page_runs import Cases, MethodRun
-from classifiers.lab.study.result import Cell, MeasureTable, Result, Row
 from classifiers.languages import name as language_name
+from classifiers.papers.table import Cell, MeasureTable, Result, Row
 
 METHOD: Final = "tamura"
 _META: Final = "encoding"

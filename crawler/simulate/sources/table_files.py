@@ -13,8 +13,8 @@ from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Any, Final
 
+from classifiers.datasets.rows import opened
 from classifiers.errors import MissingPackageError
-from classifiers.lab.datasets.rows import opened
 from crawler.errors import GraphError
 from crawler.simulate.sources.source import GraphRow, queueable
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN

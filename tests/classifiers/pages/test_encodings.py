@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.lab.training.letter_training import decomposed, is_held_out, train
 from classifiers.pages.charset import charsets, detection
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.charset.letters import LetterModel
+from classifiers.training.letter_training import decomposed, is_held_out, train
 
 GERMAN = "Die Bäckerei an der Ecke öffnet früh, und über dem Fluß hängt schon Nebel."
 FRENCH = "Le marché d'été commence très tôt, et les légumes sont déjà vendus à midi."

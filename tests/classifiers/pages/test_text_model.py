@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classifiers.datasets import LabelledText
 from classifiers.errors import DatasetError, ModelError
-from classifiers.lab.datasets import LabelledText
-from classifiers.lab.training import texttraining
-from classifiers.lab.training.serbian import in_latin_letters
-from classifiers.lab.training.texttraining import MIN_TEXTS, matrix
 from classifiers.pages.text import textgrams, textmodel, typicality
 from classifiers.pages.text.textengine import shipped_engine
 from classifiers.pages.text.textmodel import TextModel
+from classifiers.training import texttraining
+from classifiers.training.serbian import in_latin_letters
+from classifiers.training.texttraining import MIN_TEXTS, matrix
 
 LATIN = shipped_engine().model.scripts["Latn"]
 WORDS = {

@@ -181,7 +181,7 @@ def test_the_list_of_commands_loads_neither_the_laboratory_nor_compilers() -> No
         "import sys\n"
         "from scrapy.cmdline import _get_commands_from_module as found\n"
         "found('crawler.commands', True)\n"
-        "heavy = ('classifiers.lab', 'numba', 'sklearn', 'scipy', 'rich', 'matplotlib')\n"
+        "heavy = ('classifiers.papers', 'numba', 'sklearn', 'scipy', 'rich', 'matplotlib')\n"
         "print([name for name in heavy if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from classifiers.lab.features.dictionaries import dictionary_words
-from classifiers.lab.study import paper
-from classifiers.lab.study.catalogue import EVERY
-from classifiers.lab.study.transfer import TRANSFER
+from classifiers.papers.baykan.features.dictionaries import dictionary_words
+from classifiers.papers.baykan.study import paper
+from classifiers.papers.baykan.study.catalogue import EVERY
+from classifiers.papers.baykan.study.transfer import TRANSFER
 from crawler.commands import evaluate, url_evaluation
 from crawler.report.markdown import BEGIN, END, write_markdown
 from crawler.report.study_plots import draw
@@ -285,7 +285,7 @@ def test_only_what_stands_between_the_marks_of_a_page_is_replaced(tmp_path: Path
 
 
 def test_every_kind_of_figure_is_a_picture_with_something_on_it(tmp_path: Path) -> None:
-    from classifiers.lab.study.result import Figure
+    from classifiers.papers.table import Figure
 
     leaf = {"says": "Yes", "positive": 60.0, "negative": 5.0}
     root = {

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from classifiers.arrayfile import write_arrays
-from classifiers.lab.training import urltraining
 from classifiers.pages.text.known import LanguageFacts, known_languages
+from classifiers.training import urltraining
 from classifiers.urls.model import UrlModel
 from crawler.commands.language_list import language_table
 from crawler.options import SEED_FOLDER
-from tests.classifiers.lab.datasets.test_odp import dump, page
-from tests.classifiers.lab.training.test_urltraining import rows, write
+from tests.classifiers.datasets.test_odp import dump, page
+from tests.classifiers.training.test_urltraining import rows, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT
 from tests.support.fasttextmodel import write_model

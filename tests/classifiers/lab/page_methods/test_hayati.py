@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classifiers.datasets.texts import LabelledPage, LabelledText
 from classifiers.errors import ModelError
-from classifiers.lab.datasets.texts import LabelledPage, LabelledText
 from classifiers.lab.page_methods import cavnar_trenkle, grams, nfc, top_level_domain
 from classifiers.lab.page_methods.neighbours import Inlinks, Outlinks
 from classifiers.pages.method import (

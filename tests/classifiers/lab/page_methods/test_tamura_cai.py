@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from classifiers import languages
 from classifiers.arrayfile import write_arrays
+from classifiers.datasets.texts import LabelledText, LabelledTexts
 from classifiers.errors import DatasetError, ModelError
-from classifiers.lab.datasets.texts import LabelledText, LabelledTexts
 from classifiers.lab.page_methods import cai, cai_models, cai_tables, tamura
 from classifiers.pages.charset.charsets import canonical_label, codec
 from classifiers.pages.methods import method

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
+from classifiers.datasets import LabelledPage, LabelledText
 from classifiers.errors import StudyError
-from classifiers.lab.datasets import LabelledPage, LabelledText
 from classifiers.lab.study.page_answers import calibration, confusions, evidence
 from classifiers.lab.study.page_measures import confusion, macro_right, main_places, share_right
 from classifiers.lab.study.page_papers import CAI, CLAIMS, HAYATI, papers
@@ -24,10 +24,10 @@ from classifiers.lab.study.page_runs import (
 )
 from classifiers.lab.study.page_tables import in_bucket, results
 from classifiers.lab.study.page_tamura import verifications
-from classifiers.lab.study.result import Result, Row
 from classifiers.pages import methods
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage
+from classifiers.papers.table import Result, Row
 
 NAN = float("nan")
 

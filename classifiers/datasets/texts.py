@@ -1,0 +1,195 @@
+"""Labelled texts in tab-separated files, and labelled pages in folders."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import tarfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from classifiers.datasets.rows import Dataset, LabelledUrl, code_of, opened, unreadable
+from classifiers.datasets.splits import stable_share
+from classifiers.datasets.tsv import COLUMNS, cells_of
+from classifiers.errors import DatasetError
+
+TEXT_COLUMNS = ("text", "lang", "kind", "source")
+SIB_COLUMNS = ("text", "flores_code", "split")
+"""Columns of SIB-200: the same news in many languages, each named by language and script."""
+NEWS = "news"
+"""Kind of a text of SIB-200."""
+PAGE_TABLE, PAGE_ARCHIVE = "pages.tsv", "html.tar"
+
+_HEADER_BYTES = 4096
+
+
+class LabelledText(NamedTuple):
+    """A text and the language it is written in."""
+
+    text: str
+    language: str
+    """A code of the project."""
+    kind: str
+    """sentence, word-pair, single-word, udhr-paragraph, page-title or news."""
+    source: str
+    """The source of the row."""
+
+
+class LabelledPage(NamedTuple):
+    """A page as a server sent it, and the language it is written in."""
+
+    name: str
+    """Its number in the table."""
+    url: str
+    """Its address; empty if it is not known."""
+    language: str
+    """A code of the project."""
+    kind: str
+    """Its source: web, docs, feed-charset, html-charset."""
+    charset: str
+    """The encoding in the table; empty if there is none."""
+    path: str
+    """Its path in the repository that it is from; empty if it is from none."""
+    body: bytes
+
+
+@dataclass
+class LabelledTexts(Dataset[LabelledText]):
+    """The rows of a .tsv or .tsv.gz file with the columns of TEXT_COLUMNS, in any order.
+
+    A file with the columns of SIB_COLUMNS is read, too; its texts have the kind NEWS, and their
+    source is the FLORES code (`zho_Hant`). A row that is cut short, has no text or an unknown
+    language is skipped and counted. DatasetError with the line if the file lacks a column, is
+    damaged or is not UTF-8.
+    """
+
+    def _rows(self) -> Iterator[LabelledText]:
+        for text, lang, kind, source in self._cells():
+            language = code_of(lang)
+            if not text:
+                self.reasons["no text"] += 1
+            elif language is None:
+                self.reasons["unknown language"] += 1
+            else:
+                yield LabelledText(text, language, kind, source)
+
+    def _cells(self) -> Iterator[list[str]]:
+        if _header(self.path).issuperset(SIB_COLUMNS):
+            for text, code, _ in cells_of(self.path, SIB_COLUMNS, self.reasons):
+                yield [text, code, NEWS, code]
+        else:
+            yield from cells_of(self.path, TEXT_COLUMNS, self.reasons)
+
+
+@dataclass
+class LabelledPages(Dataset[LabelledPage]):
+    """The pages of a folder with `pages.tsv` and `html.tar`, in the order of the archive.
+
+    The table has the columns id and lang, and may have url, kind, path and declared_charset. The
+    archive has one file `ID.html.gz` or `ID.html` for each row. Skipped and counted are files
+    without a row, repeated or damaged files, rows without a file, and unknown languages.
+    DatasetError if the table or the archive is missing or damaged.
+    """
+
+    def _rows(self) -> Iterator[LabelledPage]:
+        table = self._table()
+        archive = Path(self.path) / PAGE_ARCHIVE
+        seen: set[str] = set()
+        try:
+            with tarfile.open(archive) as files:
+                for member in files:
+                    content = files.extractfile(member) if member.isfile() else None
+                    if content is not None:
+                        yield from self._page(table, seen, Path(member.name).name, content.read())
+        except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
+            raise unreadable(str(archive), error) from error
+        if absent := len(table.keys() - seen):
+            self.reasons["not in the archive"] += absent
+
+    def _table(self) -> dict[str, dict[str, str]]:
+        path = Path(self.path) / PAGE_TABLE
+        try:
+            with path.open(encoding="utf-8", newline="") as lines:
+                table = csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+                missing = {"id", "lang"} - set(table.fieldnames or ())
+                if missing:
+                    raise DatasetError(f"{path}:1: no column {', '.join(sorted(missing))}")
+                return {row["id"]: row for row in table if row["id"]}
+        except OSError as error:
+            raise unreadable(str(path), error) from error
+        except csv.Error as error:
+            raise DatasetError(f"{path}: not a table ({error})") from error
+        except UnicodeDecodeError as error:
+            raise DatasetError(f"{path}: not UTF-8; convert the file") from error
+
+    def _page(
+        self, table: dict[str, dict[str, str]], seen: set[str], file: str, content: bytes
+    ) -> Iterator[LabelledPage]:
+        name = file.removesuffix(".gz").removesuffix(".html")
+        row = table.get(name)
+        language = code_of(row["lang"] or "") if row else None
+        body = _unpacked(file, content)
+        if row is None:
+            self.reasons["not in the table"] += 1
+        elif name in seen:
+            self.reasons["twice in the archive"] += 1
+        elif language is None:
+            self.reasons["unknown language"] += 1
+        elif body is None:
+            self.reasons["damaged"] += 1
+        else:
+            url, kind, charset, path = (
+                row.get(column) or "" for column in ("url", "kind", "declared_charset", "path")
+            )
+            yield LabelledPage(name, url, language, kind, charset, path, body)
+        seen.add(name)
+
+
+def is_held_out(row: LabelledText | LabelledPage | LabelledUrl, share: float) -> bool:
+    """Whether a row is in the share that is held out for measuring.
+
+    A hash of the text, of the host, or of the name of a page without an address decides, so that
+    equal texts and all pages of a host stay together.
+    """
+    if isinstance(row, LabelledText):
+        return stable_share(row.text, 0) < share
+    host = row.url.partition("://")[2].partition("/")[0].lower()
+    name = row.name if isinstance(row, LabelledPage) else row.url
+    return stable_share(host or name, 0) < share
+
+
+def recognised(path: Path) -> LabelledTexts | LabelledPages | None:
+    """The reader of labelled texts or pages for a file or folder; None if it is neither.
+
+    Pages are in a folder with `pages.tsv` or `html.tar`. Texts are in a table with a column text
+    that lacks one of the columns of labelled URLs.
+    """
+    if path.is_dir():
+        is_pages = (path / PAGE_TABLE).exists() or (path / PAGE_ARCHIVE).exists()
+        return LabelledPages(path) if is_pages else None
+    columns = _header(path)
+    is_texts = "text" in columns and not columns.issuperset(COLUMNS)
+    return LabelledTexts(path) if is_texts else None
+
+
+def _header(path: Path) -> frozenset[str]:
+    """The column names of the first line; empty if it cannot be read."""
+    try:
+        with opened(path) as file:
+            line = file.readline(_HEADER_BYTES)
+    except (OSError, EOFError, zlib.error):
+        return frozenset()
+    return frozenset(line.decode("utf-8", "replace").rstrip("\r\n").split("\t"))
+
+
+def _unpacked(file: str, content: bytes) -> bytes | None:
+    """The bytes of a page; None if they cannot be unpacked."""
+    if not file.endswith(".gz"):
+        return content
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error):
+        return None

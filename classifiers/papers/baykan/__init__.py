@@ -1,0 +1,1 @@
+"""Baykan 2013: classifiers of URLs, and the study that compares them."""

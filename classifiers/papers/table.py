@@ -1,0 +1,168 @@
+"""Results of experiments as plain data: tables with the paper's figures beside ours, and plots.
+
+All figures are percentages. A cell has our figure, its standard deviation if it is a mean over the
+folds, and the paper's figure if there is one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+MEASURES: Final = ("P", "R", "p(-|-)", "F1")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure; nan if it is undefined."""
+
+    ours: float
+    spread: float | None = None
+    """Standard deviation over the folds."""
+    paper: float | None = None
+
+    @property
+    def difference(self) -> float | None:
+        """Return our figure less the paper's; None if one of them is missing."""
+        if self.paper is None or math.isnan(self.ours):
+            return None
+        return self.ours - self.paper
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, float | None] | float | None) -> Self:
+        """Return the cell of a JSON file: the figures of `as_json`, or our figure alone."""
+        if not isinstance(content, Mapping):
+            content = {"ours": content}
+        ours = content["ours"]
+        return cls(math.nan if ours is None else ours, content.get("sd"), content.get("paper"))
+
+    def as_json(self) -> dict[str, float | None]:
+        """Return the figures for a JSON file; None for undefined ones."""
+        return {
+            "ours": _rounded(self.ours),
+            "sd": _rounded(self.spread),
+            "paper": self.paper,
+            "difference": _rounded(self.difference),
+        }
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a table: its headings and its figures."""
+
+    heads: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    is_best: bool = False
+    """Whether it is significantly better than all others of its group."""
+    is_best_in_paper: bool = False
+    key: Mapping[str, str] = field(default_factory=dict)
+    """Codes and names for programs: language, classifier."""
+
+
+@dataclass(frozen=True)
+class MeasureTable:
+    """A table and the paper's table that it corresponds to."""
+
+    name: str
+    title: str
+    source: str
+    """The source of the paper's figures; '' if the table is not in the paper."""
+    heads: tuple[str, ...]
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    headline: int | None = None
+    """The column that is compared with the paper; None compares all."""
+    notes: tuple[str, ...] = ()
+    digits: int = 1
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Self:
+        """Return the table of a JSON file that `as_json` wrote, without the keys of its rows."""
+        heads, columns = tuple(content["heads"]), tuple(content["columns"])
+        rows = tuple(
+            Row(
+                tuple(row["shown"]),
+                tuple(Cell.from_json(row["figures"][column]) for column in columns),
+                is_best=row.get("best", False),
+                is_best_in_paper=row.get("best_in_paper", False),
+            )
+            for row in content["rows"]
+        )
+        return cls(
+            content["name"],
+            content["title"],
+            content["source"],
+            heads,
+            columns,
+            rows,
+            content["headline"],
+            tuple(content["notes"]),
+            content["digits"],
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the table as objects of objects."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "notes": list(self.notes),
+            "heads": list(self.heads),
+            "columns": list(self.columns),
+            "headline": self.headline,
+            "digits": self.digits,
+            "rows": [
+                {
+                    **dict(zip(self.heads, row.heads, strict=True)),
+                    **row.key,
+                    "shown": list(row.heads),
+                    "best": row.is_best,
+                    "best_in_paper": row.is_best_in_paper,
+                    "figures": {
+                        column: cell.as_json()
+                        for column, cell in zip(self.columns, row.cells, strict=True)
+                    },
+                }
+                for row in self.rows
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Figure:
+    """The data of a plot."""
+
+    name: str
+    title: str
+    kind: str
+    """points, bars, curves or tree."""
+    data: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figure's data."""
+        return {"name": self.name, "title": self.title, "kind": self.kind, **self.data}
+
+
+@dataclass(frozen=True)
+class Result:
+    """The tables and plots of one experiment."""
+
+    experiment: str
+    tables: tuple[MeasureTable, ...]
+    figures: tuple[Figure, ...] = ()
+    seconds: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the whole result for a JSON file."""
+        return {
+            "experiment": self.experiment,
+            "seconds": round(self.seconds, 1),
+            "tables": [table.as_json() for table in self.tables],
+            "figures": [figure.as_json() for figure in self.figures],
+        }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else round(value, 4)

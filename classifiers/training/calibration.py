@@ -1,0 +1,149 @@
+"""Calibration of the decision thresholds of the URL model.
+
+Everything is set on URLs of registered domains that the classifiers have not seen, because
+decision values on training data are too high.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.languages import tlds_of
+from classifiers.papers import evaluation
+from classifiers.urls.cctld import top_level_domain
+
+RAISED, ALONE = "raised", "alone"
+"""Use of the top-level domain: it adds 1 to the decision value, or decides alone."""
+
+_SHIFTS: Final = np.arange(-1.0, 1.001, 0.02)
+_ENOUGH: Final = (100, 700)
+"""Least and most number of URLs from which a language's own threshold counts more than the common
+one; between them a tenth of the largest language. The best threshold of few URLs beside many says
+Yes to too many others: with 100, a crawl for Ukrainian lost a tenth."""
+_FEW: Final = 10
+"""Least number of URLs for a comparison of the top-level domain with the classifier."""
+
+Floats = npt.NDArray[np.float64]
+Columns = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The numbers that turn decision values into decisions."""
+
+    shifts: Floats
+    """Added to the intercepts, so that the decision threshold is 0, (n_languages,)."""
+    domains: dict[str, str]
+    """RAISED or ALONE for each language for which the top-level domain is better."""
+
+    def applied(self, scores: Floats, urls: Sequence[str], languages: Sequence[str]) -> Floats:
+        """The decision values (n_urls, n_languages) with these thresholds."""
+        scores = scores + self.shifts
+        tops = _tops(urls)
+        for at, language in enumerate(languages):
+            rule = self.domains.get(language)
+            if rule:
+                scores[:, at] = _by_rule(scores[:, at], _is_domain(tops, language), rule)
+        return scores
+
+
+def calibrate(
+    scores: Floats,
+    columns: Columns,
+    urls: Sequence[str],
+    languages: Sequence[str],
+    masses: Floats,
+) -> Thresholds:
+    """The thresholds for decision values (n_urls, n_languages) of held-out URLs.
+
+    `columns` (n_urls,) are the languages of the URLs; those without a classifier come after the
+    others. `masses` (n_languages or more,) are the weights of the languages among the negatives of
+    another one.
+    """
+    counts = np.bincount(columns, minlength=len(languages))
+    weights = (masses / np.maximum(counts, 1))[columns]
+    tops = _tops(urls)
+    scores = scores.copy()
+    shifts = np.zeros(len(languages))
+    domains = {}
+    for at, language in enumerate(languages):
+        is_positive = columns == at
+        is_domain = _is_domain(tops, language)
+        rule = _rule(scores[:, at], is_positive, is_domain, weights)
+        if rule:
+            domains[language] = rule
+            scores[:, at] = _by_rule(scores[:, at], is_domain, rule)
+        shifts[at] = _best_shift(scores[:, at], is_positive, weights)[0]
+    shifts = _shrunk(shifts, counts[: len(languages)])
+    shifts[[domains.get(language) == ALONE for language in languages]] = 0.0
+    return Thresholds(shifts, domains)
+
+
+def _tops(urls: Sequence[str]) -> npt.NDArray[np.str_]:
+    return np.array([top_level_domain(url) for url in urls], np.str_)
+
+
+def in_domains(urls: Sequence[str], language: str) -> Flags:
+    """Whether the top-level domain of a URL is one of the language, (n_urls,)."""
+    return _is_domain(_tops(urls), language)
+
+
+def _is_domain(tops: npt.NDArray[np.str_], language: str) -> Flags:
+    """Whether a top-level domain is one of the language, (n_urls,)."""
+    found: Flags = np.isin(tops, list(tlds_of(language)))
+    return found
+
+
+def _by_rule(scores: Floats, is_domain: Flags, rule: str) -> Floats:
+    """Decision values, corrected by the top-level domain."""
+    if rule == ALONE:
+        return np.where(is_domain, 0.5, -0.5)
+    return scores + is_domain
+
+
+def _rule(scores: Floats, is_positive: Flags, is_domain: Flags, weights: Floats) -> str | None:
+    """RAISED or ALONE if the top-level domain alone has the higher F1, else None."""
+    if is_positive.sum() < _FEW or not is_domain.any():
+        return None
+    alone = balanced_f1(is_domain, is_positive, weights)
+    if alone <= _best_shift(scores, is_positive, weights)[1]:
+        return None
+    raised = _best_shift(_by_rule(scores, is_domain, RAISED), is_positive, weights)[1]
+    return RAISED if raised >= alone else ALONE
+
+
+def balanced_f1(says_yes: Flags, is_positive: Flags, weights: Floats) -> float:
+    """F1 in the balanced limit (Baykan 2013, 3.3), 0..1, negatives weighted; (n_urls,) each."""
+    recall = float(says_yes[is_positive].mean())
+    wrong = float(np.average(says_yes[~is_positive], weights=weights[~is_positive]))
+    return evaluation.Measures(recall, 1 - wrong).f1
+
+
+def _best_shift(scores: Floats, is_positive: Flags, weights: Floats) -> tuple[float, float]:
+    """The addend to the scores with the highest F1 in the balanced limit, and that F1."""
+    if not is_positive.any() or is_positive.all():
+        return 0.0, 0.0
+    positive = np.sort(scores[is_positive])
+    order = np.argsort(scores[~is_positive])
+    negative = scores[~is_positive][order]
+    mass = np.concatenate([[0.0], np.cumsum(weights[~is_positive][order])])
+    recall = 1 - np.searchsorted(positive, -_SHIFTS, side="right") / len(positive)
+    wrong = 1 - mass[np.searchsorted(negative, -_SHIFTS, side="right")] / mass[-1]
+    # 2PR / (P + R) with P = R / (R + wrong)
+    f1 = 2 * recall / (recall + wrong + 1)
+    return float(_SHIFTS[f1.argmax()]), float(f1.max())
+
+
+def _shrunk(shifts: Floats, counts: npt.NDArray[np.int64]) -> Floats:
+    """Shifts; those of languages with few URLs are moved towards the median."""
+    enough = float(np.clip(counts.max(initial=0) / 10, *_ENOUGH))
+    reliable = shifts[counts >= enough]
+    middle = float(np.median(reliable)) if len(reliable) else 0.0
+    result: Floats = (shifts * counts + middle * enough / 2) / (counts + enough / 2)
+    return result

@@ -1,0 +1,398 @@
+"""Learns how one language is named from all decision values and the clues of a URL.
+
+Multinomial logistic regression (maximum a posteriori) on URLs that the classifiers have not seen.
+The evidence of a language is the sum of
+
+- the decision values of all classifiers, of its own with a slope near a common one and of the
+  others with a weight near 0 (a language without a classifier has a common intercept instead);
+- the logarithm of the share of the top-level domain among the sites of the language, counted on
+  other URLs than those to which its weight is fitted;
+- a weight for each clue that may stand for the language, near the mean of its kind.
+
+All are drawn to the common values, the more the fewer URLs a language has. The frequencies of the
+languages in the data are known in the fit as a prior, so the evidence is free of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.datasets import stable_share
+from classifiers.languages import known
+from classifiers.training import code_words, domain_shares, url_tokens
+from classifiers.training.domain_shares import Site
+from classifiers.urls import clues
+from classifiers.urls.batch import encode
+from classifiers.urls.posteriors import Evidence
+
+MAX_PER_SITE: Final = 3
+"""URLs of a registered domain and language that are used."""
+_MAX_URLS: Final = 1_500
+"""URLs of a language that are used; more add little."""
+_EVENNESS: Final = 0.6
+"""Power of the number of URLs by which a URL of a frequent language counts less."""
+_LEAST_SPEAKERS: Final = 0.1
+"""Share of a country's people that must speak a language without a classifier to name it."""
+_ITERATIONS: Final = 100
+_FOLDS: Final = 3
+_UNCLASSIFIED: Final = -4.0
+"""Start of the intercept of languages without a classifier: few of the URLs are in one."""
+_ABSENT: Final = -60.0
+"""Logarithm of the prior of a language without URLs."""
+
+Floats = npt.NDArray[np.float32]
+Columns = npt.NDArray[np.int64]
+Vector = npt.NDArray[np.float64]
+
+
+class Seen(NamedTuple):
+    """Labelled URLs and the decision values of classifiers that have not seen their sites."""
+
+    urls: list[str]
+    languages: list[str]
+    sites: list[str]
+    """Their registered domains."""
+    scores: Floats
+    """(n_urls, n_classifiers)."""
+
+    def part(self, rows: Columns) -> Seen:
+        """Some of the URLs."""
+        return Seen(
+            [self.urls[row] for row in rows],
+            [self.languages[row] for row in rows],
+            [self.sites[row] for row in rows],
+            self.scores[rows],
+        )
+
+
+def nameable(classified: Sequence[str]) -> tuple[str, ...]:
+    """The languages with a classifier, then those with a top-level domain or a country."""
+    others = {
+        code
+        for code in known()
+        if domain_shares.own_domains(code)
+        or max(domain_shares.home_domains(code).values(), default=0) >= _LEAST_SPEAKERS
+    }
+    return (*classified, *sorted(others - set(classified)))
+
+
+def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
+    """The evidence for some languages, those with a classifier first.
+
+    The same input gives the same numbers.
+    """
+    sample = _sampled(seen, named, seed)
+    design = _Design.of(sample, named)
+    learned = _evidence(design, _fitted(design), sample)
+    return without_words(learned, code_words.found(seen.urls, seen.languages, seen.sites, named))
+
+
+def without_words(learned: Evidence, words: Iterable[str]) -> Evidence:
+    """The evidence without that of some codes in places where they may be words."""
+    keys = [clues.key_of(kind, word) for word in words for kind in code_words.PLACES]
+    nats = learned.nats.copy()
+    nats[np.isin(learned.keys, np.array(keys, np.uint64))] = 0
+    return replace(learned, nats=nats)
+
+
+def _sampled(seen: Seen, named: Sequence[str], seed: int) -> Seen:
+    """At most three URLs of a site and some thousand of a language, chosen by their hash."""
+    wanted = set(named)
+    order = sorted(range(len(seen.urls)), key=lambda row: stable_share(seen.urls[row], seed))
+    of_site: Counter[tuple[str, str]] = Counter()
+    of_language: Counter[str] = Counter()
+    kept = []
+    for row in order:
+        code = seen.languages[row]
+        site = seen.sites[row], code
+        if code in wanted and of_site[site] < MAX_PER_SITE and of_language[code] < _MAX_URLS:
+            of_site[site] += 1
+            of_language[code] += 1
+            kept.append(row)
+    return seen.part(np.array(sorted(kept), np.int64))
+
+
+class _Weights(NamedTuple):
+    """The numbers that are fitted."""
+
+    slope: Vector
+    """(1,): common to all classifiers."""
+    slopes: Vector
+    """(n_classifiers,): differences from it."""
+    mixing: Vector
+    """(n_classifiers, n_classifiers): weights of other classifiers."""
+    intercepts: Vector
+    """(n_named,)."""
+    unclassified: Vector
+    """(1,): common to languages without a classifier."""
+    domain: Vector
+    """(1,): of the logarithm of the share of the top-level domain, which the classifiers also know.
+    """
+    unclassified_domain: Vector
+    """(1,): the same for languages without a classifier."""
+    groups: Vector
+    """(n_groups,): means of the weights of clues."""
+    clues: Vector
+    """(n_pairs,): differences from them."""
+
+
+_PULL: Final = (0, 3, 30, 1, 5, 0, 100, 0.3, 2)
+"""Strength of the pull to the start, for each of the weights."""
+
+
+@dataclass(frozen=True)
+class _Design:
+    """The numbers of a sample that the fit reads; a pair is a kind of clue and a language."""
+
+    named: tuple[str, ...]
+    scores: Floats
+    domains: Floats
+    """Logarithms of the shares of each URL's top-level domain, (n_urls, n_named)."""
+    tokens: list[url_tokens.Token]
+    pairs: Any
+    """CSR matrix (n_urls, n_pairs): 1 where a URL has a clue of the pair."""
+    pair_of_token: Columns
+    language_of_pair: Columns
+    group_of_pair: Columns
+    columns: Columns
+    """The language of each URL, (n_urls,)."""
+    weights: Floats
+    priors: Floats
+    """Logarithms of the weights of the languages in the sample, (n_named,)."""
+    start: _Weights
+
+    @classmethod
+    def of(cls, sample: Seen, named: tuple[str, ...]) -> _Design:
+        """The design of a sample."""
+        n_classified = sample.scores.shape[1]
+        places = {code: at for at, code in enumerate(named)}
+        columns = np.array([places[code] for code in sample.languages], np.int64)
+        counts = np.bincount(columns, minlength=len(named))
+        each = np.where(counts > 0, np.maximum(counts, 1.0) ** -_EVENNESS, 0.0)
+        weights = each[columns] / each[columns].mean()
+        shares = counts * each
+        priors = np.full(len(named), _ABSENT)
+        np.log(shares / shares.sum(), out=priors, where=shares > 0)
+        tokens = url_tokens.tokens(named)
+        pairs, pair_of_token = _indexed([(t.kind, t.reason, t.language) for t in tokens])
+        has_model = [places[code] < n_classified for _, _, code in pairs]
+        groups, group_of_pair = _indexed(
+            [(kind, reason, flag) for (kind, reason, _), flag in zip(pairs, has_model, strict=True)]
+        )
+        return cls(
+            named,
+            np.ascontiguousarray(sample.scores, np.float32),
+            _unseen_shares(sample, named),
+            tokens,
+            _pair_matrix(sample.urls, tokens, pair_of_token, len(pairs)),
+            pair_of_token,
+            np.array([places[code] for _, _, code in pairs], np.int64),
+            group_of_pair,
+            columns,
+            weights.astype(np.float32),
+            priors.astype(np.float32),
+            _start(n_classified, len(named), len(groups), len(pairs)),
+        )
+
+
+def _start(n_classified: int, n_named: int, n_groups: int, n_pairs: int) -> _Weights:
+    return _Weights(
+        slope=np.array([3.0]),
+        slopes=np.zeros(n_classified),
+        mixing=np.zeros((n_classified, n_classified)),
+        intercepts=np.zeros(n_named),
+        unclassified=np.array([_UNCLASSIFIED]),
+        domain=np.array([0.5]),
+        unclassified_domain=np.ones(1),
+        groups=np.ones(n_groups),
+        clues=np.zeros(n_pairs),
+    )
+
+
+def _indexed(items: Sequence[Any]) -> tuple[list[Any], Columns]:
+    """The distinct items in order, and the place of each item among them."""
+    distinct = sorted(set(items))
+    places = {item: at for at, item in enumerate(distinct)}
+    return distinct, np.array([places[item] for item in items], np.int64)
+
+
+def _pair_matrix(
+    urls: Sequence[str], tokens: Sequence[url_tokens.Token], pairs: Columns, n_pairs: int
+) -> Any:
+    from scipy.sparse import csr_matrix
+
+    keys = [clues.key_of(token.kind, token.text) for token in tokens]
+    known_keys = sorted(set(keys))
+    places = {key: at for at, key in enumerate(known_keys)}
+    batch = encode(urls)
+    rows = clues.find_clues(batch.buffer, len(batch), np.array(known_keys, np.uint64))
+    at, slot = np.nonzero(rows >= 0)
+    found = csr_matrix(
+        (np.ones(len(at), np.float32), (at, rows[at, slot])), (len(urls), len(known_keys))
+    )
+    stands_for = csr_matrix(
+        (np.ones(len(keys), np.float32), ([places[key] for key in keys], pairs)),
+        (len(known_keys), n_pairs),
+    )
+    matrix = (found @ stands_for).tocsr()
+    matrix.data[:] = 1
+    return matrix
+
+
+def _sites(sample: Seen) -> list[Site]:
+    return [
+        Site(name, domain_shares.top_of(url), code)
+        for name, url, code in zip(sample.sites, sample.urls, sample.languages, strict=True)
+    ]
+
+
+def _unseen_shares(sample: Seen, named: Sequence[str]) -> Floats:
+    """The logarithms of the domain's shares, counted on other sites; 0 for an address."""
+    sites = _sites(sample)
+    tops = domain_shares.all_tops(sites, named)
+    places = {top: at for at, top in enumerate(tops)}
+    fold = [int(stable_share(name, 0, "domains") * _FOLDS) for name in sample.sites]
+    result = np.zeros((len(sites), len(named)), np.float32)
+    for left_out in range(_FOLDS):
+        others = [site for site, at in zip(sites, fold, strict=True) if at != left_out]
+        logs = domain_shares.count(others, named, tops).logs
+        logs = logs - logs.mean(axis=0)
+        for row, site in enumerate(sites):
+            if fold[row] == left_out and site.top:
+                result[row] = logs[:, places[site.top]]
+    return result
+
+
+def _fitted(design: _Design) -> _Weights:
+    from scipy.optimize import minimize
+
+    def loss(values: Vector) -> tuple[float, Vector]:
+        return _loss(design, _unflat(values, design.start))
+
+    start, limits = _flat(design.start), {"maxiter": _ITERATIONS}
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=limits)
+    return _unflat(found.x, design.start)
+
+
+def _flat(weights: _Weights) -> Vector:
+    return np.concatenate([np.ravel(part) for part in weights]).astype(np.float64)
+
+
+def _unflat(values: Vector, like: _Weights) -> _Weights:
+    parts = np.split(values, np.cumsum([part.size for part in like])[:-1])
+    return _Weights(*(part.reshape(old.shape) for part, old in zip(parts, like, strict=True)))
+
+
+def _mixing(weights: _Weights) -> Floats:
+    """Nats for a unit of a decision value, (n_classifiers, n_classifiers)."""
+    own = np.diag(weights.slope + weights.slopes)
+    return (own + weights.mixing).astype(np.float32)
+
+
+def _intercepts(weights: _Weights) -> Floats:
+    intercepts = weights.intercepts.copy()
+    intercepts[len(weights.slopes) :] += weights.unclassified
+    return intercepts.astype(np.float32)
+
+
+def _domain_weights(weights: _Weights, n_named: int) -> Floats:
+    """The weight of the top-level domain for each language, (n_named,)."""
+    n_classified = len(weights.slopes)
+    shares = (weights.domain, weights.unclassified_domain)
+    return np.repeat(np.concatenate(shares), (n_classified, n_named - n_classified)).astype(
+        np.float32
+    )
+
+
+def _logits(design: _Design, weights: _Weights) -> Floats:
+    from scipy.sparse import csr_matrix
+
+    n_classified = len(weights.slopes)
+    logits = _domain_weights(weights, len(design.named)) * design.domains
+    logits[:, :n_classified] += design.scores @ _mixing(weights)
+    logits += _intercepts(weights)
+    values = (weights.groups[design.group_of_pair] + weights.clues).astype(np.float32)
+    places = np.arange(len(values)), design.language_of_pair
+    shape = len(values), len(design.named)
+    logits += (design.pairs @ csr_matrix((values, places), shape)).toarray()
+    return logits
+
+
+def _loss(design: _Design, weights: _Weights) -> tuple[float, Vector]:
+    """The negative logarithm of the posterior, and its gradient, flat."""
+    rows = np.arange(len(design.columns))
+    shares = _softmax(_logits(design, weights) + design.priors)
+    right = np.maximum(shares[rows, design.columns], 1e-30)
+    value = -float((design.weights * np.log(right)).sum())
+    shares[rows, design.columns] -= 1
+    shares *= design.weights[:, None]
+    gradient = _flat(_gradient(design, weights, shares))
+    moved = _flat(weights) - _flat(design.start)
+    strengths = [np.full(part.size, pull) for pull, part in zip(_PULL, weights, strict=True)]
+    pull = np.concatenate(strengths) * moved
+    return value + 0.5 * float(pull @ moved), gradient + pull
+
+
+def _gradient(design: _Design, weights: _Weights, errors: Floats) -> _Weights:
+    n_classified = len(weights.slopes)
+    mixing = (design.scores.T @ errors[:, :n_classified]).astype(np.float64)
+    own = np.diag(mixing).copy()
+    sums = errors.sum(axis=0, dtype=np.float64)
+    of_domains = (errors * design.domains).sum(axis=0, dtype=np.float64)
+    of_pairs = np.asarray(design.pairs.T @ errors, np.float64)
+    clue = of_pairs[np.arange(len(of_pairs)), design.language_of_pair]
+    return _Weights(
+        slope=np.array([own.sum()]),
+        slopes=own,
+        mixing=mixing,
+        intercepts=sums,
+        unclassified=np.array([sums[n_classified:].sum()]),
+        domain=of_domains[:n_classified].sum(keepdims=True),
+        unclassified_domain=of_domains[n_classified:].sum(keepdims=True),
+        groups=np.bincount(design.group_of_pair, clue, len(weights.groups)).astype(np.float64),
+        clues=clue,
+    )
+
+
+def _softmax(values: Floats) -> Floats:
+    values -= values.max(axis=1, keepdims=True)
+    np.exp(values, out=values)
+    values /= values.sum(axis=1, keepdims=True)
+    return values
+
+
+def _evidence(design: _Design, weights: _Weights, sample: Seen) -> Evidence:
+    """The numbers of the model; the top-level domains are counted on all sites."""
+    n_classified, n_named = len(weights.slopes), len(design.named)
+    mixing = np.zeros((n_classified, n_named), np.float32)
+    mixing[:, :n_classified] = _mixing(weights)
+    nats = _clue_nats(design, weights)
+    sites = _sites(sample)
+    tops = domain_shares.all_tops(sites, design.named)
+    logs = domain_shares.count(sites, design.named, tops).logs
+    logs = _domain_weights(weights, n_named)[:, None] * (logs - logs.mean(axis=0))
+    nats |= {clues.key_of(clues.TOP, top): logs[:, at] for at, top in enumerate(tops)}
+    keys = sorted(nats)
+    return Evidence(
+        design.named,
+        mixing,
+        _intercepts(weights),
+        np.array(keys, np.uint64),
+        np.array([nats[key] for key in keys], np.float16).reshape(len(keys), n_named),
+    )
+
+
+def _clue_nats(design: _Design, weights: _Weights) -> dict[int, Vector]:
+    """Key of a clue -> its evidence for each language."""
+    values = weights.groups[design.group_of_pair] + weights.clues
+    nats: dict[int, Vector] = {}
+    for token, pair in zip(design.tokens, design.pair_of_token.tolist(), strict=True):
+        row = nats.setdefault(clues.key_of(token.kind, token.text), np.zeros(len(design.named)))
+        row[design.language_of_pair[pair]] += values[pair]
+    return nats

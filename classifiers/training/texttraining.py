@@ -1,0 +1,377 @@
+"""Trains the text model on labelled texts.
+
+The values of a language are counted; only the probability that a text is in a known language is
+fitted. Each text is scored by a model that did not learn it (five folds), alone and together with
+others as a page, once with its language and once without. The answer without its language stands
+for the answer of the model that ships to an unknown language.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.datasets import LabelledText, stable_share
+from classifiers.datasets.texts import NEWS
+from classifiers.errors import DatasetError
+from classifiers.pages.text import typicality
+from classifiers.pages.text.scripts import utf16_units, vote
+from classifiers.pages.text.textengine import model_script
+from classifiers.pages.text.textgrams import buckets
+from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel, language_of
+from classifiers.training.serbian import in_latin_letters
+
+MIN_TEXTS: Final = 40
+"""Least number of texts of a language in a script that is learned."""
+BITS: Final = {"Latn": 17, "Hani": 17}
+"""Script -> binary logarithm of the number of buckets."""
+OTHER_BITS: Final = 16
+SINGLE_BITS: Final = 15
+"""For a script of one language."""
+SMOOTHING: Final = 3000.0
+"""N-grams of the script that are added to each language."""
+OTHER_WEIGHT: Final = 0.5
+"""Weight of an n-gram of other texts in a language that has news: these are the same in each."""
+VARIETIES: Final = {"zho_Hant": "zh-Hant", "yue_Hant": "zh-Hant"}
+"""Source of a text -> its column. Traditional Chinese has other signs than Simplified. The
+Cantonese texts of SIB-200 have no sign of written Cantonese: they are in Standard Chinese."""
+FAINTEST: Final = 0.1
+"""Nats below which a value counts as 0, which makes the file smaller."""
+FOLDS: Final = 5
+PAGE: Final = 20
+"""Sentences of a made-up page."""
+SIZES: Final = (1, 2, 5, PAGE)
+MIXED_SIZES: Final = (5, PAGE)
+"""Sentences of a page of which MIXED_SHARE are in any language, like menus and names on the Web."""
+MIXED_SHARE: Final = 0.2
+SINGLES: Final = 60
+"""Texts of a language and fold that are scored alone."""
+UNKNOWN_SHARE: Final = 0.1
+"""Share of texts in no known language that the confidence assumes."""
+
+Counts = npt.NDArray[np.float32]
+Sparse = Any
+
+
+@dataclass(frozen=True)
+class ScriptTexts:
+    """The texts in one script."""
+
+    script: str
+    tags: tuple[str, ...]
+    features: Sparse
+    """Counts of n-grams, CSR (n_texts, n_buckets)."""
+    columns: npt.NDArray[np.int64]
+    """The column of each text, (n_texts,)."""
+    weights: Counts
+    """The weight of each text, (n_texts,)."""
+    folds: npt.NDArray[np.int64]
+    """The fold of each text, (n_texts,)."""
+    shuffled: Sparse
+    """Some texts with their letters in random order, CSR (n_shuffled, n_buckets)."""
+
+    @cached_property
+    def counts(self) -> list[Counts]:
+        """Return the weighted counts of each fold, (n_tags, n_buckets)."""
+        return [self._counted(np.flatnonzero(self.folds == fold)) for fold in range(FOLDS)]
+
+    @cached_property
+    def total(self) -> Counts:
+        """Return the weighted counts of all folds, (n_tags, n_buckets)."""
+        return sum(self.counts, np.zeros_like(self.counts[0]))
+
+    def _counted(self, rows: npt.NDArray[np.int64]) -> Counts:
+        from scipy.sparse import csr_matrix
+
+        weights = self.weights[rows]
+        place = (weights, (self.columns[rows], np.arange(len(rows))))
+        chosen = csr_matrix(place, shape=(len(self.tags), len(rows)))
+        return np.asarray((chosen @ self.features[rows]).todense(), np.float32)
+
+
+class Scored(NamedTuple):
+    """Texts that a model scored that had not learned them."""
+
+    columns: npt.NDArray[np.int64]
+    """The column of each text; -1 for none, (n_texts,)."""
+    sizes: npt.NDArray[np.int64]
+    """Sentences of each; negative if some are in any language, (n_texts,)."""
+    n_features: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float32]
+    """Nats, (n_texts, n_tags)."""
+
+
+class Held(NamedTuple):
+    """The cross-validated texts of a script: with their scores and typical nats."""
+
+    texts: ScriptTexts
+    scored: Scored
+    typical: Counts
+    """(n_tags,)."""
+
+
+def train(rows: Iterable[LabelledText]) -> TextModel:
+    """The model of all languages with MIN_TEXTS rows in a script; the same rows, the same bytes.
+
+    DatasetError without two such languages.
+    """
+    rows = list(rows)
+    scripts = [texts for texts in by_script(rows) if texts is not None]
+    if sum(len(texts.tags) for texts in scripts) < 2:
+        raise DatasetError(f"no two languages with {MIN_TEXTS} texts each: nothing to distinguish")
+    held = [_cross_validated(texts) for texts in scripts]
+    models = {each.texts.script: _learned(each) for each in held}
+    return TextModel(models, _fitted(held), _facts(rows, held))
+
+
+def by_script(rows: Iterable[LabelledText]) -> Iterator[ScriptTexts | None]:
+    """The texts of each script; None for a script without a language to learn."""
+    grouped: defaultdict[str, list[tuple[LabelledText, str]]] = defaultdict(list)
+    for row in _with_latin_serbian(rows):
+        script = vote(utf16_units(row.text)).script
+        if script is not None:
+            tag = VARIETIES.get(row.source, row.language)
+            grouped[model_script(script)].append((row, tag))
+    for script, found in sorted(grouped.items()):
+        yield _script_texts(script, found)
+
+
+def _with_latin_serbian(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
+    """The rows, and the Serbian ones once more in Latin letters."""
+    for row in rows:
+        yield row
+        if row.language == "sr" and vote(utf16_units(row.text)).script == "Cyrl":
+            yield row._replace(text=in_latin_letters(row.text))
+
+
+def _script_texts(script: str, found: list[tuple[LabelledText, str]]) -> ScriptTexts | None:
+    n_texts = Counter(tag for _, tag in found)
+    tags = tuple(sorted(tag for tag, n in n_texts.items() if n >= MIN_TEXTS))
+    if not tags:
+        return None
+    column = {tag: at for at, tag in enumerate(tags)}
+    kept = [(row, column[tag]) for row, tag in found if tag in column]
+    with_news = {at for row, at in kept if row.kind == NEWS}
+    bits = BITS.get(script, OTHER_BITS if len(tags) > 1 else SINGLE_BITS)
+    texts = [row.text for row, _ in kept]
+    is_other = [row.kind != NEWS and at in with_news for row, at in kept]
+    return ScriptTexts(
+        script,
+        tags,
+        matrix(texts, script, bits),
+        np.array([at for _, at in kept]),
+        np.where(is_other, OTHER_WEIGHT, 1.0).astype(np.float32),
+        np.array([int(FOLDS * stable_share(text, 0, "fold")) for text in texts]),
+        matrix(_shuffled(texts[:: max(1, len(texts) // 1000)]), script, bits),
+    )
+
+
+def _shuffled(texts: Sequence[str]) -> list[str]:
+    """Texts with the letters of each in random order."""
+    chance = np.random.default_rng(0)
+    return ["".join(chance.permutation(list(text))) for text in texts]
+
+
+def matrix(texts: Sequence[str], script: str, bits: int) -> Sparse:
+    """The n-grams of texts as a CSR matrix of their counts, (n_texts, 1 << bits)."""
+    from scipy.sparse import csr_matrix
+
+    columns: list[npt.NDArray[Any]] = []
+    values: list[npt.NDArray[Any]] = []
+    pointers = [0]
+    for text in texts:
+        names, counts = np.unique(buckets(text, script, bits), return_counts=True)
+        columns.append(names.astype(np.int32))
+        values.append(counts.astype(np.float32))
+        pointers.append(pointers[-1] + len(names))
+    shape = (len(texts), 1 << bits)
+    if not texts:
+        return csr_matrix(shape, dtype=np.float32)
+    return csr_matrix((np.concatenate(values), np.concatenate(columns), pointers), shape=shape)
+
+
+def values_of(counts: Counts) -> tuple[Counts, Counts]:
+    """Nats of each n-gram beyond the floor, (n_tags, n_buckets), and the floors, (n_tags,)."""
+    totals = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shares = counts / totals
+    background = shares.mean(axis=0)
+    ratio = np.divide(counts, background, out=np.zeros_like(counts), where=background > 0)
+    floors = np.log(SMOOTHING / (totals[:, 0] + SMOOTHING))
+    return np.log1p(ratio / SMOOTHING).astype(np.float32), floors.astype(np.float32)
+
+
+def _cross_validated(texts: ScriptTexts) -> Held:
+    parts: list[Scored] = []
+    for fold in range(FOLDS):
+        values, floors = values_of(texts.total - texts.counts[fold])
+        parts += [
+            _scored(texts, groups, values, floors)
+            for groups in (_groups(texts, fold, size) for size in SIZES)
+            if groups
+        ]
+        parts += [
+            mixed._replace(sizes=-mixed.sizes)
+            for groups in (_mixed(texts, _groups(texts, fold, size)) for size in MIXED_SIZES)
+            if groups
+            for mixed in [_scored(texts, groups, values, floors)]
+        ]
+        if texts.shuffled.shape[0] and fold == 0:
+            none = np.full(texts.shuffled.shape[0], -1)
+            parts.append(_values(texts.shuffled, none, np.ones_like(none), values, floors))
+    scored = Scored(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return Held(texts, scored, _typical(len(texts.tags), scored))
+
+
+def _groups(texts: ScriptTexts, fold: int, size: int) -> list[npt.NDArray[np.int64]]:
+    """The rows of each made-up page of `size` texts in a fold."""
+    groups: list[npt.NDArray[np.int64]] = []
+    for column in range(len(texts.tags)):
+        rows = np.flatnonzero((texts.folds == fold) & (texts.columns == column))
+        n_groups = min(len(rows) // size, SINGLES)
+        # Spread over the rows, which are in the order of their sources.
+        order = np.random.default_rng(column).permutation(rows)
+        groups += list(order[: n_groups * size].reshape(n_groups, size))
+    return groups
+
+
+def _mixed(texts: ScriptTexts, groups: list[npt.NDArray[np.int64]]) -> list[npt.NDArray[np.int64]]:
+    """Pages with MIXED_SHARE of their sentences replaced by sentences in any language."""
+    chance = np.random.default_rng(0)
+    for rows in groups:
+        n_others = int(MIXED_SHARE * len(rows))
+        rows[-n_others:] = chance.integers(len(texts.columns), size=n_others)
+    return groups
+
+
+def _scored(
+    texts: ScriptTexts, groups: list[npt.NDArray[np.int64]], values: Counts, floors: Counts
+) -> Scored:
+    from scipy.sparse import csr_matrix
+
+    size = len(groups[0])
+    rows = np.concatenate(groups)
+    place = (np.ones(len(rows), np.float32), rows, np.arange(0, len(rows) + 1, size))
+    chosen = csr_matrix(place, shape=(len(groups), len(texts.columns)))
+    columns = texts.columns[rows[::size]]
+    sizes = np.full(len(groups), size)
+    return _values(chosen @ texts.features, columns, sizes, values, floors)
+
+
+def _values(
+    features: Sparse,
+    columns: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    values: Counts,
+    floors: Counts,
+) -> Scored:
+    n_features = np.asarray(features.sum(axis=1), np.float64).ravel()
+    nats = np.asarray(features @ values.T, np.float32) + n_features[:, None] * floors
+    read = n_features > 0
+    return Scored(columns[read], sizes[read], n_features[read], nats[read].astype(np.float32))
+
+
+def _typical(n_tags: int, scored: Scored) -> Counts:
+    """Mean nats of an n-gram for each language in its own texts, (n_tags,)."""
+    alone = (scored.sizes == 1) & (scored.columns >= 0)
+    columns = scored.columns[alone]
+    own = scored.values[alone, columns] / scored.n_features[alone]
+    sums = np.bincount(columns, weights=own, minlength=n_tags)
+    numbers = np.bincount(columns, minlength=n_tags)
+    overall = own.mean() if len(own) else 0.0
+    return np.where(numbers > 0, sums / np.maximum(numbers, 1), overall).astype(np.float32)
+
+
+def _learned(held: Held) -> ScriptModel:
+    """The model of a script from all its texts."""
+    texts = held.texts
+    values, floors = values_of(texts.total)
+    values[values < FAINTEST] = 0
+    scale = max(float(values.max()), 1e-6) / 127**2
+    codes = np.rint(np.sqrt(values / scale)).astype(np.int8)
+    table = LazyTable(np.ascontiguousarray(codes.T))
+    return ScriptModel(texts.script, texts.tags, table, scale, floors, held.typical)
+
+
+def _fitted(held: Sequence[Held]) -> npt.NDArray[np.float64]:
+    """The coefficients of `typicality`."""
+    from sklearn.linear_model import LogisticRegression
+
+    cases = [_cases(each, is_left_out) for each in held for is_left_out in (False, True)]
+    variables = np.concatenate([case[0] for case in cases])
+    is_known = np.concatenate([case[1] for case in cases])
+    weights = np.concatenate([case[2] for case in cases])
+    if is_known.all():
+        return np.array([10.0, 0, 0, 0, 0, 0])
+    unknown = weights[~is_known].sum()
+    odds = UNKNOWN_SHARE / (1 - UNKNOWN_SHARE)
+    weights[~is_known] *= odds * weights[is_known].sum() / unknown
+    model = LogisticRegression(C=1e3, fit_intercept=False, max_iter=2000)
+    model.fit(variables, is_known, sample_weight=weights / weights.mean())
+    return np.asarray(model.coef_[0], np.float64)
+
+
+def _cases(held: Held, is_left_out: bool) -> tuple[Any, Any, Any]:
+    """Variables, whether the language is known, and weights of the texts of a script.
+
+    With `is_left_out` no text may be given its language. A text that is given another known
+    language tells nothing and is not used.
+    """
+    texts, scored = held.texts, held.scored
+    languages = np.array(list(map(language_of, texts.tags)))
+    own = np.where(scored.columns >= 0, languages[scored.columns], "")
+    is_own = own[:, None] == languages[None, :]
+    values = np.where(is_own & is_left_out, -np.inf, scored.values).astype(np.float64)
+    usable = np.isfinite(values).any(axis=1)
+    first = values.argmax(axis=1)
+    is_right = languages[first] == own
+    usable &= is_left_out | is_right
+    usable &= is_left_out | (scored.columns >= 0)
+    best = values[np.arange(len(values)), first]
+    others = np.where(languages[None, :] == languages[first][:, None], -np.inf, values)
+    second = others.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        leads = (best - second) / scored.n_features
+        lead = np.where(np.isfinite(second), leads, typicality.MAX_LEAD)
+        deficit = held.typical[first] - best / scored.n_features
+    variables = typicality.facts(deficit, lead, scored.n_features)[usable]
+    per_size = Counter(zip(scored.sizes.tolist(), own.tolist(), strict=True))
+    weights = np.array(
+        [1 / per_size[pair] for pair in zip(scored.sizes.tolist(), own.tolist(), strict=True)]
+    )
+    return variables, is_right[usable] & (not is_left_out), weights[usable]
+
+
+def _facts(rows: Sequence[LabelledText], held: Sequence[Held]) -> dict[str, Any]:
+    """The training data and the cross-validated accuracy in numbers."""
+    facts: dict[str, dict[str, Any]] = {}
+    right: defaultdict[tuple[str, int], list[bool]] = defaultdict(list)
+    for each in held:
+        languages = list(map(language_of, each.texts.tags))
+        for at, code in enumerate(languages):
+            entry = facts.setdefault(code, {"sentences": 0, "scripts": []})
+            entry["sentences"] += int((each.texts.columns == at).sum())
+            if each.texts.script not in entry["scripts"]:
+                entry["scripts"].append(each.texts.script)
+        told = each.scored.values.argmax(axis=1)
+        for column, size, first in zip(each.scored.columns, each.scored.sizes, told, strict=True):
+            if column >= 0:
+                code = languages[column]
+                right[code, int(size)].append(languages[first] == code)
+    for code, entry in facts.items():
+        entry["sentence"], entry["page"] = (_percent(right[code, size]) for size in (1, PAGE))
+    return {
+        "texts": len(rows),
+        "languages": dict(sorted(facts.items())),
+        "kinds": dict(sorted(Counter(row.kind for row in rows).items())),
+    }
+
+
+def _percent(right: Sequence[bool]) -> float | None:
+    return round(100 * math.fsum(right) / len(right), 1) if right else None

@@ -1,0 +1,396 @@
+"""Trains the URL model on labelled URLs.
+
+One linear SVM for each language against all others, with balanced classes (Baykan 2013, 2.2 and
+3.2). Unlike there,
+
+- a classifier's negatives are weighted by language: the paper's five languages count the same,
+  and all other languages together about as much as one of them;
+- the names of hosts are also learned from word lists: classifiers of made-up names
+  (:mod:`classifiers.training.wordlists`) score every URL, and their scores are features beside
+  the n-grams. Since they are linear, they are added into the weights afterwards;
+- a path of words is also a separate example, without its host;
+- the decision threshold of a classifier is calibrated on domains that it has not seen. On its
+  training data its decision values are too high, so that its recall elsewhere would be too low.
+  The data are divided into parts, and classifiers of the other parts score each part. On these
+  decision values also depends how one language is named (:mod:`classifiers.training.evidence`);
+- URLs of filter lists are not learned under a domain of another language.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.datasets import LabelledUrl, distinct, domain_reader, stable_share
+from classifiers.errors import DatasetError
+from classifiers.languages import language_of_tld, tlds_of
+from classifiers.training import calibration, evidence, solver, wordlists
+from classifiers.training.examples import FIVE, Examples, collect, folds_of
+from classifiers.urls.batch import encode
+from classifiers.urls.cctld import top_level_domain
+from classifiers.urls.modelfile import Parameters
+from classifiers.urls.ngrams import MARK_VALUE
+from classifiers.urls.posteriors import Evidence
+from classifiers.weights import quantised
+
+EXCLUDED_SOURCES: Final = frozenset({"citizenlab_country"})
+"""Sources whose licence does not allow a model for general use."""
+
+FILTER_LISTS: Final = frozenset(
+    {"adguard_regional", "easylist_commit_urls", "easylist_history", "easylist_regional"}
+)
+"""Lists of advertisements, by the language of their users, who also visit other sites."""
+
+_NAME_SCALE: Final = 0.2
+"""Factor of the scores of made-up names, which are features; a smaller one trusts them less."""
+_LARGE: Final = 2_000
+"""URLs from which a language can do without those of domains that are mostly in another one."""
+_NONE: Final = -2
+"""No part: everything is learned."""
+_OTHER_NAMES: Final = 0.3
+"""Weight of a language other than the paper's five in learning names."""
+_TOWNS: Final = 0.3
+"""Weight of the names of towns relative to the made-up names of a language."""
+
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Options:
+    """How to train; the same options and rows give the same model, bit by bit."""
+
+    buckets: int = 1 << 18
+    """Buckets of the features, a power of two. Size of the file and of the tables in memory."""
+    seed: int = 0
+    min_urls: int = 20
+    """A language with fewer URLs gets no classifier."""
+    languages: tuple[str, ...] | None = None
+    """Only these; None is every language with `min_urls`, and others can be named, too."""
+    max_per_domain: int = 20
+    """URLs of one language that one registered domain adds at most; more add little information."""
+    penalty: float = 0.2
+    """C of the SVM."""
+    folds: int = 3
+    """Parts of the domains; each is scored by classifiers that learned the others."""
+    word_lists: bool = True
+    """Whether to learn from word lists and towns also; needs the extra `training`."""
+    names: int = 160_000
+    """Number of made-up names of each of the paper's five languages; others have a quarter of it.
+    """
+    jobs: int = 1
+    """Threads; the result does not depend on it."""
+
+
+def usable(rows: Iterable[LabelledUrl]) -> list[LabelledUrl]:
+    """Each URL once, without excluded sources and URLs listed under two languages."""
+    return distinct(row for row in rows if row.source not in EXCLUDED_SOURCES)
+
+
+def is_reliable(row: LabelledUrl) -> bool:
+    """False for a URL of a filter list under a top-level domain of another language."""
+    if row.source not in FILTER_LISTS:
+        return True
+    return language_of_tld(top_level_domain(row.url)) in (None, row.language)
+
+
+def capped(rows: Iterable[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
+    """At most `limit` URLs of each registered domain and language, chosen by their hash."""
+    kept: list[LabelledUrl] = []
+    for groups in _by_domain(rows).values():
+        for group in groups.values():
+            kept += _some(group, limit, seed)
+    return sorted(kept)
+
+
+def in_proportion(rows: Sequence[LabelledUrl], limit: int, seed: int = 0) -> list[LabelledUrl]:
+    """As `capped`, but a large language keeps its share of a domain that is mostly in another one.
+
+    Of a domain with 2,000 English and 40 Chinese URLs 20 English and one Chinese are learned, since
+    20 of each would make its name Chinese. Small languages need all the URLs that they have.
+    """
+    counts = Counter(row.language for row in rows)
+    kept: list[LabelledUrl] = []
+    for groups in _by_domain(rows).values():
+        most = max(map(len, groups.values()))
+        for code, group in groups.items():
+            is_scaled = most > limit and counts[code] >= _LARGE
+            size = max(1, round(limit * len(group) / most)) if is_scaled else limit
+            kept += _some(group, size, seed)
+    return sorted(kept)
+
+
+def _by_domain(rows: Iterable[LabelledUrl]) -> dict[str, dict[str, list[LabelledUrl]]]:
+    """The rows of each registered domain and language."""
+    domain = domain_reader()
+    groups: dict[str, dict[str, list[LabelledUrl]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        groups[domain(row.url)][row.language].append(row)
+    return groups
+
+
+def _some(group: list[LabelledUrl], size: int, seed: int) -> list[LabelledUrl]:
+    """At most `size` of some rows, chosen by the hash of the URL."""
+    if len(group) <= size:
+        return group
+    return sorted(group, key=lambda row: stable_share(row.url, seed, "cap"))[:size]
+
+
+@dataclass(frozen=True)
+class _Data:
+    """The rows to learn from and their features."""
+
+    languages: tuple[str, ...]
+    chosen: list[LabelledUrl]
+    """The rows of these languages; the first of the examples."""
+    others: list[LabelledUrl]
+    """The rows of languages with too few, which are only scored."""
+    examples: Examples
+    names: Floats | None
+    features: Any
+    rest: Any
+    """The features of `others`."""
+
+    @classmethod
+    def of(cls, rows: Sequence[LabelledUrl], options: Options) -> _Data:
+        """What is learned from some rows; DatasetError if two languages have not enough."""
+        reliable = list(filter(is_reliable, usable(rows)))
+        reliable = in_proportion(reliable, options.max_per_domain, options.seed)
+        languages = _languages(reliable, options)
+        chosen = [row for row in reliable if row.language in set(languages)]
+        others = [row for row in reliable if row.language not in set(languages)]
+        bits = _bits(options.buckets)
+        examples = collect(
+            chosen, languages, folds=options.folds, seed=options.seed, made_up=options.word_lists
+        )
+        names = _name_machines(languages, bits, options) if options.word_lists else None
+        features = _with_scores(matrix(examples.urls, bits), names)
+        rest = _with_scores(matrix([row.url for row in others], bits), names)
+        return cls(languages, chosen, others, examples, names, features, rest)
+
+
+def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
+    """A model of the languages that have enough rows; DatasetError if fewer than two have."""
+    data = _Data.of(rows, options)
+    languages, examples, n_chosen = data.languages, data.examples, len(data.chosen)
+    *partial, (weights, intercepts) = _fit_parts(data, (*range(options.folds), _NONE), options)
+    unseen = _unseen(data, partial, options)
+    thresholds = calibration.calibrate(
+        unseen[:n_chosen],
+        examples.columns[:n_chosen],
+        examples.urls[:n_chosen],
+        languages,
+        examples.masses,
+    )
+    weights = _folded(weights, data.names, options.buckets)
+    use_domains(weights, intercepts, languages, thresholds)
+    codes, scales = quantised(weights.T)
+    facts = _facts(rows, data.chosen, languages, options)
+    return Parameters(
+        languages=languages,
+        weights=codes,
+        scales=scales,
+        intercepts=(intercepts + thresholds.shifts).astype(np.float32),
+        evidence=_evidence(data, unseen, thresholds, options),
+        facts={
+            **facts,
+            "examples": len(examples.urls),
+            "top_level_domains": thresholds.domains,
+        },
+    )
+
+
+def _evidence(
+    data: _Data,
+    unseen: npt.NDArray[np.float64],
+    thresholds: calibration.Thresholds,
+    options: Options,
+) -> Evidence:
+    """How one language is named; with a choice of languages, only one of these."""
+    rows, domain = [*data.chosen, *data.others], domain_reader()
+    urls = [row.url for row in rows]
+    sites = [domain(url) for url in urls]
+    scores = thresholds.applied(unseen, urls, data.languages).astype(np.float32)
+    seen = evidence.Seen(urls, [row.language for row in rows], sites, scores)
+    named = data.languages if options.languages else evidence.nameable(data.languages)
+    return evidence.learn(seen, named, options.seed)
+
+
+def matrix(urls: Sequence[str], bits: int) -> Any:
+    """The features as a scipy CSR matrix, float32 (n_urls, 2**bits)."""
+    from scipy.sparse import csr_matrix
+
+    from classifiers.urls import ngrams
+
+    batch = encode(urls)
+    pointers = ngrams.count_features(batch.buffer, len(batch), bits)
+    indices = np.empty(pointers[-1], np.int32)
+    values = np.empty(pointers[-1], np.float32)
+    ngrams.fill_features(batch.buffer, bits, pointers, indices, values)
+    features = csr_matrix((values, indices, pointers), shape=(len(urls), 1 << bits))
+    features.sum_duplicates()
+    return features
+
+
+def _languages(rows: Sequence[LabelledUrl], options: Options) -> tuple[str, ...]:
+    counts = Counter(row.language for row in rows)
+    wanted = options.languages or tuple(counts)
+    enough = sorted(code for code in wanted if counts[code] >= options.min_urls)
+    few = sorted(set(wanted) - set(enough))
+    if options.languages and few:
+        raise DatasetError(
+            f"too few URLs for {', '.join(few)}: a language needs {options.min_urls}"
+        )
+    if len(enough) < 2:
+        raise DatasetError(
+            f"{len(enough)} languages have {options.min_urls} usable URLs or more; two are needed"
+        )
+    return tuple(enough)
+
+
+def _bits(buckets: int) -> int:
+    bits = buckets.bit_length() - 1
+    if buckets != 1 << bits or not 4 <= bits <= 24:
+        raise DatasetError(f"buckets must be a power of two from 16 to 16777216, not {buckets}")
+    return bits
+
+
+def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Floats | None:
+    """Weights (n_buckets, n_listed) of classifiers of made-up names.
+
+    Names of languages in one script are told from each other only, so that Cyrillic names say
+    nothing about Latin letters. None if no two of the languages have word lists in one script.
+    """
+    groups = wordlists.listed(languages)
+    machines = [_group_machines(group, bits, options) for group in groups]
+    return np.hstack(machines) if machines else None
+
+
+def _group_machines(listed: Sequence[str], bits: int, options: Options) -> Floats:
+    """The same for languages whose names are written in one script."""
+    urls: list[str] = []
+    columns, weights = [], []
+    for at, code in enumerate(listed):
+        share, size = (1.0, options.names) if code in FIVE else (_OTHER_NAMES, options.names // 4)
+        names = wordlists.names(code, size, options.seed)
+        towns = wordlists.towns(code, size // 2, options.seed)
+        urls += names + towns
+        columns += [at] * (len(names) + len(towns))
+        weights += [share / len(names)] * len(names)
+        weights += [_TOWNS * share / max(len(towns), 1)] * len(towns)
+    machines, _ = solver.fit(
+        matrix(urls, bits),
+        np.array(columns, np.int64),
+        np.array(weights),
+        len(listed),
+        options.penalty,
+        options.seed,
+    )
+    scaled: Floats = machines * np.float32(_NAME_SCALE)
+    return scaled
+
+
+def _with_scores(features: Any, machines: Floats | None) -> Any:
+    """The features, with the scores of the name classifiers as further columns."""
+    from scipy.sparse import csr_matrix, hstack
+
+    if machines is None:
+        return features
+    return hstack([features, csr_matrix(features @ machines)], format="csr")
+
+
+def _folded(weights: Floats, machines: Floats | None, n_buckets: int) -> Floats:
+    """Weights of the features alone; those of the scores are added into them."""
+    if machines is None:
+        return weights
+    folded: Floats = weights[:n_buckets] + machines @ weights[n_buckets:]
+    return folded
+
+
+def _fit_parts(
+    data: _Data, left_out: Iterable[int], options: Options
+) -> list[tuple[Floats, Floats]]:
+    """Weights and intercepts of classifiers that have not learned a part, for each part."""
+    from joblib import Parallel, delayed
+
+    examples = data.examples
+
+    def fit_without(part: int) -> tuple[Floats, Floats]:
+        rows = np.flatnonzero(examples.folds != part)
+        return solver.fit(
+            data.features[rows],
+            examples.columns[rows],
+            examples.weights[rows],
+            len(examples.masses),
+            options.penalty,
+            options.seed,
+            rest_weights=examples.rest_weights[rows],
+        )
+
+    work = Parallel(n_jobs=min(options.jobs, 2), backend="threading")
+    fitted: list[tuple[Floats, Floats]] = work(delayed(fit_without)(part) for part in left_out)
+    return fitted
+
+
+def _unseen(
+    data: _Data, partial: Sequence[tuple[Floats, Floats]], options: Options
+) -> npt.NDArray[np.float64]:
+    """Decision values of the chosen and the other rows, by classifiers that have not seen them."""
+    n_chosen = len(data.chosen)
+    parts = data.examples.folds[:n_chosen]
+    others = np.array(
+        folds_of([row.url for row in data.others], options.folds, options.seed), np.int64
+    )
+    unseen = np.empty((n_chosen + len(others), len(data.languages)))
+    for part, (weights, intercepts) in enumerate(partial):
+        rows, further = np.flatnonzero(parts == part), np.flatnonzero(others == part)
+        unseen[rows] = data.features[rows] @ weights + intercepts
+        unseen[n_chosen + further] = data.rest[further] @ weights + intercepts
+    return unseen
+
+
+def use_domains(
+    weights: Floats,
+    intercepts: Floats,
+    languages: Sequence[str],
+    thresholds: calibration.Thresholds,
+) -> None:
+    """Add the top-level domains to the weights of the languages for which they are better."""
+    bits = len(weights).bit_length() - 1
+    for at, language in enumerate(languages):
+        rule = thresholds.domains.get(language)
+        if rule is None:
+            continue
+        marks = matrix([f"http://1234.{tld}/" for tld in sorted(tlds_of(language))], bits).indices
+        if rule == calibration.ALONE:
+            weights[:, at] = 0
+            intercepts[at] = -0.5
+        weights[np.unique(marks), at] += 1 / MARK_VALUE
+
+
+def _facts(
+    rows: Sequence[LabelledUrl],
+    chosen: Sequence[LabelledUrl],
+    languages: Sequence[str],
+    options: Options,
+) -> dict[str, Any]:
+    """The training data and options, for the model card."""
+    counts = Counter(row.language for row in chosen)
+    return {
+        "rows": len(rows),
+        "rows_used": len(chosen),
+        "languages": {code: counts[code] for code in languages},
+        "sources": dict(sorted(Counter(row.source for row in chosen).items())),
+        "label_kinds": dict(sorted(Counter(row.label_kind for row in chosen).items())),
+        "excluded_sources": sorted(EXCLUDED_SOURCES),
+        "buckets": options.buckets,
+        "seed": options.seed,
+        "max_per_domain": options.max_per_domain,
+        "penalty": options.penalty,
+        "word_lists": options.word_lists,
+        "min_urls": options.min_urls,
+    }

@@ -1,0 +1,188 @@
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifiers.datasets import (
+    CdxUrls,
+    ColumnarUrls,
+    LabelledUrl,
+    LabelledUrls,
+    OdpUrls,
+    domain_reader,
+    open_dataset,
+    split,
+    stable_share,
+)
+from classifiers.errors import DatasetError
+
+HEADER = "url\tlang\tlabel_kind\tsource\n"
+
+
+def write(path: Path, text: str) -> Path:
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+@pytest.mark.parametrize("name", ["urls.tsv", "urls.tsv.gz"])
+def test_rows_are_read_in_order_with_codes_of_the_project(tmp_path: Path, name: str) -> None:
+    path = write(
+        tmp_path / name, HEADER + "http://a.de/\tde-AT\teditor\ts\nhttp://b.no/\tnb\tx\ty\n"
+    )
+    assert list(LabelledUrls(path)) == [
+        LabelledUrl("http://a.de/", "de", "editor", "s"),
+        LabelledUrl("http://b.no/", "no", "x", "y"),
+    ]
+
+
+def test_columns_may_stand_in_any_order_beside_others(tmp_path: Path) -> None:
+    path = write(tmp_path / "u.tsv", "n\tsource\tlang\turl\tlabel_kind\n1\ts\tfr\thttp://a/\tk\n")
+    assert list(LabelledUrls(path)) == [LabelledUrl("http://a/", "fr", "k", "s")]
+
+
+def test_malformed_rows_are_skipped_and_counted(tmp_path: Path) -> None:
+    rows = "http://a.de/\tde\n\thttp://\n\tde\tk\ts\nhttp://b.de/\tnolanguage\tk\ts\nu\tde\tk\ts\n"
+    data = LabelledUrls(write(tmp_path / "u.tsv", HEADER + rows))
+    assert [row.url for row in data] == ["u"]
+    assert data.skipped == 4
+    assert len(list(data)) == 1
+    assert data.skipped == 4
+    assert data.reasons == {"cut short": 2, "no URL": 1, "unknown language": 1}
+
+
+def test_a_file_without_the_columns_is_refused_with_file_and_line(tmp_path: Path) -> None:
+    path = write(tmp_path / "u.tsv", "http://a.de/\tde\n")
+    with pytest.raises(DatasetError, match=r"u\.tsv:1: no column url, lang"):
+        list(LabelledUrls(path))
+
+
+@pytest.mark.parametrize("damage", ["empty", "missing", "truncated", "not gzip", "not UTF-8"])
+def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path, damage: str) -> None:
+    path = write(tmp_path / "u.tsv.gz", HEADER + "http://a.de/\tde\tk\ts\n" * 2000)
+    whole = path.read_bytes()
+    contents = {
+        "empty": b"",
+        "truncated": whole[: len(whole) // 2],
+        "not gzip": b"url\tlang",
+        "not UTF-8": gzip.compress(HEADER.encode() + b"http://a/\xff\tde\tk\ts\n"),
+    }
+    if damage == "missing":
+        path.unlink()
+    else:
+        path.write_bytes(contents[damage])
+    with pytest.raises(DatasetError) as caught:
+        list(LabelledUrls(path))
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+NAMES = {
+    "urls.tsv": LabelledUrls,
+    "urls.TSV.gz": LabelledUrls,
+    "content.rdf.u8": OdpUrls,
+    "kt-content.rdf.u8.gz": OdpUrls,
+    "content.rdf.gz": OdpUrls,
+    "part-00000-x.c000.gz.parquet": ColumnarUrls,
+    "cdx-00299.gz": CdxUrls,
+    "cdx-00000": CdxUrls,
+    "a.cdxj": CdxUrls,
+    "a.cdx.gz": CdxUrls,
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), NAMES.items(), ids=NAMES)
+def test_the_name_of_a_file_tells_its_format(tmp_path: Path, name: str, kind: type) -> None:
+    (tmp_path / name).touch()
+    assert type(open_dataset(tmp_path / name)) is kind
+
+
+EXAMPLES = {"tsv": ["de", "fr"], "xml": ["de"], "cdxj": ["de"]}
+
+
+@pytest.mark.parametrize(("block", "languages"), EXAMPLES.items(), ids=EXAMPLES)
+def test_the_examples_of_the_documentation_are_read(
+    tmp_path: Path, block: str, languages: list[str]
+) -> None:
+    text = (Path(__file__).parents[4] / "docs" / "data.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^```{block}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    path = write(tmp_path / "example", found[0])
+    data = open_dataset(path, "odp" if block == "xml" else block)
+    assert [row.language for row in data] == languages
+    assert data.skipped == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("part-00000.gz.parquet", ColumnarUrls), ("cdx-00000.gz", CdxUrls)]
+)
+def test_the_files_of_a_folder_tell_its_format(tmp_path: Path, name: str, kind: type) -> None:
+    inner = tmp_path / "crawl=CC-MAIN-2024-10" / "subset=warc"
+    inner.mkdir(parents=True)
+    (inner / name).touch()
+    assert type(open_dataset(tmp_path)) is kind
+
+
+def test_a_format_may_be_given(tmp_path: Path) -> None:
+    path = write(tmp_path / "urls.txt", HEADER + "http://a.de/\tde\tk\ts\n")
+    assert len(list(open_dataset(str(path), "tsv"))) == 1
+
+
+def test_a_name_that_tells_no_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "urls.txt").touch()
+    with pytest.raises(DatasetError, match=r"urls\.txt: .*\*\.tsv.*tsv, odp, parquet, cdxj"):
+        open_dataset(tmp_path / "urls.txt")
+    with pytest.raises(DatasetError, match=r"'csv'; there are tsv, odp, parquet, cdxj"):
+        open_dataset(tmp_path / "urls.txt", "csv")
+    with pytest.raises(DatasetError, match=r"no such file or folder"):
+        open_dataset(tmp_path / "none.tsv")
+    with pytest.raises(DatasetError, match=r"found none"):
+        open_dataset(tmp_path)
+    for name in ("a.parquet", "cdx-00000.gz"):
+        (tmp_path / name).touch()
+    with pytest.raises(DatasetError, match=r"found both"):
+        open_dataset(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("url", "domain"),
+    [
+        ("http://wetter.tagesschau.de/x", "tagesschau.de"),
+        ("https://user@WWW.BBC.co.uk:443/news", "bbc.co.uk"),
+        ("bbc.co.uk/news", "bbc.co.uk"),
+        ("http://10.0.0.1/", "10.0.0.1"),
+        ("http://localhost/", "localhost"),
+        ("", ""),
+    ],
+)
+def test_registered_domain_of_a_url(url: str, domain: str) -> None:
+    assert domain_reader()(url) == domain
+
+
+names = st.text("abcdef", min_size=1, max_size=6)
+
+
+@given(st.lists(st.tuples(names, names), max_size=30), st.integers(0, 5))
+def test_no_registered_domain_is_in_both_parts_and_no_row_is_lost(
+    pairs: list[tuple[str, str]], seed: int
+) -> None:
+    rows = [LabelledUrl(f"http://{host}.{name}.de/", "de", "k", "s") for host, name in pairs]
+    train, test = split(rows, test_share=0.5, seed=seed)
+    domain = domain_reader()
+    assert not {domain(row.url) for row in train} & {domain(row.url) for row in test}
+    assert sorted(train + test) == sorted(rows)
+
+
+def test_a_domain_stays_in_its_part_when_the_data_grow() -> None:
+    rows = [LabelledUrl(f"http://site{n}.de/", "de", "k", "s") for n in range(200)]
+    assert set(split(rows[:100])[1]) <= set(split(rows)[1])
+    assert 5 <= len(split(rows)[1]) <= 40
+
+
+def test_stable_share_depends_on_text_seed_and_purpose() -> None:
+    assert stable_share("a.de", 1) == stable_share("a.de", 1)
+    shares = {stable_share("a.de", 1), stable_share("a.de", 2), stable_share("a.de", 1, "other")}
+    assert len(shares) == 3
+    assert all(0 <= share < 1 for share in shares)

@@ -1,0 +1,310 @@
+import gzip
+import itertools
+import tracemalloc
+from collections.abc import Iterable
+from pathlib import Path
+from xml.sax.saxutils import escape, quoteattr
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifiers.datasets import LabelledUrl, OdpUrls
+from classifiers.errors import DatasetError
+
+HEAD = (
+    b"<?xml version='1.0' encoding='UTF-8' ?>\n"
+    b"<RDF xmlns:r='http://www.w3.org/TR/RDF/' xmlns:d='http://purl.org/dc/elements/1.0/'"
+    b" xmlns='http://dmoz.org/rdf/'>\n"
+    b"<!-- Generated at 2010-09-26 00:11:43 GMT from DMOZ 2.0 -->\n"
+)
+TAIL = b"</RDF>\n"
+
+# The categories of Top/World in the last years of the directory.
+WORLD = """
+    Afrikaans Arabic Aragonés Armenian Asturianu Azerbaijani Bahasa_Indonesia Bahasa_Melayu Bangla
+    Bashkir Belarusian Bosanski Brezhoneg Bulgarian Català Česky Chinese_Simplified
+    Chinese_Traditional Cymraeg Dansk Deutsch Eesti Español Esperanto Euskara Français Frysk Furlan
+    Føroyskt Gaeilge Gàidhlig Galego Georgian Greek Gujarati Hebrew Hindi Hrvatski Interlingua
+    Íslenska Italiano Japanese Kannada Kaszëbsczi Kazakh Kiswahili Korean Kurdî Kyrgyz Latviski
+    Lëtzebuergesch Lietuvių Lingua_Latina Magyar Makedonski Marathi Nederlands Nordfriisk Norsk
+    Occitan Ossetian O'zbekcha Persian Polski Português Punjabi Română Rumantsch Russian Sardu
+    Seeltersk Shqip Sicilianu Sinhala Slovensko Slovensky Srpski Suomi Svenska Tagalog Taiwanese
+    Tamil Tatarça Telugu Thai Tiếng_Việt Türkçe Türkmençe Ukrainian Urdu Uyghurche Zazaki
+""".split()
+
+
+def page(url: str, topic: str, text: bytes = b"Some words.") -> bytes:
+    """A page as the dump has it."""
+    return (
+        f"<ExternalPage about={quoteattr(url)}>\n  <d:Title>Title</d:Title>\n"
+        "  <d:Description>".encode()
+        + text
+        + f"</d:Description>\n  <topic>{escape(topic)}</topic>\n</ExternalPage>\n\n".encode()
+    )
+
+
+def topic(name: str, *urls: str) -> bytes:
+    """The element that goes ahead of a category's pages."""
+    links = "".join(f"  <link r:resource={quoteattr(url)}></link>\n" for url in urls)
+    return f"<Topic r:id={quoteattr(name)}>\n  <catid>1</catid>\n{links}</Topic>\n\n".encode()
+
+
+def dump(folder: Path, *elements: bytes, name: str = "content.rdf.u8") -> Path:
+    path = folder / name
+    data = HEAD + b"".join(elements) + TAIL
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path
+
+
+def read(path: Path) -> list[tuple[str, str]]:
+    return [(row.url, row.language) for row in OdpUrls(path)]
+
+
+@pytest.mark.parametrize("name", ["content.rdf.u8", "content.rdf.u8.gz"])
+def test_a_page_has_the_language_of_its_category_in_world_and_english_elsewhere(
+    tmp_path: Path, name: str
+) -> None:
+    pages = [
+        topic("Top/World/Deutsch/Kultur", "http://a.de/"),
+        page("http://a.de/?x=1&y=2", "Top/World/Deutsch/Kultur"),
+        page("http://b.fr/", "Top/World/Français/Régional/Europe"),
+        page("http://c.com/", "Top/Arts/Animation/World"),
+        page("http://d.com/", "Top/Adult/Arts"),
+        page("http://e.com/", "Top/Kids_and_Teens/International/Italiano"),
+        page("http://f.com/", "Top/Adult/World/Español/Artes"),
+        page("http://g.com/", "Top/Regionalism"),
+    ]
+    assert list(OdpUrls(dump(tmp_path, *pages, name=name))) == [
+        LabelledUrl("http://a.de/?x=1&y=2", "de", "editor", "odp"),
+        LabelledUrl("http://b.fr/", "fr", "editor", "odp"),
+        LabelledUrl("http://c.com/", "en", "editor", "odp"),
+        LabelledUrl("http://d.com/", "en", "editor", "odp"),
+        LabelledUrl("http://e.com/", "it", "editor", "odp"),
+        LabelledUrl("http://f.com/", "es", "editor", "odp"),
+        LabelledUrl("http://g.com/", "en", "editor", "odp"),
+    ]
+
+
+def test_pages_without_a_language_are_counted_by_reason(tmp_path: Path) -> None:
+    pages = [
+        page("http://a/", "Top/Regional/Europe/Germany"),
+        page("http://b/", "Top/Regional"),
+        page("http://c/", "Top/World/Marsian/X"),
+        page("http://d/", "Top/World"),
+        page("", "Top/Arts"),
+        page("http://e/", ""),
+        page("http://f/", "Top/Arts"),
+    ]
+    data = OdpUrls(dump(tmp_path, *pages))
+    for _ in range(2):
+        assert [row.url for row in data] == ["http://f/"]
+        assert data.reasons == {
+            "Top/Regional": 2,
+            "unknown language": 2,
+            "no URL": 1,
+            "no topic": 1,
+        }
+        assert data.skipped == 6
+
+
+def test_every_category_of_world_is_a_language_of_its_own(tmp_path: Path) -> None:
+    pages = [page(f"http://{n}/", f"Top/World/{name}/X") for n, name in enumerate(WORLD)]
+    rows = read(dump(tmp_path, *pages))
+    languages = dict(zip(WORLD, (language for _, language in rows), strict=True))
+    assert languages["Česky"] == "cs"
+    assert languages["Slovensko"] == "sl"
+    assert languages["Slovensky"] == "sk"
+    assert languages["Tiếng_Việt"] == "vi"
+    chinese = {name for name in WORLD if languages[name] == "zh"}
+    assert chinese == {"Chinese_Simplified", "Chinese_Traditional", "Taiwanese"}
+    assert len(set(languages.values())) == len(WORLD) - 2
+
+
+def test_a_url_in_several_languages_is_dropped_and_one_in_several_categories_given_once(
+    tmp_path: Path,
+) -> None:
+    pages = [
+        page("http://luckyjob.eu", "Top/Business"),
+        page("http://twice.de/", "Top/World/Deutsch/A"),
+        page("http://luckyjob.eu", "Top/World/Français/Emploi"),
+        page("http://twice.de/", "Top/World/Deutsch/B"),
+        page("http://twice.de/", "Top/Regional/Europe"),
+        page("http://luckyjob.eu", "Top/Business"),
+        page("http://luckyjob.eu/?lang=fr", "Top/World/Français/Emploi"),
+    ]
+    data = OdpUrls(dump(tmp_path, *pages))
+    assert [row.url for row in data] == ["http://twice.de/", "http://luckyjob.eu/?lang=fr"]
+    assert data.reasons == {"several languages": 3, "duplicate": 1, "Top/Regional": 1}
+
+
+def test_topics_may_be_excluded(tmp_path: Path) -> None:
+    pages = [
+        page("http://a/", "Top/Adult/Arts"),
+        page("http://b/", "Top/Adults"),
+        page("http://c/", "Top/Adult"),
+    ]
+    data = OdpUrls(dump(tmp_path, *pages), exclude=["Top/Adult"])
+    assert [row.url for row in data] == ["http://b/"]
+    assert data.reasons == {"excluded topic": 2}
+    with pytest.raises(TypeError):
+        OdpUrls(tmp_path, exclude="Top/Adult")
+
+
+DAMAGE = {
+    "control character": b"a \x01\x1f b",
+    "reference to a control character": b"a &#7; &#x1F; b",
+    "not UTF-8": b"stra\xdfe \xff\xfe",
+    "cut UTF-8": b"stra\xc3",
+    "surrogate": b"\xed\xa0\x80",
+    "no character": b"\xef\xbf\xbf",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGE.values(), ids=DAMAGE)
+def test_illegal_characters_beside_the_url_are_taken_out_and_counted(
+    tmp_path: Path, text: bytes
+) -> None:
+    pages = [page(f"http://{n}/", "Top/World/Deutsch", text if n == 1 else b"") for n in range(3)]
+    data = OdpUrls(dump(tmp_path, *pages))
+    assert [row.url for row in data] == ["http://0/", "http://1/", "http://2/"]
+    assert (data.mended, data.skipped) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "url", [b"http://a/\xff", b"http://a/\x02", b"http://a/&#3;b", b"http://a/&#10;b"]
+)
+def test_a_url_with_illegal_characters_is_no_row(tmp_path: Path, url: bytes) -> None:
+    broken = page("URL", "Top/World/Deutsch").replace(b"URL", url)
+    data = OdpUrls(dump(tmp_path, broken, page("http://b/", "Top/Arts")))
+    assert [row.url for row in data] == ["http://b/"]
+    assert data.reasons == {"illegal characters in the URL": 1}
+
+
+MALFORMED = {
+    "bare ampersand": page("URL", "Top/Arts").replace(b"URL", b"http://a/?b&c"),
+    "tag left open": page("http://a/", "Top/Arts", b"<b>bold"),
+    "page left open": page("http://a/", "Top/Arts").replace(b"</ExternalPage>", b""),
+    "page closed early": page("http://a/", "Top/Arts").replace(b"</topic>", b""),
+    "quote left open": page("http://a/", "Top/Arts").replace(b'/">', b"/>"),
+    "comment left open": page("http://a/", "Top/Arts", b"<!--"),
+    "entity": page("http://a/", "Top/Arts", b"&eacute;"),
+    "longer than memory": page("http://a/", "Top/Arts", b"words " * 700_000),
+}
+
+
+@pytest.mark.parametrize("stretch", MALFORMED.values(), ids=MALFORMED)
+def test_a_stretch_that_is_no_xml_costs_its_page_only(tmp_path: Path, stretch: bytes) -> None:
+    before, after = page("http://0/", "Top/World/Deutsch"), page("http://1/", "Top/World/Italiano")
+    data = OdpUrls(dump(tmp_path, before, stretch, after, stretch, after))
+    assert [(row.url, row.language) for row in data] == [("http://0/", "de"), ("http://1/", "it")]
+    assert data.reasons == {"malformed page": 2, "duplicate": 1}
+
+
+def test_pages_that_name_no_topic_are_in_the_category_ahead_of_them(tmp_path: Path) -> None:
+    old = b'<ExternalPage about="http://%d/">\n  <d:Title>X</d:Title>\n</ExternalPage>\n'
+    elements = [
+        topic("Top/World/Deutsch/K\x01ultur", "http://0/", "http://1/"),
+        *(old % 0, old % 1),
+        topic("Top/World/Português/Ciência & Arte"),
+        topic("Top/World/Français", *(f"http://{n}/" for n in range(80_000))),
+        old % 2,
+    ]
+    rows = read(dump(tmp_path, *elements))
+    assert rows == [("http://0/", "de"), ("http://1/", "de"), ("http://2/", "fr")]
+
+
+def test_a_file_that_is_no_whole_dump_is_one_line_with_the_byte(tmp_path: Path) -> None:
+    pages = [page(f"http://{n}/", "Top/World/Deutsch") for n in range(9000)]
+    whole = dump(tmp_path, *pages, name="whole.rdf.u8").read_bytes()
+    packed = gzip.compress(whole)
+    damaged = {
+        "empty.rdf.u8": b"",
+        "page.rdf": b"<html>" * 9,
+        "short.rdf.u8": whole[: len(whole) // 2],
+        "short.rdf.u8.gz": packed[: len(packed) // 2],
+        "other.rdf.u8.gz": whole,
+    }
+    for name, content in damaged.items():
+        (tmp_path / name).write_bytes(content)
+    for name in [*damaged, "missing.rdf"]:
+        with pytest.raises(DatasetError, match=rf"{name}: byte \d+: ") as caught:
+            list(OdpUrls(tmp_path / name))
+        assert "\n" not in str(caught.value)
+
+
+languages = st.sampled_from(["World/Deutsch", "World/Suomi", "Arts", "Regional", "World/Marsian"])
+
+
+@settings(deadline=None)  # it writes files, on disks of any speed
+@given(st.lists(st.tuples(st.integers(0, 8), languages), max_size=30))
+def test_no_listing_is_lost_and_no_url_has_two_languages(
+    tmp_path_factory: pytest.TempPathFactory, listed: list[tuple[int, str]]
+) -> None:
+    pages = [page(f"http://{n}/", f"Top/{place}/X") for n, place in listed]
+    data = OdpUrls(dump(tmp_path_factory.mktemp("odp"), *pages))
+    rows = list(data)
+    assert len(rows) + data.skipped == len(listed)
+    urls = [row.url for row in rows]
+    assert len(set(urls)) == len(urls)
+    known = {"World/Deutsch": "de", "World/Suomi": "fi", "Arts": "en"}
+    for n, group in itertools.groupby(sorted(listed), key=lambda each: each[0]):
+        found = {known[place] for _, place in group if place in known}
+        assert [row.language for row in rows if row.url == f"http://{n}/"] == (
+            sorted(found) if len(found) == 1 else []
+        )
+
+
+def large(path: Path, megabytes: int) -> int:
+    """Write a packed dump of so many MB and return how many pages it has."""
+    text = b"A description of more than the usual length, as pages have it that are praised. " * 40
+    size = count = 0
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(HEAD)
+        while size < megabytes << 20:
+            block = b"".join(
+                page(f"http://www.site{count + n}.example/index.html", "Top/World/Deutsch/A", text)
+                for n in range(200)
+            )
+            count += 200
+            size += file.write(block)
+        file.write(TAIL)
+    return count
+
+
+def peak_of(rows: Iterable[LabelledUrl]) -> tuple[int, int]:
+    """How many rows there are, and the most bytes that reading them took at once."""
+    tracemalloc.start()
+    try:
+        count = sum(1 for _ in rows)
+        return count, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_memory_does_not_grow_with_the_dump_but_for_a_hash_of_each_url(tmp_path: Path) -> None:
+    peaks = {}
+    for megabytes in (10, 50):
+        path = tmp_path / f"{megabytes}.rdf.u8.gz"
+        written = large(path, megabytes)
+        count, peak = peak_of(iter(OdpUrls(path)))
+        assert count == written
+        peaks[count] = peak
+    (few, small), (many, big) = peaks.items()
+    assert big < 8 << 20
+    assert (big - small) / (many - few) < 80
+
+
+@settings(deadline=None)  # it writes files, on disks of any speed
+@given(
+    st.lists(st.binary(max_size=12) | st.sampled_from([b"<", b"&", b"]]>", b"</topic>", b"<!--"]))
+)
+def test_whatever_stands_in_a_description_the_pages_around_it_are_read(
+    tmp_path_factory: pytest.TempPathFactory, words: list[bytes]
+) -> None:
+    pages = [page(f"http://{n}/", "Top/World/Deutsch") for n in range(3)]
+    pages[1] = page("http://1/", "Top/World/Deutsch", b"".join(words))
+    data = OdpUrls(dump(tmp_path_factory.mktemp("odp"), *pages))
+    urls = [row.url for row in data]
+    assert [url for url in urls if url != "http://1/"] == ["http://0/", "http://2/"]
+    assert len(urls) + data.reasons["malformed page"] == 3

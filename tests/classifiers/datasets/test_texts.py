@@ -1,0 +1,213 @@
+"""Labelled texts and pages, read from files in the format they are published in."""
+
+import gzip
+import io
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from classifiers.datasets import (
+    LabelledPage,
+    LabelledPages,
+    LabelledText,
+    LabelledTexts,
+    LabelledUrl,
+)
+from classifiers.datasets.texts import is_held_out, recognised
+from classifiers.errors import DatasetError
+
+HEADER = "text\tlang\tkind\tsource\n"
+PAGE_HEADER = "id\turl\tlang\tkind\tpath\tdeclared_charset\n"
+
+
+def texts(path: Path, text: str) -> LabelledTexts:
+    data = text.encode()
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return LabelledTexts(path)
+
+
+def pages(folder: Path, table: str, files: Mapping[str, bytes]) -> LabelledPages:
+    """A folder of pages in the true format; what is called .gz has to be packed already."""
+    (folder / "pages.tsv").write_text(table, encoding="utf-8")
+    with tarfile.open(folder / "html.tar", "w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return LabelledPages(folder)
+
+
+@pytest.mark.parametrize("name", ["texts.tsv", "texts.tsv.gz"])
+def test_texts_are_read_in_order_with_codes_of_the_project(tmp_path: Path, name: str) -> None:
+    rows = 'Guten "Tag"\tde-AT\tsentence\ts\nHei på deg\tnb\tword-pair\tt\n'
+    data = texts(tmp_path / name, HEADER + rows)
+    assert list(data) == [
+        LabelledText('Guten "Tag"', "de", "sentence", "s"),
+        LabelledText("Hei på deg", "no", "word-pair", "t"),
+    ]
+    assert data.skipped == 0
+
+
+def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "data.md").read_text(encoding="utf-8")
+    example = page.partition("```text\n")[2].partition("```")[0]
+    data = texts(tmp_path / "t.tsv", example)
+    assert [(row.language, row.kind) for row in data] == [("de", "sentence")]
+    assert data.skipped == 0
+
+
+def test_columns_of_texts_may_stand_in_any_order_beside_others(tmp_path: Path) -> None:
+    data = texts(tmp_path / "t.tsv", "n\tkind\tsource\ttext\tlang\n1\tk\ts\tBonjour\tFrench\n")
+    assert list(data) == [LabelledText("Bonjour", "fr", "k", "s")]
+
+
+def test_texts_that_cannot_be_used_are_counted_by_reason(tmp_path: Path) -> None:
+    rows = "short\tde\n \tde\tk\ts\nword\tnolanguage\tk\ts\nWort\tde\tk\ts\n"
+    data = texts(tmp_path / "t.tsv", HEADER + rows)
+    for _ in range(2):
+        assert [row.text for row in data] == ["Wort"]
+        assert data.reasons == {"cut short": 1, "no text": 1, "unknown language": 1}
+
+
+def test_a_table_without_the_columns_of_texts_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match=r"t\.tsv:1: no column kind, source"):
+        list(texts(tmp_path / "t.tsv", "text\tlang\na\tde\n"))
+
+
+def test_damaged_texts_are_an_error_with_the_line(tmp_path: Path) -> None:
+    whole = gzip.compress((HEADER + "Wort\tde\tk\ts\n" * 9999).encode())
+    cut = tmp_path / "cut.tsv.gz"
+    cut.write_bytes(whole[: len(whole) // 2])
+    latin = tmp_path / "latin.tsv"
+    latin.write_bytes((HEADER + "Stra\xdfe\tde\tk\ts\n").encode("latin-1"))
+    for path, message in ((cut, r"cut\.tsv\.gz:\d+: cannot"), (latin, r"latin\.tsv:2: not UTF-8")):
+        with pytest.raises(DatasetError, match=message):
+            list(LabelledTexts(path))
+
+
+def test_pages_are_read_in_the_order_of_the_archive(tmp_path: Path) -> None:
+    rows = "a\thttp://a.de/\tde\tweb\t\tutf-8\nb\t\tnb\tdocs\tusr/b.html\t\n"
+    body = "<p>På norsk".encode()
+    files = {"b.html.gz": gzip.compress(body), "./html/a.html": b"<p>Deutsch"}
+    data = pages(tmp_path, PAGE_HEADER + rows, files)
+    assert list(data) == [
+        LabelledPage("b", "", "no", "docs", "", "usr/b.html", body),
+        LabelledPage("a", "http://a.de/", "de", "web", "utf-8", "", b"<p>Deutsch"),
+    ]
+    assert data.skipped == 0
+
+
+def test_a_table_of_pages_needs_no_more_than_id_and_language(tmp_path: Path) -> None:
+    data = pages(tmp_path, "lang\tid\nde\ta\n", {"a.html": b"x"})
+    assert list(data) == [LabelledPage("a", "", "de", "", "", "", b"x")]
+
+
+def test_pages_that_cannot_be_used_are_counted_by_reason(tmp_path: Path) -> None:
+    table = "id\tlang\nwhole\tde\ntwice\tde\nodd\tnolanguage\ncut\tde\nshort\nabsent\tde\n"
+    whole = gzip.compress(b"<p>Deutsch " * 999)
+    files = {
+        "whole.html.gz": whole,
+        "twice.html.gz": whole,
+        "twice.html": b"<p>Deutsch",
+        "odd.html.gz": whole,
+        "cut.html.gz": whole[:30],
+        "short.html.gz": whole,
+        "stranger.html.gz": whole,
+    }
+    data = pages(tmp_path, table, files)
+    for _ in range(2):
+        assert [row.name for row in data] == ["whole", "twice"]
+        assert data.reasons == {
+            "twice in the archive": 1,
+            "unknown language": 2,
+            "damaged": 1,
+            "not in the table": 1,
+            "not in the archive": 1,
+        }
+
+
+def test_only_files_of_an_archive_are_read(tmp_path: Path) -> None:
+    data = pages(tmp_path, "id\tlang\na\tde\n", {"a.html": b"x"})
+    with tarfile.open(tmp_path / "html.tar", "a") as archive:
+        for name, kind in (("folder", tarfile.DIRTYPE), ("a.html.gz", tarfile.SYMTYPE)):
+            member = tarfile.TarInfo(name)
+            member.type = kind
+            member.linkname = "nowhere"
+            archive.addfile(member)
+    assert [row.body for row in data] == [b"x"]
+
+
+def test_a_damaged_or_missing_archive_is_an_error_that_names_it(tmp_path: Path) -> None:
+    data = pages(tmp_path, "id\tlang\na\tde\n", {"a.html": b"x" * 5000})
+    archive = tmp_path / "html.tar"
+    whole = archive.read_bytes()
+    for content in (whole[:3000], b"no archive", gzip.compress(whole)[:-20], b""):
+        archive.write_bytes(content)
+        with pytest.raises(DatasetError, match=r"html\.tar: cannot be read"):
+            list(data)
+    archive.unlink()
+    with pytest.raises(DatasetError, match=r"html\.tar: cannot be read \(No such file"):
+        list(data)
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (b"url\tlang\n", "no column id"),
+        (b"", "no column id, lang"),
+        (b"id\tlang\na\t\xff\n", "not UTF-8"),
+        (b"id\tlang\na\t" + b"x" * 200_000 + b"\n", "not a table"),
+        (None, "cannot be read"),
+    ],
+)
+def test_a_damaged_or_missing_table_is_an_error_that_names_it(
+    tmp_path: Path, table: bytes | None, message: str
+) -> None:
+    data = pages(tmp_path, "id\tlang\na\tde\n", {"a.html": b"x"})
+    path = tmp_path / "pages.tsv"
+    path.unlink()
+    if table is not None:
+        path.write_bytes(table)
+    with pytest.raises(DatasetError, match=rf"pages\.tsv.*{message}"):
+        list(data)
+
+
+def test_texts_are_recognised_by_their_header_and_pages_by_their_files(tmp_path: Path) -> None:
+    whole = texts(tmp_path / "texts.tsv.gz", HEADER)
+    bare = texts(tmp_path / "bare.txt", "text\tlang\n")
+    folder = tmp_path / "pages"
+    folder.mkdir()
+    assert recognised(folder) is None
+    assert recognised(whole.path) == whole
+    assert recognised(bare.path) == bare
+    assert recognised(pages(folder, PAGE_HEADER, {}).path) == LabelledPages(folder)
+
+
+def test_other_files_are_not_recognised(tmp_path: Path) -> None:
+    urls = texts(tmp_path / "urls.tsv", "url\tlang\tlabel_kind\tsource\ttext\n")
+    damaged = tmp_path / "texts.tsv.gz"
+    damaged.write_bytes(b"no gzip")
+    for path in (urls.path, damaged, tmp_path / "none.tsv"):
+        assert recognised(path) is None
+
+
+def test_held_out_texts_are_a_share_and_do_not_depend_on_anything_but_the_text() -> None:
+    rows = [LabelledText(f"Text {number}", "de", "k", "s") for number in range(3000)]
+    held_out = [row for row in rows if is_held_out(row, 0.1)]
+    assert len(held_out) / len(rows) == pytest.approx(0.1, abs=0.02)
+    assert all(is_held_out(row._replace(kind="x", source="y"), 0.1) for row in held_out)
+    assert all(is_held_out(row, 0.2) for row in held_out)
+    assert not any(is_held_out(row, 0.0) for row in rows)
+
+
+def test_pages_of_one_host_are_held_out_together() -> None:
+    page = LabelledPage("", "", "de", "web", "", "", b"")
+    for number in range(50):
+        urls = [f"http://a{number}.de/{path}" for path in ("", "x", "y/z")]
+        parts = {is_held_out(page._replace(url=url, name=url), 0.5) for url in urls}
+        parts |= {is_held_out(LabelledUrl(url, "de", "k", "s"), 0.5) for url in urls}
+        assert len(parts) == 1
+    without = {is_held_out(page._replace(name=str(number)), 0.5) for number in range(50)}
+    assert without == {True, False}

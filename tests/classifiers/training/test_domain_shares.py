@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from classifiers.training.domain_shares import (
+    DomainShares,
+    Site,
+    all_tops,
+    count,
+    home_domains,
+    own_domains,
+    top_of,
+)
+
+NAMED = ("cs", "en", "ga", "cy", "gd")
+CZECH = [Site(f"a{at}.cz", "cz", "cs") for at in range(70)]
+ENGLISH = [Site(f"a{at}.com", "com", "en") for at in range(70)]
+
+
+def shares(sites: list[Site]) -> DomainShares:
+    return count(sites, NAMED, all_tops(sites, NAMED))
+
+
+def share(found: DomainShares, language: str, top: str) -> float:
+    return float(np.exp(found.logs[NAMED.index(language), found.tops.index(top)]))
+
+
+def test_the_shares_of_a_language_add_up_to_one() -> None:
+    found = shares(CZECH + ENGLISH)
+    assert np.allclose(np.exp(found.logs).sum(axis=1), 1)
+
+
+def test_many_sites_win_over_the_expectation() -> None:
+    found = shares(CZECH + ENGLISH)
+    assert share(found, "cs", "cz") > 0.9
+    assert share(found, "en", "com") > 0.85
+
+
+def test_a_language_without_sites_is_expected_at_home_and_where_others_are_abroad() -> None:
+    found = shares(CZECH + ENGLISH)
+    assert share(found, "ga", "ie") > 0.4
+    assert share(found, "ga", "com") > 0.3
+    assert share(found, "ga", "ie") > 100 * share(found, "cs", "ie")
+    assert share(found, "cy", "cymru") > 100 * share(found, "en", "cymru")
+    assert share(found, "gd", "scot") > 0.01
+
+
+def test_a_site_counts_once() -> None:
+    once, often = shares([*CZECH, *ENGLISH]), shares([*CZECH, *ENGLISH, *CZECH * 3])
+    assert np.array_equal(once.logs, often.logs)
+
+
+def test_domains_of_regions_belong_to_their_languages() -> None:
+    assert "cat" in own_domains("ca")
+    assert "frl" in own_domains("fy")
+    assert "scot" in own_domains("gd")
+    assert own_domains("aa") == []
+    assert home_domains("ga")["ie"] > home_domains("ga").get("uk", 0)
+
+
+@pytest.mark.parametrize(
+    ("url", "top"),
+    [
+        ("http://A.CZ/", "cz"),
+        ("http://a.xn--j1amh/", "укр"),
+        ("http://a.укр/", "укр"),
+        ("http://1.2.3.4/", ""),
+        ("http://localhost/", ""),
+        ("", ""),
+    ],
+)
+def test_the_top_level_domain_is_read_in_letters(url: str, top: str) -> None:
+    assert top_of(url) == top
