@@ -1,4 +1,4 @@
-"""Tables 4-4, 5-5 and 5-6 of Cai 2009 on two webs, for docs/census.md.
+"""Tables 4-4, 5-5 and 5-6 of Cai 2009 on two webs, for docs/research/census.md.
 
 The pages of a WARC file are counted by its WARC-IP-Address. Of a generated web of some thousand
 hosts behind a loopback proxy the portal pages are fetched, as a person would with `langfocus
@@ -6,7 +6,7 @@ census --hosts`, and the languages are compared with the truth. A proxy hides ad
 made: of five hosts four get a network of the database in a country of their language, if there is
 one, and one gets any.
 
-    python -m benchmarks.census docs/census.json
+    python -m benchmarks.census docs/research/census.json
 """
 
 import argparse

@@ -1,14 +1,14 @@
 """Writes the measured tables of the documents from their JSON files.
 
-Without arguments it takes README.md and docs/*.md. `--check` writes nothing and fails if a table
+Without arguments it takes README.md and docs/**/*.md. `--check` writes nothing and fails if a table
 differs from its file, or if the code that a file names has changed since it was measured. Then
 measure it again, or say that its figures are as of their date. The marks are described in
 `benchmarks/document_tables.py`.
 
     python -m benchmarks.docs_tables
-    python -m benchmarks.docs_tables --check docs/url-study.md
-    python -m benchmarks.docs_tables --as-of docs/census.json
-    python -m benchmarks.docs_tables --take figures.json docs/page-study/pages.json
+    python -m benchmarks.docs_tables --check docs/research/url-study.md
+    python -m benchmarks.docs_tables --as-of docs/research/census.json
+    python -m benchmarks.docs_tables --take figures.json docs/research/page-study/pages.json
 
 `--take` copies from what a command wrote the tables that a file of the documents has already.
 """
@@ -28,7 +28,7 @@ from crawler.report.provenance import ROOT, code_digest
 
 def documents() -> list[Path]:
     """Return the documents of the project."""
-    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def stale(paths: Sequence[Path], *, write: bool) -> list[Path]:

@@ -5,10 +5,10 @@ with many connections and a delay between two requests to a host, and with one c
 delay, as a crawler that is one loop does. The paper's SVM learns from labelled URLs as in 3.2.
 
 The question behind it: in the paper the SVM visits fewer hosts than ccTLD. Prints a JSON line for
-each crawl. `--json` writes the table of docs/url-study.md after each crawl; crawls that the file
-has already are not repeated, so the command can be interrupted and called again.
+each crawl. `--json` writes the table of docs/research/url-study.md after each crawl; crawls that
+the file has already are not repeated, so the command can be interrupted and called again.
 
-    python -m benchmarks.paper_crawls --langs de,fr --json docs/url-study/crawls.json
+    python -m benchmarks.paper_crawls --langs de,fr --json docs/research/url-study/crawls.json
 """
 
 import argparse

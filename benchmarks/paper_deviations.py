@@ -1,4 +1,4 @@
-"""What the deviations from Baykan 2013 change, for docs/papers.md.
+"""What the deviations from Baykan 2013 change, for docs/research/papers.md.
 
 Each row is a classifier as it ships beside the same with one point as in the paper, or with one
 point changed to find the reason of a difference. F1 is the mean over the five languages of
@@ -6,7 +6,7 @@ cross-validation on the same URLs and folds (Baykan 2013, 3.2). Table IV counts 
 word of Table III or with the top-level domain that the paper's queries were restricted to. The
 words of random dictionaries are drawn from ours, as many as the paper has (Table II).
 
-    python -m benchmarks.paper_deviations --json docs/papers/deviations.json
+    python -m benchmarks.paper_deviations --json docs/research/papers/deviations.json
 """
 
 import argparse

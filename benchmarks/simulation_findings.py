@@ -1,8 +1,9 @@
-"""The findings of Tamura 2007, chapter 5, beside those of simulations, as a table of a document.
+r"""The findings of Tamura 2007, chapter 5, beside those of simulations, as a table of a document.
 
     langfocus graph --generate web
     langfocus simulate web --json simulation.json
-    python -m benchmarks.simulation_findings simulation.json --json docs/simulation/findings.json
+    python -m benchmarks.simulation_findings simulation.json \
+        --json docs/research/simulation/findings.json
 
 The simulation has the strategies of the paper, which are the default. Two million pages of the
 paper are as large a part of a smaller Web. The files of several Webs, which were generated with
@@ -10,7 +11,7 @@ other random states, give a table of the relevant pages that each strategy misse
 
     langfocus graph --generate web-N --scale 0.1 --random-state N
     langfocus simulate web-N --json web-N.json
-    python -m benchmarks.simulation_findings web-*.json --json docs/simulation/webs.json
+    python -m benchmarks.simulation_findings web-*.json --json docs/research/simulation/webs.json
 """
 
 import argparse

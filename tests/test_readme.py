@@ -104,7 +104,7 @@ def test_every_extra_of_users_is_in_the_table_of_extras() -> None:
 
 
 def test_every_page_that_the_docs_name_exists() -> None:
-    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*.md")):
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")):
         for target in re.findall(r"\]\(([\w./-]+\.md)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).is_file(), f"{page.name} -> {target}"
 

@@ -6,7 +6,7 @@ address after it was checked cannot lead into a private network.
 Scrapy's resolver blocks a thread for each lookup. Twenty names whose servers never answer would
 block all of them, and with them the lookups of all other hosts. c-ares waits for any number of
 answers in one thread. Twisted's own `twisted.names` does so too; a lookup costs it three times the
-CPU time (docs/measurements.md).
+CPU time (docs/research/measurements.md).
 """
 
 from collections import OrderedDict

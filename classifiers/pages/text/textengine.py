@@ -2,7 +2,7 @@
 
 The script of the letters selects the candidates. The n-grams of a text overlap, so their nats are
 divided by the square root of their number; that makes the probabilities right on texts of all
-lengths (`langfocus evaluate`, docs/page-identification.md).
+lengths (`langfocus evaluate`, docs/research/page-identification.md).
 """
 
 from __future__ import annotations

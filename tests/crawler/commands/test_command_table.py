@@ -14,7 +14,7 @@ from tests.support.commandline import call
 
 ROOT = Path(__file__).parents[3]
 DOCS = "".join(
-    path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/*.md"))
+    path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
 )
 OURS = {
     name: command
