@@ -6,7 +6,7 @@ per second of processor time, and the ratios of speeds within a round. `benchmar
 describes the rivals. F1 is measured for langfocus and the rivals that were trained on the same
 rows, on held-out domains (Baykan 2013, 3.3). Prints one JSON line, and a table on standard error.
 
-    python -m benchmarks.url_model URLS.tsv.gz [--no-f1] [--training]
+    python -m benchmarks.url_model URLS.tsv.gz [--no-f1]
 """
 
 from __future__ import annotations
@@ -23,8 +23,6 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
-
-from benchmarks import url_cost
 
 if TYPE_CHECKING:
     from benchmarks.url_rivals import Contestant
@@ -58,15 +56,10 @@ def main() -> int:
     if not options.data.exists():
         print(f"no labelled URLs in {options.data}", file=sys.stderr)
         return 1
-    everything = dict(os.environ), os.sched_getaffinity(0)
     os.environ |= ONE_THREAD  # numpy reads it when it is imported
-    os.sched_setaffinity(0, {max(everything[1])})
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     result = facts(options)
     result |= contest(options)
-    result["start_up"] = url_cost.start_up()
-    if options.training:
-        os.sched_setaffinity(0, everything[1])
-        result["training"] = url_cost.training(options.data, options.jobs, everything[0])
     print(table(result), file=sys.stderr)
     print(json.dumps(result))
     return 0
@@ -84,8 +77,6 @@ def arguments() -> argparse.Namespace:
         default=True,
         help=f"measure F1; without it {ROWS_WITHOUT_F1} URLs are trained on",
     )
-    parser.add_argument("--training", action="store_true", help="measure `scrapy train` as well")
-    parser.add_argument("--jobs", type=int, default=2, help="processes of `scrapy train`")
     return parser.parse_args()
 
 
@@ -104,7 +95,7 @@ def facts(options: argparse.Namespace) -> dict[str, Any]:
 
 def commit() -> str:
     """The commit that is measured, with a + if the classifiers have changed since."""
-    folder = url_cost.ROOT
+    folder = Path(__file__).resolve().parents[1]
     name, changed = (
         subprocess.run(
             ["git", *command], cwd=folder, capture_output=True, text=True, check=False
@@ -236,7 +227,6 @@ def table(result: dict[str, Any]) -> str:
     for name, of_sizes in result["ratios"].items():
         cells = "".join(f"{of_sizes[size]['value']:12}" for size in SIZES)
         lines.append(f"{name:54}{cells}")
-    lines += [f"{key}: {result[key]}" for key in ("start_up", "training") if key in result]
     return "\n".join(lines)
 
 

@@ -508,7 +508,7 @@ class RedisFrontier(StoredCrawl):
         """Run the script on a connection of this worker.
 
         To take one from the pool for each call, as `execute_command` does, costs a tenth of the
-        links/s and a quarter of the pops/s (`benchmarks.frontier_redis`).
+        links/s and a quarter of the pops/s.
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
