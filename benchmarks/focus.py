@@ -8,7 +8,7 @@ The perfect crawl, and the oracle that does not look ahead, are `benchmarks.focu
 
 A strategy is `ORDERING[:QUEUE][/FILTER][~KIND+KIND][@GOAL]`: `svm`, `soft/server-conservative`,
 `svm:10` with ten URLs of a host in the queue, as in Baykan 2013,
-`focus~host` without a kind of evidence, or `focus@servers` (`benchmarks.focus_goals`). A web is
+`focus~host` without a kind of evidence. A web is
 `plain-SEED`, `hard-SEED`, `unseen-plain-SEED`, `unseen-hard-SEED`, `docs` or `docs-directories`.
 
     python -m benchmarks.focus --cache FOLDER --langs ru,th --strategies svm,cctld \

@@ -38,7 +38,6 @@ from crawler.politeness.robots import Verdict
 from crawler.sources.contract import Unreachable
 from crawler.strategies import DIRECTORY_DEPTH, TOLERANCE
 from crawler.strategies.focus.belief import Prior
-from crawler.strategies.focus.goal import COVERAGE, RELEVANT
 from crawler.visit import Download, Read, Reading, RetryRule
 
 SURE = 0.999
@@ -73,8 +72,7 @@ class Course:
     """The pages of a crawl that were answered with 200, in their order, without repetition.
 
     `relevant` is the truth and `told` the decision of the crawl about each page. `scores` are those
-    before the fetch, None for seeds. `servers` are their hosts, `remaining` the relevant pages that
-    it then expected in its queue, None if it did not seek a coverage. `is_ended` is True if nothing
+    before the fetch, None for seeds. `servers` are their hosts. `is_ended` is True if nothing
     was left to fetch.
     """
 
@@ -82,7 +80,6 @@ class Course:
     told: list[bool] = field(default_factory=list)
     scores: list[float | None] = field(default_factory=list)
     servers: list[str] = field(default_factory=list)
-    remaining: list[float | None] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     errors: int = 0
     is_ended: bool = False
@@ -90,33 +87,30 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Strategy:
-    """An ordering with a filter and a goal; `without` are kinds of evidence that it must not use.
+    """An ordering with a filter; `without` are kinds of evidence that it must not use.
 
     `queue` is the number of URLs of a host that may wait or were fetched, None: the default.
 
     Without `declared`, orderings that do not learn take no notice of `hreflang` either.
-    With the goal `coverage` the crawl does not end at one, so that its estimate can be followed.
     """
 
     ordering: str
     filter: str = "none"
     without: tuple[str, ...] = ()
-    goal: str = RELEVANT
     tolerance: int = TOLERANCE
     depth: int = DIRECTORY_DEPTH
     queue: int | None = None
 
     @classmethod
     def read(cls, text: str) -> "Strategy":
-        """Return the strategy of `ORDERING[:QUEUE][/FILTER[:TOLERANCE]][~KIND+KIND][@GOAL]`."""
-        text, _, goal = text.partition("@")
+        """Return the strategy of `ORDERING[:QUEUE][/FILTER[:TOLERANCE]][~KIND+KIND]`."""
         named, _, without = text.partition("~")
         ordering, _, rule = named.partition("/")
         ordering, _, queue = ordering.partition(":")
         rule, _, tolerance = rule.partition(":")
         kinds = tuple(filter(None, without.split("+")))
         number = int(tolerance) if tolerance else TOLERANCE
-        found = cls(ordering, rule or "none", kinds, goal or RELEVANT, number)
+        found = cls(ordering, rule or "none", kinds, number)
         return replace(found, queue=int(queue)) if queue else found
 
     def __str__(self) -> str:
@@ -125,9 +119,7 @@ class Strategy:
         rule += "" if self.tolerance == TOLERANCE else f":{self.tolerance}"
         kinds = "~" + "+".join(self.without) if self.without else ""
         queue = "" if self.queue is None else f":{self.queue}"
-        return f"{self.ordering}{queue}{rule}{kinds}" + (
-            "" if self.goal == RELEVANT else f"@{self.goal}"
-        )
+        return f"{self.ordering}{queue}{rule}{kinds}"
 
 
 class KeptReadings:
@@ -247,8 +239,6 @@ class KnownCrawl:
                 filter=strategy.filter,
                 tolerance=strategy.tolerance,
                 directory_depth=strategy.depth,
-                goal=strategy.goal,
-                coverage=1.0 if strategy.goal == COVERAGE else None,
                 host_cap=self.web.host_cap,
                 host_queue=strategy.queue,
                 identify=self.identify,
@@ -332,7 +322,6 @@ class _Loop:
         self._course.scores.append(lease.score if lease.depth else None)
         self._course.hosts.add(lease.host)
         self._course.servers.append(lease.host)
-        self._course.remaining.append(self._crawl.frontier.counts().remaining)
 
     def _is_allowed(self, url: str) -> bool:
         """Return whether robots.txt allows a URL; it is fetched first if it is not known."""

@@ -11,7 +11,6 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from benchmarks.killweb import HOST_CAP, KillWeb
-from crawler.goals import FLOOR_PAGES
 from tests.support.crawls import rows, summary
 
 LANGUAGE: Final = "de"
@@ -47,7 +46,7 @@ def _beyond(name: str, goals: Mapping[str, float], labels: Labels) -> bool:
 def _before(name: str, labels: Labels) -> int:
     """Return the number of records before the last that counts for a goal.
 
-    After the goals of words and the floor no record may follow; after those of pages and relevant
+    After the goal of words no record may follow; after those of pages and relevant
     pages, others may that were in progress.
     """
     counts = _COUNTS_FOR.get(name)
@@ -64,20 +63,12 @@ def _is_relevant(label: tuple[str, str | None, int]) -> bool:
     return _is_page(label) and label[1] == LANGUAGE
 
 
-def _is_below(labels: Labels, floor: float) -> bool:
-    last = [language for outcome, language, _ in labels if outcome == "page"][-FLOOR_PAGES:]
-    labelled = len(last) - last.count(None)
-    few = last.count(LANGUAGE) < floor * labelled
-    return len(last) == FLOOR_PAGES and (few or not labelled)
-
-
 _REACHED: Final[Mapping[str, Callable[[Labels, float], bool]]] = {
     "pages": lambda labels, number: sum(map(_is_page, labels)) >= number,
     "relevant": lambda labels, number: sum(map(_is_relevant, labels)) >= number,
     "words": lambda labels, number: (
         sum(words for _, language, words in labels if language == LANGUAGE) >= number
     ),
-    "floor": _is_below,
 }
 _COUNTS_FOR: Final = {"pages": _is_page, "relevant": _is_relevant}
 

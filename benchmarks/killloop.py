@@ -16,8 +16,8 @@ again, except after a kill.
 
 With `--whole` the web is then crawled without a kill, and both exports must have the same bytes,
 apart from crowded hosts. With `--sitemaps` the web has pages that only sitemaps and feeds name.
-`--arguments` are further arguments of the crawl. If a goal is among them (pages, relevant, words,
-floor), the crawl must end exactly when it is reached (`benchmarks.killgoals`), and what its pages
+`--arguments` are further arguments of the crawl. If a goal is among them (pages, relevant,
+words), the crawl must end exactly when it is reached (`benchmarks.killgoals`), and what its pages
 lead to must be queued.
 Prints one JSON line; exit code 1 if anything is wrong.
 """

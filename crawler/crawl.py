@@ -39,7 +39,7 @@ from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
 from crawler.sitemap_links import SitemapLinks
 from crawler.sources.contract import Web
-from crawler.strategies import SEED, Ordering, declines, make_filter
+from crawler.strategies import SEED, Ordering, make_filter
 from crawler.strategies.focus.ordering import Focus
 from crawler.visit import OnSettled, Visitor, keep_nothing
 
@@ -54,7 +54,7 @@ _LONGEST_REST_S = 24 * 3600.0
 _POLITENESS = ("max_crawl_delay_s", "per_address", "obeys_robots", "private_addresses")
 """Settings that are the same for all workers of a shared crawl, beside the delay."""
 
-_GOALS = ("relevant", "words", "coverage", "floor", "expected", "hours")
+_GOALS = ("relevant", "words", "expected", "hours")
 
 _log = logging.getLogger(__name__)
 
@@ -125,11 +125,6 @@ class Crawl:
             self.settings.private_addresses or not is_private_url(url)
         )
 
-    @property
-    def goal(self) -> str:
-        """What the crawl seeks, "" if its ordering has no goals."""
-        return _goal(self.options, self.ordering)
-
     def counts(self) -> Counts:
         """Return the counts of the frontier; after `close`, the last ones.
 
@@ -164,9 +159,6 @@ class Crawl:
         now = self.clock()
         self._follow_block_file(now)
         if not (self.goals.may_fetch(now) and self.first_answer.may_come(now)):
-            return None
-        # Fresh counts: with old ones a fast worker would go on for half a second.
-        if self.options.coverage is not None and self.goals.is_covered(self._count()):
             return None
         return self.frontier.next(now)
 
@@ -237,17 +229,9 @@ class Crawl:
         self.finish_reason = finish_reason
         # If the disk is full, the session stays open, as after a kill.
         with suppress(sqlite3.DatabaseError):
-            self._store_left()
             self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
         self.lock.close()
-
-    def _store_left(self) -> None:
-        """Store what a worker knows of the queue, which is not in its folder."""
-        counts = self._counts
-        if self.worker is not None and counts is not None and counts.remaining is not None:
-            left = f"{counts.remaining!r} {counts.variance!r}"
-            self.run.connection.execute("UPDATE meta SET value = ? WHERE key = 'left'", (left,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -443,10 +427,8 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "lang": options.lang,
         "strategy": ordering.name,
         "ordering": ordering.name,
-        "goal": _goal(options, ordering),
         "filter": options.filter,
         "tolerance": options.tolerance,
-        "half_life": options.half_life if declines(options.filter) else "",
         "host_cap": options.host_cap,
         "domain_cap": options.domain_slots,
         "address_cap": options.address_slots,
@@ -463,13 +445,7 @@ def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) ->
         "delay_s": settings.delay_s,
         "version": settings.version,
         "shared": _shared_name(options, ordering, settings),
-        "left": "",
     }
-
-
-def _goal(options: CrawlOptions, ordering: Ordering) -> str:
-    """Return what a crawl seeks, "" if its ordering has no goals."""
-    return options.goal if isinstance(ordering, Focus) else ""
 
 
 def _told(goal: object) -> str:
@@ -494,13 +470,11 @@ def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -
             options.filter,
             tolerance=options.tolerance,
             directory_depth=options.directory_depth,
-            half_life=options.half_life,
         ),
         draw=ordering.draw,
         lifts=ordering.lifts,
         doubts_up_to=ordering.doubts_up_to,
         prior=ordering.prior if isinstance(ordering, Focus) else None,
-        goal=options.goal,
         patience_s=settings.patience_s,
         host_cap=options.host_cap,
         domain_cap=options.domain_slots,

@@ -20,11 +20,9 @@ from crawler.strategies import (
     DEFAULT_FILTER,
     DIRECTORY_DEPTH,
     FILTERS,
-    HALF_LIFE,
     ORDERINGS,
     TOLERANCE,
 )
-from crawler.strategies.focus.goal import GOALS, RELEVANT
 
 SEED_FOLDER = shipped_folder("seeds", "seeds")
 
@@ -68,9 +66,9 @@ class CrawlOptions:
 
     `strategy` None: `focus`. `host_queue`, `domain_cap` and `address_cap` None: they follow from
     `host_cap`, so a crawl without a host cap has no such limits either. `seeds` (): the seeds of
-    the Web that is crawled. `goal` says what is sought first. The numbers that end a crawl
-    (`pages`, `relevant`, `words`, `coverage`, `floor`, `expected`, `hours`) are None if the crawl
-    does not have them; the first that is reached ends it (`crawler.goals`).
+    the Web that is crawled. The goals that end a crawl (`pages`, `relevant`, `words`, `expected`,
+    `hours`) are None if the crawl does not have them; the first that is reached ends it
+    (`crawler.goals`).
     """
 
     lang: Annotated[
@@ -88,14 +86,6 @@ class CrawlOptions:
             choices=ORDERINGS,
         ),
     ] = None
-    goal: Annotated[
-        str,
-        Declared(
-            "what strategy=focus seeks: the most relevant pages, the most servers with one, "
-            "or with -a coverage a share of all relevant pages with the fewest fetches",
-            choices=GOALS,
-        ),
-    ] = RELEVANT
     filter: Annotated[str, Declared("which links enter the queue", choices=FILTERS)] = (
         DEFAULT_FILTER
     )
@@ -107,14 +97,6 @@ class CrawlOptions:
             least=0,
         ),
     ] = TOLERANCE
-    half_life: Annotated[
-        int,
-        Declared(
-            "downloads of the whole crawl after which the tolerance of server-declining is halved, "
-            "each time",
-            least=1,
-        ),
-    ] = HALF_LIFE
     host_cap: Annotated[
         int,
         Declared(
@@ -189,20 +171,6 @@ class CrawlOptions:
             "the text by which a page is identified: its first 2,000 characters, with menus and "
             "copies; a text of langfocus export has fewer words, that of a long page more",
             least=1,
-        ),
-    ] = None
-    coverage: Annotated[
-        float | None,
-        Declared(
-            "with goal=coverage: stop when the relevant pages are this share of themselves and "
-            "those to be expected in the queue (0.95)",
-            read=_share,
-        ),
-    ] = None
-    floor: Annotated[
-        float | None,
-        Declared(
-            "stop when the harvest rate of the last 200 pages is below this (0.2)", read=_share
         ),
     ] = None
     expected: Annotated[

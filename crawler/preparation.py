@@ -10,7 +10,7 @@ from crawler.configuration import CrawlSettings
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
 from crawler.gaps import check_language, gaps
-from crawler.goals import check_goals, check_sought
+from crawler.goals import check_goals
 from crawler.identification import page_method, page_reader
 from crawler.options import CrawlOptions
 from crawler.politeness.blocking import BlockFile
@@ -19,7 +19,6 @@ from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
 from crawler.sources.opening import open_web
 from crawler.strategies import DEFAULT_ORDERING, Ordering, make_ordering
-from crawler.strategies.focus.ordering import Focus
 from crawler.visit import VisitRules
 
 
@@ -82,7 +81,6 @@ def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
 
 
 def _check_goals(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> None:
-    check_sought(options, learns=isinstance(ordering, Focus))
     doubts = ordering.doubts_up_to is not None
     check_goals(options, doubts=doubts, is_shared=settings.frontier is not None)
 

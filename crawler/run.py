@@ -106,10 +106,8 @@ _LEAST_LOG_PAGES, _MOST_LOG_PAGES = 1_000, 32_000
 IDENTITY = (
     "lang",
     "ordering",
-    "goal",
     "filter",
     "tolerance",
-    "half_life",
     "host_cap",
     "domain_cap",
     "address_cap",

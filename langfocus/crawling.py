@@ -28,10 +28,8 @@ class CrawlArguments(TypedDict, total=False):
     """
 
     strategy: str
-    goal: str
     filter: str
     tolerance: int
-    half_life: int
     host_cap: int
     host_queue: int
     domain_cap: int
@@ -41,8 +39,6 @@ class CrawlArguments(TypedDict, total=False):
     pages: int
     relevant: int
     words: int
-    coverage: float
-    floor: float
     expected: str
     hours: float
     web: str

@@ -133,11 +133,10 @@ def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> No
     """Raise the error of a wrong strategy, goal or model before the first crawl begins."""
     from classifiers.pages.methods import DEFAULT_METHOD
     from classifiers.pages.text.fasttextengine import VARIABLE, named_file
-    from crawler.goals import check_goals, check_sought
+    from crawler.goals import check_goals
     from crawler.identification import page_method
     from crawler.options import CrawlOptions
     from crawler.strategies import make_ordering
-    from crawler.strategies.focus.ordering import Focus
 
     given = comparison.arguments
     url_model, fasttext = settings.get("LANGFOCUS_URL_MODEL"), settings.get(VARIABLE)
@@ -146,7 +145,6 @@ def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> No
             ordering = make_ordering(strategy, lang, model=Path(url_model) if url_model else None)
             options = CrawlOptions.read({**given, "lang": lang, "strategy": strategy})
             try:
-                check_sought(options, learns=isinstance(ordering, Focus))
                 doubts = ordering.doubts_up_to is not None
                 check_goals(options, doubts=doubts, is_shared=False)
             except SettingError as error:

@@ -24,9 +24,8 @@ class Origin:
 
     `parent` is the id of its URL. `depth` and `redirects` are those of the links. `source` is the
     tally of the page's unit, None for seeds. `inlinks` are the languages that count for each link:
-    that of the page, or those of the pages that linked to a redirect. `downloads` of the whole
-    crawl include the page; they are counted only where the tolerance declines. `page` is what it
-    tells an ordering that learns.
+    that of the page, or those of the pages that linked to a redirect. `page` is what it tells an
+    ordering that learns.
     """
 
     parent: int | None = None
@@ -35,7 +34,6 @@ class Origin:
     page_is_relevant: bool = True
     source: Tally | None = None
     inlinks: tuple[str, ...] = ()
-    downloads: int = 0
     page: LinkingPage = NO_PAGE
 
 
@@ -199,7 +197,7 @@ class Admitter:
         units = {url: self.rules.filter.units_of(url) for url in urls}
         tallies = self.storage.tallies(chain.from_iterable(units.values()))
         return {
-            url: self.rules.filter.worst([tallies[unit] for unit in of_url], origin.downloads)
+            url: self.rules.filter.worst([tallies[unit] for unit in of_url])
             for url, of_url in units.items()
         }
 
@@ -208,7 +206,6 @@ class Admitter:
             page_is_relevant=origin.page_is_relevant,
             source=origin.source,
             target=target,
-            downloads=origin.downloads,
         )
 
     def _store(self, outcome: Outcome) -> None:

@@ -214,11 +214,7 @@ class Counts:
     """The numbers of URLs and pages of a crawl. `hosts` is the number of hosts with a page.
 
     `expected` is the number of URLs, queued or leased, that the ordering expects in the language;
-    None if it is not counted: the crawl has not that goal, or its frontier is shared. `remaining`
-    is the sum of the probabilities of the URLs, queued or leased, that the host cap still allows:
-    the relevant pages to be expected from them. `variance` is the sum of p (1 - p) of the same
-    URLs: that of the number of relevant pages, if the probabilities are right and independent. None
-    if the crawl does not seek a coverage.
+    None if it is not counted: the crawl has not that goal, or its frontier is shared.
     """
 
     queued: int
@@ -228,8 +224,6 @@ class Counts:
     labelled: int
     relevant: int
     expected: int | None = None
-    remaining: float | None = None
-    variance: float | None = None
 
 
 class KeptRobots(NamedTuple):

@@ -17,10 +17,6 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import fallen, falls_of, least_expected, unfallen
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
-from crawler.strategies.focus.goal import (
-    SERVERS,
-    rank_for_servers,
-)
 from crawler.url import host_of
 
 BEST_OF_HOST: Final = 32
@@ -105,7 +101,6 @@ class Learner:
         Where only expected URLs are leased, a seed, and the target of its redirect, is always
         expected in the language: somebody chose it. Otherwise its score is that of any URL.
         """
-        self._goal = rules.goal
         self._expects_seeds = rules.is_expected_only
         self._rows = rows
         self._doubts_up_to = rules.doubts_up_to
@@ -132,7 +127,7 @@ class Learner:
             (link.url, link.evidence or NO_EVIDENCE, page.links(host))
             for link, host in zip(links, hosts, strict=True)
         ]
-        ranks = self._ranks([link.url for link in links], self._standings(known))
+        ranks = self._belief.scores(self._standings(known))
         return [
             Link(link.url, self._in_queue(rank, depth), link.evidence)
             if link.score < FIRST_SCORE
@@ -213,8 +208,7 @@ class Learner:
             return None
         standing = self._standing(found)
         weighed = self._belief.weigh(standing)
-        rank = self._ranked([weighed.odds], [found.url], [standing])[0]
-        return Odds(found, weighed, self._score(found, rank, falls))
+        return Odds(found, weighed, self._score(found, weighed.odds, falls))
 
     def lease(self, url: ScoredUrl) -> None:
         """Keep what is known of a URL in memory until `end_lease`."""
@@ -244,20 +238,6 @@ class Learner:
             for (_, evidence, links), of in zip(urls, units, strict=True)
         ]
 
-    def _ranks(self, urls: Sequence[str], standings: Sequence[Standing]) -> list[float]:
-        """Return the scores in the queue, without falls, of URLs with these standings."""
-        return self._ranked(self._belief.scores(standings), urls, standings)
-
-    def _ranked(
-        self, odds: list[float], urls: Sequence[str], standings: Sequence[Standing]
-    ) -> list[float]:
-        if self._goal != SERVERS:
-            return odds
-        return [
-            rank_for_servers(each, is_known=standing.relevant_of_host > 0)
-            for each, standing in zip(odds, standings, strict=True)
-        ]
-
     def _score(self, url: ScoredUrl, rank: float, falls: int = 0) -> float:
         """Return the score in the queue of a queued URL, after at least so many falls.
 
@@ -277,7 +257,7 @@ class Learner:
 
     def _changed(self, urls: Sequence[ScoredUrl]) -> list[Rescored]:
         standings = self._standings([(url.url, url.evidence, url.links) for url in urls])
-        ranks = self._ranks([url.url for url in urls], standings)
+        ranks = self._belief.scores(standings)
         rescored = []
         for url, rank in zip(urls, ranks, strict=True):
             score = self._score(url, rank)

@@ -6,7 +6,6 @@ from typing import Final
 from crawler.frontier.slots import highest_fallen
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.belief import Prior
-from crawler.strategies.focus.goal import COVERAGE, RELEVANT
 from crawler.strategies.orderings import Draw
 
 ANY_LINK = Filter("none")
@@ -59,8 +58,7 @@ class FrontierRules:
     oldest are deleted first, and fetched again when they are needed.
 
     With a `prior` the frontier learns: a score is the log-odds that the page will be relevant, and
-    follows what the crawl learns. `goal` is what is sought (`crawler.strategies.focus.goal`); the
-    order of the queue follows from it.
+    follows what the crawl learns.
 
     `random_state` starts the random draws. With `keeps_links`, the run holds all links of pages and
     redirects, in their order.
@@ -83,7 +81,6 @@ class FrontierRules:
     is_expected_only: bool = False
     robots_bytes: int = 256 * 1024 * 1024
     prior: Prior | None = None
-    goal: str = RELEVANT
     random_state: int = 0
     keeps_links: bool = False
 
@@ -99,15 +96,8 @@ class FrontierRules:
             raise ValueError("scores are not lifted if URLs are drawn uniformly")
         if self.prior is not None and (self.lifts or self.draw is Draw.UNIFORM):
             raise ValueError("an ordering that learns neither lifts scores nor draws URLs")
-        if self.prior is None and self.goal != RELEVANT:
-            raise ValueError(f"only an ordering that learns seeks {self.goal}")
         if self.is_expected_only and (self.doubts_up_to is None or self.lifts):
             raise ValueError("an ordering without doubts, or that lifts scores, expects no URL")
-
-    @property
-    def counts_remaining(self) -> bool:
-        """True if the frontier knows the expected number of relevant pages in the queue."""
-        return self.goal == COVERAGE
 
     @property
     def waits_up_to(self) -> float | None:

@@ -43,7 +43,6 @@ from crawler.frontier.learning import (
     Odds,
     Rescored,
 )
-from crawler.frontier.remaining import Remaining
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
 from crawler.frontier.slots import are_full, fallen, falls_of, holder_of, level_of
@@ -106,7 +105,6 @@ class SqliteFrontier:
         self._admitter = Admitter(self._storage, rules, self._learner, self._queued_of)
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
-        self._downloads = self._storage.downloads() if rules.filter.half_life else 0
         self._hosts: dict[int, QueuedHost] = {}
         self._resting: list[tuple[float, int]] = []
         self._doubt = Doubt(rules, self._hosts)
@@ -117,10 +115,7 @@ class SqliteFrontier:
         self._expected = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
         self._selection = self._select()
-        self._remaining: Remaining | None = None
         self._take_over(now)
-        if rules.counts_remaining:
-            self._remaining = Remaining(self._storage, rules)
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
@@ -407,7 +402,6 @@ class SqliteFrontier:
 
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages."""
-        remaining, variance = self._remaining.totals() if self._remaining else (None, None)
         return Counts(
             queued=self._queued - len(self._leased),
             leased=len(self._leased),
@@ -416,8 +410,6 @@ class SqliteFrontier:
             labelled=self._labelled,
             relevant=self._relevant,
             expected=self._expected if self._rules.is_expected_only else None,
-            remaining=remaining,
-            variance=variance,
         )
 
     def close(self) -> None:
@@ -447,8 +439,8 @@ class SqliteFrontier:
         origin = replace(self._origin(lease, pick, record, tally), page=linking)
         outcome = self._admitter.admit(links, origin, counts)
         rule = self._rules.filter
-        worst = rule.worst([*of_server, tally], origin.downloads)
-        if record.is_download and rule.drops(worst, origin.downloads):
+        worst = rule.worst([*of_server, tally])
+        if record.is_download and rule.drops(worst):
             part = None if worst in of_server else rule.part_of_host(lease.url)
             of_unit = self._storage.drop(host.id, part)
             counts["dropped_irrelevant"] += len(of_unit)
@@ -518,7 +510,6 @@ class SqliteFrontier:
         return [] if dropped is None else [dropped]
 
     def _origin(self, lease: Lease, pick: Pick, record: Record, tally: Tally) -> Origin:
-        downloads = self._downloads + record.is_download
         if record.outcome in FORWARDING:
             return Origin(
                 pick.url_id,
@@ -526,7 +517,6 @@ class SqliteFrontier:
                 lease.redirects + 1,
                 source=_ALWAYS_FOLLOWED,
                 inlinks=lease.inlinks if record.outcome == REDIRECT else (),
-                downloads=downloads,
             )
         inlinks = (record.language,) if record.is_reference and record.language else ()
         if lease.depth == 0:
@@ -535,7 +525,6 @@ class SqliteFrontier:
                 depth=1,
                 source=_ALWAYS_FOLLOWED,
                 inlinks=inlinks,
-                downloads=downloads,
             )
         return Origin(
             pick.url_id,
@@ -543,11 +532,9 @@ class SqliteFrontier:
             page_is_relevant=record.is_relevant,
             source=tally,
             inlinks=inlinks,
-            downloads=downloads,
         )
 
     def _count(self, record: Record, *, is_new_host: bool) -> None:
-        self._downloads += record.is_download
         if record.outcome == PAGE:
             self._pages += 1
             self._labelled += record.language is not None
@@ -638,9 +625,6 @@ class SqliteFrontier:
         self._expected += self._rules.is_expected(after) - self._rules.is_expected(before)
         self._doubt.count(host, before, -1)
         self._doubt.count(host, after, 1)
-        if self._remaining is not None:
-            self._remaining.count(host.id, before, -1)
-            self._remaining.count(host.id, after, 1)
 
     def _take_out(self, host: QueuedHost, urls: Iterable[tuple[float, int]]) -> None:
         for score, url_id in urls:
@@ -664,8 +648,6 @@ class SqliteFrontier:
         self._queued += by
         self._expected += by * self._rules.is_expected(score)
         self._doubt.count(host, score, by)
-        if self._remaining is not None:
-            self._remaining.count(host.id, score, by)
 
     def _rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
         """Make a host without a lease wait until `ready_at`, or make it ready at once."""

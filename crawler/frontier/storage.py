@@ -186,10 +186,6 @@ class Storage:
         )
         return pages, labelled, relevant
 
-    def downloads(self) -> int:
-        """Return the number of pages that count for a unit."""
-        return self._one("SELECT COALESCE(SUM(downloaded), 0) FROM units")[0]
-
     def last_host(self) -> int:
         """Return the highest id of a host; new hosts get higher ids."""
         return self._next_host
@@ -217,19 +213,6 @@ class Storage:
     def number_above(self, score: float) -> int:
         """Return the number of queued URLs with a higher score."""
         return self._one("SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > ?", (score,))[0]
-
-    def queued_scores(self) -> Iterator[tuple[int, float]]:
-        """Yield the id of the host and the score of each queued URL."""
-        yield from self._sql("SELECT host, score FROM urls WHERE queued = 1")
-
-    def best_scores(self, host: int, cap: int) -> list[float]:
-        """Return the best scores of a host's queue, as many as its cap allows to be settled."""
-        rows = self._sql(
-            "SELECT score FROM urls WHERE host = ? AND queued = 1 ORDER BY score DESC"
-            " LIMIT max(0, ? - (SELECT settled FROM hosts WHERE id = ?))",
-            (host, cap, host),
-        )
-        return [score for (score,) in rows]
 
     def tiers(self) -> Iterator[tuple[int, float, int]]:
         """Yield (host, score, number of queued URLs) for every host and score."""

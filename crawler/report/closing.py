@@ -19,6 +19,5 @@ def closing_advice(connection: sqlite3.Connection, lang: str) -> list[str]:
         return []
     return [
         f"the last page in {language_name(lang)} was page {last:,} of {pages:,} "
-        f"({percent((pages - last) / pages)} came after it): -a floor=0.2 or -a expected=only ends "
-        "a crawl earlier"
+        f"({percent((pages - last) / pages)} came after it): -a expected=only ends a crawl earlier"
     ]

@@ -14,7 +14,6 @@ from crawler.report.formatting import NOTHING, duration, language_name, percent
 from crawler.report.harvest import Summary, summarise, write_summary
 from crawler.report.page import Page, Section
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
-from crawler.report.sought import SOUGHT, seeks
 from crawler.report.table import Table
 from crawler.run_reader import reading
 
@@ -49,7 +48,7 @@ def crawl_page(summary: Summary, course: list[CurvePoint], labels: Table | None 
         title=f"Crawl for {language_name(summary.lang)} ({summary.lang}), {summary.strategy}",
         lead=f"This crawl downloaded {summary.pages:,} pages from {summary.hosts:,} hosts in "
         f"{duration(summary.seconds)}, with the ordering {summary.strategy or NOTHING} and the "
-        f"filter {summary.filter or NOTHING}." + _aim(summary),
+        f"filter {summary.filter or NOTHING}.",
         cards=_figures(summary),
         parts=[
             *(f"Note: {gap}." for gap in summary.gaps),
@@ -63,14 +62,9 @@ def crawl_page(summary: Summary, course: list[CurvePoint], labels: Table | None 
     return page.html()
 
 
-def _aim(summary: Summary) -> str:
-    return "" if summary.goal is None else f" It sought {seeks(summary.goal.goal, summary.lang)}."
-
-
 def _figures(summary: Summary) -> list[tuple[str, str]]:
-    """The main figures, the harvest rate first; what was sought is in the sentence before them."""
-    shown = [row for row in headline(summary) if row[0] != SOUGHT]
-    return sorted(shown, key=lambda row: not row[0].startswith("harvest rate"))
+    """The main figures, the harvest rate first."""
+    return sorted(headline(summary), key=lambda row: not row[0].startswith("harvest rate"))
 
 
 def _course(summary: Summary, course: list[CurvePoint]) -> list[Plot | Section]:

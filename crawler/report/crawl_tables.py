@@ -6,7 +6,6 @@ from typing import Final, TextIO
 from crawler.report.formatting import duration, language_name, number, percent, size
 from crawler.report.harvest import Summary
 from crawler.report.printer import Printer
-from crawler.report.sought import sought_rows
 from crawler.report.table import Table
 
 _MOST_ROWS = 10
@@ -50,7 +49,6 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     beyond = summary.counts.get("domain_full", 0) + summary.outcomes.get("domain_full", 0)
     if beyond:
         rows.insert(8, ("URLs beyond the cap of their domain", f"{beyond:,}"))
-    rows += sought_rows(summary.goal, summary.lang)
     rows += calibration_rows(summary)
     rows += change_rows(summary)
     if summary.coverage is not None:

@@ -20,7 +20,6 @@ from crawler.run_reader import reading
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import units_of
 from crawler.strategies.focus.features import FEATURES
-from crawler.strategies.focus.goal import RELEVANT
 from crawler.strategies.focus.odds import probability_of
 from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 from crawler.url import fingerprint, normalise
@@ -66,7 +65,6 @@ class UrlExplanation:
     url: str
     lang: str
     ordering: str
-    goal: str
     state: str
     place: int | None
     settled: int
@@ -185,7 +183,6 @@ def _explained(
         url=found.url,
         lang=lang,
         ordering=str(meta.get("ordering", "")),
-        goal=str(meta.get("goal") or RELEVANT),
         state="queued" if is_queued else "settled",
         place=None if is_queued else place,
         settled=settled,
@@ -291,8 +288,6 @@ def _lines(why: UrlExplanation) -> list[str]:
     else:
         of_it = "without a label" if why.parent_language is None else why.parent_language
         lines.append(f"first linked by {why.parent} ({of_it}), depth {why.depth}")
-    if why.goal != RELEVANT:
-        lines.append(f"the crawl sought {why.goal}: its place follows from its host too")
     if why.place is not None:
         lines.append(f"it turned out to be: {_result(why)}")
     return lines

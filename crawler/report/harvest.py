@@ -18,10 +18,9 @@ from crawler.report.changes import Changes, changes_of
 from crawler.report.closing import closing_advice
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import json_text, write_whole
-from crawler.report.sought import LEFT, Sought, sought_of
 from crawler.run_reader import reading, sessions_of
 
-_APART = ("seeds", "gaps", LEFT)
+_APART = ("seeds", "gaps")
 """Keys of `meta` that are no settings, or have their own figure."""
 
 
@@ -79,8 +78,6 @@ class Summary:
     advice: list[str]
     """What a next crawl may do otherwise, a sentence each (`crawler.report.closing`)."""
     settings: dict[str, str]
-    goal: Sought | None = None
-    """What the crawl sought; `None` of a strategy without goals."""
     changes: Changes | None = None
     """What became of the pages of an earlier run; `None` without `-a since`."""
 
@@ -155,7 +152,6 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         calibration_error=calibration.error,
         counts=_falling(Counter(counts)),
         coverage=None if truth is None else _coverage(connection, truth),
-        goal=sought_of(connection, meta, relevant),
         changes=changes_of(connection),
         advice=closing_advice(connection, lang),
     )

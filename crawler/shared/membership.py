@@ -14,15 +14,13 @@ from crawler.frontier.learning import (
     MOST_TRIED,
     SWEPT_A_PAGE,
 )
-from crawler.frontier.remaining import MOST_LOOKED_UP
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, GRAIN_BITS, SHRINKING
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
-from crawler.strategies.focus.goal import APART
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 7
+LAYOUT = 8
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -49,12 +47,9 @@ class Membership:
 def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, object]:
     """Return the rules that must be the same for every worker of a crawl."""
     doubts_up_to = rules.doubts_up_to
-    learned_from = {}
-    if rules.prior is not None:
-        learned_from = {"prior": _digest(rules.prior), "goal": rules.goal}
     return {
         **identity,
-        **learned_from,
+        **({} if rules.prior is None else {"prior": _digest(rules.prior)}),
         "layout": LAYOUT,
         "doubts_up_to": None if doubts_up_to is None else float(doubts_up_to),
         "is_uniform": int(rules.draw is Draw.UNIFORM),
@@ -63,7 +58,6 @@ def binding(rules: FrontierRules, identity: Mapping[str, object]) -> dict[str, o
         "uses_relevance": int(rules.filter.uses_relevance),
         "is_conservative": int(rules.filter.is_conservative),
         "tolerance": rules.filter.tolerance,
-        "half_life": rules.filter.half_life,
         "unit": rules.filter.unit.value,
         "closes_servers": int(rules.filter.closes_servers),
         "directory_depth": rules.filter.directory_depth,
@@ -102,8 +96,6 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
             "swept_a_page": SWEPT_A_PAGE,
             "most_counted": MOST_COUNTED,
             "first_checkpoint": FIRST_CHECKPOINT,
-            "apart": APART,
-            "most_looked_up": MOST_LOOKED_UP,
         }
     return {name: value for name, value in values.items() if value is not None}
 

@@ -80,7 +80,7 @@ def merge(folder: Path, shares: Sequence[Path], stored: StoredCrawl | None = Non
     temporary = folder / f".run.db.{os.getpid()}"
     try:
         names = ", ".join(sorted(str(share.folder) for share in read))
-        create(temporary, {**_latest(read).meta, **_ranges(read), **_left(read), _MERGED: names})
+        create(temporary, {**_latest(read).meta, **_ranges(read), _MERGED: names})
         with closing(connect(temporary)) as connection:
             merged = _write(connection, read, stored)
             with storing(connection):
@@ -129,16 +129,6 @@ def _check_alike(shares: Sequence[_Share]) -> None:
                     f"{share.folder}: of another crawl than {first.folder}: "
                     f"{key}={share.meta.get(key)}, not {key}={first.meta.get(key)}"
                 )
-
-
-def _left(shares: Sequence[_Share]) -> dict[str, str]:
-    """Return what the worker that ended last knew of the queue."""
-    told = [
-        (share.sessions[-1].ended_at, share.meta["left"])
-        for share in shares
-        if share.sessions and share.meta.get("left")
-    ]
-    return {"left": max(told)[1]} if told else {}
 
 
 def _ranges(shares: Sequence[_Share]) -> dict[str, str]:

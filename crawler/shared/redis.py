@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -35,7 +35,6 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.remaining import UNITS
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import holder_of
 from crawler.page_row import URL_COLUMNS, checked_values
@@ -408,19 +407,14 @@ class RedisFrontier(StoredCrawl):
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages of all workers."""
         names = ("queued", "hosts", "pages", "labelled", "relevant")
-        numbers, leased, sums = self.read(
+        numbers, leased = self.read(
             lambda pipe: (
                 pipe.hmget(self.key("counts"), names),
                 pipe.zcard(self.key("leases")),
-                pipe.hmget(self.key("remaining"), "sum", "variance"),
             )
         )
         queued, *others = (int(number or 0) for number in numbers)
-        counts = Counts(queued - leased, leased, *others)
-        if not self._rules.counts_remaining:
-            return counts
-        remaining, variance = (int(number or 0) / UNITS for number in sums)
-        return replace(counts, remaining=remaining, variance=variance)
+        return Counts(queued - leased, leased, *others)
 
     def worker_counts(self, worker: str | None = None) -> dict[str, int]:
         """Return the counters of a worker (None: this one), by their names in a run's `counts`."""
@@ -512,8 +506,8 @@ class RedisFrontier(StoredCrawl):
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        goal = None if self._rules.prior is None else self._rules.goal
-        script = script_of(values[1].decode(), self._rules.draw, goal=goal)
+        learns = self._rules.prior is not None
+        script = script_of(values[1].decode(), self._rules.draw, learns=learns)
         try:
             return self._ask("EVALSHA", script.digest, 1, *values)
         except self._unknown_script:

@@ -15,7 +15,6 @@ _FILES = (
     "hosts",
     "slots",
     "learning",
-    "goal",
     "admitting",
     "settling",
     "sealing",
@@ -31,18 +30,18 @@ class Script(NamedTuple):
 
 
 @cache
-def script_of(command: str, draw: Draw, *, goal: str | None = None) -> Script:
+def script_of(command: str, draw: Draw, *, learns: bool = False) -> Script:
     """Return the script of a command: the sections of the Lua files that it needs, in order.
 
-    It is the script for an ordering that draws URLs with `draw`. One that learns has a `goal`.
+    It is the script for an ordering that draws URLs with `draw`.
     `lua/keys.lua` describes the format of sections.
     """
     folder = resources.files("crawler.shared").joinpath("lua")
     source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)
     text, *sections = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
     wanted = {command, draw.value, "all"}
-    if goal is not None:
-        wanted |= {f"{command}+learns", f"{command}+{goal}"}
+    if learns:
+        wanted.add(f"{command}+learns")
     for names, section in zip(sections[::2], sections[1::2], strict=True):
         if not wanted.isdisjoint(names.split()):
             text += section

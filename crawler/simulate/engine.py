@@ -68,7 +68,8 @@ class Simulation:
     `filter.directory_depth`. `host_cap` 0: any number of URLs of a host; `host_queue` is that
     of a crawl. `seeds` are vertices,
     None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
-    `limit` pages, None: when nothing is left that can be downloaded.
+    `limit` pages, None: when nothing is left that can be downloaded. The tolerance of the filter is
+    halved after each `half_life` downloads; 0: it stays.
 
     `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships.
     """
@@ -81,6 +82,7 @@ class Simulation:
     seeds: Sequence[int] | npt.NDArray[np.int32] | None = None
     random_state: int = 0
     limit: int | None = None
+    half_life: int = 0
     evidence: focusing.GraphEvidence | None = None
     prior: Prior | None = None
 
@@ -141,7 +143,7 @@ class _Crawl:
             simulation.host_cap,
             simulation.host_queue,
             kind,
-            filter.half_life,
+            simulation.half_life,
         )
         self._web = kernel.WebArrays(
             _frozen(graph.page_server),

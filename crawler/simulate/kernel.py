@@ -169,7 +169,12 @@ def drops(downloaded: int, relevant: int, rules: Rules, tolerance: int) -> bool:
 
 @step
 def tolerance_after(rules: Rules, downloads: int) -> int:
-    """`Filter.tolerance_after`: the tolerance after so many downloads of the whole crawl."""
+    """The tolerance after so many downloads of the whole crawl.
+
+    It is halved, and rounded down, after each `half_life` downloads; 0: it stays. A unit that a
+    smaller tolerance makes irrelevant gets no new links at once, and loses its queued URLs with its
+    next irrelevant page.
+    """
     if rules.half_life == 0:
         return rules.tolerance
     return rules.tolerance >> min(downloads // rules.half_life, _MOST_HALVINGS)

@@ -20,14 +20,24 @@ from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
 from crawler.simulate.focusing import GraphEvidence
 from crawler.simulate.webgraph import WebGraph
-from crawler.strategies import FILTERS, HALF_LIFE, PAPER_FILTERS, declines, make_filter
+from crawler.strategies import FILTERS, PAPER_FILTERS, Filter, make_filter
 from crawler.url import directory_of, host_of
+
+DECLINING: Final = "server-declining"
+"""The filter `server-conservative` with a tolerance that declines as the crawl proceeds.
+
+Tamura 2007, 5.2, proposes it and gives no schedule. Only a simulation has it.
+"""
+
+HALF_LIFE: Final = 100_000
+"""The default number of downloads after which a declining tolerance is halved."""
 
 ARGUMENTS: Final = {
     "lang": "language to look for (default: the one that the graph was made for)",
     "strategies": "which queued URL is fetched next, of bfs, soft, random, cctld, focus, perfect, "
     "and svm or any other whose scores the graph has (default: soft)",
-    "filters": f"which links enter the queue, of {', '.join(FILTERS)} (default: none)",
+    "filters": f"which links enter the queue, of {', '.join((*FILTERS, DECLINING))} "
+    "(default: none)",
     "tolerances": "T, for the filters that know irrelevant servers (default: 5,10,20)",
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
@@ -76,13 +86,12 @@ class StrategyCase:
     @property
     def arguments(self) -> str:
         """The arguments of a crawl that does the same; empty where only a simulation can do it."""
-        if self.strategy == "perfect":
+        if self.strategy == "perfect" or self.filter == DECLINING:
             return ""
         given = {
             "strategy": self.strategy,
             "filter": self.filter,
             "tolerance": self.tolerance,
-            "half_life": self.half_life,
             "directory_depth": self.directory_depth,
             "host_cap": self.host_cap,
             "host_queue": self.host_queue,
@@ -174,7 +183,7 @@ def _pairs(given: Mapping[str, str], graph: WebGraph, lang: str) -> list[tuple[s
             ("perfect", "none"),
         ]
     strategies = _listed(given, "strategies", "soft", _known_orderings(graph))
-    filters = _listed(given, "filters", "none", FILTERS)
+    filters = _listed(given, "filters", "none", (*FILTERS, DECLINING))
     # The perfect strategy knows its pages beforehand, so no filter changes them.
     return [
         (strategy, "none" if strategy == "perfect" else name)
@@ -213,11 +222,16 @@ def _cases(
         if 0 in numbers:
             raise SettingError(f"-a {option}=0: a whole number of at least 1 is needed")
     for strategy, name in pairs:
-        for tolerance in tolerances if make_filter(name).uses_relevance else [None]:
+        for tolerance in tolerances if _filter(name).uses_relevance else [None]:
             for depth in depths if name == "directory-conservative" else [None]:
-                for half_life in half_lives if declines(name) else [None]:
+                for half_life in half_lives if name == DECLINING else [None]:
                     caps = host_cap, host_queue
                     yield StrategyCase(strategy, name, tolerance, *caps, depth, half_life)
+
+
+def _filter(name: str, tolerance: int = 0) -> Filter:
+    name = "server-conservative" if name == DECLINING else name
+    return make_filter(name, tolerance=tolerance)
 
 
 def simulate_all(
@@ -275,11 +289,8 @@ class _Workers:
         course = simulate(
             self._graphs[case.directory_depth],
             Simulation(
-                filter=make_filter(
-                    case.filter,
-                    tolerance=case.tolerance or 0,
-                    half_life=case.half_life or HALF_LIFE,
-                ),
+                filter=_filter(case.filter, case.tolerance or 0),
+                half_life=case.half_life or 0,
                 ordering=case.strategy,
                 target=self._plan.lang,
                 host_cap=case.host_cap,

@@ -20,7 +20,6 @@ from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
 from crawler.report.live import LiveLine, Totals
 from crawler.report.progress import Display
-from crawler.report.sought import seeks
 from crawler.spiders.langfocus import LangfocusSpider
 from crawler.spiders.scrapy_settings import setting
 
@@ -57,8 +56,6 @@ class Reporter:
             print(share, file=sys.stderr)  # noqa: T201  the user wants to know the crawl
         for gap in crawl.gaps:
             print(f"note: {gap}", file=sys.stderr)  # noqa: T201  the user wants to know it early
-        if crawl.goal and not self._is_quiet:
-            print(f"sought first: {seeks(crawl.goal, crawl.options.lang)}", file=sys.stderr)  # noqa: T201  as above
         self._line = LiveLine(
             Display(sys.stderr, every_s=self._every_s),
             time.monotonic,

@@ -10,11 +10,9 @@ from crawler.strategies.filters import (
     DEFAULT_FILTER,
     DIRECTORY_DEPTH,
     FILTERS,
-    HALF_LIFE,
     PAPER_FILTERS,
     TOLERANCE,
     Filter,
-    declines,
     make_filter,
 )
 from crawler.strategies.orderings import (
@@ -34,7 +32,6 @@ __all__ = [
     "DEFAULT_ORDERING",
     "DIRECTORY_DEPTH",
     "FILTERS",
-    "HALF_LIFE",
     "ORDERINGS",
     "PAPER_FILTERS",
     "SEED",
@@ -43,7 +40,6 @@ __all__ = [
     "Filter",
     "LinkSource",
     "Ordering",
-    "declines",
     "make_filter",
     "make_ordering",
 ]

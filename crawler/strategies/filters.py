@@ -11,9 +11,6 @@ from crawler.url import directory_of, host_of
 TOLERANCE: Final = 10
 """The default of T, the tolerance (Tamura 2007, 4.1), in pages."""
 
-HALF_LIFE: Final = 100_000
-"""The default number of downloads after which a declining tolerance is halved."""
-
 DIRECTORY_DEPTH: Final = 1
 """The default number of path segments that make a directory (Tamura 2007, 4.3)."""
 
@@ -35,12 +32,6 @@ class Filter:
     links to new units from units without a relevant page (4.2, step 4.5). `tolerance` is T.
     `directory_depth` is the number of path segments that make a directory. With `closes_servers`
     the unit is the directory, and a server that is irrelevant as a whole is closed too.
-
-    A tolerance with a `half_life` declines (Tamura 2007, 5.2, proposes it and gives no schedule):
-    it is halved, and rounded down, after each `half_life` downloads of the whole crawl; 0:
-    it stays.
-    A unit that a smaller tolerance makes irrelevant gets no new links at once, and loses its queued
-    URLs with its next irrelevant page.
     """
 
     name: str
@@ -50,14 +41,7 @@ class Filter:
     is_conservative: bool = False
     tolerance: int = TOLERANCE
     directory_depth: int = DIRECTORY_DEPTH
-    half_life: int = 0
     closes_servers: bool = False
-
-    def tolerance_after(self, downloads: int) -> int:
-        """Return T after so many downloads of the whole crawl."""
-        if not self.half_life:
-            return self.tolerance
-        return self.tolerance >> min(downloads // self.half_life, _MOST_HALVINGS)
 
     def unit_of(self, url: str) -> str:
         """Return the server or directory that a URL belongs to."""
@@ -78,31 +62,28 @@ class Filter:
         """Return the directory of a URL, even if the unit is the server; it contains a `/`."""
         return directory_of(url, self.directory_depth)
 
-    def accepts(
-        self, *, page_is_relevant: bool, source: Tally, target: Tally, downloads: int = 0
-    ) -> bool:
+    def accepts(self, *, page_is_relevant: bool, source: Tally, target: Tally) -> bool:
         """Return True if a link enters the queue.
 
         `source` is the tally of the page's unit, this page included. `target` is the tally of the
-        unit that the link points to. `downloads` of the whole crawl include this page.
+        unit that the link points to.
         """
         if not (page_is_relevant or self.follows_irrelevant_pages):
             return False
         if self.is_conservative and source.relevant == 0 and target.downloaded == 0:
             return False
-        return not self.drops(target, downloads)
+        return not self.drops(target)
 
-    def worst(self, tallies: Sequence[Tally], downloads: int = 0) -> Tally:
+    def worst(self, tallies: Sequence[Tally]) -> Tally:
         """Return the tally of a URL's irrelevant unit, that of its first unit if there is none."""
-        return next((tally for tally in tallies if self.drops(tally, downloads)), tallies[0])
+        return next((tally for tally in tallies if self.drops(tally)), tallies[0])
 
-    def drops(self, tally: Tally, downloads: int = 0) -> bool:
-        """Return True for an irrelevant unit, after so many downloads of the whole crawl.
+    def drops(self, tally: Tally) -> bool:
+        """Return True for an irrelevant unit.
 
         None of its URLs stays in the queue after a page of it.
         """
-        tolerance = self.tolerance_after(downloads)
-        return self.uses_relevance and tally.relevance(tolerance) is Relevance.IRRELEVANT
+        return self.uses_relevance and tally.relevance(self.tolerance) is Relevance.IRRELEVANT
 
 
 _RULES: dict[str, dict[str, object]] = {
@@ -121,27 +102,16 @@ _RULES: dict[str, dict[str, object]] = {
         "unit": Unit.DIRECTORY,
         "closes_servers": True,
     },
-    "server-declining": {"uses_relevance": True, "is_conservative": True},
 }
 
 DEFAULT_FILTER: Final = "both-conservative"
 """The filter of a crawl that names none: per server and per directory."""
 
-_DECLINING: Final = ("server-declining",)
-_NOT_IN_PAPER: Final = (*_DECLINING, "both-conservative")
-_MOST_HALVINGS: Final = 62
-"""More would not fit the shift of a 64-bit number in compiled code."""
-
 FILTERS = tuple(_RULES)
-"""The names of the filters: none, hard focused, and Tamura's three (2007, 5.1) and his proposal."""
+"""The names of the filters: none, hard focused, Tamura's three (2007, 5.1), and ours."""
 
-PAPER_FILTERS = tuple(name for name in _RULES if name not in _NOT_IN_PAPER)
+PAPER_FILTERS = tuple(name for name in _RULES if name != DEFAULT_FILTER)
 """The filters that Tamura 2007, chapter 5, evaluates."""
-
-
-def declines(name: str) -> bool:
-    """Return True for a filter whose tolerance declines as the crawl proceeds."""
-    return name in _DECLINING
 
 
 def make_filter(
@@ -149,16 +119,11 @@ def make_filter(
     *,
     tolerance: int = TOLERANCE,
     directory_depth: int = DIRECTORY_DEPTH,
-    half_life: int = HALF_LIFE,
 ) -> Filter:
-    """Return the filter with that name; raises KeyError for a name not in `FILTERS`.
-
-    `half_life` counts for a filter that declines only.
-    """
+    """Return the filter with that name; raises KeyError for a name not in `FILTERS`."""
     return Filter(
         name,
         tolerance=tolerance,
         directory_depth=directory_depth,
-        half_life=half_life if declines(name) else 0,
         **_RULES[name],  # type: ignore[arg-type]  # the rules above are fields of Filter
     )

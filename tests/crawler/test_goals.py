@@ -1,7 +1,6 @@
 """The goals of a crawl: which is reached when, also after a kill, and which are refused."""
 
 from dataclasses import replace
-from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
-from crawler.goals import FLOOR_PAGES, GoalWatch, check_goals, check_sought
+from crawler.goals import GoalWatch, check_goals
 from crawler.options import CrawlOptions
 from tests.support.crawls import crawl, rows, summary
 from tests.support.report_run import Row, make_run
@@ -50,9 +49,6 @@ def counts(**numbers: Any) -> Counts:
         ({"expected": "only"}, {"expected": 0}, "expected"),
         ({"expected": "only"}, {"expected": 1}, ""),
         ({"expected": "only"}, {"expected": 0, "queued": 0}, ""),
-        ({"coverage": 0.9}, {"relevant": 9, "remaining": 1.0}, "coverage"),
-        ({"coverage": 0.9}, {"relevant": 9, "remaining": 1.01}, ""),
-        ({"coverage": 0.9}, {"relevant": 0, "remaining": 0.0}, ""),
     ],
 )
 def test_a_goal_that_the_frontier_counts_has_its_name(
@@ -71,30 +67,6 @@ def test_the_page_that_brings_enough_words_is_the_last() -> None:
     assert goals.reached(counts(), 0.0) == "words"
 
 
-@pytest.mark.parametrize(
-    ("last", "is_over"),
-    [
-        ([True] * 40 + [False] * 160, False),
-        ([True] * 39 + [False] * 161, True),
-        ([True] * 30 + [False] * 120 + [None] * 50, False),
-        ([None] * 200, True),
-        ([False] * 199, False),
-    ],
-)
-def test_the_floor_is_that_of_the_last_pages_with_a_label(
-    last: list[bool | None], is_over: bool
-) -> None:
-    assert GoalWatch(options(floor=0.2), now=0.0, last=last).is_over() is is_over
-
-
-def test_old_pages_leave_the_floor_and_other_outcomes_do_not_count() -> None:
-    goals = GoalWatch(options(floor=0.5), now=0.0, last=[False] * FLOOR_PAGES)
-    for _ in range(100):
-        goals.count(page())
-        goals.count(Record("timeout", 0.0))
-    assert not goals.is_over()
-
-
 def test_hours_count_over_all_sessions() -> None:
     goals = GoalWatch(options(hours=1.0), now=10_000.0, used_s=3000.0)
     assert goals.deadline == 10_600.0
@@ -108,7 +80,6 @@ def test_hours_count_over_all_sessions() -> None:
     [
         ({"expected": "only"}, {"doubts": False}, "-a expected=only: this strategy expects no"),
         ({"words": 9}, {"is_shared": True}, "-a words: not for a shared crawl"),
-        ({"floor": 0.2}, {"is_shared": True}, "-a floor: not for a shared crawl"),
         ({"expected": "only"}, {"is_shared": True}, "-a expected: not for a shared crawl"),
     ],
 )
@@ -119,42 +90,6 @@ def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
     with pytest.raises(SettingError, match=told) as refused:
         check_goals(options(**goals), **all_facts)
     assert "\n" not in str(refused.value)
-
-
-@pytest.mark.parametrize(
-    ("goals", "facts", "told"),
-    [
-        ({"goal": "coverage"}, {}, "-a goal=coverage needs a share too, such as -a coverage=0.95"),
-        ({"coverage": 0.9}, {}, "-a coverage=0.9 needs -a goal=coverage too"),
-        ({"goal": "servers"}, {"learns": False}, "-a goal=servers: only for -a strategy=focus"),
-        (
-            {"goal": "coverage", "coverage": 0.9, "since": Path("old")},
-            {},
-            "-a goal=coverage: not with -a since",
-        ),
-    ],
-)
-def test_what_a_crawl_cannot_seek_is_refused_in_one_line(
-    goals: dict[str, Any], facts: dict[str, bool], told: str
-) -> None:
-    all_facts = {"learns": True}
-    check_sought(options(goal="servers"), **all_facts)
-    with pytest.raises(SettingError, match=told) as refused:
-        check_sought(options(**goals), **(all_facts | facts))
-    assert "\n" not in str(refused.value)
-
-
-def test_a_crawl_ends_at_its_coverage(tmp_path: Path) -> None:
-    given = ("lang=de", "web=sample", "strategy=focus", "goal=coverage", "host_cap=0")
-    settings: dict[str, Any] = {"LANGFOCUS_SAMPLE_HOSTS": 300, "LANGFOCUS_QUIET": True}
-    for share in (0.3, 0.5):  # a crawl that is continued may seek another share
-        done = crawl(*given, f"coverage={share}", JOBDIR=tmp_path, **settings)
-        assert done.returncode == 0, done.stderr
-        told = summary(tmp_path)
-        assert told["finish_reason"] == "coverage"
-        scores = rows(tmp_path, "SELECT score FROM urls WHERE queued = 1")
-        expected = sum(1 / (1 + exp(-score)) for (score,) in scores)
-        assert share <= told["relevant"] / (told["relevant"] + expected) < share + 0.1
 
 
 def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None:

@@ -89,22 +89,7 @@ def test_only_filters_that_use_relevance_drop() -> None:
         "server-conservative",
         "directory-conservative",
         "both-conservative",
-        "server-declining",
     }
-
-
-def test_a_declining_tolerance_is_halved_after_each_half_life() -> None:
-    rule = make_filter("server-declining", tolerance=20, half_life=100)
-    assert [rule.tolerance_after(n) for n in (0, 99, 100, 250, 450, 10**9)] == [20, 20, 10, 5, 1, 0]
-    undecided = Tally(downloaded=8)
-    assert not rule.drops(undecided, 199)
-    assert rule.drops(undecided, 200)
-    assert not rule.drops(Tally(downloaded=8, relevant=1), 200)
-    for downloads, expected in ((199, True), (200, False)):
-        assert expected == rule.accepts(
-            page_is_relevant=True, source=RELEVANT, target=undecided, downloads=downloads
-        )
-    assert make_filter("server", tolerance=20, half_life=100).tolerance_after(1000) == 20
 
 
 URLS = ["http://a.de/seite", "http://a.com/page", "http://b.at/"]

@@ -256,21 +256,19 @@ class ObviousFrontier:
                 self.tallies[unit] = tally.plus(is_relevant=record.is_relevant)
         tally = self.tallies.get(units[0], Tally())
         before = dict(self.tallies)
-        downloads = sum(record.is_download for _, record in self.records)
         if record.canonical:
             self._make_known(record.canonical)
 
         def is_welcome(link: Link) -> bool:
             target, *more = (before.get(unit, Tally()) for unit in self._units_of(link.url))
-            if any(self.filter.drops(other, downloads) for other in more):
+            if any(self.filter.drops(other) for other in more):
                 return False
             if record.outcome in FORWARDING or page.depth == 0:
-                return not self.filter.drops(target, downloads)
+                return not self.filter.drops(target)
             return self.filter.accepts(
                 page_is_relevant=record.is_relevant,
                 source=tally,
                 target=target,
-                downloads=downloads,
             )
 
         redirects = page.redirects + 1 if record.outcome in FORWARDING else 0
@@ -280,7 +278,7 @@ class ObviousFrontier:
         closed = {
             unit
             for unit in units
-            if record.is_download and self.filter.drops(self.tallies.get(unit, Tally()), downloads)
+            if record.is_download and self.filter.drops(self.tallies.get(unit, Tally()))
         }
         self._drop(lambda known: not closed.isdisjoint(self._units_of(known.link.url)))
         self.ready_from[page.host] = now + self.delay_s

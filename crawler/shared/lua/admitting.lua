@@ -2,17 +2,8 @@
 
 -- Part 6, admitting links.
 
--- The tolerance in force; one with a half-life declines with the downloads of the whole crawl.
-local function tolerance()
-  if config.half_life == 0 then
-    return config.tolerance
-  end
-  local halvings = math.floor(totals.downloads / config.half_life)
-  return math.floor(config.tolerance / 2 ^ halvings)
-end
-
 local function drops(tally)
-  return config.uses_relevance == 1 and tally[2] == 0 and tally[1] > tolerance()
+  return config.uses_relevance == 1 and tally[2] == 0 and tally[1] > config.tolerance
 end
 
 local function accepts(origin, target)
@@ -242,9 +233,6 @@ local function admit_links(number, origin)
         learning.begin_queue(host, string.sub(places[2], 1, 15))
       end
       write('ZADD', P .. 'queue:' .. host, places)
-      for i = 1, goal.note and #places or 0, 2 do
-        goal.note(host, nil, places[i])
-      end
     end
   end
   if #rows > 0 then

@@ -69,7 +69,6 @@ function commands.admit()
   if arguments.canonical ~= '' then
     make_known(host, arguments.bucket, arguments.canonical)
   end
-  count_for_all('downloads', record.is_download)
   local tally = tally_with(is_by_directory and directory or host, record)
   local is_server_closed = config.closes_servers == 1 and drops(tally_with(host, record))
   local letters = admit_links(arguments.links, origin_of(record, tally))
@@ -147,9 +146,6 @@ function commands.send()
       row[TIER] = config.learns == 1 and tonumber(tier) or tier
       redis_call('HSET', P .. 'urls', fp, packed(row, languages))
       redis_call('ZADD', P .. 'queue:' .. host, tier, order .. fp)
-      if goal.note then
-        goal.note(host, before, tier)
-      end
       count('lowered', 1)
       end_lease(host)
       rest(host, now)
@@ -386,9 +382,6 @@ local function take()
       or stands(host, place, tonumber(row[TIER]), tier, more > 0) then
       return host, place, row, languages, is_full
     end
-    if goal.note then
-      goal.note(host, row[TIER], tier)
-    end
     row[TIER] = learning and tonumber(tier) or tier
     redis_call('HSET', P .. 'urls', string.sub(place, 16), packed(row, languages))
     redis_call('ZADD', P .. 'queue:' .. host, tier, place)
@@ -456,9 +449,6 @@ if not is_done then
   return redis.error_reply('LOST ' .. told)
 end
 store_counts()
-if goal.store then
-  goal.store()
-end
 if command == 'next' or command == 'open' or command == 'renew' then
   redis_call('SET', P .. 'clock', ARGV[4])
 end

@@ -4,9 +4,8 @@
 --
 -- `crawler.shared.script` joins the files of this folder. A line `--@ NAMES` begins a section that
 -- is only in the scripts of these commands or draws; a section of `all` is in every script, one of
--- `COMMAND+learns` is in the script of that command if the ordering learns, one of `COMMAND+GOAL`
--- if that is sought. A script has only the functions that it needs, because Lua makes each function
--- again at every call.
+-- `COMMAND+learns` is in the script of that command if the ordering learns. A script has only the
+-- functions that it needs, because Lua makes each function again at every call.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
@@ -30,8 +29,6 @@
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
 --                          ones, as one number
 --   queues                 sorted set of the hosts with a queue by the order in which they got it
---   remaining, expected    hashes: the relevant pages to be expected from the queue, where a coverage
---                          is sought; HOST -> those of its queue
 --   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
@@ -116,7 +113,7 @@ end
 -- All counters are read once and written once in a call.
 
 local TOTALS = {
-  'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled', 'order', 'downloads',
+  'queued', 'pages', 'labelled', 'relevant', 'hosts', 'settled', 'order',
 }
 local are_totals_changed = false
 local counted, counted_names = {}, {}
@@ -164,9 +161,6 @@ end
 
 -- How the next URL is chosen: `best_first.lua` or `uniform_draw.lua` fill in the functions.
 local selection = {}
-
--- What is sought: `goal.lua` fills in the functions of some goals.
-local goal = {}
 
 --@ admit drop next retry seed send
 

@@ -111,7 +111,6 @@ local function place_of(row, host)
   end
   place[3] = log(share / (1 - share)) - before
   place[4] = 1 / (1 + tallies[units[2]][1])
-  place.relevant = tallies[units[2]][2]
   belief.places[deepest] = place
   return place
 end
@@ -165,9 +164,6 @@ end
 -- Returns the tier of a URL in the queue after the falls of its score, at least so many, as text.
 local function tier_of(row, host, least)
   local tier, falls = odds_of(row, host), math.max(falls_of(row[TIER]), least)
-  if goal.tier_of then
-    tier = goal.tier_of(tier, place_of(row, host))
-  end
   return falls == 0 and in_full(tier) or fallen(in_full(tier), falls)
 end
 learning.tier_of = tier_of
@@ -407,9 +403,6 @@ local function rescore_host(host, urls, rows)
       row[TIER] = now_tier
       add(rows, urls[i], packed(row, languages))
       add(moved, tier, string.format('%015d', row[ORDER]) .. urls[i])
-      if goal.note then
-        goal.note(host, before, tier)
-      end
     end
   end
   write('ZADD', P .. 'queue:' .. host, moved)

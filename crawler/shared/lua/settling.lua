@@ -17,9 +17,6 @@ local function unqueue(host, fp, order)
     redis_call('HINCRBY', P .. 'settled', host, 1)
   end
   forget_rows({ fp })
-  if goal.note then
-    goal.note_leaving(host, { order .. fp })
-  end
   redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
   count_for_all('queued', -1)
 end
@@ -54,9 +51,6 @@ end
 local function drop(host, bucket, fps, members, name)
   if #fps == 0 then
     return
-  end
-  if goal.note then
-    goal.note_leaving(host, members)
   end
   write('ZREM', P .. 'queue:' .. host, members)
   forget_rows(fps)

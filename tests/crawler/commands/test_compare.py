@@ -237,7 +237,6 @@ def compare(*arguments: object) -> int:
 @pytest.mark.parametrize(
     ("argument", "said"),
     [
-        ("goal=servers", "the crawl with svm: -a goal=servers: only for -a strategy=focus"),
         ("expected=only", "the crawl with bfs: -a expected=only: "),
     ],
 )

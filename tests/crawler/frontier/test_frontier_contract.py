@@ -102,7 +102,6 @@ class FrontierMachine(RuleBasedStateMachine):
     @initialize(
         name=st.sampled_from(FILTERS),
         tolerance=st.integers(0, 2),
-        half_life=st.integers(1, 4),
         cap=st.sampled_from([0, 2, 3]),
         wide_caps=st.tuples(st.sampled_from([0, 1, 3, 20]), st.sampled_from([0, 1, 3, 20])),
         more_queued=st.sampled_from([None, 0, 2]),
@@ -117,7 +116,6 @@ class FrontierMachine(RuleBasedStateMachine):
         self,
         name: str,
         tolerance: int,
-        half_life: int,
         cap: int,
         wide_caps: tuple[int, int],
         more_queued: int | None,
@@ -135,7 +133,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.leases: list[Lease] = []
         self.hosts: set[str] = set()
         self.contacts: dict[str, float] = {}
-        self.filter = make_filter(name, tolerance=tolerance, half_life=half_life)
+        self.filter = make_filter(name, tolerance=tolerance)
         lifts = lifts and draw is Draw.FIRST
         domain_cap, address_cap = wide_caps
         if patience or draw is Draw.UNIFORM:  # the model does not know which URLs were tried first

@@ -28,9 +28,7 @@ from crawler.frontier.learning import BEST_OF_HOST, is_checkpoint
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
-from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence
-from crawler.strategies.focus.odds import probability_of
 from tests.crawler.frontier.test_frontier_contract import (
     META,
     lease_now,
@@ -334,61 +332,6 @@ def test_the_parts_of_a_lease_are_named(tmp_path: Path, new_frontier: Opener) ->
     assert 0 < lease.score < 3.0
 
 
-# What is sought.
-
-
-@pytest.mark.parametrize(("goal", "hosts"), [("relevant", "abcd"), ("servers", "cabd")])
-def test_the_goal_decides_which_host_is_next(
-    tmp_path: Path, new_frontier: Opener, goal: str, hosts: str
-) -> None:
-    frontier = new_frontier(tmp_path, goal=goal, prior=Prior.shipped())
-    frontier.seed([link("a.de/", 4.0), link("b.de/", 3.5)], 0.0)
-    first = lease_now(frontier)
-    frontier.admit(first, page(), now=0.0)
-    queued = [link("a.de/1", 3.0), link("b.de/1", 3.0), link("c.de/1", 3.0), link("d.de/1", -9.0)]
-    second = lease_now(frontier)
-    frontier.admit(second, page(), queued, now=0.0)
-    assert (first.host, second.host) == ("a.de", "b.de")
-    found = [lease_now(frontier) for _ in queued]
-    assert "".join(lease.host[0] for lease in found) == hosts
-
-
-@pytest.mark.parametrize("cap", [0, 2])
-def test_the_relevant_pages_to_be_expected_follow_the_queue(
-    tmp_path: Path, new_frontier: Opener, cap: int
-) -> None:
-    frontier = new_frontier(tmp_path, goal="coverage", host_cap=cap)
-
-    def expected(*urls: str) -> None:
-        """The best of the queue, as many as the host cap allows, are expected."""
-        shares = [probability_of(scores[url]) for url in urls]
-        counts = frontier.counts()
-        assert counts.remaining == pytest.approx(sum(shares))
-        assert counts.variance == pytest.approx(sum(p * (1 - p) for p in shares))
-
-    assert frontier.counts().remaining == 0.0
-    links = [link("a.de/1", 1.0), link("a.de/2", 2.0), link("a.de/3", -1.0), link("b.de/", 0.5)]
-    frontier.seed(links, 0.0)
-    scores = dict[str, float]()
-    for _ in range(4):
-        lease = lease_now(frontier)
-        scores[lease.url.removeprefix("http://")] = lease.score
-        frontier.admit(lease, Record("robots", 0.0), now=0.0)
-    assert frontier.counts().remaining == 0.0
-    frontier = new_frontier(tmp_path / "again", goal="coverage", host_cap=cap)
-    frontier.seed(links, 0.0)
-    rest = ["a.de/3"] if cap == 0 else []
-    expected("a.de/2", "a.de/1", "b.de/", *rest)
-    lease = sent_now(frontier)
-    expected("a.de/2", "a.de/1", "b.de/", *rest)
-    frontier.admit(lease, Record(PAGE, 0.0, 200, True), now=0.0)
-    expected("a.de/1", "b.de/", *rest)
-    assert frontier.drop_blocked(lambda url: "b.de" in url) == 1
-    expected("a.de/1", *rest)
-    frontier = new_frontier(tmp_path / "again", goal="coverage", host_cap=cap)
-    expected("a.de/1", *rest)
-
-
 # The embedded frontier: its database, and a crawl that is killed.
 
 
@@ -520,11 +463,10 @@ def test_checkpoints_become_rare() -> None:
     assert found == [1000, 2000, 5000, 10_000, 20_000]
 
 
-@pytest.mark.parametrize("goal", ["relevant", "servers"])
 def test_pages_of_an_earlier_run_keep_their_score_and_are_explained_by_their_evidence(
-    tmp_path: Path, goal: str
+    tmp_path: Path,
 ) -> None:
-    rules: dict[str, Any] = {"goal": goal, "is_expected_only": True, "domain_cap": 10}
+    rules: dict[str, Any] = {"is_expected_only": True, "domain_cap": 10}
     frontier = new_sqlite_frontier(tmp_path, **rules)
     earlier = [replace(link(f"{name}.de/", -2.0), score=FIRST_SCORE) for name in "abc"]
     frontier.seed([*earlier[:2], replace(earlier[2], score=FIRST_SCORE + 1)], 0.0, 1)

@@ -11,7 +11,6 @@ from crawler.strategies.orderings import Draw
 
 NOT_IN_REDIS = {
     *("filter", "draw", "random_state", "keeps_links", "robots_bytes", "is_expected_only", "prior"),
-    "goal",
 }
 """Rules that the scripts are told in another form or with a call, or that a worker keeps."""
 

@@ -8,9 +8,7 @@ from crawler.report.crawl_tables import print_summary, shares
 from crawler.report.formatting import duration, printable, size
 from crawler.report.harvest import summarise
 from crawler.report.printer import Printer
-from crawler.report.sought import Sought, sought_figures
 from crawler.report.table import Table
-from crawler.strategies.focus.goal import GOALS
 from tests.support.report_run import Row, make_run
 
 
@@ -37,19 +35,6 @@ def test_the_table_holds_the_figures_of_the_run() -> None:
     assert cells(text, "finish reason")[1] == "pages"
     assert cells(text, "English (en)")[1:] == ["1", "12.5 %"]
     assert cells(text, "robots")[1:] == ["1", "10.0 %"]
-
-
-def test_the_goal_has_its_own_figure() -> None:
-    rows = [Row(host="a.de"), Row(host="a.de"), Row(host="b.de"), Row(host="c.com", language="en")]
-    text = printed(rows, goal="servers")
-    assert cells(text, "sought first")[1] == "the most servers with a page in German"
-    assert cells(text, "servers with a page in German")[1] == "2"
-    known: dict[str, Any] = {"goal": "coverage", "shared": "de-focus"}
-    assert cells(printed(rows, **known), "coverage, estimated")[1] == "-"
-    text = printed(rows, left="1.0 0.25", **known)
-    assert cells(text, "coverage, estimated")[1] == "75.0 % (60.2 % to 99.3 %)"
-    assert cells(text, "relevant pages expected in the queue")[1] == "1.0"
-    assert "| sought first" not in printed(rows)
 
 
 def test_a_pipe_gets_narrow_plain_ascii() -> None:
@@ -100,14 +85,3 @@ def test_units_suit_the_amount() -> None:
     ]
     assert [size(n) for n in (0, 999, 1000, 5_250_000_000)] == ["0 B", "999 B", "1.0 kB", "5.2 GB"]
     assert printable("a\x1b[31mb\n\u202ec") == "a?[31mb??c"
-
-
-def test_a_figure_of_the_report_is_a_number_and_not_what_was_sought() -> None:
-    names = {
-        goal: [name for name, _ in sought_figures(Sought(goal, 3, None), "de")] for goal in GOALS
-    }
-    assert names == {
-        "relevant": [],
-        "servers": ["servers with a page in German"],
-        "coverage": ["coverage, estimated", "relevant pages expected in the queue"],
-    }

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -223,7 +222,6 @@ def test_a_worker_whose_server_stays_away_can_be_stopped(mortal: SharedCrawl) ->
 def test_workers_whose_server_loses_keys_end_in_one_line_and_their_folders_merge(
     mortal: SharedCrawl, lost: str
 ) -> None:
-    from crawler.shared.stored import connect
 
     client = connect(mortal.server.url)
     mortal.proxy.answers = 20
@@ -252,7 +250,6 @@ def test_workers_whose_server_loses_keys_end_in_one_line_and_their_folders_merge
 
 
 def test_a_server_that_evicts_keys_is_refused_in_one_line(mortal: SharedCrawl) -> None:
-    from crawler.shared.stored import connect
 
     client = connect(mortal.server.url)
     client.config_set("maxmemory-policy", "allkeys-lru")
@@ -298,22 +295,3 @@ def test_only_shares_of_one_crawl_are_merged(shared: SharedCrawl) -> None:
         assert fault in refused.stderr
     assert not (shared.folder / "all").exists()
     assert json.loads((alone / "summary.json").read_text())["pages"] == 1
-
-
-def test_a_worker_follows_the_goal_of_the_crawl(redis_server: RedisServer, tmp_path: Path) -> None:
-    settings: dict[str, Any] = {
-        "JOBDIR": tmp_path,
-        "LANGFOCUS_FRONTIER": redis_server.url,
-        "LANGFOCUS_CRAWL": uuid4().hex,
-        "LANGFOCUS_SAMPLE_HOSTS": 300,
-        "LANGFOCUS_QUIET": True,
-    }
-    done = crawl("lang=de", "web=sample", "goal=coverage", "coverage=0.4", **settings)
-    assert done.returncode == 0, done.stderr
-    told = summary(tmp_path)
-    assert (told["goal"]["goal"], told["finish_reason"]) == ("coverage", "coverage")
-    client: Any = connect(redis_server.url)
-    left = int(client.hget(f"{{{settings['LANGFOCUS_CRAWL']}}}:remaining", "sum")) / 2**32
-    assert told["goal"]["expected"] == left
-    assert 0.4 <= told["goal"]["coverage"] == told["relevant"] / (told["relevant"] + left) < 0.5
-    client.close()

@@ -173,18 +173,15 @@ def crawl_a_while(both: Pair, random: Random, steps: int) -> int:
         {"host_cap": 10, "domain_cap": 20, "address_cap": 10, "patience_s": 3.0, "delay_s": 2.0},
         {"host_cap": 4, "host_queue": 5, "patience_s": 3.0, "filter": make_filter("server")},
         {"host_cap": 0, "domain_cap": 200, "address_cap": 5, "doubts_up_to": None},
-        {"goal": "servers", "host_cap": 10, "domain_cap": 20, "address_cap": 10},
-        {"goal": "coverage", "host_cap": 4, "domain_cap": 20, "address_cap": 10},
-        {"goal": "coverage", "host_cap": 0, "domain_cap": 20, "address_cap": 10},
     ],
-    ids=["plain", "slots", "full", "falls", "servers", "coverage", "coverage uncapped"],
+    ids=["plain", "slots", "full", "falls"],
 )
 def test_both_frontiers_decide_the_same(
     redis_server: RedisServer, tmp_path: Path, changes: dict[str, object]
 ) -> None:
     rules = FrontierRules(**{"doubts_up_to": 0.0, "prior": Prior.shipped(), **changes})  # type: ignore[arg-type]
     with pair(redis_server, tmp_path, rules) as both:
-        assert crawl_a_while(both, Random(7), 120 if "goal" in changes else 250) > 20
+        assert crawl_a_while(both, Random(7), 250) > 20
 
 
 def test_a_sweep_scores_the_whole_queue_anew(
@@ -255,15 +252,12 @@ def test_the_first_checkpoint_is_passed_after_a_thousand_pages(
         client.close()
 
 
-def test_a_worker_with_another_prior_or_goal_is_refused(redis_server: RedisServer) -> None:
+def test_a_worker_with_another_prior_is_refused(redis_server: RedisServer) -> None:
     crawl, shipped = uuid4().hex, Prior.shipped()
     first = RedisFrontier(connect(redis_server.url), crawl, FrontierRules(prior=shipped), now=0.0)
     for other in (shipped.without(["declared"]), replace(shipped, strength=3.0), None):
         with pytest.raises(SettingError, match="prior="):
             RedisFrontier(connect(redis_server.url), crawl, FrontierRules(prior=other), now=0.0)
-    rules = FrontierRules(prior=shipped, goal="servers")
-    with pytest.raises(SettingError, match="begun with goal=relevant, not with goal=servers"):
-        RedisFrontier(connect(redis_server.url), crawl, rules, now=0.0)
     first.close()
 
 

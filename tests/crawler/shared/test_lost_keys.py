@@ -37,7 +37,7 @@ HARMLESS = {"doubt", "hopes", "reply:CLIENT", "drawn:TIER"}
 class Halfway:
     """A crawl of two workers in which some hosts are leased, some rest, and some are ready."""
 
-    def __init__(self, url: str, draw: Draw, goal: str = "") -> None:
+    def __init__(self, url: str, draw: Draw, *, learns: bool = False) -> None:
         self.client, self.now, self.name = connect(url), 1000.0, uuid4().hex
         rules = FrontierRules(
             filter=make_filter("server", tolerance=9),
@@ -49,8 +49,8 @@ class Halfway:
             doubts_up_to=0.0,
             patience_s=1.0,
         )
-        if goal:
-            rules = replace(rules, prior=Prior.shipped(), goal=goal)
+        if learns:
+            rules = replace(rules, prior=Prior.shipped())
         self.workers = [
             RedisFrontier(
                 connect(url), self.name, rules, Membership(worker=f"w{n}"), now=self.now,
@@ -170,15 +170,15 @@ def test_the_loss_of_any_key_ends_the_crawl_or_changes_no_page(
 
 
 def test_the_loss_of_what_was_learned_ends_the_crawl(redis_server: RedisServer) -> None:
-    whole = Halfway(redis_server.url, Draw.FIRST, "coverage")
+    whole = Halfway(redis_server.url, Draw.FIRST, learns=True)
     found = {kind_of(key) for key in whole.all_keys()}
     whole.go_on()
     assert sorted(whole.fetched) == ALL
     whole.close()
-    kinds = {"remaining", "expected", "belief", "tallies", "queues"}
+    kinds = {"belief", "tallies", "queues"}
     assert kinds <= found
     for kind in sorted(kinds):
-        crawl = Halfway(redis_server.url, Draw.FIRST, "coverage")
+        crawl = Halfway(redis_server.url, Draw.FIRST, learns=True)
         assert crawl.client.delete(f"{{{crawl.name}}}:{kind}")
         assert "begin another crawl" in crawl.told_at_the_end(), kind
         assert len(crawl.fetched) < len(ALL)

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from crawler.errors import RunFolderError
 from crawler.page_row import insert_pages
-from crawler.report.harvest import summarise
 from crawler.run import connect, open_run
 from crawler.shared.merging import merge
 from crawler.url import fingerprint
@@ -159,18 +158,3 @@ def test_a_worker_that_writes_at_this_moment_does_not_stop_the_merging(tmp_path:
     with closing(sqlite3.connect(one / "run.db", isolation_level=None)) as busy:
         busy.execute("BEGIN IMMEDIATE")
         assert merge(tmp_path / "all", [one, two]) == (2, 0)
-
-
-def test_the_queue_is_as_the_worker_that_ended_last_knew_it(tmp_path: Path) -> None:
-    shares = []
-    for number, left in enumerate(["9.0 4.0", "1.0 0.25", ""]):
-        shares.append(
-            share(tmp_path / f"w{number}", [Kept(number + 1, number, 0.0)], float(number))
-        )
-        with closing(connect(shares[-1] / "run.db")) as connection:
-            sought = [("goal", "coverage"), ("left", left)]
-            connection.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", sought)
-    merge(tmp_path / "all", shares)
-    told = summarise(tmp_path / "all").goal
-    assert told is not None
-    assert (told.expected, told.coverage) == (1.0, 0.75)

@@ -38,7 +38,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
 ) -> None:
     cases = [(0, 0, 0), (1, 0, 12), (3, 9, 0), (3, 6, 9)]
     for number, (tolerance, host_cap, host_queue) in enumerate(cases):
-        rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
+        rule = make_filter(filter_name, tolerance=tolerance)
         graph = random_graph(number)
         caps: dict[str, Any] = {"host_cap": host_cap, "host_queue": host_queue}
         course = simulate(graph, Simulation(filter=rule, ordering=ordering, random_state=9, **caps))
@@ -55,11 +55,11 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
 
 
 @pytest.mark.parametrize("ordering", LIVE_ORDERINGS)
-@pytest.mark.parametrize("filter_name", ["none", "server", "both-conservative", "server-declining"])
+@pytest.mark.parametrize("filter_name", ["none", "server", "both-conservative"])
 def test_redirects_and_failures_are_followed_as_in_a_crawl(
     filter_name: str, ordering: str, tmp_path: Path
 ) -> None:
-    rule = make_filter(filter_name, tolerance=1, half_life=20)
+    rule = make_filter(filter_name, tolerance=1)
     graph = random_graph(31, statuses=[PAGE, PAGE, PAGE, FAILED, REDIRECT])
     course = simulate(graph, Simulation(filter=rule, ordering=ordering, host_cap=7, random_state=4))
     assert_same(
@@ -142,14 +142,24 @@ def test_the_compiled_rules_are_those_of_the_filters() -> None:
             assert drops(*target, compiled, tolerance) == rule.drops(Tally(*target))
 
 
-@pytest.mark.parametrize("half_life", [0, 1, 3, 100])
-def test_the_compiled_tolerance_declines_as_that_of_the_filter(half_life: int) -> None:
-    rule = Filter("any", tolerance=20, half_life=half_life)
-    compiled = kernel.Rules(True, True, True, False, False, 20, 0, 0, kernel.DEPTH, half_life)
-    for downloads in (0, 1, 2, 3, 5, 6, 99, 100, 199, 200, 1_000, 10**9):
-        expected = rule.tolerance_after(downloads)
-        assert tolerance_after(compiled, downloads) == expected
-        assert expected <= 20
+@pytest.mark.parametrize(
+    ("half_life", "expected"),
+    [(0, [20] * 6), (1, [20, 0, 0, 0, 0, 0]), (100, [20, 20, 10, 5, 1, 0])],
+)
+def test_a_declining_tolerance_is_halved_after_each_half_life(
+    half_life: int, expected: list[int]
+) -> None:
+    rules = kernel.Rules(True, True, True, False, False, 20, 0, 0, kernel.DEPTH, half_life)
+    assert [tolerance_after(rules, n) for n in (0, 99, 100, 250, 450, 10**9)] == expected
+
+
+def test_a_tolerance_that_declines_leaves_out_servers_of_a_constant_one() -> None:
+    graph, rule = random_graph(12), make_filter("server-conservative", tolerance=3)
+    constant, declining, strict = (
+        simulate(graph, Simulation(filter=rule, ordering="soft", half_life=half_life))
+        for half_life in (0, 20, 1)
+    )
+    assert len(constant.order) > len(declining.order) > len(strict.order) > 1
 
 
 def test_the_perfect_strategy_reaches_all_that_can_be_reached_with_the_fewest_pages() -> None:

@@ -17,7 +17,7 @@ CASES = [
     ("none", 0, 0, (PAGE,)),
     ("none", 0, 9, (PAGE, PAGE, PAGE, FAILED, REDIRECT)),
     ("directory-conservative", 3, 6, (PAGE, PAGE, PAGE, REDIRECT)),
-    ("server-declining", 5, 7, (PAGE, PAGE, FAILED, REDIRECT)),
+    ("server-conservative", 5, 7, (PAGE, PAGE, FAILED, REDIRECT)),
     ("directory-conservative", 1, 0, (PAGE, PAGE, PAGE, REDIRECT)),
     ("both-conservative", 3, 9, (PAGE, PAGE, PAGE, REDIRECT)),
     ("both-conservative", 4, 0, (PAGE, PAGE, FAILED, REDIRECT)),
@@ -30,7 +30,7 @@ def focused(
     tolerance: int = 0,
     cap: int = 0,
 ) -> Course:
-    rule = make_filter(filter_name, tolerance=tolerance, half_life=25)
+    rule = make_filter(filter_name, tolerance=tolerance)
     simulation = Simulation(filter=rule, ordering="focus", host_cap=cap, host_queue=2 * cap)
     return simulate(graph, simulation)
 
@@ -44,7 +44,7 @@ def test_a_simulation_fetches_the_pages_of_a_crawl_in_their_order(
     live = crawl_live(
         graph,
         tmp_path,
-        filter=make_filter(filter_name, tolerance=tolerance, half_life=25),
+        filter=make_filter(filter_name, tolerance=tolerance),
         ordering="focus",
         host_cap=host_cap,
         host_queue=2 * host_cap,

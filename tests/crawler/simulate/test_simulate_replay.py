@@ -20,7 +20,7 @@ WEB = SmallWeb(pages=100, per_host=5)
 
 CRAWLS: list[tuple[str, Mapping[str, int | str]]] = [
     ("svm", {"filter": "server", "tolerance": 1, "host_cap": 4}),
-    ("soft", {"filter": "server-declining", "tolerance": 2, "half_life": 12}),
+    ("soft", {"filter": "server-conservative", "tolerance": 2}),
 ]
 
 
@@ -62,7 +62,6 @@ def test_a_simulation_on_what_a_crawl_recorded_repeats_the_crawl(
             filter=make_filter(
                 str(rule["filter"]),
                 tolerance=int(rule.get("tolerance", 10)),
-                half_life=int(rule.get("half_life", 1)),
             ),
             ordering=strategy,
             host_cap=int(rule.get("host_cap", 0)),

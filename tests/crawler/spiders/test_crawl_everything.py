@@ -100,17 +100,14 @@ def rested_briefly(ended: Ended) -> bool:
 SAMPLE: Table = {
     "lang": ("German", recorded("lang", "de")),
     "strategy": ("focus", recorded("ordering", "focus")),
-    "goal": ("servers", lambda ended: ended.told["goal"]["servers"] > 5),
-    "filter": ("server-declining", recorded("filter", "server-declining")),
+    "filter": ("server", recorded("filter", "server")),
     "tolerance": ("3", recorded("tolerance", "3")),
-    "half_life": ("50", recorded("half_life", "50")),
     "host_cap": ("5", most("host", 5)),
     "domain_cap": ("9", recorded("domain_cap", "9")),
     "host_queue": ("7", recorded("host_queue", "7")),
     "directory_depth": ("2", recorded("directory_depth", "2")),
     "identify": ("cai", recorded("identify", "cai")),
     "pages": ("40", lambda ended: ended.told["pages"] == 40),
-    "floor": ("0.01", recorded("goal_floor", "0.01")),
     "hours": ("1", recorded("goal_hours", "1.0")),
     "web": ("sample", recorded("web", "sample")),
     "LANGFOCUS_QUIET": ("True", lambda ended: "Outcomes" not in ended.done.stdout),
@@ -126,8 +123,6 @@ SAMPLE: Table = {
 
 LIVE: Table = {
     "lang": ("de", recorded("lang", "de")),
-    "goal": ("coverage", recorded("goal", "coverage")),
-    "coverage": ("1", recorded("goal_coverage", "1.0")),
     "seeds": ("http://a.de:{port}/", lambda ended: ended.log[0].url.startswith("http://a.de:")),
     "host_cap": ("0", recorded("host_cap", "0")),
     "address_cap": ("12", lambda ended: ended.told["counts"]["lowered"] > 0),
