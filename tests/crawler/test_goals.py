@@ -127,6 +127,6 @@ def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
     pages = [Row(f"http://a.de/{n}", language="de" if n < 20 else "en") for n in range(400)]
     connection = make_run(None, pages)
     assert summarise(connection).advice == [
-        "the last page in German was page 20 of 400 (95.0 % came after it): -a floor=0.2 or "
-        "-a expected=only ends a crawl earlier",
+        "the last page in German was page 20 of 400 (95.0 % came after it): -a expected=only "
+        "ends a crawl earlier",
     ]
