@@ -210,7 +210,7 @@ class CrawlOptions:
         Path | None,
         Declared(
             "the WARC files that web=archive replays: paths with commas between them, each a WARC "
-            "file, a folder, a pattern (crawl/*.warc.gz), a CDXJ index or a WACZ file"
+            "file, a folder, a pattern (crawl/*.warc.gz) or a WACZ file"
         ),
     ] = None
 

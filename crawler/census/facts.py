@@ -19,7 +19,8 @@ from crawler.errors import ArchiveError, SettingError
 from crawler.frontier.base import PAGE, REDIRECT
 from crawler.identification import identified
 from crawler.run_reader import reading
-from crawler.sources.recovery import ArchivedAnswer, Damage, answers
+from crawler.sources.archive import ArchivedAnswer, answers
+from crawler.sources.warc_reader import Damage
 from crawler.url import fingerprint, host_of, normalise
 from crawler.visit import Download, is_text
 from crawler.whole_file import read_regular
@@ -175,18 +176,13 @@ def is_portal_url(url: str) -> bool:
 
 def _of_archive(path: Path, source: Source, how: Reading) -> Iterator[Fact]:
     method = how.method()
-    try:
-        for number, found in enumerate(answers(path)):
-            if isinstance(found, Damage):
-                source.damaged += 1
-            elif (fact := _of_answer(found, method)) is not None:
-                yield fact
-            if how.on_progress is not None and number % 100 == 0:
-                how.on_progress(path.name, number, None)
-    except OSError as error:
-        raise ArchiveError(
-            f"{path}: {error.strerror or error}; give a run or a WARC file"
-        ) from error
+    for number, found in enumerate(answers(path)):
+        if isinstance(found, Damage):
+            source.damaged += 1
+        elif (fact := _of_answer(found, method)) is not None:
+            yield fact
+        if how.on_progress is not None and number % 100 == 0:
+            how.on_progress(path.name, number, None)
     if not source.rows:
         raise ArchiveError(f"{path}: no answer of a server in it; give a run or a WARC file")
 

@@ -17,7 +17,8 @@ from crawler.commands.input_lines import InputLines
 from crawler.errors import CrawlError, SettingError
 from crawler.fetching import Lookup, Unfetched, open_fetch
 from crawler.report.formatting import printable
-from crawler.sources.recovery import ArchivedAnswer, Damage, answers, is_warc
+from crawler.sources.archive import ArchivedAnswer, answers
+from crawler.sources.warc_reader import Damage, is_warc
 from crawler.url import is_unwanted_file, normalise
 from crawler.visit import Download, is_text
 

@@ -11,7 +11,8 @@ from crawler.outputs.archived import NOT_MODIFIED_SINCE, SAME_PAYLOAD_AS
 from crawler.run_reader import reading
 from crawler.sources.archive import answer_of, revisited
 from crawler.sources.contract import Answer
-from crawler.sources.records import ArchiveRecord, read_block
+from crawler.sources.volumes import Volume
+from crawler.sources.warc_reader import ArchiveRecord, record_at
 
 _BY_NUMBER = "SELECT file, start, url, digest, is_revisit FROM archived WHERE id = ?"
 _BY_DIGEST = (
@@ -75,14 +76,14 @@ class RunArchive:
         row = self._row(_BY_NUMBER, number)
         if row is None:
             return None
-        record, block = self._record(row)
+        record = self._record(row)
         if row.is_revisit == SAME_PAYLOAD_AS:
             original = self._row(_BY_DIGEST, row.digest)
-            return None if original is None else revisited(record, block, self._record(original)[1])
+            return None if original is None else revisited(record, self._record(original))
         if row.is_revisit == NOT_MODIFIED_SINCE:
             kept = self._connection.execute(_OF_EARLIER, (row.url,)).fetchone()
             return None if kept is None or kept[0] is None else self._earlier(*kept)
-        return answer_of(record, block)
+        return answer_of(record)
 
     def _earlier(self, url: str, date: str) -> Answer | None:
         """Return the answer that an earlier run kept."""
@@ -91,7 +92,7 @@ class RunArchive:
             return None
         self._since = since
         row = since._row(_BY_URL, url, date)
-        return since._earlier(url, date) if row is None else answer_of(*since._record(row))
+        return since._earlier(url, date) if row is None else answer_of(since._record(row))
 
     def _opened(self) -> "RunArchive | None":
         told = self._connection.execute("SELECT value FROM meta WHERE key = 'since'").fetchone()
@@ -108,9 +109,9 @@ class RunArchive:
         found = self._connection.execute(query, values).fetchone()
         return None if found is None else _Row(*found)
 
-    def _record(self, row: _Row) -> tuple[ArchiveRecord, bytes]:
+    def _record(self, row: _Row) -> ArchiveRecord:
         path = self._folder / row.file
-        record, block = read_block(path, row.start)
+        record = record_at(Volume(path), row.start)
         if record.url != row.url:
             raise ArchiveError(f"{path}: at byte {row.start}: the record of another URL")
-        return record, block
+        return record

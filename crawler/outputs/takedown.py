@@ -26,7 +26,7 @@ LINES: Final = "taken_down"
 """The key of `meta` with the entries of all take-downs, as JSON."""
 
 _NOTHING: Final = ("parent", "language", "confidence", "method", "charset", "country", "address")
-_EMPTIED = ", ".join(f"{name} = NULL" for name in (*_NOTHING, "answers"))
+_EMPTIED = ", ".join(f"{name} = NULL" for name in _NOTHING)
 _STATEMENTS = (
     f"UPDATE pages SET outcome = '{TAKEN_DOWN}' WHERE outcome IN ('{PAGE}', '{UNCHANGED}')"  # noqa: S608
     " AND id IN (SELECT id FROM taken)",

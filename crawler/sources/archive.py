@@ -1,21 +1,22 @@
 """A Web whose answers are in WARC files.
 
-The files are read once at opening, which finds their damaged records; with an index, only the index
-is read. Each answer takes 16 bytes of memory, for a hash and a place. Its body is read on request.
+The files are read once at opening, which finds their damaged records. Each answer takes 16 bytes of
+memory, for a hash and a place. Its body is read on request.
 """
 
 import logging
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from io import BytesIO
 from ipaddress import ip_address
-from itertools import chain
+from itertools import groupby, islice
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import quote
 
 import numpy as np
@@ -23,17 +24,17 @@ from fastwarc.warc import ArchiveIterator, HeaderMap
 from numpy.typing import NDArray
 
 from crawler.errors import ArchiveError
+from crawler.settings import DOWNLOAD_MAXSIZE
 from crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Source
-from crawler.sources.indexes import read_index
-from crawler.sources.records import (
+from crawler.sources.volumes import Volume, find_volumes
+from crawler.sources.warc_reader import (
     BLOCK_LIMIT,
     STATUS_LINE,
     ArchiveRecord,
-    Skipped,
-    read_block,
-    scan,
+    Damage,
+    record_at,
+    records,
 )
-from crawler.sources.volumes import Volume, find_parts
 from crawler.url import normalise
 
 _log = logging.getLogger(__name__)
@@ -48,6 +49,9 @@ ALONE = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: %d\r\n\r\n"
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 _OFFSET_BITS = 48  # of the place of a record; the bits above are the number of its file
 _OFFSET_MASK = (1 << _OFFSET_BITS) - 1
+_RECOMPRESS = "so none can be read alone: warcio recompress OLD NEW"
+KEPT_BYTES: Final = DOWNLOAD_MAXSIZE
+"""Most bytes of an answer that `answers` reads, as in a crawl; the rest is skipped."""
 NO_ROBOTS = Answer(404, (("Content-Type", "text/plain"), ("Content-Length", "0")))
 
 
@@ -78,31 +82,49 @@ class _Found:
         return hashes[kept][order], places[kept][order]
 
 
+@dataclass(slots=True)
+class Skipped:
+    """The damaged places of an archive: their number, and the first of them."""
+
+    number: int = 0
+    first: str = ""
+
+    def __str__(self) -> str:
+        """Return a message of one line."""
+        records = "record was" if self.number == 1 else "records were"
+        return f"{self.number:,} damaged {records} skipped, the first: {self.first}"
+
+    def count(self, damage: object) -> None:
+        """Count one place that cannot be read."""
+        self.number += 1
+        self.first = self.first or str(damage)
+
+
 class ArchiveWeb:
     """A Web whose answers are in WARC files; of two answers to a URL, the first one counts.
 
-    `path` may name several files, folders, patterns, CDXJ indexes and WACZ packages
-    (`crawler.sources.volumes`). Equal spellings (`crawler.url.normalise`) are one URL. If http
-    is not archived, https answers, and the other way round. A `revisit` has the headers of its own
-    record and the body of the record that it refers to, after a 304 also the headers of that one;
-    without it, it is no answer. A host without an archived robots.txt answers 404 for it.
+    `path` may name several files, folders, patterns and WACZ packages (`crawler.sources.volumes`).
+    Equal spellings (`crawler.url.normalise`) are one URL. If http is not archived, https answers,
+    and the other way round. A `revisit` has the headers of its own record and the body of the
+    record that it refers to, after a 304 also the headers of that one; without it, it is no answer.
+    A host without an archived robots.txt answers 404 for it.
 
     Damaged records are skipped; `skipped` counts them, and a warning is logged. Raises
-    `ArchiveError` at opening for a file that is missing, and for an archive whose files are all not
-    WARC files, without any answer, or compressed as a whole. len() is the number of answers.
+    `ArchiveError` at opening for a file that is missing, and for an archive without any answer or
+    compressed as a whole. len() is the number of answers.
     """
 
     def __init__(self, path: Path | str) -> None:
-        parts = find_parts(path)
         self.skipped = Skipped()
-        self._volumes: list[Volume] = list(parts.volumes)
+        self._volumes = find_volumes(path)
         found = _Found()
-        for url, place, body_url in chain(self._scanned(), self._indexed(parts.indexes)):
+        for url, place, body_url in self._scanned():
             body_hash = None if body_url is None else _hash(_canonical(body_url))
             found.add(_hash(_canonical(url)), place, body_hash)
         self._hashes, self._places = found.sorted()
         if not len(self):
-            raise ArchiveError(f"{path}: no answer of a server in it; give an archive of a crawl")
+            seen = self.skipped.first or f"{path}: no answer of a server in it"
+            raise ArchiveError(f"{seen}; give an archive of a crawl")
         if self.skipped.number:
             _log.warning("%s", self.skipped)
 
@@ -118,9 +140,9 @@ class ArchiveWeb:
 
         Raises `ArchiveError` if the file was changed since opening.
         """
-        read = self._read(*self._at(place))
-        answer = None if read is None else self._answer(*read)
-        return None if read is None or answer is None else (read[0].url, answer)
+        record = self._read(place)
+        answer = self._answer(record)
+        return None if answer is None else (record.url, answer)
 
     def files(self) -> list[Path]:
         """Return the files with the answers, each once."""
@@ -129,9 +151,7 @@ class ArchiveWeb:
     def urls(self) -> Iterator[str]:
         """Yield the URLs of all answers, in the order of the files, which are read again."""
         for place in np.sort(self._places):
-            read = self._read(*self._at(place), kept=0)
-            if read is not None and _answers(read[0]):
-                yield read[0].url
+            yield self._read(place, kept=0).url
 
     def respond(self, url: str, headers: Mapping[str, str] = NO_HEADERS) -> Answer:
         """Return the archived answer with its body decoded; `headers` change nothing.
@@ -141,84 +161,101 @@ class ArchiveWeb:
         wanted = _canonical(url)
         scheme, _, rest = wanted.partition(":")
         for candidate in (wanted, f"{OTHER_SCHEME.get(scheme, scheme)}:{rest}"):
-            for record, block in self._records(candidate):
-                answer = self._answer(record, block)
+            for record in self._records(candidate):
+                answer = self._answer(record)
                 if answer is not None:
                     return answer
         if wanted.endswith("/robots.txt") and wanted.count("/") == 3:
             return NO_ROBOTS
         raise NotArchived(url)
 
-    # Opening.
-
     def _scanned(self) -> Iterator[tuple[str, int, str | None]]:
         """Yield each answer in the files: its URL, its place, and the URL that has its body.
 
-        The last one is None if the answer has its body. A file without any answer is counted.
+        The last one is None if the answer has its body.
         """
         for number, volume in enumerate(self._volumes):
-            skipped_before = self.skipped.number
             try:
-                for record in scan(volume, self.skipped):
-                    if _answers(record):
-                        body_url = record.refers_to or record.url if record.is_revisit else None
-                        yield record.url, number << _OFFSET_BITS | record.offset, body_url
-            except ArchiveError as error:
-                if len(self._volumes) == 1 or not volume.path.exists():
-                    raise
-                if self.skipped.number == skipped_before:
-                    self.skipped.count(error)
+                for found in _readable_alone(records(volume, kept=0)):
+                    if isinstance(found, Damage):
+                        self.skipped.count(f"{volume}: {found}")
+                    elif _answers(found):
+                        body_url = found.refers_to or found.url if found.is_revisit else None
+                        yield found.url, number << _OFFSET_BITS | found.offset, body_url
+            except OSError as error:
+                raise _unreadable(volume, error) from error
 
-    def _indexed(self, indexes: Sequence[Path]) -> Iterator[tuple[str, int, str | None]]:
-        """Yield URL, place and None for each answer in the indexes."""
-        numbers: dict[Volume, int] = {}
-        for path in indexes:
-            for record in read_index(path, self.skipped):
-                if record.volume not in numbers:
-                    numbers[record.volume] = len(self._volumes)
-                    self._volumes.append(record.volume)
-                yield record.url, numbers[record.volume] << _OFFSET_BITS | record.offset, None
+    def _read(self, place: int, kept: int = BLOCK_LIMIT) -> ArchiveRecord:
+        volume = self._volumes[int(place) >> _OFFSET_BITS]
+        try:
+            return record_at(volume, int(place) & _OFFSET_MASK, kept)
+        except ArchiveError as error:
+            raise ArchiveError(f"{error}: changed while in use; start again") from error
 
-    # Reading.
-
-    def _at(self, place: int) -> tuple[Volume, int]:
-        return self._volumes[int(place) >> _OFFSET_BITS], int(place) & _OFFSET_MASK
-
-    def _records(self, wanted: str) -> Iterator[tuple[ArchiveRecord, bytes]]:
-        """Yield the records of a URL in the order of the archive, each with its block."""
+    def _records(self, wanted: str) -> Iterator[ArchiveRecord]:
+        """Yield the records of a URL in the order of the archive."""
         value = np.uint64(_hash(wanted))
         first, end = (int(np.searchsorted(self._hashes, value, side)) for side in ("left", "right"))
         for place in self._places[first:end]:
-            read = self._read(*self._at(place))
-            # Another URL may have the same hash.
-            if read is not None and _canonical(read[0].url) == wanted:
-                yield read
+            record = self._read(place)
+            if _canonical(record.url) == wanted:  # another URL may have the same hash
+                yield record
 
-    def _read(
-        self, volume: Volume, offset: int, kept: int = BLOCK_LIMIT
-    ) -> tuple[ArchiveRecord, bytes] | None:
-        """Return the record at the offset, None if an index is wrong about it."""
-        # The same reader as at opening: another one could read another URL from a damaged header.
-        try:
-            return read_block(volume, offset, kept)
-        except ArchiveError as error:
-            if volume.is_indexed:
-                self.skipped.count(error)
-                _log.warning("damaged record: %s", error)
-                return None
-            raise ArchiveError(
-                f"{volume}: at byte {offset}: changed while in use; start again"
-            ) from error
-
-    def _answer(self, record: ArchiveRecord, block: bytes) -> Answer | None:
+    def _answer(self, record: ArchiveRecord) -> Answer | None:
         if record.is_answer:
-            return answer_of(record, block)
-        if not record.is_revisit:
-            return None
-        for original, whole in self._records(_canonical(record.refers_to or record.url)):
+            return answer_of(record)
+        for original in self._records(_canonical(record.refers_to or record.url)):
             if original.is_answer and _is_same_payload(record, original):
-                return revisited(record, block, whole)
+                return revisited(record, original)
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedAnswer:
+    """An answer of a server in a WARC file, and its URL as the file writes it."""
+
+    url: str
+    answer: Answer
+
+
+def answers(path: Path) -> Iterator[ArchivedAnswer | Damage]:
+    """Yield the HTTP answers of an archive in their order, and its damaged places.
+
+    `path` is as for `ArchiveWeb`, but files may be compressed as a whole. Revisits are left out,
+    and an answer is cut at `KEPT_BYTES`. Raises `ArchiveError` for a file that cannot be read.
+    """
+    for volume in find_volumes(path):
+        try:
+            for found in records(volume, KEPT_BYTES):
+                if isinstance(found, Damage):
+                    yield found
+                elif found.is_answer:
+                    yield _unpacked(found)
+        except OSError as error:
+            raise _unreadable(volume, error) from error
+
+
+def _unpacked(record: ArchiveRecord) -> ArchivedAnswer | Damage:
+    try:
+        return ArchivedAnswer(record.url, answer_of(record))
+    except Exception as error:  # an answer that no decoder understands
+        return Damage(record.offset, f"an answer that cannot be unpacked ({error})")
+
+
+def _unreadable(volume: Volume, error: OSError) -> ArchiveError:
+    return ArchiveError(f"{volume}: {error.strerror or error}; give a WARC file")
+
+
+def _readable_alone(
+    found: Iterable[ArchiveRecord | Damage],
+) -> Iterator[ArchiveRecord | Damage]:
+    """Yield what was found, but one damage for several records in one gzip member."""
+    for offset, of_member in groupby(found, key=lambda each: each.offset):
+        first, *others = islice(of_member, 2)
+        if others:
+            yield Damage(offset, f"several records in one gzip member, {_RECOMPRESS}")
+        else:
+            yield first
 
 
 def _answers(record: ArchiveRecord) -> bool:
@@ -235,24 +272,24 @@ def _is_same_payload(record: ArchiveRecord, original: ArchiveRecord) -> bool:
     return not original.digest or record.digest == original.digest
 
 
-def revisited(record: ArchiveRecord, head: bytes, original: bytes) -> Answer:
+def revisited(record: ArchiveRecord, original: ArchiveRecord) -> Answer:
     """Return the answer of a revisit, whose block is only the head, if it has one at all.
 
     After a 304 a browser shows the page that it has, so the answer is the whole original.
     """
+    head = record.block
     status_line = STATUS_LINE.match(head)
     if status_line is None or status_line[0].endswith(b"304"):
-        return answer_of(record, original)
-    body = _split(original)[1]
-    decoded = answer_of(record, original).body
+        return answer_of(replace(record, block=original.block))
     http, _ = _parsed(ALONE % len(head) + head, "none")
-    return _answer(record, http, decoded, (_split(head)[0], body))
+    encoded = (_split(head)[0], _split(original.block)[1])
+    return _answer(record, http, answer_of(original).body, encoded)
 
 
-def answer_of(record: ArchiveRecord, block: bytes) -> Answer:
-    """Return the answer in the block of a record, with its body decoded as far as possible."""
-    http, body = _decoded(block)
-    return _answer(record, http, body, _split(block))
+def answer_of(record: ArchiveRecord) -> Answer:
+    """Return the answer in a record, with its body decoded as far as possible."""
+    http, body = _decoded(record.block)
+    return _answer(record, http, body, _split(record.block))
 
 
 def _answer(

@@ -11,7 +11,8 @@ from typing import Final
 from classifiers.datasets.rows import Dataset, code_of, unreadable
 from classifiers.datasets.texts import LabelledPage
 from classifiers.errors import DatasetError
-from crawler.sources.recovery import Damage, answers
+from crawler.sources.archive import answers
+from crawler.sources.warc_reader import Damage
 from crawler.url import normalise
 
 LABELS: Final = ("lang", "language", "directory_lang")

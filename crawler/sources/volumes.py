@@ -1,17 +1,16 @@
-"""The WARC files of an archive: files, folders, patterns, indexes and packages."""
+"""The WARC files of an archive: files, folders, patterns and packages."""
 
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import BinaryIO, Final
 from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from crawler.errors import ArchiveError
 
 WARC_ENDINGS: Final = (".warc", ".warc.gz")
-INDEX_ENDINGS: Final = (".cdxj", ".cdxj.gz")
 PACKAGE_ENDINGS: Final = (".wacz",)
 
 _LOCAL_HEADER = 30  # bytes before the name in a zip file
@@ -20,16 +19,12 @@ _READ_AHEAD = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Volume:
-    """A WARC file, or the `size` bytes of one from `start` on in a package, where it has a `name`.
-
-    `is_indexed` is True if its records are known from an index and not from the file itself.
-    """
+    """A WARC file, or `size` bytes from `start` on of a package, in which it has a `name`."""
 
     path: Path
     start: int = 0
     size: int | None = None
     name: str = ""
-    is_indexed: bool = False
 
     def __str__(self) -> str:
         """Return the path, and the name in a package."""
@@ -74,32 +69,22 @@ class _Window(io.RawIOBase):
         super().close()
 
 
-class Parts(NamedTuple):
-    """The WARC files and the indexes that an argument names."""
+def find_volumes(given: Path | str) -> list[Volume]:
+    """Return the files of an archive; raises `ArchiveError` for a name without a file.
 
-    volumes: list[Volume]
-    indexes: list[Path]
-
-
-def find_parts(given: Path | str) -> Parts:
-    """Return the parts of an archive; raises `ArchiveError` for a name without a file.
-
-    `given` is a path, or several with commas between them. A path is a WARC file, an index
-    (`.cdxj`), a package (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files in it
-    and below, or its packages if there are none.
+    `given` is a path, or several with commas between them. A path is a WARC file, a package
+    (`.wacz`), a pattern (`crawl/*.warc.gz`) or a folder: all WARC files in it and below, or its
+    packages if there are none.
     """
-    parts = Parts([], [])
+    volumes: list[Volume] = []
     for path in _paths(str(given)):
-        name = path.name.lower()
         if path.is_dir():
-            parts.volumes.extend(_in_folder(path))
-        elif name.endswith(INDEX_ENDINGS):
-            parts.indexes.append(path)
-        elif name.endswith(PACKAGE_ENDINGS):
-            parts.volumes.extend(_in_package(path))
+            volumes += _in_folder(path)
+        elif path.name.lower().endswith(PACKAGE_ENDINGS):
+            volumes += _in_package(path)
         else:
-            parts.volumes.append(Volume(path))
-    return parts
+            volumes.append(Volume(path))
+    return volumes
 
 
 def _paths(given: str) -> Iterator[Path]:

@@ -130,7 +130,7 @@ def test_a_run_is_counted_with_the_addresses_of_a_file(
         ((), "expected langfocus census RUN|WARC... | --hosts FILE"),
         (("run", "--hosts", "x"), "expected langfocus census RUN|WARC... | --hosts FILE"),
         (("run", "--range", "1-2"), "belong to --hosts"),
-        (("nothing.warc.gz",), "nothing.warc.gz: No such file or directory; give a run"),
+        (("nothing.warc.gz",), "nothing.warc.gz: No such file or directory; give a WARC file"),
         (("run", "--identify", "x"), "--identify x: there are composite"),
         (("run", "--geoip", "no.mmdb"), "cannot be read as a MaxMind DB file"),
         (("run", "--language", "xx"), "--language xx: no such language"),

@@ -20,7 +20,7 @@ def test_a_run_is_indexed_and_packed(tmp_path: Path, capsys: pytest.CaptureFixtu
     printed = capsys.readouterr()
     assert printed.err == ""
     assert printed.out.endswith(f"{package}\n")
-    assert len(ArchiveWeb(package)) == len(ArchiveWeb(tmp_path / "run" / "index.cdxj")) == 3
+    assert len(ArchiveWeb(package)) == len(ArchiveWeb(tmp_path / "run")) == 3
     told = json.loads(figures.read_text())
     assert (told["files"], told["responses"], told["revisits"]) == (1, 1, 2)
     assert call("warc", tmp_path / "run") == 0

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from crawler.errors import ArchiveError
 from crawler.sources import Answer, NotArchived
 from crawler.sources.archive import ArchiveWeb
-from crawler.sources.records import scan
 from crawler.url import normalise
 
 DOCS = Path(__file__).parents[4] / "shared" / "data"
@@ -164,88 +163,6 @@ def test_what_is_no_whole_archive_is_refused(tmp_path: Path, content: bytes, see
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(ArchiveError, match=r"(No such file|directory)"):
         ArchiveWeb(tmp_path / name)
-
-
-@pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
-def test_a_truncated_archive_has_the_records_before_the_cut(tmp_path: Path, name: str) -> None:
-    urls = [f"http://a.de/{number}" for number in range(12)]
-    whole = write(tmp_path / name, *(record(url, http(url.encode() * 20)) for url in urls))
-    content, starts = whole.read_bytes(), [found.offset for found in scan(whole)]
-    newlines = 0 if name.endswith("gz") else 4
-    ends = [start - newlines for start in [*starts[1:], len(content)]]
-    for cut in range(ends[0], len(content), 50):
-        whole.write_bytes(content[:cut])
-        complete = sum(end <= cut for end in ends)
-        web = ArchiveWeb(whole)
-        assert list(web.urls()) == urls[:complete]
-        assert all(web.respond(url).body == url.encode() * 20 for url in urls[:complete])
-        assert web.skipped.number == sum(start < cut for start in starts) - complete
-
-
-GARBAGE = bytes(range(256)) * 300 + b"\nW \n\x1f\x8b\x08\x00 \nWARC/1.1\r\n\r\n"
-DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "another byte": lambda raw: raw[:60] + bytes([raw[60] ^ 1]) + raw[61:],
-    "another last byte": lambda raw: raw[:-6] + bytes([raw[-6] ^ 1]) + raw[-5:],
-    "cut off": lambda raw: raw[: len(raw) // 2],
-    "cut in the middle": lambda raw: raw[: len(raw) // 3] + raw[len(raw) // 2 :],
-    "zeros": lambda raw: bytes(len(raw)),
-    "garbage": lambda raw: GARBAGE,
-    "its head missing": lambda raw: raw[20:],
-    "bytes behind it": lambda raw: raw + b"rest",
-    "no WARC": lambda _: gzip.compress(b"<html></html>" * 99),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_record_of_a_compressed_archive_is_skipped_and_counted(
-    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    packed = [gzip.compress(record(f"http://a.de/{n}", http(b"%d" % n * 99))) for n in range(9)]
-    path, start = tmp_path / "a.warc.gz", sum(map(len, packed[:4]))
-    is_behind = damage == "bytes behind it"
-    packed[4] = DAMAGES[damage](packed[4])
-    path.write_bytes(b"".join(packed))
-    web = ArchiveWeb(path)
-    assert [*web.urls()] == [f"http://a.de/{n}" for n in range(9) if n != 4 or is_behind]
-    assert web.respond("http://a.de/5").body == b"5" * 99
-    assert web.skipped.number == 1
-    (told,) = caplog.messages
-    assert told.startswith(f"1 damaged record was skipped, the first: {path}: at byte ")
-    assert is_behind or f"at byte {start}: " in told
-
-
-PLAIN_DAMAGES: dict[str, Callable[[bytes], bytes]] = {
-    "no status line": lambda raw: raw.replace(b"HTTP/", b"http "),
-    "a length too long": lambda raw: raw.replace(b"Length: ", b"Length: 999999"),
-    "a length too short": lambda raw: raw.replace(b"Content-Length: 1", b"Content-Length: "),
-    "no length": lambda raw: raw.replace(b"Content-Length", b"Content-Size"),
-    "zeros": lambda raw: bytes(len(raw)),
-    "an endless head": lambda _: b"WARC/1.1\r\n" + b"x" * 2_000_000 + b"\r\n\r\n",
-    "its head missing": lambda raw: raw[20:],
-}
-
-
-@pytest.mark.parametrize("damage", PLAIN_DAMAGES)
-def test_a_damaged_record_of_a_plain_archive_is_skipped_and_counted(
-    tmp_path: Path, damage: str
-) -> None:
-    plain = [record(f"http://a.de/{n}", http(b"%d" % n * 99)) for n in range(9)]
-    plain[4] = PLAIN_DAMAGES[damage](plain[4])
-    (tmp_path / "a.warc").write_bytes(b"".join(plain))
-    web = ArchiveWeb(tmp_path / "a.warc")
-    urls = [*web.urls()]
-    if damage == "a length too short":  # the record is whole, and the bytes behind it are skipped
-        urls.remove("http://a.de/4")
-    assert urls == [f"http://a.de/{n}" for n in range(9) if n != 4]
-    assert web.skipped.number == 1
-
-
-def test_the_search_for_the_next_record_ends_in_an_archive_of_false_ones(tmp_path: Path) -> None:
-    packed, plain = tmp_path / "a.warc.gz", tmp_path / "a.warc"
-    packed.write_bytes(gzip.compress(record("http://a.de/")) + b"\x1f\x8b\x08\x00" * 200_000)
-    assert len(ArchiveWeb(packed)) == 1
-    plain.write_bytes(record("http://a.de/") + b"\nWARC/1.1\r\n" * 100_000)
-    assert len(ArchiveWeb(plain)) == 1
 
 
 @pytest.mark.parametrize(
