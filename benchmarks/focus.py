@@ -6,7 +6,7 @@ own answer. The harvest rate is that of the judge of the generated web: relevant
 answered with 200, each URL once. N pages are N pages answered with 200, so errors cost nothing.
 The perfect crawl, and the oracle that does not look ahead, are `benchmarks.focus_perfect`.
 
-A strategy is `ORDERING[:QUEUE][/FILTER][~KIND+KIND][@GOAL]`: `svm`, `soft/server-conservative`,
+A strategy is `ORDERING[:QUEUE][/FILTER][~KIND+KIND]`: `svm`, `soft/server-conservative`,
 `svm:10` with ten URLs of a host in the queue, as in Baykan 2013,
 `focus~host` without a kind of evidence. A web is
 `plain-SEED`, `hard-SEED`, `unseen-plain-SEED`, `unseen-hard-SEED`, `docs` or `docs-directories`.

@@ -16,12 +16,10 @@ CREATE TABLE tallies(
 CREATE TABLE belief(
     id INTEGER PRIMARY KEY,               -- 1
     labelled INTEGER NOT NULL, relevant INTEGER NOT NULL,
-    swept INTEGER,                        -- urls.id up to which the queue was scored anew since
-                                          -- the last checkpoint; NULL: all of it
     mean BLOB NOT NULL, covariance BLOB NOT NULL)"""
 
 _SET_BELIEF: Final = (
-    "UPDATE belief SET labelled = ?, relevant = ?, swept = ?, mean = ?, covariance = ? WHERE id = 1"
+    "UPDATE belief SET labelled = ?, relevant = ?, mean = ?, covariance = ? WHERE id = 1"
 )
 
 _SELECT: Final = (
@@ -89,16 +87,6 @@ class EvidenceRows:
         where = " AND u.id IN (SELECT value FROM json_each(?))"
         return list(map(_scored, self._sql(_SELECT + where, (json.dumps(list(urls)),))))
 
-    def best_of_host(self, host: int, number: int) -> list[ScoredUrl]:
-        """Return the queued URLs of a host with the best scores, at most `number`."""
-        rest = " AND u.host = ? ORDER BY u.score DESC, u.id LIMIT ?"
-        return list(map(_scored, self._sql(_SELECT + rest, (host, number))))
-
-    def after(self, url: int, number: int) -> list[ScoredUrl]:
-        """Return the queued URLs with the next ids, at most `number`."""
-        rest = " AND u.id > ? ORDER BY u.id LIMIT ?"
-        return list(map(_scored, self._sql(_SELECT + rest, (url, number))))
-
     def change(self, rows: Iterable[tuple[int, Evidence, Links]]) -> None:
         """Store other evidence and links of queued URLs by their ids."""
         values = [(packed(evidence, links), url) for url, evidence, links in rows]
@@ -121,19 +109,18 @@ class EvidenceRows:
         rows = [(unit, *tally) for unit, tally in tallies.items()]
         self._many("INSERT OR REPLACE INTO tallies VALUES (?, ?, ?)", rows)
 
-    def belief(self, prior: Prior) -> tuple[Belief, int | None]:
-        """Return the weights and the place of the sweep; the prior if nothing is stored."""
+    def belief(self, prior: Prior) -> Belief:
+        """Return the weights; the prior if nothing is stored."""
         belief = Belief(prior)
-        row = self._sql("SELECT labelled, relevant, swept, mean, covariance FROM belief").fetchone()
-        if row is None:
-            return belief, None
-        belief.unpack(row[3], row[4])
-        belief.labelled, belief.relevant = row[0], row[1]
-        return belief, row[2]
+        row = self._sql("SELECT labelled, relevant, mean, covariance FROM belief").fetchone()
+        if row is not None:
+            belief.labelled, belief.relevant = row[:2]
+            belief.unpack(*row[2:])
+        return belief
 
-    def store_belief(self, belief: Belief, swept: int | None) -> None:
-        """Store the weights and the place of the sweep."""
-        values = (belief.labelled, belief.relevant, swept, *belief.packed())
+    def store_belief(self, belief: Belief) -> None:
+        """Store the weights."""
+        values = (belief.labelled, belief.relevant, *belief.packed())
         # SQLite changes a row of the same size where it stands; a replaced one moves.
         if not self._sql(_SET_BELIEF, values).rowcount:
-            self._sql("INSERT INTO belief VALUES (1, ?, ?, ?, ?, ?)", values)
+            self._sql("INSERT INTO belief VALUES (1, ?, ?, ?, ?)", values)

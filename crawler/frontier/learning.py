@@ -1,10 +1,9 @@
 """Scores of queued URLs that follow what the crawl learns (the ordering `focus`).
 
 A score is the log-odds that the URL's page will be in the target language. When a page is settled,
-the weights and the records of its units change, and with them the scores of all queued URLs. These
-are scored anew at once: the best of the page's host, and the URLs that the page links to. Others
-are scored anew when their turn comes: a URL whose score fell goes back, and the next best is tried.
-At rare checkpoints a sweep goes over the whole queue, some URLs at each page.
+the weights and the records of its units change, and with them the scores of all queued URLs. The
+URLs that the page links to are scored anew at once. Others are scored anew when their turn comes: a
+URL whose score fell goes back, and the next best is tried.
 """
 
 from collections import OrderedDict
@@ -19,12 +18,6 @@ from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing, Weigh
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
 from crawler.url import host_of
 
-BEST_OF_HOST: Final = 32
-"""The best URLs of a page's host that are scored anew after the page."""
-
-SWEPT_A_PAGE: Final = 256
-"""The queued URLs that a sweep scores anew at each page."""
-
 LEAST_CHANGE: Final = 0.2
 """A smaller change of the log-odds is not written."""
 
@@ -34,20 +27,8 @@ MOST_TRIED: Final = 16
 MOST_FALLS: Final = 256
 """So many URLs of crowded domains may fall before the next fetch besides."""
 
-FIRST_CHECKPOINT: Final = 1000
-"""The pages with a label before the first sweep."""
-
 _KEPT_TALLIES: Final = 200_000
 _KEPT_PLACES: Final = 20_000
-
-
-def is_checkpoint(labelled: int) -> bool:
-    """Return True after 1,000, 2,000, 5,000, 10,000, 20,000, ... pages with a label."""
-    if labelled < FIRST_CHECKPOINT:
-        return False
-    while labelled % 10 == 0:
-        labelled //= 10
-    return labelled in (1, 2, 5)
 
 
 class Rescored(NamedTuple):
@@ -115,7 +96,7 @@ class Learner:
         self._tallies.clear()
         self._places.clear()
         self._leased.clear()
-        self._belief, self._swept = self._rows.belief(self._prior)
+        self._belief = self._rows.belief(self._prior)
 
     # Admission.
 
@@ -168,29 +149,19 @@ class Learner:
         self._tallies.update(new)
         self._places.clear()
         self._rows.store_tallies(new)
-        if is_checkpoint(self._belief.labelled):
-            self._swept = 0
 
-    def rescore(
-        self, host: int, met: Sequence[ScoredUrl], left_out: Collection[int]
-    ) -> list[Rescored]:
-        """Score anew after a page: the best of its host, the URLs it links to, part of a sweep.
+    def rescore(self, met: Sequence[ScoredUrl], left_out: Collection[int]) -> list[Rescored]:
+        """Score anew, after a page, the URLs that it links to.
 
         The scores of URLs that are leased or that left the queue, `left_out` by their ids, stay.
         """
-        urls = {url.id: url for url in self._rows.best_of_host(host, BEST_OF_HOST)}
-        if self._swept is not None:
-            swept = self._rows.after(self._swept, SWEPT_A_PAGE)
-            urls |= {url.id: url for url in swept}
-            self._swept = swept[-1].id if len(swept) == SWEPT_A_PAGE else None
-        urls |= {url.id: url for url in met}
-        rescored = self._changed([url for url in urls.values() if url.id not in left_out])
+        rescored = self._changed([url for url in met if url.id not in left_out])
         self._rows.set_scores((each.after, each.url) for each in rescored)
         return rescored
 
     def store(self) -> None:
         """Write the weights."""
-        self._rows.store_belief(self._belief, self._swept)
+        self._rows.store_belief(self._belief)
 
     # The next URL.
 

@@ -451,7 +451,7 @@ class SqliteFrontier:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
-        rescored = self._rescore(host, pick, outcome, dropped)
+        rescored = self._rescore(pick, outcome, dropped)
         return _Settlement(outcome, dropped, is_new_host, rescored)
 
     def _earn(self, lease: Lease) -> None:
@@ -474,11 +474,7 @@ class SqliteFrontier:
         return LinkingPage(lease.host, record.is_relevant if is_labelled else None)
 
     def _rescore(
-        self,
-        host: QueuedHost,
-        pick: Pick,
-        outcome: Outcome,
-        dropped: Sequence[tuple[float, int]],
+        self, pick: Pick, outcome: Outcome, dropped: Sequence[tuple[float, int]]
     ) -> list[Rescored]:
         """Score URLs anew after a page, except those that are leased or left the queue."""
         learner = self._learner
@@ -486,7 +482,7 @@ class SqliteFrontier:
             return []
         gone = {pick.url_id, *(url for _, url in dropped)}
         leased = {other.url_id for other in self._leased.values()}
-        rescored = learner.rescore(host.id, outcome.met, leased | gone)
+        rescored = learner.rescore(outcome.met, leased | gone)
         learner.store()
         return rescored
 

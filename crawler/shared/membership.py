@@ -6,21 +6,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from crawler.frontier.base import MAX_INLINKS
-from crawler.frontier.learning import (
-    BEST_OF_HOST,
-    FIRST_CHECKPOINT,
-    LEAST_CHANGE,
-    MOST_FALLS,
-    MOST_TRIED,
-    SWEPT_A_PAGE,
-)
+from crawler.frontier.learning import LEAST_CHANGE, MOST_FALLS, MOST_TRIED
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, GRAIN_BITS, SHRINKING
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 8
+LAYOUT = 9
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -92,10 +85,7 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         values |= {
             "learns": 1,
             "strength": rules.prior.strength,
-            "host_rescored": BEST_OF_HOST,
-            "swept_a_page": SWEPT_A_PAGE,
             "most_counted": MOST_COUNTED,
-            "first_checkpoint": FIRST_CHECKPOINT,
         }
     return {name: value for name, value in values.items() if value is not None}
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from crawler.frontier.learning import BEST_OF_HOST
 from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.focus.belief import Belief
 from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
@@ -149,7 +148,7 @@ def mark_labelled(graph: WebGraph, state: npt.NDArray[np.uint8]) -> None:
 def _learned(
     graph: WebGraph, evidence: GraphEvidence, belief: Belief, n_fetchable: int
 ) -> "Learned":
-    from crawler.simulate.focuskernel import NO_SWEEP, Learned
+    from crawler.simulate.focuskernel import Learned
 
     return Learned(
         labelled=np.zeros(len(evidence.parent), np.int32),
@@ -158,13 +157,10 @@ def _learned(
         mean=belief.mean,
         covariance=belief.covariance,
         total=np.zeros(2, np.int64),
-        swept=np.full(1, NO_SWEEP, np.int64),
         row=np.empty(N_FEATURES),
         gain=np.empty(N_FEATURES),
         facts=np.empty(len(Evidence._fields)),
         tallies=np.empty(2 * N_UNITS),
-        chosen=np.empty(BEST_OF_HOST, np.int32),
-        waiting=np.empty(BEST_OF_HOST + 1, np.int32),
     )
 
 

@@ -11,13 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import borrowing, part, step
-from crawler.frontier.learning import (
-    BEST_OF_HOST,
-    LEAST_CHANGE,
-    MOST_TRIED,
-    SWEPT_A_PAGE,
-    is_checkpoint,
-)
+from crawler.frontier.learning import LEAST_CHANGE, MOST_TRIED
 from crawler.simulate import hostqueues
 from crawler.simulate.hostqueues import HostQueues
 from crawler.simulate.kernel import (
@@ -64,10 +58,6 @@ Floats = npt.NDArray[np.float32]
 LABELLED: Final = 0x40
 """The bit of a vertex's state that is set for a page whose language is known."""
 
-NO_SWEEP: Final = -1
-"""The place of a sweep that is over."""
-_is_checkpoint = step(is_checkpoint)
-
 
 class FocusArrays(NamedTuple):
     """The evidence about vertices, and their units.
@@ -98,9 +88,8 @@ class Learned(NamedTuple):
 
     The records of units `labelled` and `relevant` (U,); `links` (F, 4), the pages that link to a
     queued URL, by number; the weights `mean` (k,) and `covariance` (k, k) after `total` (2,) pages
-    with a label, and relevant ones; `swept` (1,), the number at which a sweep goes on. The others
-    are written over: the features `row` of a URL, its `facts` and `tallies`, `gain`, and the best
-    numbers of a server, `chosen` and `waiting`.
+    with a label, and relevant ones. The others are written over: the features `row` of a URL, its
+    `facts` and `tallies`, and `gain`.
     """
 
     labelled: Ints
@@ -109,13 +98,10 @@ class Learned(NamedTuple):
     mean: Doubles
     covariance: Doubles
     total: Longs
-    swept: Longs
     row: Doubles
     gain: Doubles
     facts: Doubles
     tallies: Doubles
-    chosen: Ints
-    waiting: Ints
 
 
 class Focused(NamedTuple):
@@ -310,8 +296,6 @@ def _learn(of: Focused, number: int) -> int:
         learned.labelled[unit] += 1
         learned.relevant[unit] += is_relevant
         unit = int(of.evidence.parent[unit])
-    if _is_checkpoint(int(learned.total[0])):
-        learned.swept[0] = 0
     return 0 if is_relevant else 1
 
 
@@ -353,45 +337,12 @@ def _drop_unit(of: Focused, page: SettledPage, closed: int) -> None:
 
 
 @step
-def _next_swept(swept: Longs, place: Ints, n_found: int) -> int:
-    """The next queued number of a sweep, or EMPTY at its end."""
-    while swept[0] != NO_SWEEP and swept[0] < n_found:
-        number = int(swept[0])
-        swept[0] += 1
-        if place[number] != EMPTY:
-            return number
-    swept[0] = NO_SWEEP
-    return EMPTY
-
-
-@step
 def _met_before(state: Bytes, numbers: Ints, target: int, n_before: int) -> int:
     """The number of a queued URL if it had one before the page, else EMPTY."""
     if state[target] & PLACE != LOW or not state[target] & STATUS:
         return EMPTY
     number = int(np.int64(numbers[target]))
     return number if number < n_before else EMPTY
-
-
-@step
-def _rescore_all(of: Focused, server: int, first: int, end: int, n_before: int) -> None:
-    """Score anew: the best of a page's host, part of a sweep, URLs that the page links to."""
-    learned = of.learned
-    n_best = hostqueues.best_of_server(
-        of.queues, server, BEST_OF_HOST, learned.chosen, learned.waiting
-    )
-    n_swept = SWEPT_A_PAGE if learned.swept[0] != NO_SWEEP else 0
-    n_found = int(of.memory.counts[FOUND])
-    for at in range(n_best + n_swept + end - first):
-        if at < n_best:
-            number = int(np.int64(learned.chosen[at]))
-        elif at < n_best + n_swept:
-            number = _next_swept(learned.swept, of.queues.place, n_found)
-        else:
-            target = int(of.web.link_target[first + at - n_best - n_swept])
-            number = _met_before(of.memory.state, of.memory.number, target, n_before)
-        if number != EMPTY:
-            _rescore(of, number)
 
 
 # --- The crawl
@@ -404,7 +355,11 @@ def _finish(of: Focused, page: SettledPage, first: int, end: int, n_before: int)
     closed = closed_unit(of.web, of.rules, of.memory, source)
     if closed != EMPTY:
         _drop_unit(of, page, closed)
-    _rescore_all(of, page.server, first, end, n_before)
+    for link in range(first, end):
+        target = int(of.web.link_target[link])
+        number = _met_before(of.memory.state, of.memory.number, target, n_before)
+        if number != EMPTY:
+            _rescore(of, number)
     if source.is_page:
         record(of.memory, source.vertex)
 

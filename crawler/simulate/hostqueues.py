@@ -236,36 +236,3 @@ def _best_of_others(queues: HostQueues) -> int:
     if end > 2 and _is_before(queues, int(queues.ready[2]), server):
         server = int(queues.ready[2])
     return head(queues, server)
-
-
-@part
-def best_of_server(queues: HostQueues, server: int, most: int, found: Ints, waiting: Ints) -> int:
-    """Write the best numbers of a server to `found`, at most `most`; return how many.
-
-    `waiting` (most + 1,) is written over: places in the heap that may be next.
-    """
-    first, size = queues.first[server], int(queues.size[server])
-    if size <= most:
-        for at in range(size):
-            found[at] = queues.heap[first + at]
-        return size
-    waiting[0] = 0
-    n_waiting = 1
-    for number in range(most):
-        chosen = 0
-        for other in range(1, n_waiting):
-            if _is_better(
-                queues,
-                int(queues.heap[first + waiting[other]]),
-                int(queues.heap[first + waiting[chosen]]),
-            ):
-                chosen = other
-        at = int(waiting[chosen])
-        found[number] = queues.heap[first + at]
-        n_waiting -= 1
-        waiting[chosen] = waiting[n_waiting]
-        for below in (2 * at + 1, 2 * at + 2):
-            if below < size:
-                waiting[n_waiting] = below
-                n_waiting += 1
-    return most

@@ -10,7 +10,6 @@ from crawler.frontier.base import (
     Link,
     Record,
 )
-from crawler.frontier.learning import BEST_OF_HOST
 from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence, units_of
 from crawler.strategies.focus.features import FEATURES
@@ -124,7 +123,7 @@ class ObviousLearner(ObviousFrontier):
         self._learn(url, record)
         self._note_links(links)
         admissions = super().admit(url, record, links, now)
-        self._rescore(host_of(url))
+        self._rescore()
         return admissions
 
     def _learn(self, url: str, record: Record) -> None:
@@ -137,12 +136,9 @@ class ObviousLearner(ObviousFrontier):
         inherited = self.learnt[url].links if record.outcome in FORWARDING else (0, 0, 0, 0)
         self.page = host_of(url), int(not record.is_relevant) if is_labelled else None, inherited
 
-    def _rescore(self, host: str) -> None:
-        of_host = [k for k in self.known if k.is_queued and k.host == host]
-        best = sorted(of_host, key=lambda k: (-k.link.score, k.order))[:BEST_OF_HOST]
+    def _rescore(self) -> None:
         for known in self.known:
-            is_met = known in best or known.link.url in self.met
-            if is_met and known.is_queued and not known.is_leased:
+            if known.link.url in self.met and known.is_queued and not known.is_leased:
                 before, after = known.link.score, self.score(known.link.url, known.falls)
                 if abs(after - before) >= self.least_change or (after > 0) != (before > 0):
                     known.link = replace(known.link, score=after)

@@ -229,9 +229,6 @@ local function admit_links(number, origin)
     end
     if number_fresh > 0 then
       note_seen(bucket, fresh)
-      if learning then
-        learning.begin_queue(host, string.sub(places[2], 1, 15))
-      end
       write('ZADD', P .. 'queue:' .. host, places)
     end
   end

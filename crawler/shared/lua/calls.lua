@@ -91,7 +91,7 @@ function commands.admit()
     end
   end
   if learning then
-    learning.finish(host)
+    learning.finish()
   end
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)

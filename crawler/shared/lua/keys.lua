@@ -24,11 +24,10 @@
 --   sent, settled          hashes: HOST -> URLs that got a request; of these, URLs that left the queue
 --   taken, earned          hashes: domain, or "ip " and an address -> URLs that got a request,
 --                          relevant pages
---   belief                 hash, of an ordering that learns: the weights, the pages that it learned from
---                          and the place of the sweep
+--   belief                 hash, of an ordering that learns: the weights, and the pages that it
+--                          learned from
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
 --                          ones, as one number
---   queues                 sorted set of the hosts with a queue by the order in which they got it
 --   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)

@@ -18,7 +18,7 @@ local WEIGHTS = '<' .. string.rep('d', FEATURES + FEATURES * FEATURES)
 
 -- Stores the weights before the crawl: mean and covariance, row by row.
 local function store_prior(weights)
-  redis_call('HSET', P .. 'belief', 'labelled', 0, 'relevant', 0, 'swept', '',
+  redis_call('HSET', P .. 'belief', 'labelled', 0, 'relevant', 0,
     'weights', struct.pack(WEIGHTS, unpack(weights)))
 end
 
@@ -41,11 +41,11 @@ local function read_belief()
   if belief then
     return belief
   end
-  local kept = redis_call('HMGET', P .. 'belief', 'labelled', 'relevant', 'swept', 'weights')
-  local numbers = { struct.unpack(WEIGHTS, kept[4] or error('belief', 0)) }
+  local kept = redis_call('HMGET', P .. 'belief', 'labelled', 'relevant', 'weights')
+  local numbers = { struct.unpack(WEIGHTS, kept[3] or error('belief', 0)) }
   belief = {
-    labelled = tonumber(kept[1]), relevant = tonumber(kept[2]), swept = kept[3], mean = {},
-    covariance = {}, places = {}, tallies = {},
+    labelled = tonumber(kept[1]), relevant = tonumber(kept[2]), mean = {}, covariance = {},
+    places = {}, tallies = {},
   }
   for i = 1, FEATURES do
     local row = {}
@@ -221,23 +221,7 @@ function learning.meet(hosts, fps, found)
   write('HSET', P .. 'urls', rows)
 end
 
--- The sweep over the whole queue goes host by host, in the order in which the hosts got a queue.
-function learning.begin_queue(host, order)
-  redis_call('ZADD', P .. 'queues', 'NX', order, host)
-end
-
 --@ admit+learns
-
--- True after 1,000, 2,000, 5,000, 10,000, 20,000, ... pages with a label.
-local function is_checkpoint(labelled)
-  if labelled < config.first_checkpoint then
-    return false
-  end
-  while labelled % 10 == 0 do
-    labelled = labelled / 10
-  end
-  return labelled == 1 or labelled == 2 or labelled == 5
-end
 
 -- Moves the weights by one page.
 local function learn_weights(features, is_relevant)
@@ -286,9 +270,6 @@ function learning.learn(host, fp, record)
   belief.labelled = belief.labelled + 1
   belief.relevant = belief.relevant + record.is_relevant
   belief.is_changed, belief.places, belief.tallies = true, {}, {}
-  if is_checkpoint(belief.labelled) then
-    belief.swept = '0'
-  end
 end
 
 local function store_belief()
@@ -304,72 +285,17 @@ local function store_belief()
   end
 end
 
--- Returns the rank in a queue of the first URL after this one, which may have moved or left. The
--- mark stands behind the URL in the order of the queue.
-local function rank_after(queue, tier, place)
-  redis_call('ZADD', queue, tier, place .. '!')
-  local rank = redis_call('ZRANK', queue, place .. '!')
-  redis_call('ZREM', queue, place .. '!')
-  return rank
-end
-
--- Adds the next URLs of the sweep. `belief.swept` is the number of a host and, if not all of its
--- queue was swept, tier and place of the last URL; '' means that no sweep is going on.
-local function sweep(take)
-  local number, tier, place = string.match(belief.swept, '^(%S+) ?(%S*) ?(.*)$')
-  if not number then
-    return
-  end
-  local before, left = belief.swept, config.swept_a_page
-  local first = place ~= '' and number or '(' .. number
-  local hosts = redis_call('ZRANGE', P .. 'queues', first, '+inf', 'BYSCORE', 'LIMIT', 0, left,
-    'WITHSCORES')
-  belief.swept = ''
-  for i = 1, #hosts, 2 do
-    local queue = P .. 'queue:' .. hosts[i]
-    local rank = place ~= '' and hosts[i + 1] == number and rank_after(queue, tier, place) or 0
-    local urls = redis_call('ZRANGE', queue, rank, rank + left - 1, 'WITHSCORES')
-    for j = 1, #urls, 2 do
-      take(hosts[i], urls[j])
-    end
-    left = left - #urls / 2
-    if left == 0 then
-      belief.swept = hosts[i + 1] .. ' ' .. urls[#urls] .. ' ' .. urls[#urls - 1]
-      break
-    elseif i + 1 == 2 * config.swept_a_page then
-      belief.swept = hosts[i + 1]
-    end
-  end
-  if belief.swept ~= before then
-    redis_call('HSET', P .. 'belief', 'swept', belief.swept)
-  end
-end
-
--- Returns the queued URLs to score anew after a page, by host: the best of its host, those that it
--- links to, and a part of the sweep.
-local function to_rescore(host)
-  local of_host, fps, hosts = {}, {}, {}
-  local is_taken = {}
-  local function take(name, fp)
-    if not is_taken[fp] then
-      is_taken[fp] = true
-      fps[#fps + 1], hosts[#hosts + 1] = fp, name
-    end
-  end
-  local function take_place(name, place)
-    take(name, string.sub(place, 16))
-  end
-  for _, place in ipairs(redis_call('ZRANGE', P .. 'queue:' .. host, 0, config.host_rescored - 1)) do
-    take_place(host, place)
-  end
-  sweep(take_place)
-  for i = 1, #learning.met, 2 do
-    take(learning.met[i], learning.met[i + 1])
+-- Returns the queued URLs to which the page links, by host.
+local function to_rescore()
+  local of_host, fps = {}, {}
+  for i = 2, #learning.met, 2 do
+    fps[#fps + 1] = learning.met[i]
   end
   for i, kept in ipairs(fields_of('urls', fps)) do
     if kept then
-      of_host[hosts[i]] = of_host[hosts[i]] or {}
-      add(of_host[hosts[i]], fps[i], kept)
+      local host = learning.met[2 * i - 1]
+      of_host[host] = of_host[host] or {}
+      add(of_host[host], fps[i], kept)
     end
   end
   return of_host
@@ -409,10 +335,10 @@ local function rescore_host(host, urls, rows)
   return #moved > 0
 end
 
--- Scores URLs anew after a page of a host and stores the weights.
-function learning.finish(host)
+-- Scores URLs anew after a page and stores the weights.
+function learning.finish()
   local rows, moved = {}, {}
-  for name, urls in pairs(to_rescore(host)) do
+  for name, urls in pairs(to_rescore()) do
     if rescore_host(name, urls, rows) then
       moved[#moved + 1] = name
     end
@@ -420,9 +346,6 @@ function learning.finish(host)
   write('HSET', P .. 'urls', rows)
   note_moved(moved)
   store_belief()
-  if redis_call('EXISTS', P .. 'queue:' .. host) == 0 then
-    redis_call('ZREM', P .. 'queues', host)
-  end
 end
 
 --@ next+learns

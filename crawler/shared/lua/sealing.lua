@@ -8,7 +8,7 @@ local SEALED = {
   'rules', 'config', 'workers', 'urls', 'orders', 'sent', 'delay', 'pages', 'downloaded',
   'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'tiers',
   'drawn', 'clock', 'robots', 'robots_at', 'robots_bytes', 'taken', 'earned', 'belief',
-  'tallies', 'queues', 'settled',
+  'tallies', 'settled',
 }
 
 for i, name in ipairs(SEALED) do

@@ -915,9 +915,8 @@ def test_no_step_of_a_crawl_scans_a_table_or_sorts(
 
 
 def test_no_step_of_a_crawl_that_learns_scans_a_table_or_sorts(
-    tmp_path: Path, statements: list[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, statements: list[str]
 ) -> None:
-    monkeypatch.setattr("crawler.frontier.learning.is_checkpoint", lambda _: True)
     rules: dict[str, Any] = {"host_cap": 3, "domain_cap": 9}
     frontier = new_sqlite_frontier(tmp_path, prior=PRIOR, doubts_up_to=0.0, **rules)
     frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abc"], 0.0)

@@ -24,7 +24,6 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.evidence_rows import EvidenceRows
-from crawler.frontier.learning import BEST_OF_HOST, is_checkpoint
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
@@ -142,9 +141,9 @@ def test_a_url_whose_score_fell_lets_the_next_best_go_first(
 
 
 def test_the_next_best_may_be_of_the_same_host(tmp_path: Path, new_frontier: Opener) -> None:
-    """Only the first URLs of a long queue are scored anew after each page."""
+    """After a page only the URLs that it links to are scored anew."""
     frontier = new_frontier(tmp_path, host_cap=0)
-    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(BEST_OF_HOST + 9)]
+    english = [link(f"a.de/en/{n}", 0.6, declared=1.0) for n in range(9)]
     frontier.seed([*english, *[link(f"a.de/de/{n}", 0.5, declared=1.0) for n in range(3)]], 0.0)
     settled(frontier, "en")
     assert sorted(leases(frontier, 3)) == ["a.de/de/0", "a.de/de/1", "a.de/de/2"]
@@ -409,10 +408,8 @@ class Web:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("every", [1, 7])
 def test_a_crawl_that_is_killed_anywhere_leases_as_one_that_is_not(
-    tmp_path: Path, seed: int, every: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, seed: int, every: int
 ) -> None:
-    monkeypatch.setattr("crawler.frontier.learning.is_checkpoint", lambda labelled: labelled == 5)
-    monkeypatch.setattr("crawler.frontier.learning.SWEPT_A_PAGE", 7)
     web = Web(Random(seed))
     rules = {"host_cap": 5, "domain_cap": 30}
 
@@ -434,33 +431,6 @@ def test_a_crawl_that_is_killed_anywhere_leases_as_one_that_is_not(
     assert crawl("killed", is_killed=True) == whole
     learned = "SELECT unit, t.labelled, t.relevant, mean, covariance FROM tallies AS t, belief"
     assert rows(tmp_path / "whole", learned) == rows(tmp_path / "killed", learned)
-
-
-def test_a_sweep_goes_over_the_whole_queue_after_a_checkpoint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("crawler.frontier.learning.is_checkpoint", lambda labelled: labelled == 5)
-    monkeypatch.setattr("crawler.frontier.learning.SWEPT_A_PAGE", 20)
-    frontier = new_sqlite_frontier(tmp_path)
-    frontier.seed([link(f"a{n}.de/", 2.0) for n in range(5)], 0.0)
-    frontier.seed([link(f"b{n}.com/", -2.0) for n in range(100)], 0.0)
-    scores = "SELECT COUNT(DISTINCT score) FROM urls WHERE url LIKE '%.com/'"
-    before = rows(tmp_path, "SELECT score FROM urls WHERE url LIKE '%.com/'")
-    for _ in range(5):
-        settled(frontier, "en")
-    swept = [rows(tmp_path, "SELECT swept FROM belief")]
-    assert rows(tmp_path, scores) == [(2,)]
-    while swept[-1] != [(None,)]:
-        settled(frontier, None)
-        swept.append(rows(tmp_path, "SELECT swept FROM belief"))
-    assert rows(tmp_path, scores) == [(1,)]
-    assert rows(tmp_path, "SELECT score FROM urls WHERE queued = 1 LIMIT 1") != before[:1]
-    assert 5 <= len(swept) <= 7
-
-
-def test_checkpoints_become_rare() -> None:
-    found = [number for number in range(1, 25_000) if is_checkpoint(number)]
-    assert found == [1000, 2000, 5000, 10_000, 20_000]
 
 
 def test_pages_of_an_earlier_run_keep_their_score_and_are_explained_by_their_evidence(

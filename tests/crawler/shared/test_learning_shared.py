@@ -11,12 +11,10 @@ from uuid import uuid4
 import pytest
 
 from crawler.errors import SettingError
-from crawler.frontier import learning
 from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, Lease, Link, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
-from crawler.shared import membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.strategies.filters import make_filter
@@ -182,74 +180,6 @@ def test_both_frontiers_decide_the_same(
     rules = FrontierRules(**{"doubts_up_to": 0.0, "prior": Prior.shipped(), **changes})  # type: ignore[arg-type]
     with pair(redis_server, tmp_path, rules) as both:
         assert crawl_a_while(both, Random(7), 250) > 20
-
-
-def test_a_sweep_scores_the_whole_queue_anew(
-    redis_server: RedisServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (learning, membership):
-        monkeypatch.setattr(module, "FIRST_CHECKPOINT", 1)
-        monkeypatch.setattr(module, "SWEPT_A_PAGE", 7)
-        monkeypatch.setattr(module, "BEST_OF_HOST", 1)
-    rules = FrontierRules(host_cap=0, doubts_up_to=0.0, prior=Prior.shipped())
-    with pair(redis_server, tmp_path, rules) as both:
-        links = [Link(f"http://{name}.example.de/{n}", 0.0) for name in "abcd" for n in range(20)]
-        links += [Link(f"http://s{n}.example/", 0.0) for n in range(20)]
-        assert both.shared.seed(links, 0.0) == both.embedded.seed(links, 0.0)
-        leases = [lease for _ in range(24) if (lease := both.next(0.0))]
-        before = both.scores()
-        for number, lease in enumerate(leases):
-            # Only the first page has a label, so nothing is learned while the sweep goes on.
-            record = Record(PAGE, 0.0, 200, True, number == 0, None if number else "de")
-            assert both.embedded.admit(lease, record, now=0.0) == []
-            assert both.shared.admit(lease, record, now=0.0) == []
-        after = both.scores()
-        assert len(after) == 100 - 24
-        assert all(score != before[url] for url, score in after.items() if "example.de" in url)
-
-
-def test_the_first_checkpoint_is_passed_after_a_thousand_pages(
-    redis_server: RedisServer, tmp_path: Path
-) -> None:
-    rules = FrontierRules(host_cap=0, doubts_up_to=0.0, prior=Prior.shipped())
-    links = [Link(f"http://{n}.example.de/", 0.0, Evidence(-1.0)) for n in range(600)]
-    with pair(redis_server, tmp_path, rules) as both:
-        client: Any = connect(redis_server.url)
-        belief = both.shared.workers[0].key("belief")
-        assert both.shared.seed(links, 0.0) == both.embedded.seed(links, 0.0)
-
-        def settle(language: str | None, lease: Lease | None = None) -> None:
-            lease = lease or leases.pop()
-            record = Record(PAGE, 0.0, 200, True, language == "de", language)
-            assert both.embedded.admit(lease, record, now=0.0) == []
-            assert both.shared.admit(lease, record, now=0.0) == []
-
-        first = both.next(0.0)
-        assert first is not None
-        settle("en", first)
-        both.connection.execute("UPDATE belief SET labelled = 998, relevant = 900")
-        client.hset(belief, mapping={"labelled": 998, "relevant": 900})
-        both.embedded = SqliteFrontier(both.connection, rules, now=0.0)
-        # A sweep goes URL by URL in one of them, and host by host in the other.
-        leases = [lease for _ in range(5) if (lease := both.next(0.0))]
-        settle("en")
-        before = both.scores()
-        assert not client.hget(belief, "swept")
-        settle("en")
-        steps = 0
-        while client.hget(belief, "swept"):
-            settle(None)
-            steps += 1
-        assert 2 <= steps <= 3  # 597 URLs, 256 at each page
-        assert client.hget(belief, "labelled") == "1000"
-        assert both.connection.execute("SELECT labelled, swept FROM belief").fetchone() == (
-            1000,
-            None,
-        )
-        leased = {lease.url for lease in leases}
-        kept = {url for url, score in both.scores().items() if score == before[url]}
-        assert kept <= leased
-        client.close()
 
 
 def test_a_worker_with_another_prior_is_refused(redis_server: RedisServer) -> None:

@@ -175,7 +175,7 @@ def test_the_loss_of_what_was_learned_ends_the_crawl(redis_server: RedisServer) 
     whole.go_on()
     assert sorted(whole.fetched) == ALL
     whole.close()
-    kinds = {"belief", "tallies", "queues"}
+    kinds = {"belief", "tallies"}
     assert kinds <= found
     for kind in sorted(kinds):
         crawl = Halfway(redis_server.url, Draw.FIRST, learns=True)
