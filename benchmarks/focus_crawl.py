@@ -29,16 +29,15 @@ from benchmarks.proxyweb import ROOT
 from classifiers.pages.methods import DEFAULT_METHOD
 from crawler import preparation
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import Crawl, open_crawl
 from crawler.frontier.base import Lease, Sending
 from crawler.identification import page_method, page_reader
-from crawler.options import CrawlOptions
 from crawler.politeness.robots import Verdict
 from crawler.sources.contract import Unreachable
 from crawler.strategies import DIRECTORY_DEPTH, TOLERANCE
 from crawler.strategies.focus.belief import Prior
-from crawler.visit import Download, Read, Reading, RetryRule
+from crawler.visit import Download, Read, Reading
 
 SURE = 0.999
 """Confidence from which the default method did not look at the links to a page."""
@@ -233,7 +232,7 @@ class KnownCrawl:
             folder = open_parts.enter_context(tempfile.TemporaryDirectory())
             for patch in self._patches(strategy):
                 open_parts.enter_context(patch)
-            options = CrawlOptions(
+            config = Config(
                 lang=self.lang,
                 strategy=strategy.ordering,
                 filter=strategy.filter,
@@ -243,18 +242,17 @@ class KnownCrawl:
                 host_queue=strategy.queue,
                 identify=self.identify,
                 seeds=tuple(self.web.seeds(self.lang)),
-            )
-            settings = CrawlSettings(
                 run_folder=self.run_folder or Path(folder) / "run",
                 delay_s=0.0,
-                retry_rule=RetryRule(0, 0.0),
+                retry_times=0,
+                retry_delay_s=0.0,
                 max_crawl_delay_s=0.0,
                 patience_s=0.0,
                 keeps_warc=False,
                 url_model=self.url_model,
                 uses_hreflang="declared" not in strategy.without,
             )
-            crawl = open_crawl(options, settings, CrawlClock(time, time))
+            crawl = open_crawl(config, CrawlClock(time, time))
             try:
                 return _Loop(self.web, self.lang, crawl, time).run(pages)
             finally:

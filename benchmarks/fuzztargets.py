@@ -28,6 +28,7 @@ from classifiers import languages
 from classifiers.pages.html.links import MAX_LINKS, MAX_URL_LENGTH, Resolver
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 from classifiers.urls.standard import absolute
+from crawler.config import RetryRule
 from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT, KeptRobots, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
@@ -55,7 +56,7 @@ from crawler.url import (
     normalise,
     origin_of,
 )
-from crawler.visit import Download, Reading, RetryRule, Visitor, VisitRules
+from crawler.visit import Download, Reading, Visitor, VisitRules
 
 FIELD: Final = b"\x1e\x1e"
 URL: Final = "http://example.de/a/b.html"

@@ -10,7 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import ONLY_EXPECTED, Config
 from crawler.errors import RunFolderError, StorageError
 from crawler.exchange import Exchange
 from crawler.first_answer import UNANSWERED, FirstAnswer
@@ -18,7 +18,6 @@ from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.goals import GoalWatch, watch
-from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
 from crawler.outputs.warc import WarcArchive, argument_fields
@@ -72,8 +71,7 @@ class Crawl:
     `revisits` are the pages of an earlier run. `first_answer` ends a crawl that no server answers.
     """
 
-    options: CrawlOptions
-    settings: CrawlSettings
+    config: Config
     ordering: Ordering
     web: Web | None
     run: OpenRun
@@ -109,7 +107,7 @@ class Crawl:
         for pages in self.revisits.links(now):
             wanted = [link for link in pages if not self.blocking.blocks(link.url)]
             self.frontier.seed(self.visitor.with_evidence(wanted), now, 1)
-        for seeds in self.options.seed_batches():
+        for seeds in self.config.seed_batches():
             self.frontier.seed(self.visitor.links(seeds, SEED), self.clock())
 
     def keep_aside(self, exchange: Exchange | None) -> None:
@@ -121,9 +119,7 @@ class Crawl:
         """Return False for a URL with a bad port or a private host, unless those are allowed."""
         if self.web is not None:
             return True
-        return not has_bad_port(url) and (
-            self.settings.private_addresses or not is_private_url(url)
-        )
+        return not has_bad_port(url) and (self.config.private_addresses or not is_private_url(url))
 
     def counts(self) -> Counts:
         """Return the counts of the frontier; after `close`, the last ones.
@@ -246,36 +242,34 @@ class _Store:
     archive: WarcArchive | None = None
 
 
-def open_crawl(
-    options: CrawlOptions, settings: CrawlSettings, clock: CrawlClock | None = None
-) -> Crawl:
+def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     """Return a crawl ready to begin; raises `CrawlError` before anything is written.
 
     Without a `clock` it starts at the time of the machine. A worker of a shared crawl sets its
     clock to the time of the server.
     """
     clock = clock or CrawlClock()
-    prepared = prepare(options, settings)
+    prepared = prepare(config)
+    config = prepared.config
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
-    goals = watch(options, store.run.connection, clock())
+    goals = watch(config, store.run.connection, clock())
     revisits = Revisits(store.run.connection)
     blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
     rules = replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of)
     robots = Robots(
         store.frontier,
-        settings.bot.robots_name,
-        max_delay_s=settings.max_crawl_delay_s,
-        keeps_sitemaps=settings.reads_sitemaps,
-        host_cap=options.host_cap,
+        config.bot.robots_name,
+        max_delay_s=config.max_crawl_delay_s,
+        keeps_sitemaps=config.reads_sitemaps,
+        host_cap=config.host_cap,
     )
     listeners: list[OnSettled] = [
         lambda _lease, record, _links: goals.count(record),
         _log_fitting(store.run.connection),
     ]
     return Crawl(
-        options=prepared.options,
-        settings=settings,
+        config=config,
         ordering=prepared.ordering,
         web=prepared.web,
         run=store.run,
@@ -310,19 +304,17 @@ def _first_answer(prepared: Preparation, frontier: Frontier) -> FirstAnswer:
 
     A census and given URLs tell the failure of each URL, so they have no language and no watch.
     """
-    is_awaited = (
-        prepared.web is None and prepared.options.lang != "" and not frontier.counts().pages
-    )
-    return FirstAnswer(prepared.settings.first_answer_s, is_awaited=is_awaited)
+    is_awaited = prepared.web is None and prepared.config.lang != "" and not frontier.counts().pages
+    return FirstAnswer(prepared.config.first_answer_s, is_awaited=is_awaited)
 
 
 def _sitemaps(
     prepared: Preparation, robots: Robots, store: FileStore, is_blocked: Callable[[str], bool]
 ) -> SitemapLinks | None:
-    options, settings = prepared.options, prepared.settings
-    if options.is_census or not settings.reads_sitemaps:
+    config = prepared.config
+    if config.is_census or not config.reads_sitemaps:
         return None
-    target = options.lang if settings.uses_hreflang else None
+    target = config.lang if config.uses_hreflang else None
     return SitemapLinks(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
 
 
@@ -347,28 +339,28 @@ def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
 
 def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _Store:
     """Open the run folder and the frontier; after an error nothing stays open."""
-    options, settings, ordering = prepared.options, prepared.settings, prepared.ordering
-    folder = _run_folder(options, settings, ordering, clock())
-    meta = {**_meta(options, ordering, settings), "gaps": list(prepared.gaps)}
-    rules = _rules(options, settings, ordering)
+    config, ordering = prepared.config, prepared.ordering
+    folder = _run_folder(config, ordering, clock())
+    meta = {**_meta(config, ordering), "gaps": list(prepared.gaps)}
+    rules = _rules(config, ordering)
     with ExitStack() as undo:
         shared = None
-        if settings.frontier is not None:
-            membership = _membership(settings, meta, folder)
-            shared = _shared_frontier(settings.frontier, rules, membership, waiting, clock)
+        if config.frontier is not None:
+            membership = _membership(config, meta, folder)
+            shared = _shared_frontier(config.frontier, rules, membership, waiting, clock)
             undo.callback(shared.close)
         lock = undo.enter_context(lock_run(folder))
         now = clock()
         run = open_run(folder, meta, now)
         undo.callback(run.connection.close)
-        store = _store(lock, run, rules, settings, shared, clock)
+        store = _store(lock, run, rules, config, shared, clock)
         if store.worker is not None:
             store.worker.write_down()  # so that pages of a killed worker count as settled
         repair(run.connection, folder)
-        if options.since is not None:
-            Revisits(run.connection).take_over(options.since)
-        if settings.keeps_warc:
-            store = replace(store, archive=_archive(run, meta, settings, now))
+        if config.since is not None:
+            Revisits(run.connection).take_over(Path(config.since))
+        if config.keeps_warc:
+            store = replace(store, archive=_archive(run, meta, config, now))
         undo.pop_all()
     return store
 
@@ -377,44 +369,40 @@ def _store(
     lock: ExitStack,
     run: OpenRun,
     rules: FrontierRules,
-    settings: CrawlSettings,
+    config: Config,
     shared: RedisFrontier | None,
     clock: CrawlClock,
 ) -> _Store:
     if shared is None:
         frontier = SqliteFrontier(run.connection, rules, now=clock())
-        return _Store(lock, run, frontier, OwnOccupancy(settings.per_address))
-    occupancy = SharedOccupancy(shared, settings.per_address, clock, lease_s=settings.lease_s)
-    worker = _worker(shared, occupancy, run, settings)
+        return _Store(lock, run, frontier, OwnOccupancy(config.per_address))
+    occupancy = SharedOccupancy(shared, config.per_address, clock, lease_s=config.lease_s)
+    worker = _worker(shared, occupancy, run, config)
     return _Store(lock, run, shared, occupancy, worker)
 
 
-def _archive(
-    run: OpenRun, meta: Mapping[str, object], settings: CrawlSettings, now: float
-) -> WarcArchive:
+def _archive(run: OpenRun, meta: Mapping[str, object], config: Config, now: float) -> WarcArchive:
     """Return the WARC files of a run; each tells the settings of the crawl."""
     told = {
-        "software": settings.version,
+        "software": config.version,
         "isPartOf": run.folder.resolve().name,
-        "http-header-user-agent": settings.bot.user_agent,
-        "robots": "obey" if settings.obeys_robots else "ignore",
+        "http-header-user-agent": config.bot.user_agent,
+        "robots": "obey" if config.obeys_robots else "ignore",
     }
     return WarcArchive(
         run.connection,
         run.folder,
         told | argument_fields(meta),
         now=now,
-        worker=worker_name(run.folder) if settings.frontier else "",
+        worker=worker_name(run.folder) if config.frontier else "",
     )
 
 
-def _run_folder(
-    options: CrawlOptions, settings: CrawlSettings, ordering: Ordering, now: float
-) -> Path:
-    if settings.run_folder is not None:
-        return settings.run_folder
+def _run_folder(config: Config, ordering: Ordering, now: float) -> Path:
+    if config.run_folder is not None:
+        return config.run_folder
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-    base = RUNS / f"{crawl_name(options, ordering)}-{stamp}"
+    base = RUNS / f"{crawl_name(config, ordering)}-{stamp}"
     folder, number = base, 1
     while folder.exists():
         number += 1
@@ -422,29 +410,29 @@ def _run_folder(
     return folder
 
 
-def _meta(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> dict[str, object]:
+def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
     return {
-        "lang": options.lang,
+        "lang": config.lang,
         "strategy": ordering.name,
         "ordering": ordering.name,
-        "filter": options.filter,
-        "tolerance": options.tolerance,
-        "host_cap": options.host_cap,
-        "domain_cap": options.domain_slots,
-        "address_cap": options.address_slots,
-        "host_queue": options.queue_slots,
-        "directory_depth": options.directory_depth,
-        "identify": options.identify,
-        **options.listed,
-        "since": "" if options.since is None else str(options.since.resolve()),
-        "block": "" if options.block is None else str(options.block),
-        "web": str(options.archive) if options.archive else options.web,
-        "seeds": list(options.seeds),
-        "budget_pages": "" if options.pages is None else options.pages,
-        **{f"goal_{name}": _told(getattr(options, name)) for name in _GOALS},
-        "delay_s": settings.delay_s,
-        "version": settings.version,
-        "shared": _shared_name(options, ordering, settings),
+        "filter": config.filter,
+        "tolerance": config.tolerance,
+        "host_cap": config.host_cap,
+        "domain_cap": config.domain_slots,
+        "address_cap": config.address_slots,
+        "host_queue": config.queue_slots,
+        "directory_depth": config.directory_depth,
+        "identify": config.identify,
+        **config.listed,
+        "since": "" if config.since is None else str(Path(config.since).resolve()),
+        "block": "" if config.block is None else str(config.block),
+        "web": str(config.archive) if config.archive else config.web,
+        "seeds": list(config.seeds),
+        "budget_pages": "" if config.pages is None else config.pages,
+        **{f"goal_{name}": _told(getattr(config, name)) for name in _GOALS},
+        "delay_s": config.delay_s,
+        "version": config.version,
+        "shared": _shared_name(config, ordering),
     }
 
 
@@ -452,49 +440,49 @@ def _told(goal: object) -> str:
     return "" if goal is None else str(goal)
 
 
-def _shared_name(options: CrawlOptions, ordering: Ordering, settings: CrawlSettings) -> str:
+def _shared_name(config: Config, ordering: Ordering) -> str:
     """Return the name of the crawl in a shared frontier, "" if the frontier is not shared."""
-    if settings.frontier is None:
+    if config.frontier is None:
         return ""
-    return settings.crawl_name or crawl_name(options, ordering)
+    return config.crawl_name or crawl_name(config, ordering)
 
 
-def crawl_name(options: CrawlOptions, ordering: Ordering, between: str = "-") -> str:
+def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
     """Return what a crawl is called in folders and messages: its language and its ordering."""
-    return "census" if options.is_census else f"{options.lang}{between}{ordering.name}"
+    return "census" if config.is_census else f"{config.lang}{between}{ordering.name}"
 
 
-def _rules(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> FrontierRules:
+def _rules(config: Config, ordering: Ordering) -> FrontierRules:
     return FrontierRules(
         filter=make_filter(
-            options.filter,
-            tolerance=options.tolerance,
-            directory_depth=options.directory_depth,
+            config.filter,
+            tolerance=config.tolerance,
+            directory_depth=config.directory_depth,
         ),
         draw=ordering.draw,
         lifts=ordering.lifts,
         doubts_up_to=ordering.doubts_up_to,
         prior=ordering.prior if isinstance(ordering, Focus) else None,
-        patience_s=settings.patience_s,
-        host_cap=options.host_cap,
-        domain_cap=options.domain_slots,
-        address_cap=options.address_slots,
-        host_queue=options.queue_slots,
-        delay_s=settings.delay_s,
-        budget_pages=options.pages,
-        budget_relevant=options.relevant,
-        is_expected_only=options.expected == ONLY_EXPECTED,
-        random_state=settings.random_state,
-        keeps_links=settings.keeps_links,
+        patience_s=config.patience_s,
+        host_cap=config.host_cap,
+        domain_cap=config.domain_slots,
+        address_cap=config.address_slots,
+        host_queue=config.queue_slots,
+        delay_s=config.delay_s,
+        budget_pages=config.pages,
+        budget_relevant=config.relevant,
+        is_expected_only=config.expected == ONLY_EXPECTED,
+        random_state=config.random_state,
+        keeps_links=config.keeps_links,
     )
 
 
-def _membership(settings: CrawlSettings, meta: Mapping[str, object], folder: Path) -> Membership:
+def _membership(config: Config, meta: Mapping[str, object], folder: Path) -> Membership:
     return Membership(
         worker=worker_name(folder),
         identity={key: meta.get(key, "") for key in IDENTITY}
-        | {name: getattr(settings, name) for name in _POLITENESS},
-        lease_s=settings.lease_s,
+        | {name: getattr(config, name) for name in _POLITENESS},
+        lease_s=config.lease_s,
     )
 
 
@@ -522,7 +510,7 @@ def _shared_frontier(
 
 
 def _worker(
-    frontier: RedisFrontier, occupancy: SharedOccupancy, run: OpenRun, settings: CrawlSettings
+    frontier: RedisFrontier, occupancy: SharedOccupancy, run: OpenRun, config: Config
 ) -> Worker:
     """Return the worker; raises `RunFolderError` if Redis has lost the pages of its folder."""
     if run.has_pages() and not frontier.totals().get("settled"):
@@ -530,5 +518,5 @@ def _worker(
             f"{run.folder}: holds pages of a crawl that the Redis server does not know; "
             "use a new folder"
         )
-    every_s = min(settings.lease_s / 4, _TENDED_EVERY_S)
+    every_s = min(config.lease_s / 4, _TENDED_EVERY_S)
     return Worker(frontier, occupancy, run.connection, every_s=every_s)

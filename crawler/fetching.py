@@ -10,10 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import Crawl, open_crawl
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
-from crawler.options import CrawlOptions
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource
 from crawler.url import fingerprint, is_unwanted_file, normalise
@@ -87,17 +86,24 @@ class Lookup(Generic[Found]):
         self.on_end()
 
 
-def open_fetch(
-    urls: Iterable[str], settings: CrawlSettings, folder: Path, lookup: Lookup[Found]
-) -> Crawl:
+def open_fetch(urls: Iterable[str], config: Config, folder: Path, lookup: Lookup[Found]) -> Crawl:
     """Return a crawl of exactly these normalised URLs, ready to begin; raises `CrawlError`.
 
     The crawl keeps its state in `folder`, which is of no use afterwards.
     """
     seeds = tuple(dict.fromkeys(urls))
-    options = CrawlOptions(lang="", strategy="bfs", filter="none", host_cap=0, seeds=seeds)
     crawl = open_crawl(
-        options, replace(settings, run_folder=folder, frontier=None, keeps_warc=False)
+        replace(
+            config,
+            lang="",
+            strategy="bfs",
+            filter="none",
+            host_cap=0,
+            seeds=seeds,
+            run_folder=folder,
+            frontier=None,
+            keeps_warc=False,
+        )
     )
     crawl.visitor = _Fetching(crawl, lookup)
     return crawl
@@ -107,7 +113,7 @@ class _Fetching(Visitor, Generic[Found]):
     """A visitor that passes pages to a lookup and follows redirects only."""
 
     def __init__(self, crawl: Crawl, lookup: Lookup[Found]) -> None:
-        rules = VisitRules("", self._keep, crawl.settings.retry_rule)
+        rules = VisitRules("", self._keep, crawl.config.retry_rule)
         super().__init__(crawl.frontier, crawl.ordering, rules, crawl.clock)
         self._lookup = lookup
         self._pages: list[Found] = []

@@ -4,27 +4,35 @@ from classifiers import languages
 from classifiers.pages.method import Adding, PageMethod
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.text.fasttextengine import VARIABLE
+from crawler.config import SEED_FOLDER, Config
 from crawler.errors import SettingError
-from crawler.options import SEED_FOLDER, CrawlOptions
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import Ordering
 
 
-def gaps(options: CrawlOptions, ordering: Ordering, method: PageMethod) -> tuple[str, ...]:
+def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, ...]:
     """Return a sentence for each part that does not know the language of a crawl.
 
     `ordering` is the ordering of the crawl. `method` identifies the pages. A census has no
-    language: its own notes are returned.
+    language: the lines of its list that name no host are told.
     """
-    if not options.lang:
-        return options.notes
-    name = languages.name(options.lang)
-    found = [_of_urls(options, ordering, name), _of_pages(options.lang, method, name)]
+    if not config.lang:
+        return _notes(config)
+    name = languages.name(config.lang)
+    found = [_of_urls(config, ordering, name), _of_pages(config.lang, method, name)]
     if isinstance(method, Adding) and method.note:
         found.append(method.note)
-    if options.web == "live" and not (SEED_FOLDER / f"{options.lang}.txt").exists():
+    if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
         found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
     return tuple(filter(None, found))
+
+
+def _notes(config: Config) -> tuple[str, ...]:
+    hosts = config.hosts
+    if hosts is None or not hosts.skipped:
+        return ()
+    lines = f"{hosts.skipped:,} lines name no host and are skipped"
+    return (f"{hosts.path}: {lines}, the first: {hosts.first_skipped}",)
 
 
 def check_language(lang: str, method: PageMethod) -> None:
@@ -42,12 +50,12 @@ def check_language(lang: str, method: PageMethod) -> None:
         )
 
 
-def _of_urls(options: CrawlOptions, ordering: Ordering, name: str) -> str:
+def _of_urls(config: Config, ordering: Ordering, name: str) -> str:
     if not isinstance(ordering, Focus) or ordering.knows_urls:
         return ""
     domain = (
         "top-level domain, "
-        if options.lang in languages.known() and languages.tlds_of(options.lang)
+        if config.lang in languages.known() and languages.tlds_of(config.lang)
         else ""
     )
     return (

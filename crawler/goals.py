@@ -10,9 +10,9 @@ ends where an uninterrupted one would have ended.
 
 import sqlite3
 
+from crawler.config import ONLY_EXPECTED, Config
 from crawler.errors import SettingError
 from crawler.frontier.base import Counts, Record
-from crawler.options import ONLY_EXPECTED, CrawlOptions
 from crawler.run_reader import sessions_of
 
 _WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ?"
@@ -24,7 +24,7 @@ class GoalWatch:
 
     def __init__(
         self,
-        options: CrawlOptions,
+        config: Config,
         *,
         now: float,
         used_s: float = 0.0,
@@ -34,9 +34,9 @@ class GoalWatch:
 
         Earlier sessions took `used_s` seconds and found `words` words.
         """
-        self._options = options
+        self._config = config
         self._words = words
-        hours = options.hours
+        hours = config.hours
         self.deadline = float("inf") if hours is None else now + hours * _S_PER_HOUR - used_s
 
     def count(self, record: Record) -> None:
@@ -45,7 +45,7 @@ class GoalWatch:
 
     def is_over(self) -> bool:
         """Return True if no further page may be settled."""
-        return self._options.words is not None and self._words >= self._options.words
+        return self._config.words is not None and self._words >= self._config.words
 
     def may_fetch(self, now: float) -> bool:
         """Return False if no further request may begin."""
@@ -53,38 +53,38 @@ class GoalWatch:
 
     def reached(self, counts: Counts, now: float) -> str:
         """Return the name of the first goal that is reached, "" if none is."""
-        options = self._options
+        config = self._config
         is_reached = {
-            "pages": options.pages is not None and counts.pages >= options.pages,
-            "relevant": options.relevant is not None and counts.relevant >= options.relevant,
+            "pages": config.pages is not None and counts.pages >= config.pages,
+            "relevant": config.relevant is not None and counts.relevant >= config.relevant,
             "words": self.is_over(),
             "hours": now >= self.deadline,
-            "expected": options.expected == ONLY_EXPECTED
+            "expected": config.expected == ONLY_EXPECTED
             and counts.queued > 0
             and counts.expected == 0,
         }
         return next((name for name, is_true in is_reached.items() if is_true), "")
 
 
-def watch(options: CrawlOptions, connection: sqlite3.Connection, now: float) -> GoalWatch:
+def watch(config: Config, connection: sqlite3.Connection, now: float) -> GoalWatch:
     """Return the watch of a session that has just begun in a run."""
-    words = connection.execute(_WORDS, (options.lang,)).fetchone()[0]
+    words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
     used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
-    return GoalWatch(options, now=now, used_s=used_s, words=words)
+    return GoalWatch(config, now=now, used_s=used_s, words=words)
 
 
-def check_goals(options: CrawlOptions, *, doubts: bool, is_shared: bool) -> None:
+def check_goals(config: Config, *, doubts: bool) -> None:
     """Raise `SettingError` for a goal that this crawl cannot keep.
 
     `doubts` is True if the ordering knows URLs that it does not expect in the language.
     """
-    if options.expected and not doubts:
+    if config.expected and not doubts:
         raise SettingError(
-            f"-a expected={options.expected}: this strategy expects no language of a URL; "
+            f"-a expected={config.expected}: this strategy expects no language of a URL; "
             "use -a strategy=focus, svm or cctld"
         )
     for name in ("words", "expected"):
-        if is_shared and getattr(options, name) is not None:
+        if config.frontier is not None and getattr(config, name) is not None:
             raise SettingError(
                 f"-a {name}: not for a shared crawl (LANGFOCUS_FRONTIER), whose goals are pages, "
                 "relevant and hours"

@@ -6,19 +6,19 @@ from functools import partial
 from pathlib import Path
 
 from classifiers.errors import ClassifierError, GeoIPError
-from crawler.configuration import CrawlSettings
+from classifiers.pages.text.fasttextengine import named_file
+from crawler.config import Config, FileName
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
 from crawler.gaps import check_language, gaps
 from crawler.goals import check_goals
 from crawler.identification import page_method, page_reader
-from crawler.options import CrawlOptions
 from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
 from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
 from crawler.sources.opening import open_web
-from crawler.strategies import DEFAULT_ORDERING, Ordering, make_ordering
+from crawler.strategies import Ordering, make_ordering
 from crawler.visit import VisitRules
 
 
@@ -29,8 +29,7 @@ class Preparation:
     `gaps` are those of `crawler.gaps`. `block_file` is None if the crawl has none.
     """
 
-    options: CrawlOptions
-    settings: CrawlSettings
+    config: Config
     ordering: Ordering
     web: Web | None
     rules: VisitRules
@@ -38,73 +37,65 @@ class Preparation:
     block_file: BlockFile | None = None
 
 
-def prepare(options: CrawlOptions, settings: CrawlSettings) -> Preparation:
-    """Return the parts of a crawl that need no run folder; raises `CrawlError`.
-
-    Without `-a strategy` the ordering is `DEFAULT_ORDERING`.
-    """
-    ordering = _ordering(options, settings)
+def prepare(config: Config) -> Preparation:
+    """Return the parts of a crawl that need no run folder; raises `CrawlError`."""
+    ordering = _ordering(config)
     web = open_web(
-        options.web,
-        archive=options.archive,
-        hosts=settings.sample_hosts,
+        config.web,
+        archive=_path(config.archive),
+        hosts=config.sample_hosts,
     )
-    method = page_method(options.identify, settings.fasttext)
-    check_language(options.lang, method)
+    method = page_method(config.identify, named_file(_path(config.fasttext)))
+    check_language(config.lang, method)
     rules = VisitRules(
-        options.lang,
+        config.lang,
         page_reader(
             method,
-            is_census=options.is_census,
-            target=options.lang if settings.uses_hreflang else None,
+            is_census=config.is_census,
+            target=config.lang if config.uses_hreflang else None,
         ),
-        settings.retry_rule,
-        _country_lookup(settings.geoip),
-        stays_on_host=options.is_census,
-        obeys_directives=settings.obeys_directives,
+        config.retry_rule,
+        _country_lookup(_path(config.geoip)),
+        stays_on_host=config.is_census,
+        obeys_directives=config.obeys_directives,
     )
-    if options.expected and ordering.doubts_up_to is not None:
+    if config.expected and ordering.doubts_up_to is not None:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
-    _check(settings)
-    if options.since is not None and settings.frontier is not None:
+    if config.keeps_links and config.frontier is not None:
+        raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
+    if config.since is not None and config.frontier is not None:
         raise SettingError(
             "-a since: not for a shared crawl (LANGFOCUS_FRONTIER), whose workers would each need "
             "the earlier pages; crawl again in one process"
         )
-    _check_goals(options, settings, ordering)
-    lacks = gaps(options, ordering, method)
-    if options.since is not None:
-        check_since(options.since, options.lang, settings.run_folder, schema=SCHEMA_VERSION)
-    block_file = None if options.block is None else BlockFile(options.block)
-    options = _with_seeds(options, web)
-    return Preparation(options, settings, ordering, web, rules, lacks, block_file)
+    check_goals(config, doubts=ordering.doubts_up_to is not None)
+    lacks = gaps(config, ordering, method)
+    if config.since is not None:
+        check_since(Path(config.since), config.lang, config.run_folder, schema=SCHEMA_VERSION)
+    block_file = None if config.block is None else BlockFile(Path(config.block))
+    config = _with_seeds(config, web)
+    return Preparation(config, ordering, web, rules, lacks, block_file)
 
 
-def _check_goals(options: CrawlOptions, settings: CrawlSettings, ordering: Ordering) -> None:
-    doubts = ordering.doubts_up_to is not None
-    check_goals(options, doubts=doubts, is_shared=settings.frontier is not None)
-
-
-def _check(settings: CrawlSettings) -> None:
-    if settings.keeps_links and settings.frontier is not None:
-        raise SettingError("LANGFOCUS_LINKS: a shared crawl (LANGFOCUS_FRONTIER) keeps no links")
-
-
-def _ordering(options: CrawlOptions, settings: CrawlSettings) -> Ordering:
-    make = partial(make_ordering, language=options.lang, model=settings.url_model)
+def _ordering(config: Config) -> Ordering:
+    make = partial(make_ordering, language=config.lang, model=_path(config.url_model))
     try:
-        return make(options.strategy or DEFAULT_ORDERING)
+        return make(config.strategy)
     except ClassifierError as error:
         raise SettingError(str(error)) from error
 
 
-def _with_seeds(options: CrawlOptions, web: Web | None) -> CrawlOptions:
-    """Return options with the sample web's own seeds if none were given."""
+def _with_seeds(config: Config, web: Web | None) -> Config:
+    """Return a configuration with the sample web's own seeds if none were given."""
     from crawler.sources.sample import SampleWeb
 
-    if options.seeds or options.is_census or not isinstance(web, SampleWeb):
-        return options
-    return replace(options, seeds=tuple(web.seeds(options.lang)))
+    if config.seeds or config.is_census or not isinstance(web, SampleWeb):
+        return config
+    return replace(config, seeds=tuple(web.seeds(config.lang)))
+
+
+def _path(name: FileName) -> Path | None:
+    return None if name is None else Path(name)
 
 
 def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:

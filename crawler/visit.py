@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from classifiers.urls.standard import absolute
-from crawler import settings
+from crawler.config import RetryRule
 from crawler.exchange import Exchange
 from crawler.frontier.base import (
     PAGE,
@@ -99,27 +99,6 @@ class Reading(NamedTuple):
 
 Read = Callable[[Download, Sequence[str]], Reading]
 """Function that reads a page; the second argument has the languages of pages that link to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetryRule:
-    """The number and times of the retries of a failed URL.
-
-    There are `retry_times` more tries after the first, for failures and for the statuses in
-    `statuses`. The host rests `delay_s` seconds before the second try, twice as long before the
-    third, and so on. A Retry-After counts up to `max_hold_s` seconds. A chain of more than
-    `max_redirects` redirects ends.
-    """
-
-    retry_times: int = settings.RETRY_TIMES
-    delay_s: float = settings.LANGFOCUS_RETRY_DELAY
-    statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
-    max_hold_s: float = 3600.0
-    max_redirects: int = settings.REDIRECT_MAX_TIMES
-
-    def rest_s(self, failures: int, hold_s: float) -> float:
-        """Return the seconds for which a host rests after so many failures in a row."""
-        return max(min(hold_s, self.max_hold_s), self.delay_s * failures)
 
 
 _log = logging.getLogger(__name__)
@@ -211,7 +190,7 @@ class VisitRules:
 
     language: str
     read: Read
-    retry_rule: RetryRule = RetryRule()
+    retry_rule: RetryRule = field(default_factory=RetryRule)
     country_of: Callable[[str | None], str | None] = _no_country
     least_seed_score: float = float("-inf")
     stays_on_host: bool = False

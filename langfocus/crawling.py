@@ -7,54 +7,47 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import IO, TypedDict, Unpack
+from typing import IO, ParamSpec
 
+from crawler.config import Arguments, Config
 from crawler.errors import CrawlError
-from crawler.options import CrawlOptions
 from langfocus.past_run import Run
 
 _ERROR = "langfocus: "
 """The beginning of an error message on standard error."""
 
 
-class CrawlArguments(TypedDict, total=False):
-    """The arguments of a crawl besides language and seeds; `langfocus crawl --help` explains them.
-
-    A missing argument has its default.
-    """
-
-    strategy: str
-    filter: str
-    tolerance: int
-    host_cap: int
-    host_queue: int
-    domain_cap: int
-    address_cap: int
-    directory_depth: int
-    identify: str
-    pages: int
-    relevant: int
-    words: int
-    expected: str
-    hours: float
-    web: str
-    archive: str | PathLike[str]
-    block: str | PathLike[str]
-    since: str | PathLike[str]
+P = ParamSpec("P")
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Call(Arguments):
+    """The arguments of `crawl`; `langfocus crawl --help` explains those of a crawl."""
+
+    folder: str | PathLike[str] | None = None
+    settings: Mapping[str, object] = field(default_factory=dict)
+    shows_progress: bool = False
+
+
+def _takes(_: Callable[P, _Call]) -> Callable[[Callable[..., Run]], Callable[P, Run]]:
+    """Let type checkers know the arguments of a class as those of a function."""
+    return lambda function: function
+
+
+@_takes(_Call)
 def crawl(
-    lang: str,
+    lang: str = "",
     *,
     seeds: str | PathLike[str] | Iterable[str] | None = None,
     folder: str | PathLike[str] | None = None,
     settings: Mapping[str, object] | None = None,
     shows_progress: bool = False,
-    **arguments: Unpack[CrawlArguments],
+    **arguments: object,
 ) -> Run:
     """Return the run of a finished crawl.
 
@@ -63,7 +56,7 @@ def crawl(
     run: a new one, or that of a crawl to be continued; None means a new folder below `runs`.
     `settings` are settings of Scrapy and of langfocus by name; a crawl of
     the live Web needs LANGFOCUS_CONTACT. With `shows_progress` the log and a regular line of
-    figures go to standard error.
+    figures go to standard error. The other arguments are those of `langfocus crawl --help`.
 
     The crawl runs in a separate process, since Twisted's reactor cannot start twice in one process.
     Ctrl-C stops it in order: the run is complete up to that moment, and the same call with the same
@@ -73,9 +66,10 @@ def crawl(
     the crawl if it failed.
     """
     with _seed_argument(seeds) as given:
-        values = {"lang": lang, **given, **_texts(arguments)}
-        options = CrawlOptions.read(values)
-        chosen = Path(folder) if folder is not None else _new_folder(options.lang)
+        named = {"lang": lang} if lang else {}
+        values = {**named, **given, **_texts(arguments)}
+        config = Config.read(values)
+        chosen = Path(folder) if folder is not None else _new_folder(config.lang or "census")
         is_new = folder is None or not chosen.exists()
         command = _command(values, _texts(settings or {}), chosen)
         try:

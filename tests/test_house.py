@@ -169,13 +169,13 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
         import sys, time
         from pathlib import Path
         import crawler.spiders.langfocus, crawler.spiders.reporter, crawler.spiders.scheduler
-        from crawler.crawl import CrawlSettings, open_crawl
-        from crawler.options import CrawlOptions
+        from dataclasses import replace
+        from crawler.config import Config
+        from crawler.crawl import open_crawl
         from crawler.visit import Download
 
-        options = CrawlOptions.read({"lang": "de", "web": "sample"})
-        settings = CrawlSettings(run_folder=Path(sys.argv[1]), sample_hosts=300, delay_s=0)
-        crawl = open_crawl(options, settings)
+        config = Config.read({"lang": "de", "web": "sample"}, {"LANGFOCUS_SAMPLE_HOSTS": 300})
+        crawl = open_crawl(replace(config, run_folder=Path(sys.argv[1]), delay_s=0))
         crawl.start()
         lease = crawl.frontier.next(time.time())
         answer = crawl.web.respond(lease.url)

@@ -55,14 +55,14 @@ class CensusCommand(LangfocusCommand):
         "5-6 and Figures 5-1 to 5-5 of Cai 2009, with a map of the world."
     )
     json_help = "write all figures to FILE, as JSON"
-    pairs_help = "argument of the spider census, used with --hosts (see below)"
+    pairs_help = "argument of the crawl, used with --hosts (see below)"
     files = ("json", "html")
 
     def manual(self) -> str:
         """Return the rest of `--help`: arguments and examples."""
-        from crawler.census.options import CENSUS_ARGUMENTS
+        from crawler.config import census_arguments, manuals
 
-        return f"{meanings('arguments (-a NAME=VALUE):', CENSUS_ARGUMENTS)}\n{_EXAMPLES}"
+        return f"{meanings('arguments (-a NAME=VALUE):', manuals(census_arguments()))}\n{_EXAMPLES}"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         """Add the options of the command."""
@@ -97,14 +97,14 @@ class CensusCommand(LangfocusCommand):
         """Fetch the portal pages; return the folder of the run."""
         from scrapy.settings import Settings
 
-        from crawler.spiders.census import CensusSpider
+        from crawler.spiders.langfocus import LangfocusSpider
         from crawler.spiders.running import crawler_process
 
         settings = self.settings or Settings()
         settings.set("LANGFOCUS_QUIET", value=True, priority="cmdline")
-        crawl = CensusSpider.open(arguments, settings)
+        crawl = LangfocusSpider.open(arguments, settings)
         process = crawler_process(settings)
-        process.crawl(CensusSpider, crawl=crawl)
+        process.crawl(LangfocusSpider, crawl=crawl)
         process.start()
         folder = crawl.run.folder
         if crawl.fault:

@@ -115,7 +115,7 @@ class CompareCommand(LangfocusCommand):
 def _arguments() -> str:
     from crawler.command import meanings
     from crawler.commands.comparing import DEFAULT_PAGES, DEFAULT_STRATEGIES
-    from crawler.options import ARGUMENTS
+    from crawler.config import ARGUMENTS
     from crawler.strategies import ORDERINGS
 
     own: Mapping[str, str] = {
@@ -133,9 +133,9 @@ def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> No
     """Raise the error of a wrong strategy, goal or model before the first crawl begins."""
     from classifiers.pages.methods import DEFAULT_METHOD
     from classifiers.pages.text.fasttextengine import VARIABLE, named_file
+    from crawler.config import Config
     from crawler.goals import check_goals
     from crawler.identification import page_method
-    from crawler.options import CrawlOptions
     from crawler.strategies import make_ordering
 
     given = comparison.arguments
@@ -143,10 +143,9 @@ def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> No
     for lang in comparison.languages:
         for strategy in comparison.strategies:
             ordering = make_ordering(strategy, lang, model=Path(url_model) if url_model else None)
-            options = CrawlOptions.read({**given, "lang": lang, "strategy": strategy})
+            config = Config.read({**given, "lang": lang, "strategy": strategy}, settings)
             try:
-                doubts = ordering.doubts_up_to is not None
-                check_goals(options, doubts=doubts, is_shared=False)
+                check_goals(config, doubts=ordering.doubts_up_to is not None)
             except SettingError as error:
                 raise SettingError(f"the crawl with {strategy}: {error}") from error
     identify = comparison.arguments.get("identify", DEFAULT_METHOD)

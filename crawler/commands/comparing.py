@@ -73,7 +73,7 @@ def make_comparison(
     given: Mapping[str, str], folder: Path, settings: Sequence[str] = ()
 ) -> Comparison:
     """The crawls of the arguments; raises SettingError for arguments that no crawl takes."""
-    from crawler.options import CrawlOptions
+    from crawler.config import Config
     from crawler.strategies import ORDERINGS
 
     if "strategy" in given:
@@ -85,7 +85,7 @@ def make_comparison(
     if not strategies:
         raise SettingError("-a strategies is empty; name some of " + ", ".join(ORDERINGS))
     languages = [
-        CrawlOptions.read({**arguments, "lang": tag, "strategy": strategy}).lang
+        Config.read({**arguments, "lang": tag, "strategy": strategy}).lang
         for tag in tags
         for strategy in strategies
     ]

@@ -22,13 +22,11 @@ if TYPE_CHECKING:
     from crawler.crawl import Crawl
 
 _SPIDER = "langfocus"
-_CENSUS = "census"
-"""The other spider; `langfocus census --hosts FILE` runs it too."""
 
 _EXAMPLES = """\
 A run is a folder: run.db, summary.json, report.html. To continue a crawl that was stopped or
-killed, repeat the command with the same JOBDIR. The other spider, census, fetches the portal pages
-of listed hosts: langfocus census --help.
+killed, repeat the command with the same JOBDIR. A census (-a hosts=FILE) has tables of its own:
+langfocus census --help.
 
 examples:
   langfocus crawl -a lang=de -a web=sample -a pages=500
@@ -59,13 +57,12 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
 
     def manual(self) -> str:
         """Return the rest of `--help`: arguments, settings, examples."""
-        from crawler.configuration import DESCRIPTIONS
-        from crawler.options import ARGUMENTS
+        from crawler.config import ARGUMENTS, SETTINGS, manuals
 
         return "\n".join(
             [
-                meanings("arguments (-a NAME=VALUE):", ARGUMENTS),
-                meanings("settings (-s NAME=VALUE):", DESCRIPTIONS),
+                meanings("arguments (-a NAME=VALUE):", manuals(ARGUMENTS)),
+                meanings("settings (-s NAME=VALUE):", manuals(SETTINGS)),
                 _EXAMPLES,
             ]
         )
@@ -73,14 +70,16 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
     def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
         """Open the crawl, let Scrapy run it, and judge how it ended."""
         name = args[0] if args else _SPIDER
-        if len(args) > 1 or name not in (_SPIDER, _CENSUS):
+        if len(args) > 1 or name != _SPIDER:
             self._run_other(args, opts)
             return
         from crawler.spiders.printable_log import leave_out_settings
 
         if self.settings is None or self.settings["LOG_LEVEL"] != "DEBUG":
             leave_out_settings()
-        crawl = _opened(name, opts, self.settings)
+        from crawler.spiders.langfocus import LangfocusSpider
+
+        crawl = LangfocusSpider.open(opts.spargs, self.settings or Settings())
         opts.spargs = {**opts.spargs, "crawl": crawl}
         scrapy_crawl.Command.run(self, [name], opts)
         self._judge(crawl)
@@ -154,11 +153,3 @@ def _in_words(reasons: Mapping[str, int], noun: str) -> str:
         for name, number in Counter(reasons).most_common()
     )
     return f"; {', '.join(told)}" if reasons else ""
-
-
-def _opened(name: str, opts: argparse.Namespace, settings: Settings | None) -> Crawl:
-    from crawler.spiders.census import CensusSpider
-    from crawler.spiders.langfocus import LangfocusSpider
-
-    spider = CensusSpider if name == _CENSUS else LangfocusSpider
-    return spider.open(opts.spargs, settings or Settings())

@@ -159,7 +159,7 @@ def _f1(measured: Mapping[str, float]) -> str:
 
 def _seeds() -> dict[str, int]:
     """Return the number of seeds of each language that has a list."""
-    from crawler.options import SEED_FOLDER
+    from crawler.config import SEED_FOLDER
 
     return {
         path.stem: _urls(path.read_text(encoding="utf-8").splitlines())

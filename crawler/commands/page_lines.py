@@ -244,16 +244,16 @@ class _Writing:
 
 def _fetch(urls: list[str], lines: PageLines, settings: Settings, writing: _Writing) -> None:
     from crawler.spiders.running import run_without_report
-    from crawler.spiders.scrapy_settings import crawl_settings
+    from crawler.spiders.scrapy_settings import config_of
 
     for name in _UNUSED:
         if settings.get(name):
             raise SettingError(f"{name}: identify pages keeps no run; use langfocus crawl")
-    given = crawl_settings(settings, has_servers=True)
-    if given.bot.advice:
-        print(f"note: {given.bot.advice}", file=sys.stderr)
+    config = config_of(None, settings)
+    if config.bot.advice:
+        print(f"note: {config.bot.advice}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="langfocus-") as folder:
-        crawl = open_fetch(urls, given, Path(folder), lines.lookup)
+        crawl = open_fetch(urls, config, Path(folder), lines.lookup)
         writing.advance()  # files that come before the first URL
         lines.is_fetching = True
         lines.lookup.on_end = partial(writing.advance_in, crawl)

@@ -40,12 +40,12 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         """Read the permissions from the settings of the spider's crawl."""
         super().__init__(crawler)
         self._crawl = cast("LangfocusSpider", crawler.spider).crawl
-        settings = self._crawl.settings
-        self._allows_private = settings.private_addresses
+        config = self._crawl.config
+        self._allows_private = config.private_addresses
         self._lookups = Lookups()
         self._shared = SharedAddresses(self._crawl.occupancy)
-        self._delay_s = settings.delay_s
-        self._turns = HostTurns(max(settings.delay_s, settings.max_crawl_delay_s))
+        self._delay_s = config.delay_s
+        self._turns = HostTurns(max(config.delay_s, config.max_crawl_delay_s))
 
     async def download_request(self, request: Request) -> Response:
         """Return the response, or raise the reason why the host was not contacted."""

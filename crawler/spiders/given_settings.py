@@ -8,7 +8,7 @@ from urllib.request import getproxies
 
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
-from crawler.configuration import SETTINGS
+from crawler.config import SETTINGS
 from crawler.errors import SettingError
 
 _PREFIX = "LANGFOCUS_"
@@ -62,12 +62,16 @@ def _advice(name: str) -> str:
     return f"did you mean {_PREFIX}{near[0]}?" if near else "langfocus crawl --help lists them"
 
 
+def is_given(settings: BaseSettings, name: str) -> bool:
+    """Return True for a setting whose value does not come from Scrapy."""
+    return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
+
+
 def _given(settings: BaseSettings) -> Iterator[str]:
     """Yield Scrapy's settings whose value is not Scrapy's own."""
     for name, default in _DEFAULTS.items():
         # Reading a deprecated setting warns, so only those that were given are read.
-        is_given = (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
-        if is_given and str(settings.get(name)) != str(default):
+        if is_given(settings, name) and str(settings.get(name)) != str(default):
             yield name
 
 

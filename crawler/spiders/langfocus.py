@@ -17,7 +17,6 @@ from crawler.crawl import Crawl, open_crawl
 from crawler.errors import StorageError
 from crawler.first_answer import NO_ADDRESS
 from crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
-from crawler.options import CrawlOptions
 from crawler.politeness.network import (
     BusyAddressError,
     CapError,
@@ -37,7 +36,7 @@ from crawler.spiders.responses import (
     retry_after_s,
     statements_of,
 )
-from crawler.spiders.scrapy_settings import adapt, crawl_settings
+from crawler.spiders.scrapy_settings import adapt, config_of
 from crawler.spiders.throttle import PAUSE_S, Throttle
 from crawler.spiders.unpacking import UNLIMITED
 from crawler.visit import is_text
@@ -90,7 +89,7 @@ def _lease_of(ended: object) -> Lease:
 class LangfocusSpider(Spider):
     """Crawls the part of the Web that is written in one language.
 
-    Its arguments are in `crawler.options.ARGUMENTS`. It has no `start_urls`, since the seeds are in
+    Its arguments are in `crawler.config.ARGUMENTS`. It has no `start_urls`, since the seeds are in
     the frontier. The results are in the folder JOBDIR.
     """
 
@@ -116,7 +115,7 @@ class LangfocusSpider(Spider):
         spider = cls()
         spider.crawl = crawl
         spider._set_crawler(crawler)
-        advice = [crawl.settings.bot.advice] if crawl.settings.bot.advice else []
+        advice = [crawl.config.bot.advice] if crawl.config.bot.advice else []
         for line in [*advice, *remarks(crawler.settings, has_servers=crawl.web is None)]:
             spider.logger.warning("%s", line)
         adapt(crawler.settings, crawl)
@@ -129,8 +128,7 @@ class LangfocusSpider(Spider):
     @classmethod
     def open(cls, arguments: dict[str, str], settings: BaseSettings) -> Crawl:
         """Return the open crawl of some arguments; raises `CrawlError`."""
-        options = CrawlOptions.read(arguments)
-        return open_crawl(options, crawl_settings(settings, has_servers=options.web == "live"))
+        return open_crawl(config_of(arguments, settings))
 
     def page_request(self, url: str, meta: dict[str, Any]) -> Request:
         """Return the request for a leased page."""
@@ -277,7 +275,7 @@ class LangfocusSpider(Spider):
         self, lease: Lease, file: str, reason: str, *, is_final: bool, hold_s: float = 0.0
     ) -> None:
         """Ask for a file again later; after the last try the site is forbidden for a while."""
-        crawl, now, rule = self.crawl, self.crawl.clock(), self.crawl.settings.retry_rule
+        crawl, now, rule = self.crawl, self.crawl.clock(), self.crawl.config.retry_rule
         failures = 0 if is_final else crawl.robots.fail(lease.url, now, file)
         if 0 < failures <= rule.retry_times:
             not_before = now + rule.rest_s(failures, hold_s)
@@ -310,7 +308,7 @@ class LangfocusSpider(Spider):
             raise StopDownload(fail=False)
 
     def _may_be_sitemap(self, content_type: str | None) -> bool:
-        return self.crawl.settings.reads_sitemaps and may_be_sitemap(content_type)
+        return self.crawl.config.reads_sitemaps and may_be_sitemap(content_type)
 
     def on_idle(self) -> None:
         """Close the spider with the reason why there is no more work."""

@@ -22,9 +22,10 @@ from twisted.internet.defer import Deferred
 from twisted.internet.interfaces import IHostnameResolver, IHostResolution, IResolutionReceiver
 from zope.interface import implementer
 
+from crawler.config import of_settings
 from crawler.politeness.lookups import PAUSE_S, LookupTurns
 from crawler.politeness.network import NoAddressYetError, is_private_address
-from crawler.spiders.scrapy_settings import setting
+from crawler.spiders.scrapy_settings import given
 
 if TYPE_CHECKING:
     from pycares import AddrInfoResult
@@ -92,7 +93,7 @@ class CaresNames:
             reactor,
             timeout_s=settings.getfloat("DNS_TIMEOUT"),
             cache_size=settings.getint("DNSCACHE_SIZE"),
-            servers=setting(settings, "LANGFOCUS_DNS") or (),
+            servers=of_settings(given(settings)).get("dns", ()),
         )
 
     def install_on_reactor(self) -> None:

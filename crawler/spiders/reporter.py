@@ -21,17 +21,15 @@ from crawler.report.crawl_tables import print_summary
 from crawler.report.live import LiveLine, Totals
 from crawler.report.progress import Display
 from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.scrapy_settings import setting
 
 
 class Reporter:
     """A Scrapy extension that shows the harvest rate while a crawl runs."""
 
-    def __init__(self, stats: StatsCollector, *, every_s: float, is_quiet: bool) -> None:
+    def __init__(self, stats: StatsCollector, *, every_s: float) -> None:
         """Report into Scrapy's stats and every so many seconds to the terminal."""
         self._stats = stats
         self._every_s = every_s
-        self._is_quiet = is_quiet
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> "Reporter":
@@ -39,7 +37,6 @@ class Reporter:
         reporter = cls(
             crawler.stats,
             every_s=crawler.settings.getfloat("LOGSTATS_INTERVAL"),
-            is_quiet=setting(crawler.settings, "LANGFOCUS_QUIET"),
         )
         crawler.signals.connect(reporter.spider_opened, signals.spider_opened)
         crawler.signals.connect(reporter.spider_closed, signals.spider_closed)
@@ -59,9 +56,9 @@ class Reporter:
         self._line = LiveLine(
             Display(sys.stderr, every_s=self._every_s),
             time.monotonic,
-            crawl_name(crawl.options, crawl.ordering, between=" "),
+            crawl_name(crawl.config, crawl.ordering, between=" "),
             Totals(counts.pages, counts.labelled, counts.relevant),
-            is_census=crawl.options.is_census,
+            is_census=crawl.config.is_census,
         )
         crawl.listeners.append(self.on_settled)
 
@@ -104,17 +101,17 @@ class Reporter:
         except (OSError, RunFolderError) as error:
             self._crawl.fault = f"the report cannot be written: {error}"
             return
-        if not self._is_quiet:
+        if not self._crawl.config.is_quiet:
             print(f"report: {report}")  # noqa: T201  the last message to the user
 
     def _report(self, folder: Path) -> Path:
         """Write the files of the run and print its tables; return the path of the report."""
-        if self._crawl.options.is_census:
+        if self._crawl.config.is_census:
             figures = write_census(folder)
-            if not self._is_quiet:
+            if not self._crawl.config.is_quiet:
                 print_census(figures, CensusView())
             return folder / "census.html"
         summary = write_report(folder)
-        if not self._is_quiet:
+        if not self._crawl.config.is_quiet:
             print_summary(summary)
         return folder / "report.html"

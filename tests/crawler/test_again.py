@@ -9,12 +9,11 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.recordloader import ArcWarcRecord
 
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.exchange import Exchange
 from crawler.frontier.base import FIRST_SCORE
-from crawler.options import CrawlOptions
 from crawler.outputs.cdxj import INDEX, write_index
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise
@@ -59,10 +58,11 @@ def opened(
     arguments = {"lang": "de", "seeds": "http://a.de/", "strategy": "bfs", "host_cap": "0", **more}
     if since is not None:
         arguments["since"] = str(since)
-    settings = CrawlSettings(run_folder=folder, delay_s=0.0, patience_s=0.0)
-    settings = replace(settings, keeps_warc=keeps)
+    config = replace(
+        Config.read(arguments), run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=keeps
+    )
     clock = CrawlClock(lambda: day * DAY_S, elapsed=lambda: 0.0)
-    crawl = open_crawl(CrawlOptions.read(arguments), settings, clock)
+    crawl = open_crawl(config, clock)
     crawl.start()
     return crawl
 

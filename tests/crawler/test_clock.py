@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import formatdate
 from itertools import pairwise
 from pathlib import Path
@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 from scrapy.http import Response
 
 from crawler.clock import CrawlClock, elapsed_s
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import open_crawl
 from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.options import CrawlOptions
 from crawler.run import open_run
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
@@ -154,18 +153,19 @@ def test_a_host_rests_no_longer_if_the_clock_was_set_back_before_a_restart(tmp_p
 def test_workers_whose_clocks_are_an_hour_off_take_turns(
     redis_server: RedisServer, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    options = CrawlOptions("de", strategy="bfs", seeds=("http://a.de/1", "http://a.de/2"))
+    options = Config("de", strategy="bfs", seeds=("http://a.de/1", "http://a.de/2"))
     crawls = []
     name = uuid4().hex
     for number, error_s in enumerate([HOUR_S, -HOUR_S, 0.0]):
-        settings = CrawlSettings(
+        config = replace(
+            options,
             run_folder=tmp_path / str(number),
             delay_s=0.0,
             frontier=redis_server.url,
             crawl_name=name,
         )
         clock = CrawlClock(lambda error_s=error_s: time.time() + error_s)  # type: ignore[misc]  # a default binds it
-        crawls.append(open_crawl(options, settings, clock))
+        crawls.append(open_crawl(config, clock))
     now = time.time()
     assert [crawl.clock() for crawl in crawls] == pytest.approx([now] * 3, abs=60.0)
     assert "clock of this machine is 3600 s ahead of the Redis server's" in caplog.text

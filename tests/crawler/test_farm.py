@@ -1,14 +1,14 @@
 """A farm of pages that claim the language of the crawl in all places but their text."""
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import open_crawl
-from crawler.options import CrawlOptions
 from crawler.report.harvest import summarise
 from crawler.visit import Download
 from tests.support.crawls import rows
@@ -47,7 +47,7 @@ def page(url: str) -> bytes:
 
 @pytest.mark.parametrize("strategy", ["focus", "svm"])
 def test_focus_leaves_a_farm_and_every_harvest_rate_is_true(tmp_path: Path, strategy: str) -> None:
-    options = CrawlOptions.read(
+    options = Config.read(
         {
             "lang": "de",
             "strategy": strategy,
@@ -55,9 +55,9 @@ def test_focus_leaves_a_farm_and_every_harvest_rate_is_true(tmp_path: Path, stra
             "seeds": ",".join(map(honest, range(0, 50, 10))),
         }
     )
-    settings = CrawlSettings(run_folder=tmp_path, delay_s=0.0)
+    config = replace(options, run_folder=tmp_path, delay_s=0.0)
     now = 1000.0
-    crawl = open_crawl(options, settings, CrawlClock(lambda: now, lambda: now - 1000))
+    crawl = open_crawl(config, CrawlClock(lambda: now, lambda: now - 1000))
     crawl.start()
     for _ in range(4 * PAGES):
         now += 10.0

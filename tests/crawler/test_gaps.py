@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
+from crawler.config import Config
 from crawler.errors import SettingError
 from crawler.gaps import check_language, gaps
 from crawler.identification import page_method
-from crawler.options import CrawlOptions
 from crawler.strategies import make_ordering
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary
@@ -34,19 +34,17 @@ SEEDS = ("http://a.fo/",)
     ],
 )
 def test_each_part_that_does_not_know_a_language_is_named(lang: str, expected: list[str]) -> None:
-    found = gaps(CrawlOptions(lang, seeds=SEEDS), make_ordering("focus", lang), method())
+    found = gaps(Config(lang, seeds=SEEDS), make_ordering("focus", lang), method())
     assert len(found) == len(expected)
     assert all(text in told for text, told in zip(expected, found, strict=True))
 
 
 def test_an_ordering_that_was_chosen_is_no_gap() -> None:
-    assert gaps(CrawlOptions("fo", strategy="bfs"), make_ordering("bfs", "fo"), method()) == ()
+    assert gaps(Config("fo", strategy="bfs"), make_ordering("bfs", "fo"), method()) == ()
 
 
 def test_a_method_that_cannot_name_the_language_is_told() -> None:
-    (told,) = gaps(
-        CrawlOptions("gl", strategy="bfs"), make_ordering("bfs", "fo"), method("langdetect")
-    )
+    (told,) = gaps(Config("gl", strategy="bfs"), make_ordering("bfs", "fo"), method("langdetect"))
     assert told == ("the method langdetect does not know Galician: no page will count as relevant")
 
 
@@ -60,7 +58,7 @@ def test_a_language_beyond_the_codes_needs_a_model_that_reads_it(tmp_path: Path)
     with pytest.raises(SettingError, match="no model here reads Bakhtiari"):
         check_language("bqi", joined)
     (told,) = gaps(
-        CrawlOptions("nog", strategy="soft", seeds=SEEDS, web="sample"),
+        Config("nog", strategy="soft", seeds=SEEDS, web="sample"),
         make_ordering("soft", "nog"),
         joined,
     )

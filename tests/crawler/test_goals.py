@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from crawler.config import Config
 from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
 from crawler.goals import GoalWatch, check_goals
-from crawler.options import CrawlOptions
 from tests.support.crawls import crawl, rows, summary
 from tests.support.report_run import Row, make_run
 
 
-def options(**goals: Any) -> CrawlOptions:
-    return CrawlOptions("de", **goals)
+def options(**goals: Any) -> Config:
+    return Config("de", **goals)
 
 
 def page(language: str | None = "de") -> Record:
@@ -79,14 +79,14 @@ def test_hours_count_over_all_sessions() -> None:
     ("goals", "facts", "told"),
     [
         ({"expected": "only"}, {"doubts": False}, "-a expected=only: this strategy expects no"),
-        ({"words": 9}, {"is_shared": True}, "-a words: not for a shared crawl"),
-        ({"expected": "only"}, {"is_shared": True}, "-a expected: not for a shared crawl"),
+        ({"words": 9, "frontier": "redis://r/0"}, {}, "-a words: not for a shared crawl"),
+        ({"expected": "only", "frontier": "redis://r/0"}, {}, "-a expected: not for a shared"),
     ],
 )
 def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
     goals: dict[str, Any], facts: dict[str, bool], told: str
 ) -> None:
-    all_facts = {"doubts": True, "is_shared": False, **facts}
+    all_facts = {"doubts": True, **facts}
     with pytest.raises(SettingError, match=told) as refused:
         check_goals(options(**goals), **all_facts)
     assert "\n" not in str(refused.value)

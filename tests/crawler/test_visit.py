@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from classifiers.urls.standard import absolute
+from crawler.config import RetryRule
 from crawler.frontier.base import Lease, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
@@ -19,7 +20,7 @@ from crawler.strategies import make_filter, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import SEED
 from crawler.url import normalise
-from crawler.visit import Download, RetryRule, Visitor, VisitRules
+from crawler.visit import Download, Visitor, VisitRules
 from tests.crawler.frontier.test_frontier_contract import META
 from tests.support.crawls import rows
 

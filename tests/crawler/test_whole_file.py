@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from crawler.census.facts import read_addresses
-from crawler.census.hosts import read_hosts
 from crawler.errors import SettingError
 from crawler.politeness.blocking import BlockFile
 from crawler.report.sample import read_labels
 from crawler.seeds import read_seeds
+from crawler.sources.hosts import read_hosts
 from crawler.whole_file import read_regular, replacing
 
 

@@ -117,7 +117,7 @@ class TestProject:
         monkeypatch.chdir(self.folder(tmp_path, "door_project", text))
         settings = load_settings()
         assert settings["LANGFOCUS_CRAWL"] == "elsewhere"
-        assert settings.getfloat("DOWNLOAD_DELAY") == 1.0
+        assert settings.getint("DNS_TIMEOUT") == 20
         assert set(settings.getdict("EXTENSIONS")) > set(EXTENSIONS)
         assert settings.getlist("SPIDER_MODULES") == [*SPIDER_MODULES, "theirs.spiders"]
 

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import Crawl, open_crawl
 from crawler.exchange import Exchange
-from crawler.options import CrawlOptions
 from crawler.strategies import SEED
 from crawler.visit import Download
 from tests.support.smallweb import SENTENCES
@@ -52,16 +51,20 @@ class KeptPages:
     def open(self) -> Crawl:
         """Open it, after a kill if it is open."""
         self.kill()
-        options = CrawlOptions("de", strategy="bfs", host_cap=0, web="sample", since=self.since)
-        settings = CrawlSettings(
-            self.folder,
+        config = Config(
+            "de",
+            strategy="bfs",
+            host_cap=0,
+            web="sample",
+            since=self.since,
+            run_folder=self.folder,
             delay_s=0,
             sample_hosts=50,
             keeps_warc=True,
             frontier=self.frontier,
             crawl_name=self.name,
         )
-        self.opened = open_crawl(options, settings)
+        self.opened = open_crawl(config)
         return self.opened
 
     def settle(self, url: str, body: bytes, kind: str = TYPE, *, status: int = 200) -> None:

@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
+from crawler.config import RetryRule
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
 from crawler.simulate.sources.source import GraphRow, count_ignored, status_of
 from crawler.simulate.webgraph import FAILED, REDIRECT
 from crawler.sources.contract import Answer, NotArchived
 from crawler.strategies.orderings import BreadthFirst
 from crawler.url import fingerprint, normalise
-from crawler.visit import Download, Read, RetryRule, Visitor, VisitRules
+from crawler.visit import Download, Read, Visitor, VisitRules
 
 _DAMAGED = "damaged records"
 _NO_URL = "answers to invalid URLs"

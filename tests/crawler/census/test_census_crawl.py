@@ -37,7 +37,6 @@ def test_a_census_that_was_killed_or_split_equals_one_in_one_go(tmp_path: Path) 
     countries.write_bytes(database({"81.2.69.0/24": "GB", "89.160.20.0/24": "SE"}))
     whole, killed, first, second = (tmp_path / name for name in ("a", "b", "c", "d"))
     settings: dict[str, Any] = {
-        "spider": "census",
         "DOWNLOAD_DELAY": 0.01,
         "RETRY_TIMES": 0,
     }

@@ -19,7 +19,7 @@ from classifiers.pages.text.known import LanguageFacts, known_languages
 from classifiers.training import urltraining
 from classifiers.urls.model import UrlModel
 from crawler.commands.language_list import language_table
-from crawler.options import SEED_FOLDER
+from crawler.config import SEED_FOLDER
 from tests.classifiers.datasets.test_odp import dump, page
 from tests.classifiers.training.test_urltraining import rows, write
 from tests.support.commandline import call

@@ -1,6 +1,7 @@
 """A take-down removes hosts from all that a run kept, and from later sessions."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,13 +9,12 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.corpus.sources import source_of
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, StorageError
 from crawler.exchange import Exchange
 from crawler.frontier.base import Sending
-from crawler.options import CrawlOptions
 from crawler.outputs import archived, takedown
 from crawler.outputs.archived import read_archived
 from crawler.outputs.cdxj import write_index
@@ -42,13 +42,11 @@ PAGES = {
 
 def opened(folder: Path, strategy: str = "bfs") -> Crawl:
     seeds = "http://seed.de/,http://z.bad.de/seed"
-    options = CrawlOptions.read(
-        {"lang": "de", "seeds": seeds, "strategy": strategy, "host_cap": "9"}
+    options = Config.read({"lang": "de", "seeds": seeds, "strategy": strategy, "host_cap": "9"})
+    config = replace(
+        options, run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=True, keeps_links=True
     )
-    settings = CrawlSettings(
-        run_folder=folder, delay_s=0.0, patience_s=0.0, keeps_warc=True, keeps_links=True
-    )
-    crawl = open_crawl(options, settings, CrawlClock(lambda: 1e9, elapsed=lambda: 0.0))
+    crawl = open_crawl(config, CrawlClock(lambda: 1e9, elapsed=lambda: 0.0))
     crawl.start()
     return crawl
 

@@ -1,16 +1,16 @@
 """What a person blocks is not queued, leaves the queue, and is not fetched."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import SettingError
 from crawler.frontier.base import Lease
-from crawler.options import CrawlOptions
 from crawler.politeness.blocking import LOOK_EVERY_S, BlockFile, read_lines
 from crawler.visit import Download
 from tests.support.crawls import rows
@@ -99,9 +99,9 @@ class Crawled:
 
     def __init__(self, folder: Path, block: Path, seeds: str) -> None:
         self.seconds = 0.0
-        options = CrawlOptions.read({"lang": "de", "seeds": seeds, "block": str(block)})
-        settings = CrawlSettings(run_folder=folder, delay_s=0.0, patience_s=0.0)
-        self.crawl = open_crawl(options, settings, CrawlClock(elapsed=lambda: self.seconds))
+        options = Config.read({"lang": "de", "seeds": seeds, "block": str(block)})
+        config = replace(options, run_folder=folder, delay_s=0.0, patience_s=0.0)
+        self.crawl = open_crawl(config, CrawlClock(elapsed=lambda: self.seconds))
         self.crawl.start()
 
     def leased(self) -> Lease:

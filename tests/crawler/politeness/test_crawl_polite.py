@@ -14,13 +14,13 @@ import pytest
 from scrapy.http import Response
 from scrapy.settings import Settings
 
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.errors import SettingError
 from crawler.politeness.contact import BotName
 from crawler.settings import USER_AGENT
 from crawler.sources.contract import NO_HEADERS, Answer
 from crawler.spiders.responses import download_of
-from crawler.spiders.scrapy_settings import crawl_settings
+from crawler.spiders.scrapy_settings import config_of
 from tests.support.crawls import CONTACT, crawl, rows, summary
 from tests.support.loopback import Proxy, loopback
 
@@ -100,11 +100,11 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def settings_of(has_servers: bool = True, **given: Any) -> CrawlSettings:
+def settings_of(web: str = "live", **given: Any) -> Config:
     settings = Settings()
     settings.setmodule("crawler.settings")
     settings.setdict(given, "cmdline")
-    return crawl_settings(settings, has_servers=has_servers)
+    return config_of({"lang": "de", "web": web}, settings)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_crawl_that_names_nobody_is_told_how_to(
 
 
 def test_webs_without_servers_need_no_contact(no_proxies: pytest.MonkeyPatch) -> None:
-    assert settings_of(has_servers=False).bot == BotName(USER_AGENT, "langfocus", "")
+    assert settings_of("sample").bot == BotName(USER_AGENT, "langfocus", "")
 
 
 @pytest.mark.parametrize(

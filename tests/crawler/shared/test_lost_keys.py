@@ -9,12 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import open_crawl
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Lease, Link, Sending
 from crawler.frontier.rules import FrontierRules
-from crawler.options import CrawlOptions
 from crawler.run import open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
@@ -303,9 +302,9 @@ def use_everything(crawl: Halfway) -> None:
 def test_a_crawl_whose_urls_never_become_ready_ends(
     own_server: RedisServer, tmp_path: Path
 ) -> None:
-    options = CrawlOptions.read({"lang": "de", "seeds": "http://a.de/", "strategy": "bfs"})
-    settings = CrawlSettings(run_folder=tmp_path, frontier=own_server.url, crawl_name="c")
-    crawl = open_crawl(options, settings)
+    options = Config.read({"lang": "de", "seeds": "http://a.de/", "strategy": "bfs"})
+    config = replace(options, run_folder=tmp_path, frontier=own_server.url, crawl_name="c")
+    crawl = open_crawl(config)
     crawl.start()
     assert crawl.has_more()
     client = connect(own_server.url)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from classifiers.urls.model import UrlModel
+from crawler.config import Config
 from crawler.errors import CrawlError
-from crawler.options import CrawlOptions
 from crawler.simulate.engine import Simulation, simulate
 from crawler.simulate.figures import Yardstick, course_figures
 from crawler.simulate.plan import SimulationPlan, StrategyCase, make_plan, prepared, simulate_all
@@ -73,7 +73,7 @@ def test_what_was_simulated_can_be_crawled_with_the_same_arguments(graph: WebGra
         words = case.arguments.split()
         assert words[::2] == ["-a"] * (len(words) // 2)
         pairs = [word.split("=") for word in words[1::2]]
-        options = CrawlOptions.read({"lang": "th", "web": "sample", **dict(pairs)})
+        options = Config.read({"lang": "th", "web": "sample", **dict(pairs)})
         assert (options.strategy, options.filter) == (case.strategy, case.filter)
         assert options.tolerance == (10 if case.tolerance is None else case.tolerance)
         assert options.directory_depth == (case.directory_depth or 1)

@@ -11,14 +11,13 @@ from random import Random
 
 import pytest
 
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import open_crawl
 from crawler.errors import ArchiveError, GraphError, SettingError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.options import CrawlOptions
 from crawler.run import open_run
 from crawler.simulate import webgraph as graph_module
 from crawler.simulate.build import GraphOptions, build
@@ -91,11 +90,16 @@ def test_a_run_keeps_no_links_unless_it_is_asked_to(tmp_path: Path) -> None:
 
 
 def test_a_shared_crawl_keeps_no_links(tmp_path: Path) -> None:
-    settings = CrawlSettings(
-        run_folder=tmp_path / "run", keeps_links=True, frontier="redis://localhost:1/0"
+    config = Config(
+        "de",
+        strategy="bfs",
+        seeds=("http://a.de/",),
+        run_folder=tmp_path / "run",
+        keeps_links=True,
+        frontier="redis://localhost:1/0",
     )
     with pytest.raises(SettingError, match="LANGFOCUS_LINKS: a shared crawl"):
-        open_crawl(CrawlOptions("de", strategy="bfs", seeds=("http://a.de/",)), settings)
+        open_crawl(config)
     assert not (tmp_path / "run").exists()
 
 

@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -18,9 +19,8 @@ import pytest
 from classifiers.urls.modelfile import Parameters, write
 from classifiers.urls.posteriors import Evidence
 from classifiers.weights import quantised
-from crawler.configuration import SETTINGS
+from crawler.config import ARGUMENTS, SETTINGS
 from crawler.frontier.evidence_rows import EvidenceRows
-from crawler.options import OPTIONS
 from crawler.sources.contract import Answer
 from crawler.sources.sample import SampleWeb
 from tests.crawler.politeness.test_crawl_polite import HTML, served
@@ -155,6 +155,11 @@ REPLAY: Table = {
     "LANGFOCUS_PATIENCE": ("0", ends),
     "LANGFOCUS_FASTTEXT_MODEL": ("{tmp}/nogai.bin", lambda ended: "zz_Zzzz" in str(ended.told)),
 }
+CENSUS: Table = {
+    "hosts": ("{tmp}/hosts.txt", lambda ended: ended.meta["hosts_number"] == "3"),
+    "range": ("2-3", lambda ended: ended.told["pages"] == 2),
+    "web": ("sample", recorded("web", "sample")),
+}
 SHARED: Table = {
     "lang": ("de", recorded("lang", "de")),
     "web": ("sample", recorded("web", "sample")),
@@ -181,8 +186,10 @@ def write_url_model(path: Path, languages: tuple[str, ...]) -> None:
 def crawled(table: Table, folder: Mapping[str, Any], **places: object) -> Done:
     """Crawl with all rows of a table."""
     given = {name: value.format(**places) for name, (value, _) in table.items()}
-    arguments = [f"{name}={value}" for name, value in given.items() if name in OPTIONS]
-    settings: dict[str, Any] = {name: value for name, value in given.items() if name not in OPTIONS}
+    arguments = [f"{name}={value}" for name, value in given.items() if name in ARGUMENTS]
+    settings: dict[str, Any] = {
+        name: value for name, value in given.items() if name not in ARGUMENTS
+    }
     done = crawl(*arguments, **{"DOWNLOAD_DELAY": 0, **settings, **folder})
     assert done.returncode == 0, done.stderr
     return done
@@ -202,6 +209,13 @@ def test_what_a_crawl_of_webs_without_a_network_takes_has_its_effect(tmp_path: P
     run, seeds = tmp_path / "replayed", ",".join(sample_seeds())
     done = crawled(REPLAY, {"JOBDIR": run}, tmp=tmp_path, first=first, seeds=seeds)
     assert_effects(REPLAY, Ended(done, run))
+
+
+def test_what_a_census_takes_has_its_effect(tmp_path: Path) -> None:
+    hosts = dict.fromkeys(urlsplit(url).netloc for url, _ in SampleWeb().truth())
+    (tmp_path / "hosts.txt").write_text("\n".join(list(hosts)[:3]))
+    done = crawled(CENSUS, {"JOBDIR": tmp_path / "run"}, tmp=tmp_path)
+    assert_effects(CENSUS, Ended(done, tmp_path / "run"))
 
 
 def test_what_a_crawl_of_servers_takes_has_its_effect(tmp_path: Path) -> None:
@@ -236,5 +250,5 @@ def test_what_a_shared_crawl_takes_has_its_effect(
 
 def test_no_argument_and_no_setting_is_left_out() -> None:
     ours = {name for name in SETTINGS if name.startswith("LANGFOCUS_")}
-    tried = {*SAMPLE, *LIVE, *REPLAY, *SHARED}
-    assert tried == {*OPTIONS, *ours}
+    tried = {*SAMPLE, *LIVE, *REPLAY, *SHARED, *CENSUS}
+    assert tried == {*ARGUMENTS, *ours}

@@ -1,15 +1,15 @@
 """What tells the language of a crawled page: the method asked for, and pages that link to it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from classifiers.pages.text.fasttextengine import VARIABLE
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import Crawl, open_crawl
 from crawler.errors import RunFolderError, SettingError
-from crawler.options import CrawlOptions
 from crawler.visit import Download
 from tests.support import processes
 from tests.support.crawls import crawl, environment, rows, summary
@@ -34,8 +34,8 @@ def opened(
         "seeds": ",".join(SEEDS[:seeds]),
         **arguments,
     }
-    settings = CrawlSettings(run_folder=folder, delay_s=0.0, fasttext=fasttext)
-    crawl = open_crawl(CrawlOptions.read(given), settings, CrawlClock(lambda: 1000.0, lambda: 0.0))
+    config = replace(Config.read(given), run_folder=folder, delay_s=0.0, fasttext=fasttext)
+    crawl = open_crawl(config, CrawlClock(lambda: 1000.0, lambda: 0.0))
     crawl.start()
     return crawl
 
@@ -178,7 +178,7 @@ def test_pages_in_a_language_that_a_model_of_fasttext_adds_are_relevant(tmp_path
 
 def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
     with pytest.raises(SettingError, match=r"-a identify=guess: no such identify; .* nfc, "):
-        CrawlOptions.read({"lang": "de", "web": "sample", "identify": "guess"})
+        Config.read({"lang": "de", "web": "sample", "identify": "guess"})
 
 
 @pytest.mark.parametrize("command", ["crawl", "compare"])

@@ -1,22 +1,18 @@
 """A crawl that cannot be done is refused in one line, with an exit code, and nothing is written."""
 
 import argparse
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scrapy.settings import Settings
 
-from crawler import settings as project
 from crawler.commands.crawl import CrawlCommand
-from crawler.configuration import DESCRIPTIONS, SETTINGS, CrawlSettings
+from crawler.config import ARGUMENTS, SETTINGS, Config
 from crawler.crawl import open_crawl
-from crawler.declaration import Option
 from crawler.errors import CrawlError, SettingError
-from crawler.options import ARGUMENTS, CrawlOptions
 from crawler.spiders.given_settings import remarks
-from crawler.spiders.scrapy_settings import adapt, crawl_settings
+from crawler.spiders.scrapy_settings import adapt, config_of
 from tests.support import processes
 from tests.support.crawls import ROOT, crawl, environment, rows, summary
 
@@ -29,49 +25,17 @@ def scrapy_settings(**given: object) -> Settings:
     return settings
 
 
-def settings_of(**given: object) -> CrawlSettings:
-    """The settings of a crawl on the sample web, with what `-s` gives."""
-    return crawl_settings(scrapy_settings(**given), has_servers=False)
+def settings_of(**given: object) -> Config:
+    """The configuration of a crawl on the sample web, with what `-s` gives."""
+    return config_of({"lang": "de", "web": "sample"}, scrapy_settings(**given))
 
 
 def refusal(folder: Path, arguments: dict[str, str], **given: object) -> str:
     """What is said to somebody who wants such a crawl in that folder."""
     with pytest.raises(CrawlError) as refused:
-        open_crawl(CrawlOptions.read(arguments), settings_of(JOBDIR=folder, **given))
+        open_crawl(config_of(arguments, scrapy_settings(JOBDIR=folder, **given)))
     assert "\n" not in str(refused.value)
     return str(refused.value)
-
-
-def out_of_bounds(setting: Option) -> str | None:
-    """A value that the declaration forbids, None where any text is allowed."""
-    if setting.declared.least is not None:
-        return str(setting.declared.least - 1)
-    return "maybe" if setting.kind is bool else None
-
-
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda setting: setting.name)
-def test_every_setting_has_help_and_a_default_that_it_accepts(setting: Option) -> None:
-    assert setting.declared.help
-    if setting.default is not None:
-        assert setting.parse(str(setting.default), setting.name) == setting.default
-
-
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=lambda setting: setting.name)
-def test_every_setting_refuses_a_value_out_of_bounds_in_one_line(setting: Option) -> None:
-    value = out_of_bounds(setting)
-    if value is None:
-        assert setting.kind is str
-        return
-    with pytest.raises(SettingError, match=f"^{setting.name}={value}: .+ is needed$"):
-        settings_of(**{setting.name: value})
-
-
-def test_every_setting_is_declared_and_every_declared_one_is_read() -> None:
-    sources = [path for name in ("crawler", "langfocus") for path in (ROOT / name).rglob("*.py")]
-    texts = [path.read_text() for path in sources if path != ROOT / "crawler" / "settings.py"]
-    read = {name for text in texts for name in re.findall(r"[\"'](LANGFOCUS_[A-Z_]+)[\"']", text)}
-    assert read == {name for name in SETTINGS if name.startswith("LANGFOCUS_")}
-    assert read == {name for name in vars(project) if name.startswith("LANGFOCUS_")}
 
 
 @pytest.mark.parametrize(
@@ -180,13 +144,6 @@ def test_a_setting_that_is_empty_is_not_set() -> None:
     assert settings_of().frontier is None
 
 
-def test_the_defaults_of_a_crawl_are_those_of_the_settings() -> None:
-    plain, given = CrawlSettings(), settings_of()
-    ours: tuple[str, ...] = ("per_address", "patience_s", "lease_s", "sample_hosts")
-    for name in ours:
-        assert getattr(plain, name) == getattr(given, name)
-
-
 def test_a_crawl_of_nothing_that_can_be_read_is_refused_and_nothing_is_written(
     tmp_path: Path,
 ) -> None:
@@ -207,7 +164,7 @@ def test_a_crawl_of_nothing_that_can_be_read_is_refused_and_nothing_is_written(
 
 def test_a_run_folder_of_another_crawl_is_left_as_it_was(tmp_path: Path) -> None:
     given = {"strategy": "bfs", "web": "sample"}
-    open_crawl(CrawlOptions.read({"lang": "de", **given}), settings_of(JOBDIR=tmp_path)).close("")
+    open_crawl(config_of({"lang": "de", **given}, scrapy_settings(JOBDIR=tmp_path))).close("")
     before = rows(tmp_path, "SELECT * FROM meta")
     told = refusal(tmp_path, {"lang": "fr", **given})
     assert "holds a crawl with lang=de, not lang=fr" in told
@@ -221,15 +178,15 @@ def test_a_folder_with_something_else_in_its_run_db_is_refused(tmp_path: Path) -
 
 
 def test_a_part_of_scrapy_that_is_switched_off_is_not_loaded(tmp_path: Path) -> None:
-    options = CrawlOptions.read({"lang": "de", "strategy": "bfs", "web": "sample"})
-    opened = open_crawl(options, settings_of(JOBDIR=tmp_path))
-    plain, given = scrapy_settings(), scrapy_settings(COOKIES_ENABLED=True)
+    given = {"lang": "de", "strategy": "bfs", "web": "sample"}
+    opened = open_crawl(config_of(given, scrapy_settings(JOBDIR=tmp_path)))
+    plain, wanted = scrapy_settings(), scrapy_settings(COOKIES_ENABLED=True)
     adapt(plain, opened)
-    adapt(given, opened)
+    adapt(wanted, opened)
     opened.close("finished")
     cookies = "scrapy.downloadermiddlewares.cookies.CookiesMiddleware"
     assert cookies not in plain.getdict("DOWNLOADER_MIDDLEWARES_BASE")
-    assert cookies in given.getdict("DOWNLOADER_MIDDLEWARES_BASE")
+    assert cookies in wanted.getdict("DOWNLOADER_MIDDLEWARES_BASE")
     assert "scrapy.extensions.telnet.TelnetConsole" not in plain.getdict("EXTENSIONS_BASE")
     assert "scrapy.extensions.corestats.CoreStats" in plain.getdict("EXTENSIONS_BASE")
 
@@ -240,7 +197,7 @@ def test_the_manual_names_every_argument_and_setting() -> None:
     command.settings = Settings()
     command.add_options(parser)
     told = parser.format_help()
-    for name in [*ARGUMENTS, *DESCRIPTIONS]:
+    for name in [*ARGUMENTS, *SETTINGS]:
         assert f"  {name} " in told
 
 
@@ -262,8 +219,8 @@ def test_any_number_of_connections_is_understood(tmp_path: Path) -> None:
 
 
 def test_a_web_without_servers_waits_for_no_crawl_delay() -> None:
-    for has_servers, delay_s in ((False, 0.0), (True, 60.0)):
-        given = crawl_settings(scrapy_settings(), has_servers=has_servers)
+    for web, delay_s in (("sample", 0.0), ("live", 60.0)):
+        given = config_of({"lang": "de", "web": web}, scrapy_settings())
         assert given.max_crawl_delay_s == delay_s
 
 

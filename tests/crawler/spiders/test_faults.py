@@ -2,6 +2,7 @@
 
 import errno
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,10 +16,9 @@ from twisted.internet.error import getConnectError
 from twisted.python.failure import Failure
 
 from crawler.clock import CrawlClock
-from crawler.configuration import CrawlSettings
+from crawler.config import Config
 from crawler.crawl import Crawl, open_crawl
 from crawler.frontier.base import Lease, LeaseError
-from crawler.options import CrawlOptions
 from crawler.politeness.network import BusyAddressError, LocalFaultError
 from crawler.spiders.failures import local_fault
 from crawler.spiders.langfocus import LangfocusSpider
@@ -31,9 +31,9 @@ CALLBACKS = ("parse", "on_failure", "parse_robots", "on_robots_failure")
 
 @pytest.fixture
 def crawl(tmp_path: Path) -> Iterator[Crawl]:
-    options = CrawlOptions.read({"lang": "de", "seeds": "http://a.de/", "strategy": "bfs"})
-    settings = CrawlSettings(run_folder=tmp_path, delay_s=0.0, patience_s=0.0)
-    opened = open_crawl(options, settings, CrawlClock(lambda: 1e9, elapsed=lambda: 0.0))
+    options = Config.read({"lang": "de", "seeds": "http://a.de/", "strategy": "bfs"})
+    config = replace(options, run_folder=tmp_path, delay_s=0.0, patience_s=0.0)
+    opened = open_crawl(config, CrawlClock(lambda: 1e9, elapsed=lambda: 0.0))
     opened.start()
     yield opened
     opened.close("finished")

@@ -1,42 +1,58 @@
-"""Spider arguments: their declaration decides parser, check, message and manual."""
+"""Arguments and settings: one declaration decides parser, check, message and manual."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from crawler.declaration import Option
+from crawler.config import ARGUMENTS, SETTINGS, Config, Knob, manuals
 from crawler.errors import SettingError
-from crawler.options import ARGUMENTS, OPTIONS, CrawlOptions
+from tests.support.crawls import ROOT
 
 GIVEN = {"lang": "de", "web": "sample"}
 
 
-def out_of_bounds(option: Option) -> str | None:
+KNOBS = [*ARGUMENTS.values(), *SETTINGS.values()]
+
+
+def read(knob: Knob, value: str) -> Config:
+    if knob.setting:
+        return Config.read(GIVEN, {knob.setting: value})
+    return Config.read({**GIVEN, knob.name: value})
+
+
+def out_of_bounds(knob: Knob) -> str | None:
     """A value that the declaration forbids, None where any text is allowed."""
-    if option.declared.least is not None:
-        return str(option.declared.least - 1)
-    return "xx" if option.declared.choices or option.declared.read else None
+    if knob.least is not None:
+        return str(knob.least - 1)
+    return "xx" if knob.choices or knob.read or knob.kind is bool else None
 
 
-@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
-def test_every_option_has_help_and_a_default_that_it_accepts(option: Option) -> None:
-    assert option.declared.help
-    assert ARGUMENTS[option.name].startswith(option.declared.help)
-    default = getattr(CrawlOptions("de"), option.name)
-    if default not in (None, ()):
-        assert option.parse(str(default), f"-a {option.name}") == default
+@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.label)
+def test_every_knob_has_help_and_a_default_that_it_accepts(knob: Knob) -> None:
+    assert knob.help
+    assert knob.manual.startswith(knob.help)
+    if knob.default not in (None, (), ""):
+        assert knob.value(str(knob.default)) == knob.default
 
 
-@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
-def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) -> None:
-    value = out_of_bounds(option)
+@pytest.mark.parametrize("knob", KNOBS, ids=lambda knob: knob.label)
+def test_every_knob_refuses_a_value_out_of_bounds_in_one_line(knob: Knob) -> None:
+    value = out_of_bounds(knob)
     if value is None:
-        assert option.name in {"archive", "block", "since"}
+        assert knob.kind in (str, Path)
         return
-    with pytest.raises(SettingError, match=f"^-a {option.name}={value}: .+") as refused:
-        CrawlOptions.read({**GIVEN, option.name: value})
+    with pytest.raises(SettingError, match=f"^{knob.label}={value}: .+") as refused:
+        read(knob, value)
     assert "\n" not in str(refused.value)
+
+
+def test_every_setting_that_the_code_names_is_declared() -> None:
+    sources = [path for name in ("crawler", "langfocus") for path in (ROOT / name).rglob("*.py")]
+    texts = [path.read_text() for path in sources]
+    named = {name for text in texts for name in re.findall(r"[\"'](LANGFOCUS_[A-Z_]+)[\"']", text)}
+    assert named == {name for name in SETTINGS if name.startswith("LANGFOCUS_")}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +66,8 @@ def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) 
         ({"lang": "de", "tolerance": "-1"}, "-a tolerance=-1: a whole number of at least 0"),
         ({"lang": "de", "pages": "0"}, "-a pages=0: a whole number of at least 1"),
         ({"lang": "de", "pages": "ten"}, "-a pages=ten: a whole number of at least 1"),
-        ({"lang": "de", "page": "10"}, "-a page: no such argument"),
+        ({"lang": "de", "page": "10"}, "-a page: no such argument; did you mean pages?"),
+        ({"lang": "de", "weather": "1"}, "-a weather: no such argument; there are lang, strategy"),
         ({"lang": "de", "web": "moon"}, "-a web=moon: no such web"),
         ({"lang": "de", "seeds": "no-such-file.txt"}, "-a seeds=no-such-file.txt: cannot be read"),
         ({"lang": "de", "seeds": "no-such/file"}, "-a seeds=no-such/file: cannot be read"),
@@ -70,7 +87,7 @@ def test_every_option_refuses_a_value_out_of_bounds_in_one_line(option: Option) 
 )
 def test_a_bad_argument_is_refused_in_one_line(arguments: Mapping[str, str], told: str) -> None:
     with pytest.raises(SettingError) as refused:
-        CrawlOptions.read(arguments)
+        Config.read(arguments)
     assert told in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -91,7 +108,7 @@ def test_a_bad_argument_is_refused_in_one_line(arguments: Mapping[str, str], tol
     ],
 )
 def test_a_seed_without_a_scheme_is_one_of_http(value: str, urls: list[str]) -> None:
-    assert CrawlOptions.read({**GIVEN, "seeds": value}).seeds == tuple(urls)
+    assert Config.read({**GIVEN, "seeds": value}).seeds == tuple(urls)
 
 
 LINES = (
@@ -103,7 +120,7 @@ LINES = (
 def test_a_file_of_seeds_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "example.org"  # a file goes before a host of that name
     path.write_bytes(LINES.encode(encoding))
-    assert CrawlOptions.read({**GIVEN, "seeds": str(path)}).seeds == (
+    assert Config.read({**GIVEN, "seeds": str(path)}).seeds == (
         "http://a.de/%E2%80%A8x",
         "http://b.de/",
         "http://c.de/",
@@ -121,25 +138,26 @@ def test_a_line_that_is_no_url_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "seeds.txt"
     path.write_text(f"# one\nhttp://a.de/\n\n{line}\n")
     with pytest.raises(SettingError) as refused:
-        CrawlOptions.read({**GIVEN, "seeds": str(path)})
+        Config.read({**GIVEN, "seeds": str(path)})
     assert str(refused.value) == f"{path}: line 4 is not an http(s) URL: {line}"
 
 
 def test_an_option_that_is_not_given_has_its_default() -> None:
-    assert CrawlOptions.read(GIVEN) == CrawlOptions("de", web="sample")
+    assert Config.read(GIVEN) == Config("de", web="sample")
 
 
 def test_a_number_of_0_is_not_an_unset_number() -> None:
-    assert CrawlOptions.read({**GIVEN, "host_cap": "0", "tolerance": "0"}) == CrawlOptions(
+    assert Config.read({**GIVEN, "host_cap": "0", "tolerance": "0"}) == Config(
         "de", web="sample", host_cap=0, tolerance=0
     )
 
 
 def test_the_manual_tells_choices_and_defaults() -> None:
-    assert ARGUMENTS["tolerance"].endswith("(default: 10)")
-    assert ARGUMENTS["host_cap"].endswith("(default: 10)")
-    assert ARGUMENTS["web"].endswith(": live, sample, archive (default: live)")
-    assert "default" not in ARGUMENTS["archive"]
+    told = manuals({**ARGUMENTS, **SETTINGS})
+    assert told["tolerance"].endswith("(default: 10)")
+    assert told["LANGFOCUS_RANDOM_STATE"].endswith("(default: 0)")
+    assert told["web"].endswith(": live, sample, archive (default: live)")
+    assert "default" not in told["archive"] + told["LANGFOCUS_QUIET"]
 
 
 @pytest.mark.parametrize(
@@ -154,12 +172,12 @@ def test_the_manual_tells_choices_and_defaults() -> None:
     ],
 )
 def test_the_length_of_a_host_queue_follows_from_the_cap(given: dict[str, str], slots: int) -> None:
-    assert CrawlOptions.read({**GIVEN, **given}).queue_slots == slots
+    assert Config.read({**GIVEN, **given}).queue_slots == slots
 
 
 def test_a_host_queue_shorter_than_the_cap_is_refused_in_one_line() -> None:
     with pytest.raises(SettingError, match=r"^-a host_queue=9: less than host_cap, which is 10$"):
-        CrawlOptions.read({**GIVEN, "host_queue": "9"})
+        Config.read({**GIVEN, "host_queue": "9"})
 
 
 @pytest.mark.parametrize(
@@ -175,5 +193,5 @@ def test_a_host_queue_shorter_than_the_cap_is_refused_in_one_line() -> None:
 def test_the_caps_of_domains_and_addresses_follow_from_that_of_hosts(
     given: dict[str, str], slots: tuple[int, int]
 ) -> None:
-    options = CrawlOptions.read({**GIVEN, **given})
+    options = Config.read({**GIVEN, **given})
     assert (options.domain_slots, options.address_slots) == slots

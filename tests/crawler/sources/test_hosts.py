@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers.pages.methods import method
-from crawler.census.hosts import ALL_HOSTS, HostRange, read_hosts, read_range
-from crawler.census.options import CENSUS_ARGUMENTS, read_census
+from crawler.config import Config, census_arguments
 from crawler.errors import SettingError
 from crawler.gaps import gaps
+from crawler.sources.hosts import ALL_HOSTS, HostRange, read_hosts, read_range
 from crawler.strategies import make_ordering
 
 LINES = """\
@@ -104,9 +104,9 @@ def test_a_range_that_is_none_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "-a hosts is missing"),
+        ({"lang": "de", "range": "1-2"}, "-a range: positions of -a hosts=FILE, which is missing"),
         ({"hosts": "none.txt"}, "none.txt: cannot be read"),
-        ({"hosts": "HOSTS", "lang": "de"}, "-a lang: no such argument; there are hosts, range"),
+        ({"hosts": "HOSTS", "lang": "de"}, "-a lang: not with -a hosts, which takes hosts, range"),
         ({"hosts": "HOSTS", "range": "9-"}, "-a range=9-: .* has 1 hosts"),
         ({"hosts": "HOSTS", "web": "archive"}, "go together"),
         ({"hosts": "HOSTS", "identify": "x"}, "-a identify=x: no such identify"),
@@ -117,18 +117,17 @@ def test_wrong_arguments_of_a_census_are_one_line(
 ) -> None:
     path = written(tmp_path, "a.org")
     with pytest.raises(SettingError, match=message) as refused:
-        read_census({name: value.replace("HOSTS", str(path)) for name, value in arguments.items()})
+        Config.read({name: value.replace("HOSTS", str(path)) for name, value in arguments.items()})
     assert "\n" not in str(refused.value)
 
 
 def test_a_census_has_one_seed_of_a_host_whose_redirects_it_follows_and_no_caps_of_domains(
     tmp_path: Path,
 ) -> None:
-    options = read_census({"hosts": str(written(tmp_path, LINES)), "range": "2-3"})
+    options = Config.read({"hosts": str(written(tmp_path, LINES)), "range": "2-3"})
     assert [list(batch) for batch in options.seed_batches()] == [URLS[1:3]]
     assert (options.host_cap, options.domain_slots, options.address_slots) == (10, 0, 0)
     assert options.listed["range"] == "2-3"
-    (note,) = options.notes
+    (note,) = gaps(options, make_ordering("bfs", "de"), method())
     assert note.endswith("1 lines name no host and are skipped, the first: line 8: 'no host'")
-    assert gaps(options, make_ordering("bfs", "de"), method()) == (note,)
-    assert set(CENSUS_ARGUMENTS) == {"hosts", "range", "identify", "web", "archive", "block"}
+    assert set(census_arguments()) == {"hosts", "range", "identify", "web", "archive", "block"}

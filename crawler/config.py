@@ -1,0 +1,616 @@
+"""All that a user sets of a crawl: a class whose annotated fields are arguments and settings.
+
+A field with `setting` is given by `-s NAME=VALUE`, any other by `-a NAME=VALUE`. Parser, check,
+error message, manual and the typed arguments of `langfocus.crawl` come from the same line:
+
+    tolerance: int = knob(10, "pages that a server may give", least=0)
+
+Scrapy's own settings that a crawl needs without declaring them are filled in by
+`crawler.spiders.scrapy_settings`.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field, fields
+from difflib import get_close_matches
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from classifiers import languages
+from classifiers.errors import LanguageError
+from classifiers.pages.methods import DEFAULT_METHOD
+from classifiers.pages.methods import names as page_methods
+from classifiers.shipped import shipped_folder
+from crawler.errors import SettingError
+from crawler.first_answer import PATIENCE_S
+from crawler.frontier.rules import HOST_QUEUE, queue_slots
+from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
+from crawler.politeness.contact import BotName
+from crawler.politeness.network import dns_servers
+from crawler.seeds import read_seed_file, read_seeds
+from crawler.sources.opening import KINDS
+from crawler.strategies import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
+
+if TYPE_CHECKING:
+    from crawler.sources.hosts import HostList, HostRange
+
+SEED_FOLDER = shipped_folder("seeds", "seeds")
+
+ONLY_EXPECTED: Final = "only"
+"""The value of `-a expected` for a crawl that leaves out all URLs that it doubts."""
+
+FileName = str | PathLike[str] | None
+"""The path of a file or a folder; `Config.read` makes a `Path` of it."""
+
+_MOST: Final = 10**12
+"""More is a mistake, and products of such numbers fit in 64 bits."""
+
+_CENSUS: Final = ("hosts", "range", "identify", "block", "web", "archive")
+"""The arguments of a census."""
+
+_CENSUS_STEPS: Final = 10
+"""URLs of a host that a census fetches: its portal page after redirects within the host."""
+
+_CENSUS_BATCH: Final = 5_000
+"""Hosts that are queued in one transaction."""
+
+_TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+class Knob(NamedTuple):
+    """The declaration of an argument or a setting.
+
+    `help` is one phrase. `default_help` describes a default that is not a plain value. `least` and
+    `most` bound a number. `choices` are all values allowed, () for any. `read` turns a text and
+    the name for messages into the value; None: the type decides.
+    """
+
+    help: str
+    setting: str = ""
+    default_help: str = ""
+    least: int | None = None
+    most: int = _MOST
+    choices: tuple[str, ...] = ()
+    read: Callable[[str, str], object] | None = None
+    name: str = ""
+    kind: Any = str
+    default: object = None
+
+    @property
+    def label(self) -> str:
+        """The name in messages: `-a pages` or `LANGFOCUS_LEASE`."""
+        return self.setting or f"-a {self.name}"
+
+    @property
+    def manual(self) -> str:
+        """The help with the choices and the default, one line of text."""
+        text = f"{self.help}: {', '.join(self.choices)}" if self.choices else self.help
+        is_told = self.default not in (None, "", ()) and self.default is not False
+        plain = f"{self.default:g}" if isinstance(self.default, float) else str(self.default)
+        default = self.default_help or (plain if is_told else "")
+        return f"{text} (default: {default})" if default else text
+
+    def value(self, given: object) -> Any:
+        """Return a text or a value as one of the knob's type; raises `SettingError`."""
+        if self.read is not None:
+            return self.read(str(given), self.label)
+        if self.choices and given not in self.choices:
+            raise SettingError(
+                f"{self.label}={given}: no such {self.name}; there are {', '.join(self.choices)}"
+            )
+        if self.kind is bool:
+            return self._truth(given)
+        return self._number(given) if self.kind in (int, float) else self.kind(given)
+
+    def _truth(self, given: object) -> bool:
+        text = str(given).lower()
+        if text not in _TRUTHS:
+            raise SettingError(f"{self.label}={given}: True or False is needed")
+        return _TRUTHS[text]
+
+    def _number(self, given: object) -> float:
+        least = -math.inf if self.least is None else self.least
+        try:
+            number: float = self.kind(given)
+        except (TypeError, ValueError):
+            number = math.nan
+        if self.most < number < math.inf:
+            raise SettingError(f"{self.label}={given}: {self.most:,} is the most")
+        if least <= number < math.inf:
+            return number
+        kind = "a whole number" if self.kind is int else "a number"
+        bound = "" if self.least is None else f" of at least {self.least}"
+        raise SettingError(f"{self.label}={given}: {kind}{bound} is needed")
+
+
+def knob(default: object, told: str, setting: str = "", **declared: Any) -> Any:
+    """Return a field of `Config`; `told` is its help, `declared` are further fields of `Knob`."""
+    return field(default=default, metadata={"knob": Knob(told, setting, **declared)})
+
+
+def _language(tag: str, label: str) -> str:
+    if not tag:
+        raise SettingError(f"{label} is missing: give the target language ({label}=de)")
+    try:
+        return languages.understood(tag)
+    except LanguageError as error:
+        raise SettingError(f"{label}={error}") from error
+
+
+def _hours(text: str, label: str) -> float:
+    try:
+        hours = float(text)
+    except ValueError:
+        hours = 0.0
+    if not 0 < hours < math.inf:
+        raise SettingError(f"{label}={text}: a number above 0 is needed")
+    return hours
+
+
+def _hosts(text: str, label: str) -> "HostList":
+    from crawler.sources.hosts import read_hosts
+
+    return read_hosts(Path(text), label)
+
+
+def _range(text: str, label: str) -> "HostRange":
+    from crawler.sources.hosts import read_range
+
+    return read_range(text, label)
+
+
+@dataclass(frozen=True)
+class RetryRule:
+    """The number and times of the retries of a failed URL.
+
+    There are `retry_times` more tries after the first, for failures and for the statuses in
+    `statuses`. The host rests `delay_s` seconds before the second try, twice as long before the
+    third, and so on. A Retry-After counts up to `max_hold_s` seconds. A chain of more than
+    `max_redirects` redirects ends.
+    """
+
+    retry_times: int = 2
+    delay_s: float = 10.0
+    statuses: frozenset[int] = frozenset({408, 429, 500, 502, 503, 504, 522, 524})
+    max_hold_s: float = 3600.0
+    max_redirects: int = 20
+
+    def rest_s(self, failures: int, hold_s: float) -> float:
+        """Return the seconds for which a host rests after so many failures in a row."""
+        return max(min(hold_s, self.max_hold_s), self.delay_s * failures)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The arguments of a crawl (`-a NAME=VALUE`), those of `langfocus.crawl`.
+
+    The numbers that end a crawl are None if it does not have them; the first that is reached ends
+    it. With `hosts` the crawl is a census: the portal page of each host, and no links.
+    """
+
+    lang: str = knob(
+        "",
+        "target language: a code (de), a tag (de-AT) or a name (German); required",
+        read=_language,
+    )
+    _: KW_ONLY
+    strategy: str = knob("focus", "which queued URL is fetched next", choices=ORDERINGS)
+    filter: str = knob(DEFAULT_FILTER, "which links enter the queue", choices=FILTERS)
+    tolerance: int = knob(
+        TOLERANCE,
+        "T, the pages in other languages after which a server or directory without a relevant page "
+        "counts as irrelevant",
+        least=0,
+    )
+    host_cap: int = knob(
+        10,
+        "different URLs of one host that ever get a request, whatever is answered, 0 for any "
+        "number; a URL of another spelling of the same page is the same URL",
+        least=0,
+    )
+    host_queue: int | None = knob(
+        None,
+        "URLs of one host that may wait or get a request, 0 for any number: a crawl fetches the "
+        "best host_cap of them; host_queue equal to host_cap fetches the first that are found",
+        default_help=f"{HOST_QUEUE}, or host_cap if that is more; 0 with host_cap=0",
+        least=0,
+    )
+    domain_cap: int | None = knob(
+        None,
+        "URLs of one registered domain that may get a request, 10 more for each of its relevant "
+        "pages, 0 for any number; beyond a tenth of them others go first",
+        default_help=f"{DOMAIN_HOSTS} times host_cap",
+        least=0,
+    )
+    address_cap: int | None = knob(
+        None,
+        "URLs from one IP address (of IPv6: one /64) that may get a request, 10 more for each of "
+        "its relevant pages, 0 for any number; beyond a tenth of them others go first; behind a "
+        "proxy addresses are not known",
+        default_help=f"{ADDRESS_HOSTS} times host_cap",
+        least=0,
+    )
+    directory_depth: int = knob(
+        DIRECTORY_DEPTH,
+        "path segments that make a directory, for the directory filter",
+        least=1,
+    )
+    identify: str = knob(
+        DEFAULT_METHOD, "method that identifies the language of a page", choices=page_methods()
+    )
+    seeds: Sequence[str] = knob(
+        (),
+        "where to start: a file with one URL per line, or URLs with commas between them",
+        default_help="seeds/LANG.txt; the sample web has its own",
+        read=read_seeds,
+    )
+    pages: int | None = knob(
+        None,
+        "stop after exactly this many pages",
+        default_help="stop when nothing is queued",
+        least=1,
+    )
+    relevant: int | None = knob(None, "stop after exactly this many pages in the language", least=1)
+    words: int | None = knob(
+        None,
+        "stop with the page that brings the words in the language to this number, counted in the "
+        "text by which a page is identified: its first 2,000 characters, with menus and copies; a "
+        "text of langfocus export has fewer words, that of a long page more",
+        least=1,
+    )
+    expected: str | None = knob(
+        None,
+        "fetch only the URLs that focus, svm or cctld expects in the language, and the seeds; stop "
+        "when no other is queued",
+        choices=(ONLY_EXPECTED,),
+    )
+    hours: float | None = knob(
+        None,
+        "begin no request after this many hours of crawling, all sessions together",
+        read=_hours,
+    )
+    since: FileName = knob(
+        None,
+        "folder of an earlier run: its pages are asked for again, those that have most likely "
+        "changed first, and the report tells what changed; then new links are followed",
+    )
+    block: FileName = knob(
+        None,
+        "file of what is never fetched, a line each: a host (example.org), a name with all names "
+        "below it (*.example.org), or either with the beginning of paths (example.org/private/, "
+        "*/login); it is read again when it changes",
+    )
+    web: str = knob(
+        "live", "source of the pages (sample is embedded, without a network)", choices=KINDS
+    )
+    archive: FileName = knob(
+        None,
+        "the WARC files that web=archive replays: paths with commas between them, each a WARC "
+        "file, a folder, a pattern (crawl/*.warc.gz) or a WACZ file",
+    )
+    hosts: Any = knob(  # `read` makes a `HostList` of it
+        None,
+        "a census of the portal pages of these hosts instead of a crawl: a file with a host a "
+        "line, names, IP addresses, networks (192.0.2.0/28) or URLs, also gzipped",
+        read=_hosts,
+    )
+    range: Any = knob(  # `read` makes a `HostRange` of it
+        None,
+        "positions in the file of hosts that this machine takes, such as 1-500 or 501-",
+        default_help="all hosts",
+        read=_range,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config(Arguments):
+    """The arguments and settings of a crawl. `run_folder` None: a new folder below `runs`."""
+
+    contact: str | None = knob(
+        None,
+        "e-mail address or http(s) URL for the User-Agent, so that those who find the bot in their "
+        "logs can ask about it; a live crawl without one here or in its USER_AGENT warns",
+        "LANGFOCUS_CONTACT",
+    )
+    delay_s: float = knob(1.0, "seconds between two requests to a host", "DOWNLOAD_DELAY", least=0)
+    obeys_directives: bool = knob(
+        True,
+        "False: links with nofollow are followed and pages with noarchive are kept, for archives "
+        "that have the right to do so; the directives are recorded in either case",
+        "LANGFOCUS_DIRECTIVES_OBEY",
+    )
+    max_crawl_delay_s: float = knob(
+        60.0,
+        "seconds; a longer Crawl-delay of robots.txt is cut to this",
+        "LANGFOCUS_MAX_CRAWL_DELAY",
+        least=0,
+    )
+    private_addresses: bool = knob(
+        False,
+        "True: hosts of the crawl's own network may be crawled too (loopback, private and "
+        "link-local addresses, names such as localhost or printer.local)",
+        "LANGFOCUS_PRIVATE_ADDRESSES",
+    )
+    per_address: int = knob(
+        2,
+        "hosts with the same IP address that are contacted at once, 0 for any number; behind a "
+        "proxy addresses are not known",
+        "LANGFOCUS_PER_ADDRESS",
+        least=0,
+    )
+    dns: tuple[str, ...] = knob(
+        (),
+        "DNS servers that are asked, as ADDRESS or ADDRESS:PORT with commas between them",
+        "LANGFOCUS_DNS",
+        default_help="those of this machine",
+        read=dns_servers,
+    )
+    retry_times: int = knob(
+        RetryRule.retry_times, "retries of a failed URL", "RETRY_TIMES", least=0, most=100
+    )
+    retry_delay_s: float = knob(
+        RetryRule.delay_s,
+        "seconds that a host rests after a failure, twice that after the second; 0 on the sample "
+        "web and on archives",
+        "LANGFOCUS_RETRY_DELAY",
+        least=0,
+    )
+    max_redirects: int = knob(
+        RetryRule.max_redirects,
+        "most redirects in a row",
+        "REDIRECT_MAX_TIMES",
+        least=0,
+        most=100,
+    )
+    frontier: str | None = knob(
+        None,
+        "address of a Redis server (redis://host:6379/0) where any number of processes share one "
+        "frontier",
+        "LANGFOCUS_FRONTIER",
+        default_help="an unshared frontier in run.db",
+    )
+    crawl_name: str | None = knob(
+        None,
+        "name of the shared crawl",
+        "LANGFOCUS_CRAWL",
+        default_help="LANG-STRATEGY, such as de-focus",
+    )
+    lease_s: float = knob(
+        60.0,
+        "seconds after which other workers of a shared crawl take over the URLs of a worker that "
+        "died",
+        "LANGFOCUS_LEASE",
+        least=1,
+    )
+    keeps_links: bool = knob(
+        False,
+        "True: run.db keeps the links of every page, even those that the crawl does not follow, so "
+        "that other strategies can be simulated on these pages; not for shared crawls",
+        "LANGFOCUS_LINKS",
+    )
+    keeps_warc: bool = knob(
+        True,
+        "True: the run folder keeps all requests and answers in WARC 1.1 files (pages-*.warc.gz) "
+        "with an index, except pages with noarchive; langfocus export makes texts of them",
+        "LANGFOCUS_WARC",
+    )
+    random_state: int = knob(
+        0, "seed of all random draws of a crawl", "LANGFOCUS_RANDOM_STATE", least=0
+    )
+    url_model: FileName = knob(
+        None,
+        "file of the URL model",
+        "LANGFOCUS_URL_MODEL",
+        default_help="the one that ships",
+    )
+    fasttext: FileName = knob(
+        None,
+        "model file of fastText (lid.176.ftz, GlotLID): pages in languages that the text model "
+        "lacks are identified by it; -a lang takes these languages",
+        "LANGFOCUS_FASTTEXT_MODEL",
+        default_help="the file that the environment variable of that name gives, if it is set",
+    )
+    geoip: FileName = knob(
+        None,
+        "MMDB file with the countries of IP addresses",
+        "LANGFOCUS_GEOIP",
+        default_help="countries are not recorded",
+    )
+    reads_sitemaps: bool = knob(
+        False,
+        "True: the sitemaps and feeds of hosts with a relevant page are fetched, and their links "
+        "compete with others; the strategies of the papers know links of pages only",
+        "LANGFOCUS_SITEMAPS",
+    )
+    uses_hreflang: bool = knob(
+        True,
+        "False: svm and cctld score links by their URLs alone, as in Baykan 2013, and focus does "
+        "without this evidence; True: a link that a page declares to be its translation into the "
+        "language (hreflang) counts as expected, and is evidence for focus",
+        "LANGFOCUS_HREFLANG",
+    )
+    patience_s: float = knob(
+        1.0,
+        "seconds for which free connections wait for a better URL (from a page in progress, from a "
+        "host that rests) before they fetch one that focus, svm or cctld does not expect in the "
+        "language",
+        "LANGFOCUS_PATIENCE",
+        least=0,
+    )
+    sample_hosts: int = knob(
+        4000, "approximate number of hosts of the sample web", "LANGFOCUS_SAMPLE_HOSTS", least=1
+    )
+    is_quiet: bool = knob(
+        False,
+        "True: print no table at the end of a crawl (the files are still written)",
+        "LANGFOCUS_QUIET",
+    )
+
+    run_folder: Path | None = None
+    bot: BotName = field(default_factory=BotName)
+    retry_statuses: frozenset[int] = RetryRule.statuses
+    obeys_robots: bool = True
+    first_answer_s: float = PATIENCE_S  # a crawl ends if no server answered within that time
+    version: str = ""
+
+    @classmethod
+    def read(
+        cls, arguments: Mapping[str, object], settings: Mapping[str, object] | None = None
+    ) -> "Config":
+        """Return the configuration that arguments and settings describe; raises `SettingError`.
+
+        The keys of `arguments` are names of `-a`, those of `settings` names of `-s`; settings that
+        are not declared here are passed over. Nothing is loaded but lists of seeds and hosts.
+        """
+        for name in arguments:
+            if name not in ARGUMENTS:
+                near = get_close_matches(name, ARGUMENTS, n=1, cutoff=0.6)
+                advice = f"did you mean {near[0]}?" if near else f"there are {', '.join(ARGUMENTS)}"
+                raise SettingError(f"-a {name}: no such argument; {advice}")
+        if "hosts" not in arguments:
+            arguments = {"lang": "", **arguments}
+        values = {name: ARGUMENTS[name].value(arguments[name]) for name in arguments}
+        values |= of_settings(settings or {})
+        web = values.get("web", cls.web)
+        if (web == "archive") != ("archive" in values):
+            raise SettingError("-a web=archive and -a archive=FILE.warc.gz go together")
+        if "hosts" in values:
+            return _census(values)
+        if "range" in values:
+            raise SettingError("-a range: positions of -a hosts=FILE, which is missing")
+        if "seeds" not in values:
+            values["seeds"] = _default_seeds(values["lang"], web)
+        config = cls(**values)
+        if 0 < config.queue_slots < config.host_cap:
+            raise SettingError(
+                f"-a host_queue={config.host_queue}: less than host_cap, which is {config.host_cap}"
+            )
+        return config
+
+    @property
+    def is_census(self) -> bool:
+        """True if the portal pages of listed hosts are fetched, and no links are followed."""
+        return self.hosts is not None
+
+    @property
+    def listed(self) -> dict[str, str]:
+        """The values of `meta` that tell which hosts a census has; {} for a crawl."""
+        if self.hosts is None:
+            return {}
+        return {
+            "hosts": self.hosts.digest,
+            "range": str(self.range),
+            "hosts_number": str(self.hosts.number),
+            "hosts_file": self.hosts.path.name,
+        }
+
+    @property
+    def retry_rule(self) -> RetryRule:
+        """The number and times of the retries of a failed URL."""
+        return RetryRule(
+            self.retry_times,
+            self.retry_delay_s,
+            self.retry_statuses,
+            max_redirects=self.max_redirects,
+        )
+
+    @property
+    def queue_slots(self) -> int:
+        """The most URLs of a host that wait or got a request; 0 is any number."""
+        return queue_slots(self.host_cap) if self.host_queue is None else self.host_queue
+
+    @property
+    def domain_slots(self) -> int:
+        """The cap of a registered domain; 0 is no cap."""
+        return DOMAIN_HOSTS * self.host_cap if self.domain_cap is None else self.domain_cap
+
+    @property
+    def address_slots(self) -> int:
+        """The cap of an IP address; 0 is no cap."""
+        return ADDRESS_HOSTS * self.host_cap if self.address_cap is None else self.address_cap
+
+    def seed_batches(self) -> Iterator[Sequence[str]]:
+        """Yield the normalised URLs that the crawl starts from, few of a census at a time."""
+        if self.hosts is None:
+            yield self.seeds
+            return
+        urls = self.hosts.urls(self.range)
+        while batch := tuple(islice(urls, _CENSUS_BATCH)):
+            yield batch
+
+
+def _declared() -> dict[str, Knob]:
+    """Return the knobs of `Config` by field."""
+    found = {}
+    for one in fields(Config):
+        if "knob" in one.metadata:
+            kinds: tuple[type, ...] = (bool, int, float, str)
+            kind = next((kind for kind in kinds if one.type in (kind, kind | None)), Path)
+            declared: Knob = one.metadata["knob"]
+            found[one.name] = declared._replace(name=one.name, kind=kind, default=one.default)
+    return found
+
+
+_KNOBS: Final = _declared()
+
+ARGUMENTS: Final = {name: one for name, one in _KNOBS.items() if not one.setting}
+"""The declarations of the arguments, by name."""
+
+SETTINGS: Final = {one.setting: one for one in _KNOBS.values() if one.setting}
+"""The declarations of the settings, by name."""
+
+
+def manuals(of: Mapping[str, Knob]) -> dict[str, str]:
+    """Return the help of arguments or settings."""
+    return {name: one.manual for name, one in of.items()}
+
+
+def of_settings(given: Mapping[str, object]) -> dict[str, Any]:
+    """Return the fields of the declared settings that are given; "" and None unset a text."""
+    return {
+        one.name: one.value(given[name])
+        for name, one in SETTINGS.items()
+        if given.get(name) is not None and not (given[name] == "" and one.kind in (str, Path))
+    }
+
+
+def census_arguments() -> dict[str, Knob]:
+    """Return the declarations of the arguments of a census."""
+    return {name: ARGUMENTS[name] for name in _CENSUS}
+
+
+def _census(values: dict[str, Any]) -> Config:
+    """Return the configuration of a census, a crawl of one page of each host."""
+    from crawler.sources.hosts import ALL_HOSTS, HostRange
+
+    for name in values:
+        if name in ARGUMENTS and name not in _CENSUS:
+            raise SettingError(f"-a {name}: not with -a hosts, which takes {', '.join(_CENSUS)}")
+    hosts, chosen = values["hosts"], values.get("range", ALL_HOSTS)
+    if chosen.first > hosts.number:
+        raise SettingError(f"-a range={chosen}: {hosts.path} has {hosts.number:,} hosts")
+    values["range"] = HostRange(chosen.first, min(chosen.last or hosts.number, hosts.number))
+    return Config(
+        strategy="bfs",
+        filter="none",
+        host_cap=_CENSUS_STEPS,
+        domain_cap=0,
+        address_cap=0,
+        **values,
+    )
+
+
+def _default_seeds(lang: str, web: str) -> tuple[str, ...]:
+    """Return the language's own seed URLs; () if the Web has its own seeds."""
+    if web == "sample":
+        return ()
+    if web == "archive":
+        raise SettingError("-a seeds is missing: a crawl of an archive needs a URL to start from")
+    path = SEED_FOLDER / f"{lang}.txt"
+    if not path.exists():
+        raise SettingError(
+            f"{languages.name(lang)} has no seed list ({path.name}); give -a seeds=FILE or URLs"
+        )
+    return read_seed_file(path, str(path))
