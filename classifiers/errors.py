@@ -2,7 +2,6 @@
 
 ClassifierError
 ├── LanguageError (ValueError)         a language that is not known
-├── AlgorithmError (ValueError)        an algorithm or classifier that is not known
 ├── StudyError (ValueError)            a study that cannot be carried out as requested
 ├── DatasetError (ValueError)          labelled data that cannot be read
 ├── ModelError (OSError)               a model file that is missing, damaged or of another version
@@ -23,10 +22,6 @@ class ClassifierError(LangfocusError):
 
 class LanguageError(ClassifierError, ValueError):
     """A language that is not known."""
-
-
-class AlgorithmError(ClassifierError, ValueError):
-    """An algorithm or classifier that is not known, or not for these features."""
 
 
 class StudyError(ClassifierError, ValueError):

@@ -9,8 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from classifiers.papers.baykan.features import custom
-from classifiers.papers.baykan.study import few_features, validation
+from classifiers.papers.baykan import custom, special
 from crawler.simulate.generate import generate
 from crawler.simulate.measures import WebMeasures
 from tests.crawler.commands.test_compare import ForkedCrawl
@@ -59,8 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("SCRAPY_SETTINGS_MODULE", "crawler.settings")
         small = partial(custom.CustomFeatures, dictionary=words, cities=words)
         patch.setattr(custom, "CustomFeatures", small)
-        patch.setattr(validation, "load_dictionaries", lambda: None)
-        patch.setattr(few_features, "N_CHOSEN", 3)
+        patch.setattr(special, "N_CHOSEN", 3)
         patch.setattr("crawler.commands.comparing.subprocess", SimpleNamespace(Popen=ForkedCrawl))
         assert call("graph", "--from", "docs.warc.gz", "graphs/docs", "--target", "de") == 0
         yield folder

@@ -26,8 +26,6 @@ _OF_URLS: Final = (
     "test",
     "test_sources",
     "urls",
-    "model",
-    "cluster",
     "mmdb",
     "addresses",
     "resolve",

@@ -18,7 +18,7 @@ from crawler.command import language_codes, parts
 
 if TYPE_CHECKING:
     from classifiers.datasets import Dataset, LabelledUrl
-    from classifiers.papers.baykan.study.validation import Study
+    from classifiers.papers.baykan.study import Study
     from classifiers.papers.table import Result
 
     Parted = tuple[Sequence[LabelledUrl], Sequence[LabelledUrl] | None]
@@ -47,7 +47,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
 
     wanted = _wanted(named, opts)
     languages = language_codes(opts.languages) or FIVE
-    workers, resolver = _workers(opts), _resolver(opts)
+    resolver = _resolver(opts)
     source = open_dataset(data, opts.format)
     given = open_dataset(opts.test) if opts.test else None
     rows, tested = _parted(list(source), given, opts)
@@ -63,7 +63,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
         def on_progress(done: int, total: int) -> None:
             display.count("cross-validation", done, total)
 
-        study = _study((rows, tested), languages, workers, resolver, on_progress, opts)
+        study = _study((rows, tested), languages, resolver, on_progress, opts)
         facts |= _facts(study)
         printer.line(", ".join(f"{name} {_shown(value)}" for name, value in facts.items()))
         printer.line()
@@ -74,13 +74,12 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
 
 def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     """The experiments to run; the arguments are checked before data are read."""
-    from classifiers.papers.baykan.study.catalogue import EVERY
-    from classifiers.papers.baykan.study.transfer import TRANSFER
+    from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET
 
     has_test_set = _check(opts)
-    known = tuple(TRANSFER) if has_test_set else (*EVERY, *_OWN)
+    known = tuple(OF_TEST_SET) if has_test_set else (*EXPERIMENTS, *_OWN)
     for name in named:
-        if name in TRANSFER and not has_test_set:
+        if name in OF_TEST_SET and not has_test_set:
             raise StudyError(f"experiment {name} needs a test set: give --test or --test-sources")
         if name not in known and name != "all":
             raise StudyError(f"experiment {name!r} is none of {', '.join(known)}, all")
@@ -96,7 +95,7 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
 def _check(opts: argparse.Namespace) -> bool:
     """Whether there is a test set; raises StudyError for wrong options."""
     from classifiers.datasets.texts import recognised
-    from classifiers.papers.baykan.study.names import parse
+    from classifiers.papers.baykan.algorithms import parse
 
     opts.test_sources, opts.classifiers = parts(opts.test_sources), parts(opts.classifiers)
     if opts.test and opts.test_sources:
@@ -112,16 +111,9 @@ def _check(opts: argparse.Namespace) -> bool:
     return has_test_set
 
 
-def _workers(opts: argparse.Namespace) -> Any:
-    from classifiers.papers.baykan.study.workers import Workers
-
-    return Workers(opts.jobs)
-
-
 def _resolver(opts: argparse.Namespace) -> Any:
     """A function from hosts to addresses; None if no countries of servers are wanted."""
-    from classifiers.papers.baykan.features.hosting import resolve
-    from classifiers.papers.baykan.study.servers import listed
+    from classifiers.papers.baykan.servers import listed, resolve
 
     if not opts.mmdb:
         if opts.addresses or opts.resolve:
@@ -156,15 +148,13 @@ def _facts_of_test(given: Dataset[LabelledUrl] | None, opts: argparse.Namespace)
 def _study(
     parted: Parted,
     languages: Sequence[str],
-    workers: Any,
     resolver: Any,
     on_progress: Callable[[int, int], None] | None,
     opts: argparse.Namespace,
 ) -> Study:
-    from classifiers.papers.baykan.study.held_out import HeldOutStudy, JoinedCorpus, joined
-    from classifiers.papers.baykan.study.samples import draw
-    from classifiers.papers.baykan.study.servers import locate
-    from classifiers.papers.baykan.study.validation import Study
+    from classifiers.papers.baykan.samples import JoinedCorpus, draw, joined
+    from classifiers.papers.baykan.servers import locate
+    from classifiers.papers.baykan.study import HeldOutStudy, Study
 
     rows, tested = parted
     least = opts.folds if tested is None else 2
@@ -174,7 +164,7 @@ def _study(
     servers = locate(corpus.urls, Path(opts.mmdb), resolver) if resolver else None
     common: dict[str, Any] = {
         "seed": opts.seed,
-        "workers": workers,
+        "jobs": opts.jobs,
         "servers": servers,
         "on_progress": on_progress,
     }
@@ -201,21 +191,20 @@ def _shown(value: Any) -> str:
 
 
 def _results(study: Study, wanted: Sequence[str], opts: argparse.Namespace) -> Iterator[Result]:
-    from classifiers.papers.baykan.study.catalogue import carry_out
-    from classifiers.papers.baykan.study.comparisons import chosen
+    from classifiers.papers.baykan.experiments import chosen, results
 
     if opts.classifiers:
         yield chosen(study, opts.classifiers)
-    yield from carry_out(study, [name for name in wanted if name not in _OWN])
+    yield from results(study, [name for name in wanted if name not in _OWN])
     if "content" in wanted:
         yield _content(study, opts)
 
 
 def _content(study: Study, opts: argparse.Namespace) -> Result:
-    from classifiers.papers.baykan.study.content import by_language, content
+    from classifiers.papers.baykan.special import content, texts_of
 
     start = time.monotonic()
-    result = content(study, by_language(Path(opts.content), study.languages))
+    result = content(study, texts_of(Path(opts.content), study.languages))
     return replace(result, seconds=time.monotonic() - start)
 
 

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from classifiers.papers.baykan.features.dictionaries import dictionary_words
-from classifiers.papers.baykan.study import paper
-from classifiers.papers.baykan.study.catalogue import EVERY
-from classifiers.papers.baykan.study.transfer import TRANSFER
+from classifiers.papers.baykan.dictionaries import dictionary_words
+from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET
+from classifiers.tables.country_domains import TABLE_I
 from crawler.commands import evaluate, url_evaluation
 from crawler.report.markdown import BEGIN, END, write_markdown
 from crawler.report.study_plots import draw
@@ -245,14 +244,14 @@ def test_what_was_finished_before_ctrl_c_is_written(data: Path, tmp_path: Path) 
 
 
 def test_the_help_names_every_experiment() -> None:
-    for name in (*EVERY, *TRANSFER, "content", "all"):
+    for name in (*EXPERIMENTS, *OF_TEST_SET, "content", "all"):
         assert f"\n  {name} " in evaluate._MANUAL
     for expected in ("data:", "output:", "examples:", "langfocus evaluate"):
         assert expected in evaluate._MANUAL
 
 
 def test_the_languages_of_the_paper_are_the_default() -> None:
-    assert url_evaluation.FIVE == paper.LANGUAGES
+    assert tuple(TABLE_I) == url_evaluation.FIVE
 
 
 def test_a_comparison_without_the_extra_leaves_custom_features_out_and_says_so(

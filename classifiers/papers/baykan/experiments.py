@@ -1,0 +1,225 @@
+"""The experiments of Baykan 2013 and 2008: each is a row of classifiers, data and a measure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from classifiers.papers.baykan import special
+from classifiers.papers.baykan.algorithms import feature_sets
+from classifiers.papers.baykan.measures import (
+    Experiment,
+    bars,
+    baselines,
+    best_of_each_algorithm,
+    carry_out,
+    f1_by_language,
+    f1_curve,
+    four,
+    four_measures,
+    points,
+    possible,
+    with_empty,
+)
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, HeldOutStudy, Setting, Study
+from classifiers.papers.table import Result
+
+SINGLE: Final = [f"{n}-grams" for n in "3456"]
+MULTIPLE: Final = ["3-4-grams", "3-4-5-grams", "3-4-5-6-grams", "allgrams"]
+SHARES: Final = tuple(Setting(share=share) for share in (1.0, 0.1, 0.01, 0.001))
+"""Shares of the training URLs, as in 4.7.2."""
+
+_BASES: Final = ("cctld", "ip")
+_ALL: Final = "allgrams-from-word"
+_FOUR: Final = (f"svm:{_ALL}", "dt:custom", f"re:{_ALL}", f"ip+svm:{_ALL}")
+_COMPARED: Final = (*_BASES, *_FOUR)
+"""The classifiers of Table XIV."""
+_WITH_WORDS: Final = (*_BASES, "svm:words", *_FOUR)
+_BEYOND: Final = (*_BASES, "svm:words", f"svm:{_ALL}", f"re:{_ALL}", "dt:custom", f"ip+svm:{_ALL}")
+
+
+def of_both(sizes: Sequence[str]) -> list[str]:
+    """The n-grams of some sizes, from URLs and then from words."""
+    return [f"{size}-from-{source}" for source in ("url", "word") for size in sizes]
+
+
+def each(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
+    """The names of all pairs of algorithms and feature sets that go together."""
+    return tuple(
+        f"{algorithm}:{name}"
+        for algorithm in algorithms.split()
+        for name in features
+        if name in feature_sets(algorithm)
+    )
+
+
+def compared(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+    """Table XIV, Figures 3 and 4."""
+    table = four_measures(row, name, study, names)
+    three = possible(study, ("svm:words", f"svm:{_ALL}", "dt:custom"))
+    study.run(three)
+    of_three = four_measures(row, name, study, three)
+    drawn = (
+        points(of_three, "figure-3", "F1 of three classifiers", three),
+        bars(table, "figure-4", "Macro-averaged F1"),
+    )
+    return Result(name, (table,), drawn)
+
+
+def chosen(study: Study, names: Sequence[str]) -> Result:
+    """One table of the named classifiers."""
+    title, source = "The classifiers chosen", "Baykan 2013, Tables V, VII, IX, XII, XIV"
+    row = Experiment(title, source, tuple(names), four, printed=("V", "XIV", "IX", "XII", ""))
+    study.run(names)
+    table = four_measures(row, "classifiers", study, names)
+    drawn = (
+        points(table, "classifiers", "F1 of the classifiers chosen", names),
+        bars(table, "classifiers-mean", "Macro-averaged F1 of the classifiers chosen"),
+    )
+    return Result("classifiers", (table,), drawn)
+
+
+EXPERIMENTS: Final[Mapping[str, Experiment]] = {
+    "baselines": Experiment(
+        "Top-level domain and IP address",
+        "Baykan 2013, Tables V and VII",
+        ("cctld", "cctld+", "ip"),
+        baselines,
+        printed=("V",),
+    ),
+    "words": Experiment(
+        "Words as features",
+        "Baykan 2013, Table IX",
+        each("nb me re ros svm", ["words"]),
+        four,
+        printed=("IX",),
+    ),
+    "ngrams": Experiment(
+        "The best n-grams of each algorithm",
+        "Baykan 2013, Table X",
+        each("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE)),
+        best_of_each_algorithm,
+        printed=("X",),
+    ),
+    "svm-features": Experiment(
+        "F1 of SVM with words and n-grams",
+        "Baykan 2013, Table XI",
+        each("svm", ["words", *of_both(SINGLE + MULTIPLE)]),
+        f1_by_language,
+        printed=("XI",),
+    ),
+    "custom": Experiment(
+        "Custom-made features",
+        "Baykan 2013, Table XII",
+        each("nb me re svm dt", ["custom"]),
+        four,
+        printed=("XII",),
+    ),
+    "feature-comparison": Experiment(
+        "SVM with three feature sets, all URLs",
+        "Baykan 2013, Table XIII",
+        each("svm", ["words", _ALL, "custom"]),
+        with_empty,
+        printed=("XIII",),
+    ),
+    "comparison": Experiment(
+        "Comparison of approaches",
+        "Baykan 2013, Table XIV",
+        _COMPARED,
+        compared,
+        printed=("XIV",),
+    ),
+    "training-sizes": Experiment(
+        "Macro-averaged F1 by the share of the training URLs",
+        "Baykan 2013, Figure 5 and 4.7.2",
+        _COMPARED,
+        f1_curve,
+        SHARES,
+        ("Figure 5",),
+    ),
+    "domains": Experiment(
+        "Test URLs whose domain is in the training set, %",
+        "Baykan 2013, 4.3.1",
+        (),
+        special.domains,
+        printed=("4.3.1",),
+    ),
+    "tree": Experiment(
+        "The top of the decision tree",
+        "Baykan 2013, Figure 2",
+        (),
+        special.tree,
+        notes=(
+            "f(+), f(-): share of the positive and negative test URLs that end up at the leaf, %",
+        ),
+    ),
+    "few-features": Experiment(
+        "F1 of a decision tree with all features",
+        "Baykan 2008",
+        (),
+        special.few_features,
+        notes=("chosen on the training URLs of the first fold, measured on its test URLs",),
+    ),
+    "svm-perf": Experiment(
+        "F1 of the paper's SVM (hinge loss, weights not scaled) and of ours",
+        "in brackets: Baykan 2013, Table XI",
+        tuple(
+            f"{svm}:{features}"
+            for features in ("words", "3-grams-from-word", _ALL, "custom")
+            for svm in ("svm-perf", "svm")
+        ),
+        f1_by_language,
+        (DISJOINT, STANDARD),
+        ("XI",),
+    ),
+    "domain-disjoint": Experiment(
+        "F1 on test URLs of any domain, and of domains not trained on",
+        "",
+        _BEYOND,
+        f1_by_language,
+        (STANDARD, DISJOINT),
+    ),
+    "best-combination": Experiment(
+        "The best combination for each language",
+        "Baykan 2008, Table 9",
+        _BEYOND,
+        special.best_combination,
+        printed=("2008, 9",),
+        notes=(
+            "the combination is the one chosen in most folds",
+            "the figures of 2008 are means over three other test sets",
+        ),
+    ),
+}
+"""The experiments, in the order in which they are carried out."""
+
+OF_TEST_SET: Final[Mapping[str, Experiment]] = {
+    "test-set": Experiment(
+        "Classifiers on the test set",
+        "in brackets: Baykan 2013, Table XVI, on Flash pages",
+        _WITH_WORDS,
+        special.test_set,
+        printed=("XVI",),
+        notes=("all test URLs count; the other languages have equal weight as negatives",),
+    ),
+    "test-sizes": Experiment(
+        "Macro-averaged F1 on the test set by the share of the training URLs",
+        "Baykan 2013, Figure 6 and 5.1",
+        _COMPARED,
+        f1_curve,
+        SHARES,
+        ("Figure 6",),
+    ),
+}
+"""The experiments of a `HeldOutStudy`."""
+
+
+def results(study: Study, names: Sequence[str]) -> Iterator[Result]:
+    """Yield the result of each experiment, with the seconds it took after those before it."""
+    rows = OF_TEST_SET if isinstance(study, HeldOutStudy) else EXPERIMENTS
+    for name in names:
+        start = time.monotonic()
+        result = carry_out(rows[name], name, study)
+        yield replace(result, seconds=time.monotonic() - start)

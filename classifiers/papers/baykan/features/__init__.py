@@ -1,1 +1,0 @@
-"""Feature sets of URLs as Baykan 2013 describes them."""

@@ -1,0 +1,242 @@
+"""The URLs that classifiers are trained and tested on, and their folds (Baykan 2013, 3.2)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from classifiers.datasets import LabelledUrl, distinct, domain_reader
+from classifiers.errors import DatasetError
+
+Numbers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+_FOLDS, _NEGATIVES, _THINNING = 101, 102, 103
+"""Parts of seeds: each draw has numbers of its own."""
+_TRAINED_ON: Final = -1
+_TESTED_IN: Final = 0
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The same number of URLs of each language, grouped by language."""
+
+    languages: tuple[str, ...]
+    rows: tuple[LabelledUrl, ...]
+
+    @property
+    def per_language(self) -> int:
+        """Return the number of training URLs of each language."""
+        return len(self.rows) // len(self.languages)
+
+    @cached_property
+    def urls(self) -> list[str]:
+        """Return the URLs of all rows."""
+        return [row.url for row in self.rows]
+
+    @cached_property
+    def columns(self) -> Numbers:
+        """Return the index of each row's language, (n_urls,)."""
+        numbers = {code: at for at, code in enumerate(self.languages)}
+        return np.array([numbers[row.language] for row in self.rows], np.int64)
+
+    @cached_property
+    def domains(self) -> Numbers:
+        """Return a number for each row's registered domain, (n_urls,)."""
+        domain = domain_reader()
+        _, numbers = np.unique([domain(url) for url in self.urls], return_inverse=True)
+        return numbers.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class JoinedCorpus(Corpus):
+    """The rows of a training corpus, and after them those of a test set."""
+
+    training: Corpus
+    n_removed: int
+    """Test URLs that were left out because they are training URLs."""
+
+    @property
+    def per_language(self) -> int:
+        """Return the number of training URLs of each language."""
+        return self.training.per_language
+
+    @property
+    def is_tested(self) -> Flags:
+        """Return whether each row is of the test set, (n_urls,)."""
+        return np.arange(len(self.rows)) >= len(self.training.rows)
+
+    @property
+    def is_unseen(self) -> Flags:
+        """Return whether each row's registered domain is that of no training row, (n_urls,)."""
+        return ~np.isin(self.domains, self.domains[~self.is_tested])
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Positives and as many negatives of one classifier, with the fold in which each is tested."""
+
+    language: str
+    places: Numbers
+    """Rows of the corpus, (n_urls,)."""
+    y: Flags
+    folds: Numbers
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The rows that a classifier is trained on and tested on, fold by fold."""
+
+    y: Flags
+    """True for the URLs in the language, (n_urls,)."""
+    folds: Numbers
+    """The fold in which each URL is tested, (n_urls,)."""
+    share: float
+    """Share of the training URLs that is used."""
+    seed: int
+
+    def parts(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """Yield the training rows and the test rows of each fold."""
+        for fold in range(int(self.folds.max()) + 1):
+            yield self.part(fold)
+
+    def part(self, fold: int) -> tuple[Numbers, Numbers]:
+        """Return the training rows and the test rows of one fold."""
+        rng = np.random.default_rng([self.seed, fold, _THINNING])
+        training = np.flatnonzero(self.folds != fold)
+        return thinned(training, self.y, self.share, rng), np.flatnonzero(self.folds == fold)
+
+
+def draw(
+    rows: Iterable[LabelledUrl],
+    languages: Sequence[str],
+    *,
+    urls: int | None = None,
+    least: int = 10,
+    seed: int = 0,
+) -> Corpus:
+    """The same number of URLs of each language, drawn at random.
+
+    `urls` is the largest such number; None for the number of the smallest language. The order of
+    the rows does not matter. DatasetError if a language has fewer than `least` distinct URLs, or if
+    there are fewer than two languages.
+    """
+    if len(languages) < 2:
+        raise DatasetError("a classifier needs a second language as negatives: name two")
+    found: dict[str, list[LabelledUrl]] = defaultdict(list)
+    for row in distinct(rows):
+        found[row.language].append(row)
+    size = min([len(found[code]) for code in languages] + ([urls] if urls else []))
+    if size < least:
+        counts = ", ".join(f"{code} {len(found[code])}" for code in languages)
+        raise DatasetError(f"too few URLs: {least} of each language are needed ({counts})")
+    chosen: list[LabelledUrl] = []
+    for place, code in enumerate(languages):
+        pool = sorted(found[code])
+        order = np.random.default_rng([seed, place]).permutation(len(pool))[:size]
+        chosen += [pool[at] for at in order]
+    return Corpus(tuple(languages), tuple(chosen))
+
+
+def joined(training: Corpus, tested: Iterable[LabelledUrl]) -> JoinedCorpus:
+    """The training corpus with the test URLs in its languages that are not training URLs.
+
+    A test URL counts once. DatasetError if a language has no test URL.
+    """
+    known = {row.url for row in training.rows}
+    wanted = [row for row in distinct(tested) if row.language in training.languages]
+    new = [row for row in wanted if row.url not in known]
+    if missing := [code for code in training.languages if code not in {r.language for r in new}]:
+        raise DatasetError(f"the test set has no URLs in {', '.join(missing)}: see --languages")
+    new.sort(key=lambda row: (training.languages.index(row.language), row))
+    rows = (*training.rows, *new)
+    return JoinedCorpus(training.languages, rows, training, len(wanted) - len(new))
+
+
+def sample(
+    corpus: Corpus, language: str, *, n_folds: int = 10, seed: int = 0, is_disjoint: bool = False
+) -> Sample:
+    """All URLs of a language, and as many others in equal parts from the other languages.
+
+    Folds are stratified by language; with `is_disjoint` they consist of whole registered domains.
+    """
+    own = corpus.languages.index(language)
+    places = np.concatenate([np.flatnonzero(corpus.columns == own), _negatives(corpus, own, seed)])
+    y = corpus.columns[places] == own
+    rng = np.random.default_rng([seed, own, _FOLDS])
+    if is_disjoint:
+        tested = disjoint(corpus.domains[places], y, n_folds, rng)
+    else:
+        # The language itself comes first, so that the others together are stratified too.
+        strata = np.where(y, -1, corpus.columns[places])
+        tested = stratified(strata, n_folds, rng)
+    return Sample(language, places, y, tested)
+
+
+def sample_of_test_set(corpus: JoinedCorpus, language: str, seed: int) -> Sample:
+    """The sample of the training corpus, which is in no fold, and the whole test set in fold 0."""
+    trained = sample(corpus.training, language, seed=seed)
+    tested = np.flatnonzero(corpus.is_tested)
+    places = np.concatenate([trained.places, tested])
+    folds = np.repeat([_TRAINED_ON, _TESTED_IN], [len(trained.places), len(tested)])
+    y = corpus.columns[places] == corpus.languages.index(language)
+    return Sample(language, places, y, folds)
+
+
+def _negatives(corpus: Corpus, own: int, seed: int) -> Numbers:
+    others = [column for column in range(len(corpus.languages)) if column != own]
+    share, rest = divmod(corpus.per_language, len(others))
+    chosen = []
+    for rank, column in enumerate(others):
+        rng = np.random.default_rng([seed, own, column, _NEGATIVES])
+        pool = np.flatnonzero(corpus.columns == column)
+        chosen.append(rng.permutation(pool)[: share + (rank < rest)])
+    return np.concatenate(chosen)
+
+
+def stratified(strata: Numbers, n_folds: int, rng: np.random.Generator) -> Numbers:
+    """The fold of each URL, (n_urls,); sizes differ by at most 1, also within each stratum."""
+    shuffled = rng.permutation(len(strata))
+    ordered = shuffled[np.argsort(strata[shuffled], kind="stable")]
+    numbers = np.empty(len(strata), np.int64)
+    numbers[ordered] = np.arange(len(strata)) % n_folds
+    return numbers
+
+
+def disjoint(groups: Numbers, y: Flags, n_folds: int, rng: np.random.Generator) -> Numbers:
+    """The fold of each URL, (n_urls,); no group is in two folds, and classes are balanced.
+
+    Groups are placed from the largest to the smallest, each into the least full fold.
+    """
+    n_groups = int(groups.max()) + 1
+    sizes = np.stack([np.bincount(groups[y], minlength=n_groups),
+                      np.bincount(groups[~y], minlength=n_groups)], axis=1)  # fmt: skip
+    present = rng.permutation(np.flatnonzero(sizes.sum(axis=1)))
+    present = present[np.argsort(-sizes[present].sum(axis=1), kind="stable")]
+    full = np.zeros((n_folds, 2))
+    of_group = np.full(n_groups, -1, np.int64)
+    for group in present:
+        fold = int(np.argmin(full @ sizes[group]))
+        of_group[group] = fold
+        full[fold] += sizes[group]
+    return of_group[groups]
+
+
+def thinned(training: Numbers, y: Flags, share: float, rng: np.random.Generator) -> Numbers:
+    """A share of the training URLs, equal for positives and negatives, at least one of each.
+
+    With the same generator, a smaller share is a subset of a larger one.
+    """
+    if share >= 1:
+        return training
+    kept = []
+    for is_positive in (True, False):
+        pool = rng.permutation(training[y[training] == is_positive])
+        kept.append(pool[: max(1, round(share * len(pool)))])
+    return np.sort(np.concatenate(kept))

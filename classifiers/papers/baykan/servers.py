@@ -1,0 +1,113 @@
+"""The countries of hosts' servers (Baykan 2013, 2.2, "IP"), looked up before a study begins."""
+
+from __future__ import annotations
+
+import socket
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Final
+
+from classifiers.errors import StudyError
+from classifiers.geoip import CountryLookup, country_lookup, parsed_address
+from classifiers.papers.baykan.words import parts
+from classifiers.tables.country_domains import TABLE_I
+
+Resolver = Callable[[str], Sequence[str]]
+"""Host -> its addresses; an empty sequence or OSError if it has none."""
+
+CountryOfHost = Callable[[str], str | None]
+"""Host -> the ISO 3166-1 code of its server's country; None if it is not known."""
+
+TIMEOUT_S: Final = 5.0
+"""Seconds that the system's resolver may take for one host."""
+
+_LOOKUPS: Final = 32
+_LANGUAGES: Final = {
+    country.upper(): language for language, row in TABLE_I.items() for country in row.split()
+}
+
+
+def language_of_country(country: str | None) -> str | None:
+    """The language of an ISO 3166-1 country by Table I; None if the table does not list it."""
+    return _LANGUAGES.get((country or "").upper())
+
+
+def resolve(host: str, timeout_s: float = TIMEOUT_S) -> list[str]:
+    """The addresses of a host by the system's resolver, in its order; empty after `timeout_s`."""
+    answers: SimpleQueue[list[str]] = SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        except (OSError, ValueError):  # an unknown host, or text that cannot be a host name
+            found = []
+        answers.put([str(each[4][0]) for each in found])
+
+    # The system's resolver takes no time limit, so a slow thread is abandoned.
+    Thread(target=ask, daemon=True).start()
+    try:
+        return answers.get(timeout=timeout_s)
+    except Empty:
+        return []
+
+
+@dataclass(frozen=True)
+class Servers:
+    """The countries of servers, as a plain table that can be sent to any process."""
+
+    countries: Mapping[str, str]
+    """Host in lower case -> ISO 3166-1 code."""
+
+    def __call__(self, host: str) -> str | None:
+        """Return the code of a host's country; None if it is not known."""
+        return self.countries.get(_spelled(host))
+
+
+def locate(urls: Iterable[str], mmdb: Path, resolver: Resolver) -> Servers:
+    """The countries of the servers of some URLs, by a MaxMind DB file.
+
+    GeoIPError if the file cannot be read.
+    """
+    hosts = sorted({host for url in urls if (host := _spelled(parts(url)[0]))})
+    look_up = country_lookup(mmdb)
+    with ThreadPoolExecutor(_LOOKUPS) as pool:
+        found = pool.map(lambda host: server_country(host, look_up, resolver), hosts)
+        return Servers({host: code for host, code in zip(hosts, found, strict=True) if code})
+
+
+def server_country(host: str, countries: CountryLookup, resolver: Resolver) -> str | None:
+    """The ISO 3166-1 code of the country of a host's server; None if it is not known.
+
+    The first address of the host whose country is known decides. A host that is an IP address is
+    not resolved.
+    """
+    bare = host.strip("[]")
+    try:
+        addresses = [bare] if parsed_address(bare) else resolver(host) if host else []
+    except OSError:
+        addresses = []
+    return next((country for country in map(countries, addresses) if country), None)
+
+
+def listed(path: Path) -> Resolver:
+    """A resolver for the hosts of a file with lines `host<TAB>address`; StudyError for others."""
+    table: dict[str, list[str]] = defaultdict(list)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path}: cannot be read ({error})") from error
+    for number, line in enumerate(lines, start=1):
+        host, tab, address = line.partition("\t")
+        if not tab and line.strip():
+            raise StudyError(f"{path}:{number}: expected host and address with a tab between")
+        table[_spelled(host)].append(address.strip())
+    return lambda host: table.get(_spelled(host), [])
+
+
+def _spelled(host: str) -> str:
+    return host.strip().strip(".").lower()

@@ -1,0 +1,384 @@
+"""Experiments that are no row of measures: Table XV, Figure 2, 4.3.1, and three of 2008."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.feature_extraction.text import CountVectorizer
+
+from classifiers.datasets.texts import LabelledPage, LabelledText, recognised
+from classifiers.errors import StudyError
+from classifiers.languages import name as language_name
+from classifiers.pages.parse import parse_page
+from classifiers.papers import evaluation
+from classifiers.papers.baykan.algorithms import DecisionTree, algorithm, label, parse
+from classifiers.papers.baykan.binary import BinaryClassifier, Matrix
+from classifiers.papers.baykan.figures import printed
+from classifiers.papers.baykan.measures import (
+    F1,
+    MEAN,
+    Experiment,
+    average,
+    cells,
+    f1_table,
+    four_measures,
+    macro,
+)
+from classifiers.papers.baykan.samples import Flags
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, HeldOutStudy, Study
+from classifiers.papers.baykan.words import text_words, words
+from classifiers.papers.table import MEASURES, Cell, Figure, MeasureTable, Result, Row
+
+DEPTH: Final = 3
+"""Tests on the way from the root to a leaf of the tree that is shown."""
+FEW: Final = "custom-2008"
+N_CHOSEN: Final = 15
+"""Features that the study of 2008 kept of 74."""
+LOSS_OF_2008: Final = -3.0
+"""Points of F1 that its 15 features gained against all 74."""
+CONTENT_ALGORITHMS: Final = ("nb:words", "me:words")
+LEAST_TEXTS: Final = 10
+"""Fewest texts of a language."""
+
+_HELD_OUT: Final = 0.3
+_ORDER: Final = 104
+
+Texts = Mapping[str, Sequence[str]]
+
+
+def test_set(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+    """Tables XV and XVI, and F1 on the test URLs of domains that no training URL has."""
+    if not isinstance(study, HeldOutStudy):
+        raise StudyError(f"experiment {name} needs a test set")
+    title = "F1 on test URLs of any domain, and of domains not trained on"
+    unseen = Experiment(title, "", row.classifiers, row.measure, (STANDARD, DISJOINT))
+    tables = (
+        _test_urls(study),
+        four_measures(row, name, study, names),
+        f1_table(unseen, "test-unseen", study, names),
+    )
+    return Result(name, tables)
+
+
+def _test_urls(study: HeldOutStudy) -> MeasureTable:
+    """The counterpart of Table XV."""
+    corpus, theirs = study.corpus, printed("XV")
+    rows = []
+    for column, language in enumerate(study.languages):
+        chosen = corpus.is_tested & (corpus.columns == column)
+        figures = (
+            Cell(float(chosen.sum()), paper=theirs.get((language, ""), (None,))[0]),
+            Cell(float(len(np.unique(corpus.domains[chosen])))),
+            Cell(100 * float(corpus.is_unseen[chosen].mean())),
+        )
+        rows.append(Row((language_name(language),), figures, key={"language": language}))
+    return MeasureTable(
+        "test-urls",
+        "The test set",
+        "Baykan 2013, Table XV",
+        ("language",),
+        ("URLs", "registered domains", "of unseen domains, %"),
+        tuple(rows),
+        notes=(
+            f"{corpus.n_removed} test URLs were left out because they are training URLs",
+            f"training URLs of each language: {corpus.per_language}",
+        ),
+        digits=0,
+    )
+
+
+def domains(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+    """4.3.1: test URLs whose registered domain is in the training set, also in two languages."""
+    theirs, rows = printed(*row.printed), []
+    for language in study.languages:
+        is_seen, is_multilingual = domain_seen(study, language)
+        beside = theirs.get((language, ""), (None, None))
+        shares = (100 * float(is_seen.mean()), 100 * float(is_multilingual.mean()))
+        figures = tuple(Cell(x, paper=y) for x, y in zip(shares, beside, strict=True))
+        rows.append(Row((language_name(language),), figures, key={"language": language}))
+    columns = ("domain seen", "in two languages or more")
+    table = MeasureTable(name, row.title, row.source, ("language",), columns, tuple(rows))
+    return Result(name, (table,))
+
+
+def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
+    """Whether each URL's registered domain is in the training set, at all and in two languages.
+
+    Two arrays (n_urls,). The languages are those of the sample's URLs, not only Yes and No.
+    """
+    places = study.sample(language).places
+    domain, columns = study.corpus.domains[places], study.corpus.columns[places]
+    shape = (int(study.corpus.domains.max()) + 1, len(study.languages))
+    is_seen, is_multilingual = np.zeros(len(places), bool), np.zeros(len(places), bool)
+    for train, test in study.splits(language).parts():
+        in_training = np.zeros(shape, bool)
+        in_training[domain[train], columns[train]] = True
+        n_languages = in_training[domain[test]].sum(axis=1)
+        is_seen[test], is_multilingual[test] = n_languages > 0, n_languages > 1
+    return is_seen, is_multilingual
+
+
+def best_combination(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+    """F1 of the best combination of classifiers for each language (slides of 2008, Table 9).
+
+    Candidates are single classifiers and pairs that say Yes if one does (`or`) or if both do
+    (`and`). Unlike there, the best candidate for a fold is chosen by the other folds.
+    """
+    theirs, rows = printed(*row.printed), []
+    for language in study.languages:
+        found, favourite = _chosen_elsewhere(study, language, names)
+        means, spreads = evaluation.mean_and_spread(100 * found)
+        beside = (None, None, None, *theirs.get((language, ""), (None,)))
+        figures = tuple(
+            Cell(float(mean), float(spread), figure)
+            for mean, spread, figure in zip(means, spreads, beside, strict=True)
+        )
+        rows.append(Row((language_name(language), favourite), figures, key={"language": language}))
+    rows.append(Row((MEAN, ""), macro([line.cells for line in rows]), key={"language": MEAN}))
+    heads = ("language", "combination")
+    shown = tuple(rows)
+    table = MeasureTable(name, row.title, row.source, heads, MEASURES, shown, F1, row.notes)
+    return Result(name, (table,))
+
+
+def _chosen_elsewhere(
+    study: Study, language: str, names: Sequence[str]
+) -> tuple[evaluation.Matrix, str]:
+    """The measures in each fold of the best combination of the others; the most frequent choice."""
+    sample = study.sample(language)
+    tried = {label(name): study.decisions(name, language) for name in names}
+    for (one, first), (other, second) in itertools.combinations(list(tried.items()), 2):
+        tried |= {f"{one} or {other}": first | second, f"{one} and {other}": first & second}
+    scores = {
+        name: evaluation.by_fold(said_yes, sample.y, sample.folds)
+        for name, said_yes in tried.items()
+    }
+    choices = []
+    for fold in range(study.n_folds):
+        elsewhere = np.arange(study.n_folds) != fold
+        means = {name: float(of[elsewhere, F1].mean()) for name, of in scores.items()}
+        choices.append(max(means, key=lambda name: means[name]))
+    found = np.array([scores[choice][fold] for fold, choice in enumerate(choices)])
+    return found, max(dict.fromkeys(choices), key=choices.count)
+
+
+def tree(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+    """Figure 2: the top of the tree over custom-made features for the first language.
+
+    It is trained on all folds but the first and tested on the first. At a leaf, f(+) and f(-) are
+    the shares of positive and of negative test URLs that reach it.
+    """
+    language = study.languages[0]
+    top = top_of_tree(study, language)
+    rows = tuple(
+        Row(
+            (" and ".join(path) or "any URL", node["says"]),
+            (Cell(node["positive"]), Cell(node["negative"])),
+        )
+        for path, node in _leaves(top)
+    )
+    title = f"{row.title} for {language_name(language)}"
+    heads, columns = ("leaf", "says"), ("f(+)", "f(-)")
+    table = MeasureTable(name, title, row.source, heads, columns, rows, None, row.notes)
+    return Result(name, (table,), (Figure("figure-2", title, "tree", {"root": top}),))
+
+
+def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> dict[str, Any]:
+    """The nodes down to a depth: test, answer, f(+) and f(-) in percent, and both children."""
+    extractor, training, testing, (learned, tested) = study.features("custom", language)
+    fitted = DecisionTree(seed=study.seed).fit(training, learned)
+    names = [str(name) for name in extractor.get_feature_names_out()]
+    rows = np.asarray(testing, np.float32)
+    return _node(fitted.model_.tree_, names, rows, tested, depth)
+
+
+def _node(grown: Any, names: list[str], rows: Any, y: Flags, depth: int) -> dict[str, Any]:
+    totals = (max(1, int(y.sum())), max(1, int((~y).sum())))
+
+    def describe(at: int, here: Flags, left_depth: int) -> dict[str, Any]:
+        node = {
+            "says": "Yes" if grown.value[at][0][1] > grown.value[at][0][0] else "No",
+            "positive": round(100 * float((here & y).sum()) / totals[0], 1),
+            "negative": round(100 * float((here & ~y).sum()) / totals[1], 1),
+        }
+        feature, threshold = int(grown.feature[at]), float(grown.threshold[at])
+        if feature < 0 or not left_depth:
+            return node
+        is_left = rows[:, feature] <= threshold
+        below = left_depth - 1
+        return node | {
+            "test": f"{names[feature]} <= {threshold:g}",
+            "otherwise": f"{names[feature]} > {threshold:g}",
+            "left": describe(int(grown.children_left[at]), here & is_left, below),
+            "right": describe(int(grown.children_right[at]), here & ~is_left, below),
+        }
+
+    return describe(0, np.ones(len(y), bool), depth)
+
+
+def _leaves(
+    node: dict[str, Any], path: tuple[str, ...] = ()
+) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+    if "test" not in node:
+        return [(path, node)]
+    left = _leaves(node["left"], (*path, node["test"]))
+    return left + _leaves(node["right"], (*path, node["otherwise"]))
+
+
+def few_features(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+    """F1 of a decision tree with 15 of the 74 features of 2008, beside that with all.
+
+    The features are chosen on the training URLs of the first fold; its test URLs are measured.
+    """
+    losses, steps = [], []
+    for language in study.languages:
+        extractor, training, testing, (learned, tested) = study.features(FEW, language)
+        order, gains = selected(
+            lambda: DecisionTree(seed=study.seed), training, learned, N_CHOSEN, study.seed
+        )
+        pairs = (training, testing), (training[:, order], testing[:, order])
+        every, few = (
+            100 * _f1(DecisionTree(seed=study.seed), train, learned, test, tested)
+            for train, test in pairs
+        )
+        figures = (Cell(every), Cell(few), Cell(few - every, paper=LOSS_OF_2008))
+        losses.append(Row((language_name(language),), figures, key={"language": language}))
+        of_columns = extractor.get_feature_names_out()
+        for step, (at, gain) in enumerate(zip(order, gains, strict=True), start=1):
+            feature = str(of_columns[at])
+            key = {"language": language, "feature": feature}
+            heads = (language_name(language), str(step), feature)
+            steps.append(Row(heads, (Cell(100 * gain),), key=key))
+    losses.append(Row((MEAN,), macro([line.cells for line in losses]), key={"language": MEAN}))
+    title = f"{row.title} and with {N_CHOSEN}"
+    columns = ("all 74", f"best {N_CHOSEN}", "difference")
+    lost = tuple(losses)
+    first = MeasureTable(name, title, row.source, ("language",), columns, lost, 2, row.notes)
+    note = "F1 on training URLs that the tree of the step was not fitted on"
+    heads = ("language", "step", "feature")
+    second = MeasureTable(
+        f"{name}-steps", "The chosen features", "", heads, ("F1",), tuple(steps), notes=(note,)
+    )
+    return Result(name, (first, second))
+
+
+def _f1(
+    model: BinaryClassifier, training: Matrix, learned: Flags, testing: Matrix, tested: Flags
+) -> float:
+    """F1 of a classifier, fitted on some rows and tested on others."""
+    return evaluation.of_binary(model.fit(training, learned).predict(testing), tested).f1
+
+
+def selected(
+    make: Callable[[], BinaryClassifier], X: Matrix, is_yes: Flags, most: int, seed: int
+) -> tuple[list[int], list[float]]:
+    """Return the columns that a greedy search chose, the best first, and F1 after each step.
+
+    Each step adds the column with which a classifier has the highest F1 on three tenths of the rows
+    that it was not fitted on; the first of equals wins. A step costs one fit for each column that
+    is left. Unlike scikit-learn's SequentialFeatureSelector this tells the gain of each step, and
+    its precision is that of balanced classes (Baykan 2013, 3.3).
+    """
+    from sklearn.model_selection import train_test_split
+
+    learn, judge = train_test_split(
+        np.arange(len(is_yes)), test_size=_HELD_OUT, random_state=seed, stratify=is_yes
+    )
+
+    def f1(columns: list[int]) -> float:
+        return _f1(make(), X[learn][:, columns], is_yes[learn], X[judge][:, columns], is_yes[judge])
+
+    order: list[int] = []
+    found: list[float] = []
+    left = list(range(X.shape[1]))
+    while left and len(order) < most:
+        scores = [f1([*order, each]) for each in left]
+        best = int(np.argmax(scores))
+        order.append(left.pop(best))
+        found.append(scores[best])
+    return order, found
+
+
+def texts_of(path: Path, languages: Sequence[str]) -> Texts:
+    """The visible texts of labelled texts or pages in each language.
+
+    StudyError if the path is neither, or if a language has fewer than LEAST_TEXTS.
+    """
+    source = recognised(path)
+    if source is None:
+        raise StudyError(f"{path}: neither labelled texts nor labelled pages")
+    found: dict[str, list[str]] = defaultdict(list)
+    for row in source:
+        if row.language in languages:
+            found[row.language].append(_text(row))
+    if any(len(found[code]) < LEAST_TEXTS for code in languages):
+        counts = ", ".join(f"{code} {len(found[code])}" for code in languages)
+        raise StudyError(f"{path}: {LEAST_TEXTS} texts of each language are needed ({counts})")
+    return found
+
+
+def _text(row: LabelledText | LabelledPage) -> str:
+    if isinstance(row, LabelledText):
+        return row.text
+    return parse_page(row.body, content_type=None, url=row.url).text
+
+
+def content(study: Study, texts: Texts) -> Result:
+    """F1 on the same test URLs, trained on words of URLs and on words of texts (2008, Table 10)."""
+    study.run(CONTENT_ALGORITHMS)
+    n_texts = min(len(texts[code]) for code in study.languages)
+    theirs, rows = printed("2008, 10"), []
+    for name in CONTENT_ALGORITHMS:
+        of_urls, of_content = [], []
+        for language in study.languages:
+            beside = theirs.get((language, name), (None, None))
+            f1 = cells(study, name, language)[F1]
+            of_urls.append(Cell(f1.ours, f1.spread, beside[0]))
+            trained = 100 * _trained_on(texts, n_texts, study, name, language)
+            mean, spread = evaluation.mean_and_spread(trained)
+            of_content.append(Cell(float(mean[F1]), float(spread[F1]), beside[1]))
+        for text, figures in (("URLs", of_urls), ("content", of_content)):
+            key = {"classifier": name, "trained on": text}
+            rows.append(Row((label(name), text), (*figures, average(figures)), key=key))
+    drawn = (_drawn(texts[code], n_texts, 0) for code in study.languages)
+    n_words = sum(len(text_words(text)) for each in drawn for text in each)
+    table = MeasureTable(
+        "content",
+        "F1 of classifiers trained on URLs and on the content of pages, tested on URLs",
+        "Baykan 2008, Table 10",
+        ("classifier", "trained on"),
+        (*study.languages, MEAN),
+        tuple(rows),
+        notes=(f"content: {n_texts} texts of each language, {n_words:,} words in all",),
+    )
+    return Result("content", (table,))
+
+
+def _trained_on(
+    texts: Texts, n_texts: int, study: Study, name: str, language: str
+) -> npt.NDArray[np.float64]:
+    """The measures in each fold of a classifier that learned from texts, (n_folds, 4)."""
+    others = [code for code in study.languages if code != language]
+    chosen = _drawn(texts[language], n_texts, study.seed)
+    n_yes = len(chosen)
+    for code in others:
+        chosen += _drawn(texts[code], max(1, n_texts // len(others)), study.seed)
+    counter = CountVectorizer(analyzer=text_words, dtype=np.float64)
+    learned = counter.fit_transform(chosen)
+    tested = CountVectorizer(analyzer=words, dtype=np.float64, vocabulary=counter.vocabulary_)
+    parsed, sample = parse(name), study.sample(language)
+    fitted = algorithm(str(parsed.algorithm), str(parsed.features), study.seed)
+    fitted.fit(learned, np.arange(len(chosen)) < n_yes)
+    said_yes = fitted.predict(tested.transform(study.urls(language)))
+    return evaluation.by_fold(said_yes, sample.y, sample.folds)
+
+
+def _drawn(texts: Sequence[str], number: int, seed: int) -> list[str]:
+    order = np.random.default_rng([seed, _ORDER]).permutation(len(texts))[:number]
+    return [texts[at] for at in order]

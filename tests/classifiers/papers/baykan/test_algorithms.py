@@ -1,0 +1,363 @@
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_matrix
+from scipy.stats import entropy, rankdata
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+
+from classifiers.errors import StudyError
+from classifiers.papers.baykan.algorithms import (
+    NAMES,
+    DecisionTree,
+    GaussianBayes,
+    MaximumEntropy,
+    PaperSupportVectors,
+    PaperWeighting,
+    SupportVectors,
+    algorithm,
+    ask,
+    feature_sets,
+    label,
+    parse,
+)
+from classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
+from classifiers.papers.baykan.similarity import (
+    Markov,
+    NaiveBayes,
+    RankOrder,
+    RelativeEntropy,
+    row_ranks,
+)
+from classifiers.tables.country_domains import TABLE_I
+
+COUNTS = np.random.default_rng(0).poisson(0.7, (60, 12)).astype(np.float64)
+IS_YES = (COUNTS[:, 0] + COUNTS[:, 1] > COUNTS[:, 2] + 0.5).astype(bool)
+MATRICES = hnp.arrays(
+    np.int64, hnp.array_shapes(min_dims=2, max_dims=2), elements=st.integers(0, 4)
+)
+
+
+# The weighting
+
+
+def test_weights_follow_the_formula_of_the_paper() -> None:
+    counts = np.array([[2.0, 1, 0], [0, 3, 0], [0, 1, 0], [1, 1, 1]])
+    weighted = PaperWeighting().fit_transform(csr_matrix(counts))
+    factors = [math.log(4 / 3), math.log(4 / 5), math.log(4 / 2)]
+    np.testing.assert_allclose(weighted.toarray(), counts * factors)
+
+
+def test_the_numbers_of_urls_are_those_it_was_fitted_on() -> None:
+    fitted = PaperWeighting().fit(np.array([[1.0, 0], [1, 0], [5, 2], [0, 0]]))
+    again = fitted.transform(np.array([[0.0, 3]]))
+    np.testing.assert_allclose(again.toarray(), [[0, 3 * math.log(4 / 2)]])
+
+
+def test_a_stored_zero_is_not_a_url_with_the_feature() -> None:
+    stored = csr_matrix((np.array([0.0, 1.0]), np.array([0, 0]), np.array([0, 1, 2])), (2, 1))
+    np.testing.assert_allclose(PaperWeighting().fit(stored).factors_, [math.log(2 / 2)])
+
+
+# The algorithms against other computations of the same
+
+
+def test_the_svm_weights_and_brings_to_length_one_only_where_it_is_told() -> None:
+    steps = [type(each).__name__ for each in SupportVectors().fit(COUNTS, IS_YES).model_]
+    assert steps == ["PaperWeighting", "Normalizer", "LinearSVC"]
+    steps = [type(each).__name__ for each in SupportVectors("scaling").fit(COUNTS, IS_YES).model_]
+    assert steps == ["StandardScaler", "LinearSVC"]
+
+
+def test_the_papers_svm_has_hinge_loss_on_weights_that_are_not_scaled() -> None:
+    fitted = PaperSupportVectors().fit(COUNTS, IS_YES)
+    weighting, svm = fitted.model_
+    assert type(weighting).__name__ == "PaperWeighting"
+    assert (svm.loss, svm.C) == ("hinge", pytest.approx(1 / len(IS_YES)))
+    # The solution minimises w.w / 2 + mean hinge loss, the bias being a weight too.
+    rows = weighting.transform(COUNTS).toarray()
+    signs = np.where(IS_YES, 1.0, -1.0)
+
+    def objective(weights: np.ndarray, bias: float) -> float:
+        slack = np.maximum(0, 1 - signs * (rows @ weights + bias))
+        return float((weights @ weights + bias**2) / 2 + slack.mean())
+
+    weights, bias = svm.coef_[0], float(svm.intercept_[0])
+    least = objective(weights, bias)
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        step = rng.normal(scale=0.05, size=len(weights) + 1)
+        assert objective(weights + step[1:], bias + step[0]) > least - 1e-4
+
+
+def test_classes_weigh_the_same_in_the_svm_however_many_rows_they_have() -> None:
+    # A feature that 6 of 10 rows of Yes have and 12 of 30 of No: alone, No would always be safer.
+    has_feature = np.array([1.0] * 6 + [0] * 4 + [1] * 12 + [0] * 18)
+    features = np.column_stack([has_feature, 1 - has_feature])
+    fitted = SupportVectors("scaling").fit(features, [True] * 10 + [False] * 30)
+    assert fitted.predict(features).tolist() == (has_feature == 1).tolist()
+
+
+def test_naive_bayes_is_the_multinomial_one_on_counts_and_the_normal_one_on_features() -> None:
+    multinomial = MultinomialNB(alpha=1.0).fit(COUNTS, IS_YES).predict_joint_log_proba(COUNTS)
+    scores = NaiveBayes().fit(csr_matrix(COUNTS), IS_YES).decision_function(csr_matrix(COUNTS))
+    np.testing.assert_allclose(scores, multinomial[:, 1] - multinomial[:, 0])
+    normal = GaussianNB(var_smoothing=1e-3).fit(COUNTS, IS_YES).predict_joint_log_proba(COUNTS)
+    scores = GaussianBayes().fit(COUNTS, IS_YES).decision_function(COUNTS)
+    np.testing.assert_allclose(scores, normal[:, 1] - normal[:, 0])
+
+
+def test_maximum_entropy_meets_its_constraints() -> None:
+    fitted = MaximumEntropy(variance=1e6).fit(COUNTS, IS_YES)
+    expected = COUNTS.T @ (1 / (1 + np.exp(-fitted.decision_function(COUNTS))))
+    seen = COUNTS.T @ IS_YES
+    np.testing.assert_allclose(expected, seen, atol=0.2)
+    by_another_way = LogisticRegression(C=1.0, tol=1e-6).fit(COUNTS, IS_YES)
+    np.testing.assert_allclose(
+        MaximumEntropy().fit(COUNTS, IS_YES).decision_function(COUNTS),
+        by_another_way.decision_function(COUNTS),
+        atol=0.05,
+    )
+
+
+@given(
+    hnp.arrays(np.int64, (12, 5), elements=st.integers(0, 4)),
+    st.sampled_from([0.001, 0.5, 1.0]),
+)
+def test_relative_entropy_and_naive_bayes_decide_alike_if_classes_are_equal(
+    counts: Any, smoothing: float
+) -> None:
+    is_yes = np.arange(12) % 2 == 0
+    bayes = NaiveBayes(smoothing).fit(counts, is_yes).decision_function(counts)
+    entropies = RelativeEntropy(smoothing).fit(counts, is_yes).decision_function(counts)
+    # The score of naive Bayes is that of relative entropy times the number of features.
+    assert np.allclose(bayes, entropies * counts.sum(axis=1), rtol=1e-12, atol=0)
+    assert ((bayes > 0) == (entropies > 0)).all()
+
+
+def test_relative_entropy_is_the_difference_of_two_divergences() -> None:
+    rows = COUNTS[COUNTS.sum(axis=1) > 0]
+    yes, no = (COUNTS[chosen].sum(axis=0) + 1.0 for chosen in (IS_YES, ~IS_YES))
+    expected = [entropy(row, no) - entropy(row, yes) for row in rows]
+    scores = RelativeEntropy().fit(COUNTS, IS_YES).decision_function(rows)
+    np.testing.assert_allclose(scores, expected, atol=1e-12)
+
+
+def test_a_url_without_features_is_no_for_relative_entropy() -> None:
+    fitted = RelativeEntropy().fit(csr_matrix(COUNTS), IS_YES)
+    assert fitted.decision_function(csr_matrix((1, 12))).tolist() == [0.0]
+    assert fitted.predict(csr_matrix((1, 12))).tolist() == [False]
+
+
+@given(st.integers(1, 9))
+def test_relative_entropy_does_not_depend_on_the_length_of_a_url(times: int) -> None:
+    fitted = RelativeEntropy().fit(COUNTS, IS_YES)
+    np.testing.assert_allclose(
+        fitted.decision_function(COUNTS * times), fitted.decision_function(COUNTS)
+    )
+
+
+def test_the_tree_lowers_the_entropy_and_scores_the_share_of_its_leaf() -> None:
+    fitted = DecisionTree(smallest_leaf=10).fit(COUNTS, IS_YES)
+    tree = fitted.model_
+    assert tree.criterion == "entropy"
+    leaves = tree.apply(COUNTS)
+    for leaf in set(leaves.tolist()):
+        here = leaves == leaf
+        assert here.sum() >= 10
+        expected = IS_YES[here].mean() - 0.5
+        np.testing.assert_allclose(fitted.decision_function(COUNTS[here]), expected)
+
+
+@pytest.mark.parametrize(("n_rows", "least"), [(26, 1), (260, 5), (2000, 20)])
+def test_the_smallest_leaf_follows_the_number_of_training_rows(n_rows: int, least: int) -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(n_rows, 3))
+    is_yes = features[:, 0] + rng.normal(size=n_rows) > 0
+    fitted = DecisionTree().fit(features, is_yes)
+    _, sizes = np.unique(fitted.model_.apply(features), return_counts=True)
+    assert least <= sizes.min() < 2 * least + 2
+    assert (fitted.predict(features) == is_yes).mean() > 0.6
+
+
+# Markov chains
+
+
+def markov(size: int, names: list[str], smoothing: float = 1.0) -> Markov:
+    chain = Markov(size, smoothing)
+    chain.names = names
+    return chain
+
+
+def test_a_markov_chain_scores_the_last_letter_given_those_before_it() -> None:
+    names = ["aa", "ab", "ba", "bb"]
+    counts = np.array([[3.0, 1, 0, 0], [0, 0, 2, 6]])
+    fitted = markov(2, names).fit(counts, [True, False])
+    yes = [4 / 6, 2 / 6, 1 / 2, 1 / 2]
+    no = [1 / 2, 1 / 2, 3 / 10, 7 / 10]
+    expected = np.log(yes) - np.log(no)
+    np.testing.assert_allclose(fitted.weights_, expected)
+    score = fitted.decision_function(np.array([[1.0, 0, 2, 0]]))
+    np.testing.assert_allclose(score, [expected[0] + 2 * expected[2]])
+
+
+@given(st.lists(st.text("abc", min_size=3, max_size=3), min_size=1, unique=True), st.integers(0, 9))
+def test_probabilities_after_the_same_letters_sum_to_one_at_most(
+    names: list[str], seed: int
+) -> None:
+    counts = np.random.default_rng(seed).poisson(1.0, (2, len(names))).astype(float)
+    chain = markov(3, names, smoothing=0.5).fit(counts, [False, True])
+    letters = len({name[-1] for name in names})
+    after: dict[str, float] = {}
+    for name, value in zip(names, chain._log_probabilities(counts[1]), strict=True):
+        after[name[:2]] = after.get(name[:2], 0.0) + math.exp(value)
+    for prefix, total in after.items():
+        complete = sum(name.startswith(prefix) for name in names) == letters
+        assert total <= 1 + 1e-9
+        if complete:
+            assert total == pytest.approx(1.0)
+
+
+def test_a_markov_chain_without_the_names_of_its_columns_is_refused() -> None:
+    for chain in (markov(5, []), markov(2, ["ab", "ba"]), markov(2, ["ab"] * 11 + ["abc"])):
+        with pytest.raises(ValueError, match="12 columns needs the name of its"):
+            chain.fit(COUNTS, IS_YES)
+
+
+# Ranks
+
+
+@given(MATRICES)
+def test_equal_counts_share_the_middle_of_their_ranks(counts: np.ndarray[Any, Any]) -> None:
+    rows, ranks = row_ranks(csr_matrix(counts.astype(float)))
+    for row, line in enumerate(counts):
+        expected = rankdata(-line[line > 0]) - 1
+        np.testing.assert_allclose(ranks[rows == row], expected)
+
+
+def test_the_profile_keeps_the_most_frequent_features_in_their_order() -> None:
+    counts = np.array([[5.0, 9, 1, 0], [0, 0, 3, 2]])
+    no, yes = RankOrder(size=2).fit(counts, [True, False]).ranks_
+    np.testing.assert_array_equal(yes, [1, 0, np.nan, np.nan])
+    np.testing.assert_array_equal(no, [np.nan, np.nan, 0, 1])
+
+
+def test_a_feature_out_of_the_profile_is_as_far_as_the_profile_is_long() -> None:
+    counts = np.array([[5.0, 9, 1, 0], [0, 0, 3, 2]])
+    fitted = RankOrder(size=2).fit(counts, [True, False])
+    # Ranks of the URL: 0 for the second feature, 1 for the first, 2 for the fourth.
+    scores = fitted.decision_function(np.array([[2.0, 3, 0, 1], [0, 0, 0, 0]]))
+    assert scores.tolist() == [(2 + 2 + 1) - (0 + 0 + 2), 0.0]
+
+
+def test_ranks_compare_four_hundred_features_as_in_the_paper() -> None:
+    assert RankOrder().size == 400
+
+
+# Names
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("features", FEATURE_SETS)
+def test_an_algorithm_is_built_for_its_feature_sets_and_refused_for_others(
+    name: str, features: str
+) -> None:
+    if features in feature_sets(name):
+        assert vars(algorithm(name, features, seed=7)).get("seed", 7) == 7
+    else:
+        with pytest.raises(StudyError, match=f"'{name}' does not take the features"):
+            algorithm(name, features)
+
+
+def test_feature_sets_are_those_of_the_paper() -> None:
+    custom = {"custom", "custom-2008"}
+    assert set(feature_sets("dt")) == custom
+    assert custom & set(feature_sets("ros")) == set()
+    assert set(feature_sets("svm")) == set(FEATURE_SETS)
+    assert "5-grams-from-url" in feature_sets("markov")
+    for several in ("words", "custom", "allgrams-from-url", "3-4-grams-from-word"):
+        assert several not in feature_sets("markov")
+
+
+def test_custom_made_features_are_scaled_and_not_weighted() -> None:
+    assert vars(algorithm("svm", "custom"))["preparation"] == "scaling"
+    assert vars(algorithm("svm", "words"))["preparation"] == "weighting"
+    assert vars(algorithm("svm-perf", "custom"))["is_weighted"] is False
+    assert vars(algorithm("me", "custom"))["scaling"] is True
+    assert type(algorithm("nb", "custom-2008")) is GaussianBayes
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["svm", "svm:", "xyz:words", "svm:xyz", "dt:words", "markov:allgrams-from-word", "ip+ip", ""],
+)
+def test_names_of_no_classifier_are_refused(name: str) -> None:
+    with pytest.raises(StudyError, match="classifier"):
+        parse(name)
+
+
+def test_labels_are_those_of_the_paper() -> None:
+    assert label("cctld+") == "ccTLD+"
+    assert label("ip+svm:allgrams-from-word") == "SVM allgrams + IP"
+    assert label("markov:5-grams-from-url") == "Markov 5-grams-from-url"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_algorithm_says_yes_exactly_where_its_score_is_positive(name: str) -> None:
+    features = feature_sets(name)[0]
+    model = algorithm(name, features)
+    if isinstance(model, Markov):
+        model.names = [chr(97 + at) for at in range(12)]
+    counts = COUNTS if features.startswith("custom") else csr_matrix(COUNTS)
+    model.fit(counts, IS_YES)
+    scores = model.decision_function(counts)
+    assert (model.predict(counts) == (scores > 0)).all()
+    assert (model.predict(counts) == IS_YES).mean() > 0.6
+    alone = [model.decision_function(counts[at : at + 1])[0] for at in range(8)]
+    np.testing.assert_allclose(alone, scores[:8], rtol=1e-9)
+    with pytest.raises(ValueError, match="both classes"):
+        model.fit(counts, np.ones(len(IS_YES), bool))
+
+
+# The baselines
+
+
+def answers(name: str, urls: list[str], countries: dict[str, str] | None = None) -> dict[str, str]:
+    """Language -> a digit for each URL: 1 is Yes."""
+    found = {code: ask(name, code, urls, (countries or {}).get) for code in TABLE_I}
+    return {code: "".join(map(str, flags.astype(int))) for code, flags in found.items()}
+
+
+def test_a_country_code_of_the_paper_is_the_language_it_lists_first() -> None:
+    urls = ["http://a.ch/", "https://b.ca/de", "c.gov", "http://user@d.AT:80/x.fr", "http://e.va/"]
+    expected = {"en": "01100", "de": "10010", "fr": "00000", "es": "00000", "it": "00001"}
+    assert answers("cctld", urls) == expected
+
+
+def test_domains_that_only_the_wider_table_knows_are_no() -> None:
+    urls = ["http://a.wien/", "http://a.py/", "http://a.be/", "http://a.nyc/"]
+    assert set(answers("cctld", urls).values()) == {"0000"}
+
+
+def test_com_and_org_are_english_with_plus_only_and_net_never_is() -> None:
+    urls = ["http://a.com/", "http://a.org/", "http://a.net/", "http://a.uk/"]
+    assert answers("cctld", urls)["en"] == "0001"
+    assert answers("cctld+", urls) == answers("cctld", urls) | {"en": "1101"}
+
+
+@given(st.text())
+def test_at_most_one_language_has_a_top_level_domain(url: str) -> None:
+    assert sum(int(answer) for answer in answers("cctld", [url]).values()) <= 1
+
+
+def test_the_country_of_the_server_decides_not_the_domain() -> None:
+    urls = ["http://tagesschau.de/fr/", "http://www.lemonde.fr/", "http://example.com:8080/", ""]
+    found = answers("ip", urls, {"tagesschau.de": "DE", "example.com": "fr"})
+    assert (found["de"], found["fr"]) == ("1000", "0010")
+    with pytest.raises(StudyError, match="countries"):
+        ask("ip", "de", urls, None)

@@ -1,0 +1,211 @@
+"""The custom-made features of URLs, with dictionaries of a few words."""
+
+import re
+from collections.abc import Collection
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifiers.papers.baykan.custom import FEATURES, LANGUAGES, CustomFeatures
+from classifiers.papers.baykan.grams import vectorizer
+
+TRAINING = [
+    "http://www.voyageurs.fr/recherche",
+    "http://recherche.voyageurs.com/",
+    "http://cheap.com/flights",
+    "http://www.cheap.co.uk/",
+] * 2
+FRENCH = [True, True, False, False] * 2
+WORDS = {"en": {"house", "net", "die"}, "de": {"haus", "die"}, "fr": {"maison"}}
+CITIES = {"de": {"berlin"}, "it": {"roma"}}
+COUNTRIES = {"fr.search.yahoo.com": "US", "www.paris.com": "FR", "a.ch": "CH", "b.pl": "PL"}
+
+
+def dictionary(language: str) -> Collection[str]:
+    return WORDS.get(language, set())
+
+
+def cities(language: str) -> Collection[str]:
+    return CITIES.get(language, set())
+
+
+def country(host: str) -> str | None:
+    return COUNTRIES.get(host)
+
+
+def fitted(n_features: int = 60) -> CustomFeatures:
+    return learned(CustomFeatures(n_features, country, dictionary, cities))
+
+
+def learned(estimator: CustomFeatures) -> CustomFeatures:
+    estimator.fit_transform(TRAINING, np.array(FRENCH))
+    return estimator
+
+
+def present(url: str, n_features: int = 60) -> dict[str, float]:
+    estimator = fitted(n_features)
+    row = estimator.transform([url])[0]
+    names = estimator.get_feature_names_out()
+    return {str(name): float(value) for name, value in zip(names, row, strict=True) if value}
+
+
+def test_there_are_as_many_features_as_the_papers_have() -> None:
+    for n_features, names in FEATURES.items():
+        assert len(names) == len(set(names)) == n_features
+        assert fitted(n_features).transform(TRAINING).shape == (8, n_features)
+
+
+def test_the_table_of_the_docstring_adds_up() -> None:
+    table = str(CustomFeatures.__doc__).split("====\n")[2].split("====")[0]
+    rows = re.findall(r"(\d+|-)\s+(\d+|-)$", table, re.MULTILINE)
+    columns = zip(*rows, strict=True)
+    assert [sum(int(each) for each in column if each != "-") for column in columns] == [60, 74]
+
+
+def test_a_country_code_elsewhere_is_a_feature_of_its_place() -> None:
+    assert present("http://fr.search.yahoo.com/") == {
+        "tld com": 1,
+        "code fr before": 1,
+        "ip en": 1,
+    }
+    assert present("http://x.com/de/at/index.html") == {"tld com": 1, "code de after": 1}
+
+
+def test_the_top_level_domain_is_no_word_of_the_host() -> None:
+    assert present("http://x.fr/") == {"tld fr": 1}
+    assert present("http://x.net/net") == {
+        "tld net": 1,
+        "dictionary en after": 1,
+        "dictionary en whole": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "feature"),
+    [
+        ("http://x.DE:8080/", "tld de"),
+        ("x.ch", "tld de"),
+        ("http://x.edu./", "tld en"),
+        ("http://user@x.ve?y", "tld es"),
+        ("http://x.va#y", "tld it"),
+        ("http://x.org/", "tld org"),
+    ],
+)
+def test_a_top_level_domain_speaks_for_its_language(url: str, feature: str) -> None:
+    assert present(url) == {feature: 1}
+
+
+def test_words_and_cities_are_counted_by_place() -> None:
+    found = present("http://haus-haus.berlin.pl/haus/house/roma")
+    assert found == {
+        "dictionary de before": 2,
+        "dictionary de after": 1,
+        "dictionary de whole": 3,
+        "dictionary en after": 1,
+        "dictionary en whole": 1,
+        "city de before": 1,
+        "city de whole": 1,
+        "city it after": 1,
+        "city it whole": 1,
+        "hyphens before": 1,
+        "hyphens whole": 1,
+    }
+
+
+def test_words_of_several_dictionaries_are_told_apart_in_2008() -> None:
+    found = present("http://die-haus.pl/", 74)
+    assert found["dictionary de before"] == 2
+    assert found["only dictionary de before"] == 1
+    assert "only dictionary en before" not in found
+    assert found["words before"] == 2
+
+
+def test_a_code_stands_in_the_whole_once() -> None:
+    assert present("http://fr.x.pl/fr", 74)["code fr whole"] == 1
+
+
+def test_words_learned_of_yes_and_no_are_counted() -> None:
+    found = present("http://cheap.pl/recherche/voyageurs")
+    assert found == {"trained no before": 1, "trained yes after": 2}
+
+
+def test_a_training_url_is_not_looked_up_in_the_words_it_taught_itself() -> None:
+    urls = [f"http://{at}.pl/voyageurs" for at in range(3)] + ["http://a.pl/"] * 3
+    answers = np.arange(6) < 3
+    estimator = CustomFeatures(60, None, dictionary, cities, folds=6)
+    column = FEATURES[60].index("trained yes after")
+    # Two URLs are left to teach a word that three are asked for.
+    assert estimator.fit_transform(urls, answers)[:, column].tolist() == [0] * 6
+    assert estimator.transform(urls)[:, column].tolist() == [1] * 3 + [0] * 3
+    as_in_the_paper = CustomFeatures(60, None, dictionary, cities, folds=1)
+    assert (as_in_the_paper.fit_transform(urls, answers) == estimator.transform(urls)).all()
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(TRAINING), st.booleans()), max_size=20), st.integers(2, 9)
+)
+def test_only_learned_words_depend_on_whether_a_url_is_new(
+    rows: list[tuple[str, bool]], folds: int
+) -> None:
+    urls, answers = [url for url, _ in rows], np.array([answer for _, answer in rows], bool)
+    estimator = CustomFeatures(74, None, dictionary, cities, folds)
+    training = estimator.fit_transform(urls, answers)
+    different = (training != estimator.transform(urls)).any(axis=0)
+    is_learned = np.array([name.startswith("trained ") for name in FEATURES[74]])
+    assert not (different & ~is_learned).any()
+    assert (training == estimator.fit_transform(urls, answers)).all()
+
+
+def test_the_country_of_a_server_speaks_its_language() -> None:
+    assert present("http://www.paris.com/")["ip fr"] == 1
+    assert present("http://A.ch:80/")["ip de"] == 1
+    assert present("http://b.pl/") == {}
+    assert present("http://www.paris.com/", 74) == {"tld com": 1, "words before": 1}
+
+
+def test_without_countries_those_features_are_none() -> None:
+    estimator = learned(CustomFeatures(60, None, dictionary, cities))
+    with_countries = fitted().transform(["http://www.paris.com/"])[0]
+    without = estimator.transform(["http://www.paris.com/"])[0]
+    changed = with_countries != without
+    assert [FEATURES[60][at] for at in np.flatnonzero(changed)] == ["ip fr"]
+
+
+def test_a_host_is_asked_for_once() -> None:
+    asked: list[str] = []
+
+    def asking(host: str) -> str | None:
+        asked.append(host)
+        return None
+
+    estimator = learned(CustomFeatures(60, asking, dictionary, cities))
+    asked.clear()
+    estimator.transform(["http://a.com/1", "http://A.com/2", "http://b.com/"])
+    assert sorted(asked) == ["a.com", "b.com"]
+
+
+@given(st.lists(st.text(max_size=60), max_size=5), st.sampled_from([60, 74]))
+def test_every_text_has_features(urls: list[str], n_features: int) -> None:
+    estimator = fitted(n_features)
+    together = estimator.transform(urls)
+    assert together.shape == (len(urls), n_features)
+    assert together.dtype == np.float64
+    assert (together >= 0).all()
+    for row, url in enumerate(urls):
+        assert (estimator.transform([url])[0] == together[row]).all()
+
+
+@given(st.from_regex(r"https?://[a-z.-]{1,20}/[a-z/.-]{0,20}", fullmatch=True))
+def test_the_whole_is_the_sum_of_its_parts(url: str) -> None:
+    row = dict(zip(FEATURES[60], fitted().transform([url])[0], strict=True))
+    kinds = [f"{kind} {each}" for kind in ("dictionary", "city") for each in LANGUAGES]
+    for kind in ("hyphens", *kinds):
+        assert row[f"{kind} whole"] == row[f"{kind} before"] + row[f"{kind} after"]
+
+
+def test_the_names_stand_for_features_with_the_real_dictionaries() -> None:
+    assert vars(vectorizer("custom")) == vars(CustomFeatures(60))
+    assert len(vectorizer("custom-2008").get_feature_names_out()) == 74
+    assert "roma" in CustomFeatures().cities("it")

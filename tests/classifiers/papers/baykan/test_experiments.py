@@ -1,0 +1,293 @@
+"""What each experiment finds, on URLs made by rule."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from classifiers.papers.baykan import custom, dictionaries, measures, special
+from classifiers.papers.baykan.algorithms import DecisionTree
+from classifiers.papers.baykan.experiments import EXPERIMENTS, chosen
+from classifiers.papers.baykan.measures import carry_out
+from classifiers.papers.baykan.samples import draw
+from classifiers.papers.baykan.servers import Servers
+from classifiers.papers.baykan.study import Study
+from classifiers.papers.evaluation import Measures
+from classifiers.papers.table import MEASURES, Result
+from crawler.report.study_files import study_json
+from tests.support.studyurls import FIVE, SYLLABLES, labelled
+
+
+def words(language: str) -> frozenset[str]:
+    """A dictionary that is loaded at once; those of the extra take many seconds."""
+    return frozenset(SYLLABLES[language])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _small_dictionaries() -> Iterator[None]:
+    small = partial(custom.CustomFeatures, dictionary=words, cities=words)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(custom, "CustomFeatures", small)
+        yield
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    rows = labelled(40)
+    hosts = {row.url.split("/")[2]: row.language.upper() for row in rows}
+    hosts = {host: "GB" if code == "EN" else code for host, code in hosts.items()}
+    return Study(draw(rows, FIVE), n_folds=2, servers=Servers(hosts))
+
+
+def run(study: Study, name: str, classifiers: tuple[str, ...] | None = None) -> Result:
+    """Carry out an experiment, and check that every table has its cells, percentages and JSON."""
+    experiment = EXPERIMENTS[name]
+    experiment = replace(experiment, classifiers=classifiers or experiment.classifiers)
+    result = carry_out(experiment, name, study)
+    for table in result.tables:
+        assert table.rows
+        for row in table.rows:
+            assert len(row.cells) == len(table.columns)
+            assert len(row.heads) == len(table.heads)
+        shares = [
+            cell.ours
+            for row in table.rows
+            for column, cell in zip(table.columns, row.cells, strict=True)
+            if column != "difference" and not np.isnan(cell.ours)
+        ]
+        assert 0 <= min(shares) <= max(shares) <= 100
+    assert json.loads(study_json({}, [result]))["experiments"][0]["experiment"] == name
+    return result
+
+
+def test_baselines_stand_beside_tables_v_to_viii(study: Study) -> None:
+    result = run(study, "baselines")
+    measured, cctld, _, ip = result.tables
+    by_key = {(row.key["language"], row.key["classifier"]): row for row in measured.rows}
+    assert ("de", "cctld+") not in by_key
+    assert [cell.paper for cell in by_key["en", "cctld+"].cells] == [71.6, 91.1, 63.8, 80.2]
+    assert [cell.ours for cell in by_key["fr", "ip"].cells] == [100] * 4
+    assert [round(cell.ours) for cell in ip.rows[0].cells] == [100, 0, 0, 0, 0]
+    is_fr = np.array([url.split("/")[2].endswith(".fr") for url in study.corpus.urls])
+    of_fr = 100 * is_fr[study.corpus.columns == FIVE.index("fr")].mean()
+    assert cctld.rows[2].cells[2].ours == pytest.approx(of_fr)
+    assert (cctld.rows[2].cells[2].paper, cctld.digits) == (37, 0)
+    (figure,) = result.figures
+    assert [series["label"] for series in figure.data["series"]] == ["ccTLD", "IP"]
+
+
+def test_words_have_a_row_for_each_algorithm_and_language_and_their_means(study: Study) -> None:
+    result = run(study, "words")
+    (table,) = result.tables
+    assert len(table.rows) == 5 * (5 + 1)
+    svm = [row for row in table.rows if row.key["classifier"] == "svm:words"]
+    of_languages = [row.cells[3] for row in svm[:5]]
+    assert svm[5].cells[3].ours == pytest.approx(np.mean([cell.ours for cell in of_languages]))
+    of_folds = 100 * study.scores("svm:words", "en")[:, 3]
+    assert of_languages[0].ours == pytest.approx(of_folds.mean())
+    assert of_languages[0].spread == pytest.approx(of_folds.std(ddof=1))
+    assert of_languages[0].difference == pytest.approx(of_folds.mean() - 90.5)
+
+
+def test_the_best_ngrams_of_an_algorithm_have_the_highest_f1(study: Study) -> None:
+    sets = ("3-grams-from-word", "6-grams-from-url", "allgrams-from-word")
+    tried = [f"nb:{features}" for features in sets]
+    markov = ["markov:3-grams-from-word", "markov:6-grams-from-url"]
+    (table,) = run(study, "ngrams", classifiers=(*tried, *markov)).tables
+    row = table.rows[0]
+    highest = max(100 * study.scores(name, "en")[:, 3].mean() for name in tried)
+    assert row.cells[3].ours == pytest.approx(highest)
+    assert (row.heads[3], row.cells[3].paper) == ("allgrams-from-url", 91.9)
+    assert len(table.rows) == 10
+
+
+def test_table_xiii_leaves_empty_urls_out(study: Study) -> None:
+    result = run(study, "feature-comparison")
+    with_empty, without = result.tables
+    first = with_empty.rows[0]
+    assert first.cells[4].paper == 19.3
+    assert first.cells[5].ours <= first.cells[4].ours
+    assert len(with_empty.rows) == len(without.rows) == 15
+    assert without.rows[0].cells[3].paper == 94.9
+
+
+def test_the_comparison_has_all_approaches_and_their_figures(study: Study) -> None:
+    result = run(study, "comparison")
+    points, bars = result.figures
+    assert len(points.data["series"]) == 3
+    assert (
+        len(bars.data["labels"])
+        == len(bars.data["y"])
+        == len(EXPERIMENTS["comparison"].classifiers)
+    )
+    assert bars.data["paper"] == [63, 81, 95, 95, 94, None]
+
+
+def test_custom_made_features_have_the_rows_of_table_xii(study: Study) -> None:
+    result = run(study, "custom")
+    (table,) = result.tables
+    of_de = [row for row in table.rows if row.key["language"] == "de"]
+    assert [row.cells[3].paper for row in of_de] == [93.7, 97.3, 88.2, 97.3, 97.7]
+    assert [row.is_best_in_paper for row in of_de] == [False] * 4 + [True]
+
+
+def test_table_xi_has_a_column_for_each_language(study: Study) -> None:
+    few = ("svm:words", "svm:allgrams-from-word")
+    result = run(study, "svm-features", classifiers=few)
+    (table,) = result.tables
+    assert table.columns == (*FIVE, "mean")
+    assert [cell.paper for cell in table.rows[1].cells] == [94.2, 97.2, 94.4, 95.0, 96.1, 95.4]
+    ours = [cell.ours for cell in table.rows[1].cells]
+    assert ours[5] == pytest.approx(np.mean(ours[:5]))
+
+
+def test_without_countries_what_needs_them_is_left_out_with_a_note() -> None:
+    blind = Study(draw(labelled(12), FIVE), n_folds=2)
+    result = run(blind, "baselines")
+    assert {row.key["classifier"] for row in result.tables[0].rows} == {"cctld", "cctld+"}
+    assert measures.WITHOUT_SERVERS in result.tables[0].notes
+
+
+def test_training_sizes_shrink_to_a_thousandth(study: Study) -> None:
+    result = run(study, "training-sizes")
+    (figure,) = result.figures
+    assert all(line["x"] == [40, 4, 2, 2] for line in figure.data["lines"])
+    of_ip = next(row for row in result.tables[0].rows if row.key["classifier"] == "ip")
+    assert len({cell.ours for cell in of_ip.cells}) == 1
+
+
+def test_a_domain_seen_in_all_folds_is_counted(study: Study) -> None:
+    result = run(study, "domains")
+    assert [row.cells[0].paper for row in result.tables[0].rows] == [51, 47, 54, 57, 52]
+
+
+def test_disjoint_domains_stand_below_those_of_any_kind(study: Study) -> None:
+    result = run(study, "domain-disjoint")
+    assert [row.heads[1] for row in result.tables[0].rows][:2] == ["any", "unseen"]
+
+
+def test_the_best_combination_is_chosen_on_other_folds(study: Study) -> None:
+    result = run(study, "best-combination")
+    (table,) = result.tables
+    assert table.columns == MEASURES
+    assert [row.cells[3].paper for row in table.rows[:5]] == [91, 93, 91, 93, 95]
+    # The servers here tell every language, so nothing that is chosen can be wrong.
+    assert [row.cells[3].ours for row in table.rows] == [100] * 6
+
+
+def test_the_leaves_of_the_tree_hold_all_test_urls(study: Study) -> None:
+    result = run(study, "tree")
+    (table,), (figure,) = result.tables, result.figures
+    assert sum(row.cells[0].ours for row in table.rows) == pytest.approx(100, abs=0.5)
+    assert sum(row.cells[1].ours for row in table.rows) == pytest.approx(100, abs=0.5)
+    root = figure.data["root"]
+    assert root["test"].startswith(root["otherwise"].partition(" > ")[0])
+    says = {row.heads[1] for row in table.rows}
+    assert says == {"Yes", "No"}
+
+
+def test_a_few_features_chosen_on_training_urls_stand_beside_all(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert special.N_CHOSEN == 15
+    monkeypatch.setattr(special, "N_CHOSEN", 3)
+    result = run(study, "few-features")
+    losses, steps = result.tables
+    assert [row.key["language"] for row in losses.rows] == [*FIVE, "mean"]
+    for row in losses.rows:
+        every, few, difference = (cell.ours for cell in row.cells)
+        assert 0 <= min(every, few) <= max(every, few) <= 100
+        assert difference == pytest.approx(few - every)
+        assert row.cells[2].paper == -3.0
+    of_german = [row for row in steps.rows if row.key["language"] == "de"]
+    assert [row.heads[1] for row in of_german] == [str(step) for step in range(1, 4)]
+    chosen = [row.key["feature"] for row in of_german]
+    assert len(set(chosen)) == 3
+    assert set(chosen) <= set(custom.FEATURES[74])
+
+
+def test_the_papers_figures_are_shown_only_where_there_are_any() -> None:
+    own = Study(draw(labelled(12, ("nl", "de")), ("nl", "de")), n_folds=2)
+    rows = run(own, "words").tables[0].rows
+    assert {row.cells[3].paper for row in rows if row.key["language"] == "nl"} == {None}
+    assert {row.cells[3].paper for row in rows if row.key["language"] == "mean"} == {None}
+    of_de = next(row for row in rows if row.key["language"] == "de")
+    assert of_de.cells[3].paper == 96.2
+
+
+def test_the_papers_svm_is_beside_ours_on_both_kinds_of_domains(study: Study) -> None:
+    (table,) = run(study, "svm-perf").tables
+    found = [(row.key["classifier"], row.key["domains"]) for row in table.rows]
+    assert found[:2] == [("svm-perf:words", "unseen"), ("svm-perf:words", "any")]
+    assert len(found) == 16
+    of_words = table.rows[1].cells
+    assert [cell.paper for cell in of_words[:2]] == [90.5, 96.2]
+    assert all(0 < cell.ours <= 100 for row in table.rows for cell in row.cells)
+
+
+def test_experiments_try_what_the_paper_tried() -> None:
+    sizes = {name: len(row.classifiers) for name, row in EXPERIMENTS.items() if row.classifiers}
+    # Table X: 16 n-grams for five algorithms, 8 of one size for Markov chains.
+    assert sizes["ngrams"] == 5 * 16 + 8
+    assert sizes["svm-features"] == 17
+    assert EXPERIMENTS["words"].classifiers == tuple(
+        f"{algorithm}:words" for algorithm in ("nb", "me", "re", "ros", "svm")
+    )
+
+
+def test_what_cannot_be_computed_is_left_out_with_a_note(
+    study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
+    (table,) = run(study, "comparison").tables
+    assert measures.WITHOUT_DICTIONARIES in table.notes
+    assert "dt:custom" not in {row.key["classifier"] for row in table.rows}
+    assert measures.WITHOUT_SERVERS not in table.notes
+
+
+def test_chosen_classifiers_have_the_figures_of_all_tables(study: Study) -> None:
+    (table,) = chosen(study, ["cctld+", "ros:words", "me:custom"]).tables
+    assert [row.cells[3].paper for row in table.rows[:3]] == [80.2, 68.3, 93.1]
+    assert {row.is_best_in_paper for row in table.rows} == {False}
+
+
+def columns_of(n_rows: int = 600) -> tuple[np.ndarray, np.ndarray]:
+    """Column 3 says most of the class and column 5 the rest; all others are noise."""
+    rng = np.random.default_rng(0)
+    matrix = rng.integers(0, 2, (n_rows, 8)).astype(float)
+    matrix[:, 5] = rng.integers(0, 4, n_rows)
+    return matrix, (matrix[:, 3] > 0) | (matrix[:, 5] == 0)
+
+
+def tree_of_one() -> DecisionTree:
+    return DecisionTree(smallest_leaf=1)
+
+
+def test_the_greedy_search_chooses_the_columns_that_tell_first() -> None:
+    matrix, y = columns_of()
+    order, f1 = special.selected(tree_of_one, matrix, y, 3, 0)
+    assert order[:2] == [3, 5]
+    assert f1[0] < f1[1] == 1.0
+    # Among equals the first column is chosen, and no more than there are.
+    doubled = np.column_stack([matrix, matrix])
+    assert special.selected(tree_of_one, doubled, y, 2, 0)[0] == [3, 5]
+    assert sorted(special.selected(tree_of_one, matrix[:, :3], y, 9, 0)[0]) == [0, 1, 2]
+
+
+def test_the_greedy_search_judges_on_rows_that_it_has_not_learned_from() -> None:
+    rng = np.random.default_rng(0)
+    matrix, y = np.arange(400.0)[:, None], rng.integers(0, 2, 400).astype(bool)
+    _, (f1,) = special.selected(tree_of_one, matrix, y, 1, 0)
+    assert (tree_of_one().fit(matrix, y).predict(matrix) == y).all()
+    assert f1 < 0.75
+
+
+def test_the_precision_of_the_greedy_search_is_that_of_balanced_classes() -> None:
+    """A column that is 1 for all of Yes and a quarter of No; Yes is one row of three."""
+    y = np.arange(300) < 100
+    column = np.where(y, 1.0, np.arange(300) % 4 == 0)[:, None]
+    _, (f1,) = special.selected(tree_of_one, column, y, 1, 0)
+    assert f1 == pytest.approx(Measures(1.0, 0.75).f1, abs=0.05)

@@ -1,0 +1,171 @@
+"""Vectors of words and n-grams against counts that share no code with them."""
+
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from classifiers.papers.baykan.grams import NAMES, Grams, Source, Words, vectorizer
+from classifiers.papers.baykan.words import runs, words
+
+URLS = [
+    "http://www.hi-fly.de",
+    "http://weather.com/weather/",
+    "http://www.xn--mnchen-3ya.de/caf%C3%A9",
+    "http://1.2.3.4/",
+    "",
+]
+
+texts = st.lists(
+    st.one_of(
+        st.from_regex(r"https?://[ab.]{1,8}\.de/[abé/]{0,12}", fullmatch=True), st.text(max_size=20)
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+def grams(url: str, smallest: int, largest: int, source: Source) -> Counter[str]:
+    marked = ["".join(runs(url))]
+    if source == "word":
+        marked = [f"_{word}_" + "_" * (smallest - len(word) - 2) for word in words(url)]
+    return Counter(
+        text[start : start + size]
+        for text in marked
+        for size in range(smallest, largest + 1)
+        for start in range(len(text) - size + 1)
+        if text[start : start + size] != "_"
+    )
+
+
+def learned_from(estimator: Any, urls: list[str]) -> Any:
+    estimator.fit_transform(urls)
+    return estimator
+
+
+def counts(fitted: Any, url: str) -> dict[str, float]:
+    row = fitted.transform([url])
+    names = fitted.get_feature_names_out()
+    return {str(names[column]): float(row[0, column]) for column in row.indices}
+
+
+def test_the_n_grams_of_a_word_have_its_edges_marked() -> None:
+    fitted = learned_from(Grams(3, 3, "word"), ["weather"])
+    assert list(fitted.get_feature_names_out()) == "_we wea eat ath the her er_".split()
+
+
+def test_n_grams_from_the_url_run_over_what_is_no_letter() -> None:
+    assert "yde" in counts(learned_from(Grams(3, 3, "url"), URLS), URLS[0])
+    assert "yde" not in counts(learned_from(Grams(3, 3, "word"), URLS), URLS[0])
+
+
+def test_single_letters_have_no_mark_among_them() -> None:
+    assert counts(learned_from(Grams(1, 1, "word"), ["hello"]), "hello") == {
+        "h": 1,
+        "e": 1,
+        "l": 2,
+        "o": 1,
+    }
+    assert "_h" in counts(learned_from(Grams(1, 2, "word"), ["hello"]), "hello")
+
+
+def test_no_n_gram_is_longer_than_the_marked_word() -> None:
+    assert list(learned_from(Grams(4, 7, "word"), ["de"]).get_feature_names_out()) == ["_de_"]
+
+
+def test_a_word_that_is_too_short_for_an_n_gram_is_one_with_more_marks() -> None:
+    fitted = learned_from(Grams(6, 6, "word"), ["http://tag.de/wetter"])
+    assert list(fitted.get_feature_names_out()) == "_tag__ _de___ _wette wetter etter_".split()
+
+
+@settings(deadline=None)
+@given(texts, st.integers(1, 7), st.integers(0, 4), st.sampled_from(["word", "url"]))
+def test_n_grams_are_those_of_a_slow_count(
+    urls: list[str], smallest: int, more: int, source: Source
+) -> None:
+    expected = [grams(url, smallest, smallest + more, source) for url in urls]
+    estimator = Grams(smallest, smallest + more, source)
+    if not any(expected):
+        with pytest.raises(ValueError, match="could be an n-gram"):
+            estimator.fit_transform(urls)
+        return
+    learned = estimator.fit_transform(urls)
+    names = estimator.get_feature_names_out()
+    assert set(names) == set().union(*expected)
+    assert len(names) == learned.shape[1]
+    for row, gram_counts in enumerate(expected):
+        entries = learned[[row]]
+        got = dict(zip(names[entries.indices], entries.data, strict=True))
+        assert got == dict(gram_counts)
+
+
+@settings(deadline=None)
+@given(texts, texts, st.sampled_from(["word", "url"]))
+def test_n_grams_that_were_not_learned_are_left_out(
+    urls: list[str], others: list[str], source: Source
+) -> None:
+    estimator = learned_from(Grams(2, 4, source), ["http://a.de/é", *urls])
+    known = set(estimator.get_feature_names_out())
+    for url in others:
+        expected = {text: n for text, n in grams(url, 2, 4, source).items() if text in known}
+        assert counts(estimator, url) == expected
+
+
+def test_many_n_grams_keep_their_columns_apart() -> None:
+    rng = np.random.default_rng(0)
+    letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
+    urls = ["".join(each) for each in letters[rng.integers(0, 26, (4000, 10))]]
+    estimator = Grams(3, 7, "word")
+    learned = estimator.fit_transform(urls)
+    names = estimator.get_feature_names_out()
+    assert len(set(names)) == len(names) > 50_000
+    assert learned.sum() == sum(len(urls) * (12 - size + 1) for size in range(3, 8))
+    assert (learned != estimator.transform(urls)).nnz == 0
+
+
+def test_words_are_counted() -> None:
+    fitted = learned_from(Words(), ["http://vldb.org/vldb_journal/"])
+    assert counts(fitted, "http://vldb.org/vldb/other") == {"vldb": 2, "org": 1}
+    assert list(fitted.get_feature_names_out()) == ["journal", "org", "vldb"]
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("custom")])
+def test_every_feature_set_is_a_matrix_of_counts(name: str) -> None:
+    estimator = vectorizer(name)
+    learned = estimator.fit_transform(URLS)
+    assert learned.shape == (len(URLS), len(estimator.get_feature_names_out()))
+    assert learned.dtype == np.float64
+    assert learned.format == "csr"
+    assert learned.has_canonical_format
+    assert not learned[-1].nnz
+    again = pickle.loads(pickle.dumps(estimator)).transform(URLS)
+    assert (learned != again).nnz == 0
+    assert estimator.transform([]).shape == (0, learned.shape[1])
+
+
+def test_names_say_which_n_grams() -> None:
+    assert vars(vectorizer("allgrams-from-word")) == vars(Grams(3, 7, "word"))
+    assert vars(vectorizer("3-4-5-grams-from-url")) == vars(Grams(3, 5, "url"))
+    assert vars(vectorizer("2-grams-from-word")) == vars(Grams(2, 2, "word"))
+    assert len(NAMES) == len(set(NAMES)) == 25
+
+
+def test_a_name_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="8-grams"):
+        vectorizer("8-grams-from-word")
+
+
+@pytest.mark.parametrize("estimator", [Words(), Grams()])
+def test_urls_without_any_feature_are_refused(estimator: Any) -> None:
+    with pytest.raises(ValueError, match=r"empty vocabulary|could be an n-gram"):
+        estimator.fit_transform(["", "/"])
+
+
+@pytest.mark.parametrize("sizes", [(0, 3), (4, 3)])
+def test_n_grams_that_cannot_be_are_refused(sizes: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="no n-gram"):
+        Grams(*sizes)

@@ -1,0 +1,99 @@
+"""Classifiers on a test set of its own."""
+
+import numpy as np
+import pytest
+
+from classifiers.datasets import LabelledUrl
+from classifiers.errors import DatasetError
+from classifiers.papers.baykan import dictionaries
+from classifiers.papers.baykan.algorithms import FeatureClassifier
+from classifiers.papers.baykan.experiments import results
+from classifiers.papers.baykan.samples import draw, joined
+from classifiers.papers.baykan.study import DISJOINT, HeldOutStudy, Setting
+from tests.support.studyurls import FIVE, labelled
+
+TRAINING = labelled(40)
+TESTED = [*labelled(25, seed=1), *TRAINING[:3]]
+
+
+@pytest.fixture(scope="module")
+def study() -> HeldOutStudy:
+    return HeldOutStudy(joined(draw(TRAINING, FIVE), TESTED))
+
+
+def test_training_urls_are_left_out_of_the_test_set_and_counted(study: HeldOutStudy) -> None:
+    corpus = study.corpus
+    assert corpus.n_removed == 3
+    assert corpus.is_tested.sum() == 125
+    assert corpus.per_language == 40
+    assert not {row.url for row in corpus.rows[200:]} & {row.url for row in TRAINING}
+
+
+def test_decisions_are_those_of_a_classifier_fitted_on_all_training_urls(
+    study: HeldOutStudy,
+) -> None:
+    name = "svm:words"
+    sample, urls = study.sample("fr"), np.array(study.urls("fr"), object)
+    trained = sample.folds == -1
+    assert trained.sum() == 80
+    fitted = FeatureClassifier(name).fit(urls[trained].tolist(), sample.y[trained])
+    expected = fitted.decision_function(urls[~trained].tolist()) > 0
+    assert (study.decisions(name, "fr")[~trained] == expected).all()
+
+
+def test_other_languages_weigh_the_same_however_many_urls_they_have() -> None:
+    many = [LabelledUrl(f"http://x{at}.de/", "de", "editor", "rule") for at in range(90)]
+    few = [LabelledUrl(f"http://y{at}.com/", "fr", "editor", "rule") for at in range(10)]
+    own = [LabelledUrl(f"http://z{at}.it/", "it", "editor", "rule") for at in range(10)]
+    three = ("de", "fr", "it")
+    study = HeldOutStudy(joined(draw(labelled(20), three), [*many, *few, *own]))
+    # The top-level domain says Yes to no French and to all German URLs.
+    (precision, recall, negative, _), *_ = study.scores("cctld", "de")
+    assert (precision, recall, negative) == (1, 1, 1)
+    study.corpus.columns[study.corpus.is_tested] = np.repeat([1, 0, 2], [90, 10, 10])
+    (_, recall, negative, _), *_ = study.scores("cctld", "de")
+    assert (recall, negative) == (0, 0.5)
+
+
+def test_a_smaller_share_of_training_urls_is_measured_on_the_same_test_urls(
+    study: HeldOutStudy,
+) -> None:
+    train, test = study.splits("de", Setting(share=0.1)).part(0)
+    assert len(train) == 8
+    assert (test == np.flatnonzero(study.sample("de").folds == 0)).all()
+
+
+def test_a_language_without_test_urls_is_named() -> None:
+    with pytest.raises(DatasetError, match="no URLs in de, it"):
+        joined(draw(TRAINING, FIVE), [row for row in TESTED if row.language not in {"de", "it"}])
+
+
+def test_urls_of_unseen_domains_are_judged_by_the_same_classifiers() -> None:
+    neighbours = [row._replace(url=f"{row.url}.html") for row in TRAINING]
+    study = HeldOutStudy(joined(draw(TRAINING, FIVE), [*TESTED, *neighbours]))
+    sample, columns = study.sample("de"), study.corpus.columns
+    chosen = (study.corpus.is_tested & study.corpus.is_unseen)[sample.places]
+    said_yes = study.decisions("nb:words", "de")[chosen]
+    is_own = columns[sample.places][chosen] == FIVE.index("de")
+    assert 0 < chosen.sum() < study.corpus.is_tested.sum()
+    ((_, recall, _, _),) = study.scores("nb:words", "de", DISJOINT)
+    assert recall == said_yes[is_own].mean()
+
+
+def test_the_tables_are_those_of_the_paper(
+    study: HeldOutStudy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
+    of_set, of_sizes = results(study, ["test-set", "test-sizes"])
+    urls, compared, unseen = of_set.tables
+    assert [row.cells[0].paper for row in urls.rows] == [2400, 2200, 1700, 1500, 1700]
+    assert [row.cells[0].ours for row in urls.rows] == [25] * 5
+    assert compared.rows[0].key == {"language": "en", "classifier": "cctld"}
+    assert compared.rows[0].cells[3].paper == 68.1
+    assert compared.rows[0].cells[3].spread is None
+    assert [row.key["domains"] for row in unseen.rows] == ["any", "unseen"] * 4
+    (sizes,), (figure,) = of_sizes.tables, of_sizes.figures
+    assert figure.name == "figure-6"
+    whole = [row.cells[0].ours for row in sizes.rows]
+    means = {row.key["classifier"]: row.cells[3].ours for row in compared.rows[-4:]}
+    assert whole == [means[row.key["classifier"]] for row in sizes.rows]

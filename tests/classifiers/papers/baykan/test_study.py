@@ -1,0 +1,161 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from classifiers.errors import StudyError
+from classifiers.papers.baykan.algorithms import FeatureClassifier
+from classifiers.papers.baykan.measures import empty, possible
+from classifiers.papers.baykan.samples import Splits, draw
+from classifiers.papers.baykan.servers import Servers
+from classifiers.papers.baykan.special import domain_seen
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study, narrowed, seen
+from tests.support.studyurls import FIVE, labelled
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    return Study(draw(labelled(60), FIVE), n_folds=4)
+
+
+def test_each_url_is_tested_exactly_once_and_never_trained_on(study: Study) -> None:
+    splits = study.splits("fr", Setting(share=0.5))
+    tested = np.zeros(len(splits.y), int)
+    for train, test in splits.parts():
+        tested[test] += 1
+        assert not set(train.tolist()) & set(test.tolist())
+    assert (tested == 1).all()
+
+
+# Ranks of features that are as frequent depend on the order of columns, which is another here.
+@pytest.mark.parametrize(
+    "name",
+    ["svm:words", "nb:3-grams-from-url", "re:allgrams-from-word", "markov:3-grams-from-word"],
+)
+def test_decisions_are_those_of_a_classifier_fitted_anew_in_each_fold(
+    study: Study, name: str
+) -> None:
+    urls, splits = np.array(study.urls("de"), object), study.splits("de")
+    expected = np.zeros(len(urls), bool)
+    for train, test in splits.parts():
+        fitted = FeatureClassifier(name).fit(urls[train].tolist(), splits.y[train])
+        expected[test] = fitted.decision_function(urls[test].tolist()) > 0
+    assert (study.decisions(name, "de") == expected).all()
+
+
+def test_classifiers_tell_languages_of_unlike_syllables_apart(study: Study) -> None:
+    f1 = study.scores("svm:allgrams-from-word", "it")[:, 3]
+    assert f1.shape == (4,)
+    assert f1.mean() > 0.9
+
+
+def test_a_share_of_the_training_urls_gives_other_decisions_on_the_same_folds(
+    study: Study,
+) -> None:
+    few = Setting(share=0.02)
+    assert (study.sample("de", few).folds == study.sample("de").folds).all()
+    study.run(["nb:words"], [STANDARD, few])
+    assert study.scores("nb:words", "de", few).mean() < study.scores("nb:words", "de").mean()
+
+
+def test_decisions_are_computed_once(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = study.decisions("nb:words", "es")
+    monkeypatch.setattr(study, "_compute", None)
+    assert study.decisions("nb:words", "es") is first
+
+
+def test_progress_is_told_call_by_call() -> None:
+    told: list[tuple[int, int]] = []
+    study = Study(
+        draw(labelled(20, ("en", "de")), ("en", "de")),
+        n_folds=2,
+        on_progress=lambda done, total: told.append((done, total)),
+    )
+    study.run(["nb:words", "re:words", "cctld"])
+    assert told == [(done, 4) for done in (1, 2, 3, 4)]
+
+
+def test_two_processes_find_what_one_process_finds(study: Study) -> None:
+    names = ["svm:words", "nb:3-grams-from-word"]
+    other = Study(study.corpus, n_folds=4, jobs=2)
+    other.run(names)
+    for name in names:
+        for language in FIVE:
+            assert (other.decisions(name, language) == study.decisions(name, language)).all()
+
+
+def test_ip_says_yes_where_the_server_stands_in_a_country_of_the_language(study: Study) -> None:
+    hosts = [url.removeprefix("http://").partition("/")[0] for url in study.corpus.urls]
+    servers = Servers({host: "AT" for host in hosts if host.endswith(".com")})
+    own = Study(study.corpus, n_folds=4, servers=servers)
+    is_com = np.array([".com/" in url for url in own.urls("de")])
+    assert (own.decisions("ip", "de") == is_com).all()
+    assert not own.decisions("ip", "fr").any()
+    both = own.decisions("ip+nb:words", "de")
+    assert (both == (is_com | own.decisions("nb:words", "de"))).all()
+
+
+def test_ip_without_countries_is_refused(study: Study) -> None:
+    assert possible(study, ["ip+svm:words", "nb:words"]) == ["nb:words"]
+    with pytest.raises(StudyError, match="addresses"):
+        study.run(["ip"])
+
+
+def test_languages_beyond_the_paper_have_baselines() -> None:
+    rows = labelled(30, ("nl", "de"))
+    servers = Servers({"www.a.nl": "NL"})
+    study = Study(draw(rows, ("nl", "de")), n_folds=3, servers=servers)
+    is_nl = np.array([".nl/" in url for url in study.urls("nl")])
+    assert (study.decisions("cctld", "nl") == is_nl).all()
+    assert not study.decisions("ip", "nl").any()
+
+
+def test_a_url_is_empty_if_no_training_url_has_its_words() -> None:
+    rows = [row._replace(url=f"http://{at}x.com/index.html") for at, row in enumerate(labelled(12))]
+    words = [row._replace(url=f"http://{row.language}word.com/{at}") for at, row in enumerate(rows)]
+    nothing = Study(draw(rows, FIVE), n_folds=3)
+    something = Study(draw(words, FIVE), n_folds=3)
+    assert empty(nothing, "en").all()
+    assert not empty(something, "en").any()
+
+
+def test_domains_that_were_trained_on_are_counted(study: Study) -> None:
+    is_seen, is_multilingual = domain_seen(study, "en")
+    assert 0.1 < is_seen.mean() <= 1
+    assert not (is_multilingual & ~is_seen).any()
+    domains = study.corpus.domains[study.sample("en", DISJOINT).places]
+    for train, test in study.splits("en", DISJOINT).parts():
+        assert not set(domains[train]) & set(domains[test])
+
+
+def test_folds_that_few_domains_leave_empty_are_passed_over() -> None:
+    rows = [
+        row._replace(url=f"http://one.{row.language}/{at}") for at, row in enumerate(labelled(6))
+    ]
+    study = Study(draw(rows, FIVE, least=6), n_folds=6)
+    setting = DISJOINT
+    assert set(study.sample("en", setting).folds) != set(range(6))
+    # The positives are all of one domain: whoever tests them has learned from none.
+    for name in ("nb:words", "re:3-grams-from-url"):
+        assert not study.decisions(name, "en", setting)[study.sample("en", setting).y].any()
+
+
+def test_columns_that_no_training_url_has_are_left_out() -> None:
+    counts = csr_matrix(np.array([[1.0, 0, 2, 0], [0, 0, 3, 0], [4.0, 5, 6, 0]]))
+    columns = seen(counts[:2])
+    assert columns.tolist() == [True, False, True, False]
+    assert narrowed(counts, columns).toarray().tolist() == [[1, 2], [0, 3], [4, 6]]
+
+
+def test_one_fold_is_no_cross_validation(study: Study) -> None:
+    with pytest.raises(StudyError, match="2 folds"):
+        Study(study.corpus, n_folds=1)
+    with pytest.raises(StudyError, match="do not fill"):
+        Study(study.corpus, n_folds=61)
+
+
+def test_the_training_rows_of_a_fold_are_the_same_each_time() -> None:
+    splits = Splits(np.arange(40) < 20, np.arange(40) % 4, 0.2, 7)
+    train, _ = splits.part(2)
+    assert (train == splits.part(2)[0]).all()
+    # A fifth of the 15 positives and 15 negatives outside the fold.
+    assert splits.y[train].tolist() == [True] * 3 + [False] * 3
