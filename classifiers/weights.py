@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.compiled import inlined
-from classifiers.instructions import LANES, add_lanes, prefetch
 
 _FAINTEST: Final = 13
 """The least absolute code that is kept."""
-_AHEAD = 16
-"""Rows of weights that memory is asked for before they are needed."""
-_LINE = np.uint64(64)
+_LANES: Final = 16
+"""A table's width is a multiple of this number, so that processors add whole vectors."""
+_ROWS: Final = 8
+"""Rows that are added at a time: each step reads and writes all sums."""
 
 Codes = npt.NDArray[np.int8]
 Buckets = npt.NDArray[np.uint32]
@@ -44,47 +44,39 @@ def quantised(weights: Floats) -> tuple[Codes, Floats]:
 
 @inlined
 def filled(buckets: Buckets, count: int, zeros: int) -> int:
-    """Fill up with rows of zeros to a multiple of four."""
-    while count & 3:
+    """Fill up with rows of zeros to a multiple of eight."""
+    while count % _ROWS:
         buckets[count] = zeros
         count += 1
     return count
 
 
 @inlined
-def _prefetch_row(table: Codes, buckets: Buckets, at: int) -> None:
-    width = np.uint64(table.shape[1])
-    row = np.uint64(buckets[at]) * width
-    prefetch(table, row)
-    if width > _LINE:
-        prefetch(table, row + _LINE)
+def _weight(code: int) -> np.int32:
+    return np.int32(code) * np.int32(abs(code))
 
 
 @inlined
 def sum_rows(table: Codes, buckets: Buckets, count: int, sums: Ints) -> None:
-    """Write the sums of the weights of `count` buckets, a multiple of four, to `sums` (width,)."""
-    width = np.uint64(table.shape[1])
-    for language in range(table.shape[1]):
+    """Write the sums of the weights of `count` buckets, a multiple of eight, to `sums` (width,)."""
+    for language in range(len(sums)):
         sums[language] = 0
-    for at in range(min(_AHEAD, count)):
-        _prefetch_row(table, buckets, at)
-    for at in range(0, count, 4):
-        for later in range(at + _AHEAD, min(at + _AHEAD + 4, count)):
-            _prefetch_row(table, buckets, later)
-        a, b = np.uint64(buckets[at]) * width, np.uint64(buckets[at + 1]) * width
-        c, d = np.uint64(buckets[at + 2]) * width, np.uint64(buckets[at + 3]) * width
-        first = np.uint64(0)
-        while first < width:
-            add_lanes(sums, table, a, b, c, d, first)
-            first += np.uint64(LANES)
+    for at in range(0, count, _ROWS):
+        a, b = table[buckets[at]], table[buckets[at + 1]]
+        c, d = table[buckets[at + 2]], table[buckets[at + 3]]
+        e, f = table[buckets[at + 4]], table[buckets[at + 5]]
+        g, h = table[buckets[at + 6]], table[buckets[at + 7]]
+        for i in range(len(sums)):
+            four = _weight(a[i]) + _weight(b[i]) + _weight(c[i]) + _weight(d[i])
+            sums[i] += four + _weight(e[i]) + _weight(f[i]) + _weight(g[i]) + _weight(h[i])
 
 
 def table_of(weights: Codes) -> Codes:
     """The table that `sum_rows` reads, from the codes of some languages, (n_languages, n_buckets).
 
-    It has one row of codes for each bucket and one of zeros, padded to a multiple of LANES.
+    It has one row of codes for each bucket and one of zeros, padded to a multiple of `_LANES`.
     """
     n_languages, n_buckets = weights.shape
-    table = np.zeros((n_buckets + 1, max(-(-n_languages // LANES), 1) * LANES), np.int8)
+    table = np.zeros((n_buckets + 1, max(-(-n_languages // _LANES), 1) * _LANES), np.int8)
     table[:n_buckets, :n_languages] = weights.T
     return table

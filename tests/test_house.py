@@ -49,8 +49,8 @@ MUST_NOT_KNOW = [
 ]
 """Room -> what no file in it may import."""
 
-OF_SCIPY = ("scipy.sparse", "scipy.linalg", "scipy.stats", "scipy.special", "scipy.optimize")
-"""What scipy computes with; the name alone is loaded by numba."""
+OF_SCIPY = ("scipy.sparse", "scipy.stats", "scipy.special", "scipy.optimize")
+"""What scipy computes with, but for scipy.linalg, which numba loads."""
 
 IS_OF_A_CRAWL = ("crawler.spiders", "crawler.crawl", "crawler.frontier", "crawler.visit")
 

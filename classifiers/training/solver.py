@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import borrowing, inlined, step
+from classifiers.compiled import compiled, inlined
 
 EPOCHS: Final = 10
 """Passes over the rows; the F1 of the URL model does not change after six."""
@@ -112,7 +112,7 @@ def _costs(
     return own_costs.astype(np.float32), rest_costs.astype(np.float32)
 
 
-@step
+@inlined
 def _best_dual(
     margin: np.float32, cost: np.float32, length: np.float32, dual: np.float32
 ) -> np.float32:
@@ -146,7 +146,7 @@ def _learn(rows: _Rows, row: int, learned: Floats, steps: Floats) -> None:
         bias[machine] += steps[machine]
 
 
-@borrowing
+@compiled
 def _epoch(rows: _Rows, own: _Side, rest: _Side, order: Classes, state: _State) -> float:
     """Visit every row once; return how much the dual variables moved."""
     scores, steps, moved = state.scores, state.steps, 0.0

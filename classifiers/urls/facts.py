@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import borrowing, step
+from classifiers.compiled import compiled, inlined
 from classifiers.urls.batch import encode
 from classifiers.urls.clues import MAX_CLUES, Keys, clues
 from classifiers.urls.codepoints import Bytes
@@ -21,11 +21,15 @@ from classifiers.urls.marks import MarkTable, mark_table
 from classifiers.urls.model import UrlModel
 from classifiers.urls.naming import Nats, add_clues, mix, place_of
 from classifiers.urls.ngrams import room
-from classifiers.urls.posteriors import MOST_DECISION, MOST_NATS, Prior
+from classifiers.urls.posteriors import Prior
 from classifiers.urls.scoring import Room, Weights, score_row
 from classifiers.weights import Floats
 
 N_FACTS: Final = 4
+MOST_NATS: Final = 8.0
+"""The most log-odds of one language, for or against it, that a crawl learns with."""
+MOST_DECISION: Final = 3.0
+"""The largest decision value, for or against a language, that a crawl learns with."""
 _NEGLIGIBLE: Final = -40.0
 
 Facts = npt.NDArray[np.float64]
@@ -98,7 +102,7 @@ class UrlFacts:
         return found
 
 
-@step
+@inlined
 def _log_odds(logits: Floats, place: int) -> float:
     """Return the log-odds of one of some logits against all others, within `MOST_NATS`."""
     most = -math.inf
@@ -114,7 +118,7 @@ def _log_odds(logits: Floats, place: int) -> float:
     return float(np.float32(max(-MOST_NATS, min(MOST_NATS, odds))))
 
 
-@step
+@inlined
 def _mark(marks: MarkTable, clue: np.uint64, facts: Facts, row: int) -> None:
     """Note the mark that a clue may be; one of the language counts more than one of another."""
     at = place_of(marks.keys, marks.starts, clue)
@@ -124,7 +128,7 @@ def _mark(marks: MarkTable, clue: np.uint64, facts: Facts, row: int) -> None:
             facts[row, column] = marks.signs[at]
 
 
-@borrowing
+@compiled
 def _fill(buffer: Bytes, known: _Known, answers: _Answers, scratch: Room, facts: Facts) -> None:
     scores, logits, found = answers
     start = 0

@@ -30,6 +30,7 @@ _OF_A_CODE: Final = (HOST, SEGMENT, LOCALE, KEYED, SUFFIX)
 _ISO_639_1: Final = 2
 
 
+# Read by code of classifiers.compiled.
 class MarkTable(NamedTuple):
     """The clues that are marks for one language; `starts` is `naming.starts_of` their keys."""
 

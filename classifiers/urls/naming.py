@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import borrowing, step
+from classifiers.compiled import compiled, inlined
 from classifiers.urls.clues import MAX_CLUES, Keys, clues
 from classifiers.urls.codepoints import Bytes
 from classifiers.weights import Floats, Ints
@@ -86,7 +86,7 @@ def _padded(values: Floats, fill: float = 0.0) -> Floats:
     return result
 
 
-@step
+@inlined
 def place_of(keys: Keys, starts: Ints, clue: np.uint64) -> int:
     """The place of a clue in sorted keys, or -1. Keys are hashes, so few begin alike."""
     at = int(starts[clue >> _TOP_SHIFT])
@@ -95,7 +95,7 @@ def place_of(keys: Keys, starts: Ints, clue: np.uint64) -> int:
     return at if at < len(keys) and keys[at] == clue else -1
 
 
-@step
+@inlined
 def mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
     """Add the evidence of the decision values of a URL."""
     first = 0
@@ -114,7 +114,7 @@ def mix(mixing: Floats, scores: Floats, row: int, logits: Floats) -> None:
         first += 1
 
 
-@step
+@inlined
 def add_clues(nats: Nats, found: Keys, count: int, row: int, logits: Floats) -> bool:
     """Add the evidence of the first `count` clues of a URL; True if one of them is known."""
     is_known = False
@@ -127,7 +127,7 @@ def add_clues(nats: Nats, found: Keys, count: int, row: int, logits: Floats) -> 
     return is_known
 
 
-@borrowing
+@compiled
 def _add_evidence(
     buffer: Bytes, scores: Floats, nats: Nats, answers: tuple[Floats, Flags], found: Keys
 ) -> None:
@@ -140,7 +140,7 @@ def _add_evidence(
         has_clue[url] = add_clues(nats, found, count, url, logits)
 
 
-@step
+@inlined
 def _best(logits: Floats, row: int, most: Floats) -> int:
     """The place of the first of the largest logits of a row."""
     for lane in range(_LANES):
@@ -157,7 +157,7 @@ def _best(logits: Floats, row: int, most: Floats) -> int:
     return at
 
 
-@step
+@inlined
 def _share(logits: Floats, row: int, best: np.float32, totals: Floats) -> np.float32:
     """The share of the largest logit of a row in the softmax; terms below 1e-7 are left out.
 
@@ -184,7 +184,7 @@ def _share(logits: Floats, row: int, best: np.float32, totals: Floats) -> np.flo
     return np.float32(1) / total
 
 
-@borrowing
+@compiled
 def _fill_best(logits: Floats, answers: Answers, lanes: Floats) -> None:
     """Write the answers of `best_of`; `lanes` is room."""
     places, shares = answers

@@ -57,8 +57,8 @@ MARK_VALUE: Final = 0.5
 HOST, PATH = 0, 1
 
 # No URL has more: a word of n letters, n >= 2, takes n + 1 bytes with its delimiter, and has at
-# most 5 (n + 2) n-grams, 2 n letters and blocks, and itself. Five more are written and forgotten.
-_MAX_GRAMS = MAX_BYTES * 12 + 5
+# most 5 (n + 2) n-grams, 2 n letters and blocks, and itself. Eight more may be written beyond.
+_MAX_GRAMS = MAX_BYTES * 12 + 8
 _SHIFT = np.uint64(SYMBOL_BITS)
 
 Offsets = npt.NDArray[np.int64]
@@ -76,7 +76,7 @@ class Part(NamedTuple):
 
 def room() -> tuple[Buckets, Buckets]:
     """Room for the n-grams of a URL and for its marks, the features of other kinds."""
-    return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 4, np.uint32)
+    return np.empty(_MAX_GRAMS, np.uint32), np.empty(MAX_MARKS + 8, np.uint32)
 
 
 scratch = inlined(room)

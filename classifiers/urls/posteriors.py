@@ -25,10 +25,6 @@ if TYPE_CHECKING:
 
 _EVENED: Final = 0.4
 """Power of the shares of the Web in the default prior: 0 is uniform, 1 the Web's."""
-MOST_NATS: Final = 8.0
-"""The most log-odds of one language, for or against it, that a crawl learns with."""
-MOST_DECISION: Final = 3.0
-"""The largest decision value, for or against a language, that a crawl learns with."""
 _CRAWLED: Final = 0.5
 """Share of the target language among the URLs that a crawl finds."""
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from classifiers.compiled import compiled, inlined, step
+from classifiers.compiled import compiled, inlined
 from classifiers.urls.codepoints import Bytes
 from classifiers.urls.ngrams import MARK_VALUE, features, scratch
 from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
@@ -61,7 +61,7 @@ def score_one(
     return scores
 
 
-@step
+@inlined
 def score_row(
     buffer: Bytes, start: int, weights: Weights, room: Room, scores: Floats, row: int
 ) -> int:

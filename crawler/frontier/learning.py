@@ -18,6 +18,7 @@ from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing, Weigh
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
 from crawler.url import host_of
 
+# Read by code of classifiers.compiled.
 LEAST_CHANGE: Final = 0.2
 """A smaller change of the log-odds is not written."""
 

@@ -35,6 +35,7 @@ from crawler.errors import GraphError
 VERSION: Final = 1
 """The format's version; graphs of another are refused."""
 
+# Read by code of classifiers.compiled.
 UNKNOWN: Final = 0
 """Status of a URL that was never fetched: in a simulation it stays queued for ever, as in
 Tamura 2007, Fig. 7."""

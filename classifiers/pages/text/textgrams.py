@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, step
+from classifiers.compiled import compiled, inlined
 from classifiers.pages.text.scripts import SCRIPTS, foreign, script_table
 from classifiers.weights import Buckets, Codes, Ints, filled, sum_rows
 
@@ -46,8 +46,8 @@ _LIGATURES = {"\u05f0": "\u05d5\u05d5", "\u05f1": "\u05d5\u05d9", "\u05f2": "\u0
 _DENSE_SCRIPTS = frozenset({"Hani", "Kana", "Hang", "Thai", "Laoo", "Khmr", "Mymr", "Tibt"})
 _APOSTROPHES = (0x27, 0x2019)
 # Room for a piece: it ends after at most PIECE + MAX_WORD letters, each of which and each word's
-# end adds six buckets at most; four more fill up the last row of sums.
-_MAX_GRAMS = 6 * 2 * (PIECE + MAX_WORD + 2) + 4
+# end adds six buckets at most; eight more fill up the last row of sums.
+_MAX_GRAMS = 6 * 2 * (PIECE + MAX_WORD + 2) + 8
 
 Kinds = npt.NDArray[np.uint8]
 Units = npt.NDArray[np.uint16]
@@ -107,14 +107,14 @@ class _Hashes(NamedTuple):
     word: np.uint64
 
 
-@step
+@inlined
 def _word_start() -> _Hashes:
     """The hashes before the first letter of a word: only its mark is read."""
     zero = np.uint64(0)
     return _Hashes(_EDGE * _STEP, zero, zero, zero, zero, _EDGE * _STEP)
 
 
-@step
+@inlined
 def _after(hashes: _Hashes, unit: np.uint64) -> _Hashes:
     """The hashes with one letter more."""
     return _Hashes(
@@ -127,12 +127,12 @@ def _after(hashes: _Hashes, unit: np.uint64) -> _Hashes:
     )
 
 
-@step
+@inlined
 def _bucket(key: np.uint64, factor: np.uint64, shift: np.uint64) -> np.uint32:
     return np.uint32((key * factor) >> shift)
 
 
-@step
+@inlined
 def _add_grams(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> None:
     """Write the 1- to 5-grams that end with a letter; the next ones overwrite those too long."""
     grams[n] = _bucket(hashes.first, _FACTORS[0], shift)
@@ -142,7 +142,7 @@ def _add_grams(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> Non
     grams[n + 4] = _bucket(hashes.fifth, _FACTORS[4], shift)
 
 
-@step
+@inlined
 def _add_end(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> None:
     """Write the 2- to 5-grams that end with the mark after a word, and the word."""
     ended = _after(hashes, _EDGE)
@@ -153,7 +153,7 @@ def _add_end(grams: Buckets, n: int, hashes: _Hashes, shift: np.uint64) -> None:
     grams[n + 4] = _bucket(hashes.word, _FACTORS[5], shift)
 
 
-@step
+@inlined
 def _sign(text: Units, at: int, table: Kinds, length: int) -> tuple[np.uint64, int]:
     """The code unit at a position after `length` letters of a word, and its kind.
 
@@ -167,7 +167,7 @@ def _sign(text: Units, at: int, table: Kinds, length: int) -> tuple[np.uint64, i
     return np.uint64(text[at]), kind
 
 
-@step
+@inlined
 def _features(
     text: Units, at: int, table: Kinds, shift: np.uint64, grams: Buckets
 ) -> tuple[int, int, int]:

@@ -6,7 +6,8 @@ from functools import cached_property
 from random import Random
 
 from crawler.sources.contract import Reason
-from crawler.sources.sample.vocabulary import Text, dice, pick
+from crawler.sources.sample.chance import dice, pick
+from crawler.sources.sample.vocabulary import Text
 
 MAX_PAGES = 80
 HUBS = 3  # the first hosts of a language are the seeds, and never tiny

@@ -18,6 +18,7 @@ Floats = npt.NDArray[np.float64]
 SHIPPED: Final = Path(__file__).with_name("prior.json")
 """The weights that a crawl begins with, with a card of the crawls that they were learned from."""
 
+# Read by code of classifiers.compiled.
 MOST_COUNTED: Final = 8
 """Of each kind at most so many pages that link to a URL are counted."""
 

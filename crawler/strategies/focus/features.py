@@ -22,6 +22,7 @@ FEATURES: Final = (
 )
 """The names of the features, in the order of the weights."""
 
+# Read by code of classifiers.compiled.
 N_LINKS: Final = 4
 """Counts of pages that link to a URL: relevant ones and others of other hosts, then of its own."""
 

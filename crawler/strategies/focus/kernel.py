@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import compiled, step
+from classifiers.compiled import compiled, inlined
 from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
 
 Floats = npt.NDArray[np.float64]
@@ -19,7 +19,7 @@ _GRAIN: Final = 1048576.0
 """Scores are multiples of 1 / 2**20, so that rounding in the last bit changes no order."""
 
 
-@step
+@inlined
 def _log_odds(share: float) -> float:
     return math.log(share / (1.0 - share))
 
@@ -29,7 +29,7 @@ N_KNOWN: Final = N_FACTS + N_LINKS + 2 * N_UNITS
 """The numbers that are known of a URL: facts, links, tallies."""
 
 
-@step
+@inlined
 def fill(
     facts: Floats, links: Floats, tallies: Floats, rate: float, strength: float, row: Floats
 ) -> None:
@@ -55,7 +55,7 @@ def fill(
         row[8 + place] = math.log(1.0 + links[place])
 
 
-@step
+@inlined
 def _fill_known(known: Floats, rate: float, strength: float, row: Floats) -> None:
     links = known[N_FACTS : N_FACTS + N_LINKS]
     fill(known[:N_FACTS], links, known[N_FACTS + N_LINKS :], rate, strength, row)
@@ -77,7 +77,7 @@ def features_of(known: Floats, rate: float, strength: float) -> Floats:
     return rows
 
 
-@step
+@inlined
 def spread_of(row: Floats, covariance: Floats) -> float:
     """Return the variance of the log-odds of one URL."""
     total = 0.0
@@ -89,7 +89,7 @@ def spread_of(row: Floats, covariance: Floats) -> float:
     return total
 
 
-@step
+@inlined
 def score_of(row: Floats, mean: Floats, covariance: Floats) -> float:
     """Return the log-odds of one URL; see `scores_of`."""
     total = 0.0
@@ -131,7 +131,7 @@ def weigh(known: Floats, rate: float, strength: float, mean: Floats, covariance:
     return found
 
 
-@step
+@inlined
 def learn_from(
     row: Floats, is_relevant: bool, mean: Floats, covariance: Floats, gain: Floats
 ) -> None:
