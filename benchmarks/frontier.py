@@ -1,4 +1,4 @@
-"""CPU time of a URL in the frontier, by the number of hosts, compared with the queues of others.
+"""CPU time of a URL in the frontier, by the number of hosts, compared with Scrapy's queue.
 
     python -m benchmarks.frontier [--hosts 100,10000,50000,1000000] [--urls-per-host 1]
 
@@ -13,27 +13,21 @@ size of the full `run.db`. A folder as large as a national archive's takes an ho
 
     python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
 
-In the same minutes two rivals take as many requests to as many hosts: Scrapy's default queue
-(`DownloaderAwarePriorityQueue` over `LifoMemoryQueue`, 16 downloads in progress) and scrapy-redis
-(its `PriorityQueue` and `RFPDupeFilter`, on a separate redis-server that writes nothing to disk).
-scrapy-redis gets at most 100,000 hosts, since it does not distinguish hosts. Scrapy's queue gets at
-most a million, since it holds them in memory. Neither rests hosts, caps them or writes anything to
-disk. Every measurement runs in a separate process. Prints one JSON line, and a table on stderr.
+In the same minutes Scrapy's default queue (`DownloaderAwarePriorityQueue` over `LifoMemoryQueue`,
+16 downloads in progress) takes as many requests to as many hosts, at most a million, since it holds
+them in memory. It neither rests hosts, caps them nor writes anything to disk. Every measurement
+runs in a separate process. Prints one JSON line, and a table on stderr.
 """
 
 import argparse
-import importlib.util
 import json
 import multiprocessing
 import random
-import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -208,60 +202,6 @@ def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, 
     }
 
 
-def redis_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, float]:
-    """Push to and pop from the queue of scrapy-redis, with its set of seen requests."""
-    import redis
-    from scrapy import Request
-    from scrapy.utils.request import RequestFingerprinter
-    from scrapy_redis.dupefilter import RFPDupeFilter
-    from scrapy_redis.queue import PriorityQueue
-
-    urls = min(urls, 100_000)
-    with redis_server() as socket:
-        server = redis.Redis(unix_socket_path=socket, protocol=2)
-        spider = SimpleNamespace(name="benchmark", crawler=None)
-        queue = PriorityQueue(server, spider, "%(spider)s:requests")
-        seen = RFPDupeFilter(server, "benchmark:seen")
-        fingerprinter = RequestFingerprinter()
-        seen.request_fingerprint = lambda request: fingerprinter.fingerprint(request).hex()
-        before = server.info("memory")["used_memory"]
-        spent = 0.0
-        for address in addresses(hosts, urls):
-            request = Request(address)
-            started_at = time.perf_counter()
-            if not seen.request_seen(request):
-                queue.push(request)
-            spent += time.perf_counter() - started_at
-        if len(queue) != urls:
-            raise RuntimeError("not every URL was queued")
-        grown = server.info("memory")["used_memory"] - before
-        return {
-            "admits_per_s": round(urls / spent),
-            "pops_per_s": round(pop_rate(queue.pop, pops, seconds), 1),
-            "memory_mb": round(grown / 1e6, 1),
-            "memory_per_url": round(grown / urls),
-        }
-
-
-@contextmanager
-def redis_server() -> Iterator[str]:
-    """Yield the socket of a redis-server that only this benchmark uses."""
-    with tempfile.TemporaryDirectory() as folder:
-        socket = f"{folder}/redis"
-        command = ["redis-server", "--port", "0", "--unixsocket", socket, "--save", ""]
-        process = subprocess.Popen([*command, "--dir", folder], stdout=subprocess.DEVNULL)
-        try:
-            deadline = time.monotonic() + 10
-            while not Path(socket).exists():
-                if time.monotonic() > deadline or process.poll() is not None:
-                    raise RuntimeError("redis-server does not start")
-                time.sleep(0.05)
-            yield socket
-        finally:
-            process.kill()
-            process.wait()
-
-
 def pop_rate(pop: Callable[[], object], pops: int, seconds: float) -> float:
     """Return pops per second, measured over `pops` pops or over the pops that `seconds` allow."""
     started_at = time.perf_counter()
@@ -273,15 +213,6 @@ def pop_rate(pop: Callable[[], object], pops: int, seconds: float) -> float:
         done += 1
         spent = time.perf_counter() - started_at
     return done / spent
-
-
-def missing_for_redis() -> str:
-    """Return why scrapy-redis cannot be measured, "" if it can."""
-    if shutil.which("redis-server") is None:
-        return "no redis-server is installed"
-    if importlib.util.find_spec("scrapy_redis") is None:
-        return "the package scrapy-redis is not installed"
-    return ""
 
 
 def alone(measure: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
@@ -304,14 +235,9 @@ def measure(hosts: int, arguments: argparse.Namespace) -> dict[str, dict[str, fl
             taken = alone(take, Path(folder), draw, hosts, urls, arguments.pops)
             rows[name] = filled | taken
             show(hosts, urls, name, rows[name])
-    rivals = [("scrapy", scrapy_queue)]
-    if not missing_for_redis():
-        rivals.append(("scrapy-redis", redis_queue))
-    for name, rival in rivals:
-        if name not in wanted:
-            continue
-        rows[name] = alone(rival, hosts, urls, arguments.pops, arguments.seconds)
-        show(hosts, urls, name, rows[name])
+    if "scrapy" in wanted:
+        rows["scrapy"] = alone(scrapy_queue, hosts, urls, arguments.pops, arguments.seconds)
+        show(hosts, urls, "scrapy", rows["scrapy"])
     return rows
 
 
@@ -329,7 +255,7 @@ def main() -> None:
     parser.add_argument("--urls", type=int, default=100_000, help="the least number of URLs")
     parser.add_argument("--pops", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=5.0, help="time limit of a rival")
-    parser.add_argument("--only", default="sqlite-best-first,sqlite-uniform,scrapy,scrapy-redis")
+    parser.add_argument("--only", default="sqlite-best-first,sqlite-uniform,scrapy")
     arguments = parser.parse_args()
     result: dict[str, object] = {
         "date": time.strftime("%Y-%m-%d"),
@@ -338,9 +264,6 @@ def main() -> None:
             number: measure(number, arguments) for number in map(int, arguments.hosts.split(","))
         },
     }
-    if missing_for_redis():
-        result["left_out"] = {"scrapy-redis": missing_for_redis()}
-        print(f"scrapy-redis is left out: {missing_for_redis()}", file=sys.stderr)
     print(json.dumps(result))
 
 
