@@ -107,7 +107,7 @@ EXAMPLES = {"tsv": ["de", "fr"], "xml": ["de"], "cdxj": ["de"]}
 def test_the_examples_of_the_documentation_are_read(
     tmp_path: Path, block: str, languages: list[str]
 ) -> None:
-    text = (Path(__file__).parents[4] / "docs" / "data.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "data.md").read_text(encoding="utf-8")
     found = re.findall(rf"^```{block}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
     path = write(tmp_path / "example", found[0])
     data = open_dataset(path, "odp" if block == "xml" else block)
