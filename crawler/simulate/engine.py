@@ -2,13 +2,12 @@
 
 One worker, and no host ever rests. Filters, orderings and the frontier decide as they do live
 (`crawler.strategies`, `crawler.frontier.sqlite`); their rules are written a second time in
-`crawler.simulate.kernel` and `crawler.simulate.focuskernel`, which are compiled, and tests compare
-the two.
+`crawler.simulate.kernel`, which is compiled, and tests compare the two. Orderings that draw
+(`random`, `cctld`) draw with the same probabilities, not with the same random numbers.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
@@ -16,14 +15,12 @@ import numpy.typing as npt
 
 from crawler.errors import SettingError
 from crawler.simulate import focusing
-from crawler.simulate.webgraph import WebGraph
+from crawler.simulate.webgraph import PAGE, WebGraph
 from crawler.strategies.filters import Filter, Unit
-from crawler.strategies.focus.belief import Belief, Prior
+from crawler.strategies.focus.belief import Prior
 
 if TYPE_CHECKING:
-    from crawler.simulate import kernel
-    from crawler.simulate.drawing import Drawing
-    from crawler.simulate.focuskernel import Focused
+    from crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -33,7 +30,6 @@ them stand the names in `WebGraph.scores`."""
 
 _PAGES_A_CALL = 250_000
 """Pages between two looks at the clock, for a progress bar or an interruption."""
-_WORDS_A_CALL = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,9 @@ class Simulation:
     of a crawl. `seeds` are vertices,
     None: the graph's. `random_state` counts for `random` and `cctld` only. The crawl ends after
     `limit` pages, None: when nothing is left that can be downloaded. The tolerance of the filter is
-    halved after each `half_life` downloads; 0: it stays.
+    halved after each `half_life` downloads of the whole crawl; 0: it stays. A unit that a smaller
+    tolerance makes irrelevant gets no new links at once, and loses its queued URLs with its next
+    irrelevant page.
 
     `evidence` and `prior` are those of `focus`, None: found anew, and the one that ships.
     """
@@ -79,10 +77,10 @@ class Simulation:
     target: str | None = None
     host_cap: int = 0
     host_queue: int = 0
+    half_life: int = 0
     seeds: Sequence[int] | npt.NDArray[np.int32] | None = None
     random_state: int = 0
     limit: int | None = None
-    half_life: int = 0
     evidence: focusing.GraphEvidence | None = None
     prior: Prior | None = None
 
@@ -91,8 +89,10 @@ class Simulation:
         if self.ordering not in ORDERINGS and self.ordering not in graph.scores:
             known = ", ".join([*ORDERINGS, *graph.scores])
             raise SettingError(f"the graph has no ordering {self.ordering!r}; it has {known}")
-        if min(self.filter.tolerance, self.host_cap, self.host_queue) < 0:
-            raise SettingError("a tolerance, a host cap and a host queue are 0 or more")
+        if min(self.filter.tolerance, self.host_cap, self.host_queue, self.half_life) < 0:
+            raise SettingError(
+                "a tolerance, a host cap, a host queue and a half-life are 0 or more"
+            )
 
     def seeds_on(self, graph: WebGraph) -> npt.NDArray[np.int32]:
         """Return the vertices where the crawl begins; `SettingError` for none or unknown ones."""
@@ -113,135 +113,93 @@ def simulate(
     ordering or seed that the graph does not have and `GraphError` for a language that none of its
     pages is in.
     """
-    simulation.check(graph)
-    crawl = _Crawl(graph, simulation)
-    crawl.begin()
-    while crawl.go_on():
-        if on_progress is not None:
-            on_progress(crawl.n_pages)
-    return crawl.course()
-
-
-class _Crawl:
-    """One simulation: the arguments of the compiled code, and the progress."""
-
-    def __init__(self, graph: WebGraph, simulation: Simulation) -> None:
-        from crawler.simulate import kernel
-
-        self._kernel = kernel
-        self._graph, self._simulation = graph, simulation
-        filter, ordering = simulation.filter, simulation.ordering
-        target = graph.target if simulation.target is None else simulation.target
-        kind = _kind(graph, ordering)
-        self._rules = kernel.Rules(
-            filter.follows_irrelevant_pages,
-            filter.uses_relevance,
-            filter.is_conservative,
-            filter.unit is Unit.DIRECTORY,
-            filter.closes_servers,
-            filter.tolerance,
-            simulation.host_cap,
-            simulation.host_queue,
-            kind,
-            simulation.half_life,
-        )
-        self._web = kernel.WebArrays(
-            _frozen(graph.page_server),
-            _frozen(graph.page_directory),
-            _frozen(graph.link_start),
-            _frozen(graph.link_target),
-            _frozen(_keys(graph.scores[ordering]) if kind == kernel.SCORE else _nothing(np.uint32)),
-            _frozen(_tiers(graph, ordering, target)),
-        )
-        self._state = _states(graph, target)
-        self._target = target
-        self._focused: Focused | None = None
-
-    def begin(self) -> None:
-        """Queue the seeds."""
-        kernel, limit = self._kernel, self._simulation.limit
-        seeds = self._simulation.seeds_on(self._graph)
-        self._random = Random(self._simulation.random_state)
-        n_pages = self._graph.n_pages
-        # After the last page there may be redirects and failures to settle.
-        self._until = n_pages + 1 if limit is None or limit > n_pages else limit
-        if self._simulation.ordering == "perfect":
-            self._mark_wanted(_frozen(seeds))
-        else:
-            self._state |= np.uint8(kernel.WANTED)
-        self._memory = _memory(self._graph, self._rules, self._state, min(self._until, n_pages))
-        if self._rules.kind == kernel.LEARNED:
-            self._focused = self._focus()
-        self._is_complete = False
-        self._waiting = _frozen(seeds)
-
-    def _mark_wanted(self, seeds: npt.NDArray[np.int32]) -> None:
-        from crawler.simulate.perfect import mark_wanted
-
-        reached = np.empty(_n_fetchable(self._graph), np.int32)
-        parent = np.empty(self._graph.n_vertices, np.int32)
-        web = self._web
-        mark_wanted(web.link_start, web.link_target, seeds, self._state, reached, parent)
-
-    def _focus(self) -> "Focused":
-        simulation, graph = self._simulation, self._graph
-        focusing.mark_labelled(graph, self._state)
-        evidence = simulation.evidence or focusing.GraphEvidence.of(graph, self._target)
-        belief = Belief(simulation.prior or Prior.shipped())
-        return focusing.focused(graph, evidence, belief, self._web, self._rules, self._memory)
-
-    def _crawl(self, seeds: npt.NDArray[np.int32], until: int) -> int:
-        if self._focused is None:
-            return self._kernel.crawl(self._web, self._rules, self._memory, seeds, until)
-        from crawler.simulate import focuskernel
-
-        return focuskernel.crawl(self._focused, seeds, until)
-
-    @property
-    def n_pages(self) -> int:
-        """Pages until now."""
-        return int(self._memory.counts[self._kernel.N_PAGES])
-
-    def go_on(self) -> bool:
-        """Crawl some pages more; False once the crawl has ended."""
-        kernel, memory = self._kernel, self._memory
-        if self._rules.kind == kernel.DRAW:
-            _refill(memory.drawing, self._random)
-        until = min(self._until, self.n_pages + _PAGES_A_CALL)
-        seeds, self._waiting = self._waiting, _frozen(np.empty(0, np.int32))
-        ended = self._crawl(seeds, until) == kernel.ENDED
-        # After the last page of the graph no URL in the queue gives another page.
-        self._is_complete = ended or self.n_pages == self._graph.n_pages
-        return not ended and self.n_pages < self._until
-
-    def course(self) -> Course:
-        """Return how the crawl went until now."""
-        kernel, memory = self._kernel, self._memory
-        counts = [int(count) for count in memory.counts]
-        return Course(
-            order=memory.order[: self.n_pages],
-            queue=memory.queue[: self.n_pages],
-            stored=counts[kernel.STORED],
-            seen=counts[kernel.SEEN],
-            rejected=counts[kernel.REJECTED],
-            host_full=counts[kernel.HOST_FULL],
-            dropped_irrelevant=counts[kernel.DROPPED],
-            is_complete=self._is_complete,
-        )
-
-
-def _kind(graph: WebGraph, ordering: str) -> int:
     from crawler.simulate import kernel
 
-    if ordering in ("random", "cctld"):
-        return kernel.DRAW
-    if ordering == "soft":
-        return kernel.SOFT
-    if ordering == "focus":
-        return kernel.LEARNED
-    if ordering in ("bfs", "perfect"):
-        return kernel.DEPTH
-    return kernel.SCORE
+    simulation.check(graph)
+    target = graph.target if simulation.target is None else simulation.target
+    kind = _kind(simulation.ordering)
+    seeds, n_pages, limit = simulation.seeds_on(graph), graph.n_pages, simulation.limit
+    # After the last page there may be redirects and failures to settle.
+    last = n_pages + 1 if limit is None or limit > n_pages else limit
+    rules, state = _rules(simulation, kind), _states(graph, target)
+    web = _web(graph, simulation, target, kind)
+    if simulation.ordering == "perfect":
+        reached = np.empty(_n_fetchable(graph), np.int32)
+        parent = np.full(graph.n_vertices, -1, np.int32)
+        kernel.mark_wanted(web.link_start, web.link_target, seeds, state, reached, parent)
+    else:
+        state |= np.uint8(kernel.WANTED)
+    memory = _memory(graph, rules, state, min(last, n_pages), simulation.random_state)
+    learning = _learning(graph, simulation, target, kind)
+    counts = memory.counts
+    has_ended = False
+    while not has_ended and counts[kernel.N_PAGES] < last:
+        until = min(last, int(counts[kernel.N_PAGES]) + _PAGES_A_CALL)
+        has_ended = kernel.crawl(web, rules, memory, learning, seeds, until)
+        seeds = seeds[:0]
+        if on_progress is not None and not has_ended and counts[kernel.N_PAGES] < last:
+            on_progress(int(counts[kernel.N_PAGES]))
+    number = int(counts[kernel.N_PAGES])
+    return Course(
+        order=memory.order[:number],
+        queue=memory.queue[:number],
+        stored=int(counts[kernel.STORED]),
+        seen=int(counts[kernel.SEEN]),
+        rejected=int(counts[kernel.REJECTED]),
+        host_full=int(counts[kernel.HOST_FULL]),
+        dropped_irrelevant=int(counts[kernel.DROPPED]),
+        # After the last page of the graph no URL in the queue gives another page.
+        is_complete=has_ended or number == n_pages,
+    )
+
+
+def _kind(ordering: str) -> int:
+    from crawler.simulate import kernel
+
+    kinds = {
+        "random": kernel.DRAW,
+        "cctld": kernel.DRAW,
+        "soft": kernel.SOFT,
+        "focus": kernel.LEARNED,
+        "bfs": kernel.DEPTH,
+        "perfect": kernel.DEPTH,
+    }
+    return kinds.get(ordering, kernel.SCORE)
+
+
+def _rules(simulation: Simulation, kind: int) -> "Rules":
+    from crawler.simulate.kernel import Rules
+
+    filter = simulation.filter
+    return Rules(
+        filter.follows_irrelevant_pages,
+        filter.uses_relevance,
+        filter.is_conservative,
+        filter.closes_servers,
+        filter.tolerance,
+        simulation.half_life,
+        simulation.host_cap,
+        simulation.host_queue,
+        kind,
+    )
+
+
+def _web(graph: WebGraph, simulation: Simulation, target: str, kind: int) -> "WebArrays":
+    from crawler.simulate.kernel import SCORE, WebArrays
+
+    server, unit = graph.page_server, graph.page_server
+    if simulation.filter.uses_relevance and simulation.filter.unit is Unit.DIRECTORY:
+        directory = np.asarray(graph.page_directory)
+        unit = np.where(directory >= 0, directory + np.int32(graph.n_servers), server)
+    is_scored = kind == SCORE
+    return WebArrays(
+        _frozen(server),
+        _frozen(unit),
+        _frozen(graph.link_start),
+        _frozen(graph.link_target),
+        _frozen(_keys(graph.scores[simulation.ordering]) if is_scored else np.zeros(1, np.uint32)),
+        _frozen(_tiers(graph, simulation.ordering, target)),
+    )
 
 
 def _frozen(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -249,10 +207,6 @@ def _frozen(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
     view = np.asarray(column).view(np.ndarray)
     view.flags.writeable = False
     return view
-
-
-def _nothing(kind: type[Scalar]) -> npt.NDArray[Scalar]:
-    return np.zeros(1, kind)
 
 
 def _keys(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.uint32]:
@@ -279,10 +233,11 @@ def _tiers(graph: WebGraph, ordering: str, target: str) -> npt.NDArray[np.uint8]
 
 
 def _states(graph: WebGraph, target: str) -> npt.NDArray[np.uint8]:
-    from crawler.simulate import kernel
+    from crawler.simulate.kernel import LABELLED, RELEVANT
 
     states = graph.page_status.astype(np.uint8)
-    states[graph.relevant(target)] |= np.uint8(kernel.RELEVANT)
+    states[graph.relevant(target)] |= np.uint8(RELEVANT)
+    states[(graph.page_language >= 0) & (graph.page_status == PAGE)] |= np.uint8(LABELLED)
     return states
 
 
@@ -291,67 +246,48 @@ def _n_fetchable(graph: WebGraph) -> int:
 
 
 def _memory(
-    graph: WebGraph, rules: "kernel.Rules", state: npt.NDArray[np.uint8], limit: int
-) -> "kernel.Memory":
+    graph: WebGraph, rules: "Rules", state: npt.NDArray[np.uint8], limit: int, random_state: int
+) -> "Memory":
     from crawler.simulate import kernel
+    from crawler.simulate.queues import FIRST
 
-    kind = rules.kind
-    n_fetchable = _n_fetchable(graph)
-    n_units = graph.n_servers + (graph.n_directories if rules.by_directory else 0)
-    n_units += graph.n_servers if rules.closes_servers else 0
-    n_units = n_units if rules.uses_relevance else 1
-    n_entries = {kernel.SOFT: 2 * n_fetchable, kernel.DEPTH: n_fetchable, kernel.SCORE: n_fetchable}
-    is_numbered = kind in (kernel.SOFT, kernel.LEARNED)
+    kind, n, n_servers = rules.kind, _n_fetchable(graph), graph.n_servers
+    n_units = 1
+    if rules.uses_relevance:
+        n_units = 2 * n_servers + graph.n_directories
+    in_heap = {kernel.SOFT: 2 * n, kernel.DEPTH: n, kernel.SCORE: n}.get(kind, 1)
+    in_bag = n if kind in (kernel.DRAW, kernel.LEARNED) else 0
+    counts = np.zeros(kernel.N_COUNTS, np.int64)
+    counts[FIRST] = in_bag
+
+    def zeros(length: int) -> npt.NDArray[np.int32]:
+        return np.zeros(length, np.int32)
+
     return kernel.Memory(
         state=state,
-        number=np.empty(graph.n_vertices if is_numbered else 1, np.int32),
-        found=np.empty(n_fetchable, np.int32),
-        depth=np.empty(n_fetchable, np.int32),
-        downloaded=np.zeros(n_units, np.int32),
-        relevant=np.zeros(n_units, np.int32),
-        unit_queued=np.zeros(n_units, np.int32),
-        is_dropped=np.zeros(n_units, np.uint8),
-        sent=np.zeros(graph.n_servers, np.int32),
-        waiting=np.zeros(graph.n_servers, np.int32),
-        order=np.empty(limit, np.int32),
-        queue=np.empty(limit, np.int32),
-        counts=np.zeros(kernel.N_COUNTS, np.int64),
-        heap=np.empty(n_entries.get(kind, 1), np.uint64),
-        drawing=_drawing(graph, is_drawn=kind == kernel.DRAW),
+        number=zeros(graph.n_vertices if kind in (kernel.SOFT, kernel.LEARNED) else 1),
+        found=zeros(n),
+        depth=zeros(n),
+        downloaded=zeros(n_units),
+        relevant=zeros(n_units),
+        queued=zeros(n_units),
+        is_closed=np.zeros(n_units, np.uint8),
+        sent=zeros(n_servers),
+        waiting=zeros(n_servers),
+        order=zeros(limit),
+        queue=zeros(limit),
+        counts=counts,
+        heap=np.zeros(in_heap, np.uint64),
+        bag=zeros(in_bag),
+        chance=np.random.default_rng(random_state).integers(0, 1 << 63, 1, dtype=np.uint64),
     )
 
 
-def _drawing(graph: WebGraph, *, is_drawn: bool) -> "Drawing":
-    from crawler.simulate.drawing import Drawing
+def _learning(graph: WebGraph, simulation: Simulation, target: str, kind: int) -> "Learning":
+    """What `focus` knows at first; nothing for other orderings."""
+    from crawler.simulate.kernel import LEARNED
 
-    n_servers = graph.n_servers if is_drawn else 1
-    first = np.zeros(n_servers + 1, np.int32)
-    if is_drawn:
-        fetchable = graph.page_server[graph.page_status != 0]
-        np.cumsum(np.bincount(fetchable, minlength=n_servers), out=first[1:])
-    n_words = _WORDS_A_CALL if is_drawn else 1
-    return Drawing(
-        first=first,
-        admitted=np.zeros(n_servers, np.int32),
-        inner=np.zeros(first[-1], np.int32),
-        outer=np.zeros(2 * n_servers, np.int32),
-        place=np.zeros(n_servers, np.int32),
-        at_place=np.zeros((2, n_servers), np.int32),
-        free=np.zeros((2, n_servers), np.int32),
-        weight=np.zeros(n_servers, np.int32),
-        tiers=np.zeros((2, 4), np.int64),
-        words=np.empty(n_words, np.uint32),
-        word=np.full(1, n_words, np.int64),
-    )
-
-
-def _refill(drawing: "Drawing", random: Random) -> None:
-    """Give out the next words of 32 bits that a generator makes its draws of."""
-    left = drawing.words[drawing.word[0] :]
-    number = len(drawing.words) - len(left)
-    # The words that are left come first: the stream is that of one generator.
-    drawing.words[: len(left)] = left
-    if number:
-        fresh = random.getrandbits(32 * number).to_bytes(4 * number, "little")
-        drawing.words[len(left) :] = np.frombuffer(fresh, "<u4")
-    drawing.word[0] = 0
+    if kind != LEARNED:
+        return focusing.learning(focusing.GraphEvidence.nothing(), Prior.shipped(), 1)
+    evidence = simulation.evidence or focusing.GraphEvidence.of(graph, target)
+    return focusing.learning(evidence, simulation.prior or Prior.shipped(), _n_fetchable(graph))

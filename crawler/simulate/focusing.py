@@ -12,19 +12,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
-from crawler.simulate.webgraph import PAGE, WebGraph
-from crawler.strategies.focus.belief import Belief
+from crawler.simulate.webgraph import WebGraph
+from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence, evidence_of, units_of
 from crawler.strategies.focus.features import N_FEATURES, N_LINKS, N_UNITS
-from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 
 if TYPE_CHECKING:
-    from crawler.simulate import kernel
-    from crawler.simulate.focuskernel import FocusArrays, Focused, Learned
-    from crawler.simulate.hostqueues import HostQueues
+    from crawler.simulate.kernel import Learning
 
 _CHUNK: Final = 50_000
-_NO_UNIT: Final = -1
+_NONE: Final = -1
 
 Ints = npt.NDArray[np.int32]
 
@@ -34,7 +31,8 @@ class GraphEvidence:
     """The evidence about the vertices of a graph for one target language.
 
     `facts` float32 (E, 5) are those of `Evidence`: of each vertex, or with `by_server` of each
-    server. `deepest` int32 (V,) and `parent` int32 (U,) are as in `focuskernel.FocusArrays`.
+    server. `deepest` int32 (V,) is the smallest unit of a vertex, `parent` int32 (U,) the unit
+    around each unit, -1 for a registered domain.
     """
 
     facts: npt.NDArray[np.float32]
@@ -51,12 +49,11 @@ class GraphEvidence:
         deepest, parent = _units_of_servers(graph)
         return cls(_facts_of_servers(graph, target), deepest, parent, by_server=True)
 
-    @property
-    def arrays(self) -> "FocusArrays":
-        """The arguments of the compiled crawl."""
-        from crawler.simulate.focuskernel import FocusArrays
-
-        return FocusArrays(self.facts, self.deepest, self.parent, self.by_server)
+    @classmethod
+    def nothing(cls) -> "GraphEvidence":
+        """The evidence of a crawl that uses none."""
+        nothing = np.zeros(0, np.int32)
+        return cls(np.zeros((0, len(Evidence._fields)), np.float32), nothing, nothing, True)
 
 
 def _urls(graph: WebGraph) -> Iterator[tuple[int, list[str]]]:
@@ -90,12 +87,12 @@ def _facts_of_servers(graph: WebGraph, target: str) -> npt.NDArray[np.float32]:
 
 
 def _units_of_urls(graph: WebGraph) -> tuple[Ints, Ints]:
-    deepest, parent = np.empty(graph.n_vertices, np.int32), [_NO_UNIT]
+    deepest, parent = np.empty(graph.n_vertices, np.int32), [_NONE]
     parent.clear()
     number_of: dict[str, int] = {}
     for first, urls in _urls(graph):
         for vertex, url in enumerate(urls, first):
-            unit = _NO_UNIT
+            unit = _NONE
             for name in units_of(url):
                 above, unit = unit, number_of.setdefault(name, len(number_of))
                 if unit == len(parent):
@@ -110,75 +107,31 @@ def _units_of_servers(graph: WebGraph) -> tuple[Ints, Ints]:
     has_directory = np.flatnonzero(directory >= 0)
     server_of = np.zeros(graph.n_directories, np.int32)
     server_of[directory[has_directory]] = graph.page_server[has_directory]
-    parent = np.concatenate((np.full(n, _NO_UNIT), np.arange(n), n + server_of)).astype(np.int32)
+    parent = np.concatenate((np.full(n, _NONE), np.arange(n), n + server_of)).astype(np.int32)
     deepest = np.where(directory >= 0, 2 * n + directory, n + graph.page_server)
     return deepest.astype(np.int32), parent
 
 
-def focused(
-    graph: WebGraph,
-    evidence: GraphEvidence,
-    belief: Belief,
-    web: "kernel.WebArrays",
-    rules: "kernel.Rules",
-    memory: "kernel.Memory",
-) -> "Focused":
-    """Return the arguments of a compiled crawl that begins with a belief, which it changes."""
-    from crawler.simulate.focuskernel import Focused, FocusRules
+def learning(evidence: GraphEvidence, prior: Prior, n_fetchable: int) -> "Learning":
+    """Return what a compiled crawl of so many URLs knows at first; the crawl changes it."""
+    from crawler.simulate.kernel import Learning
 
-    prior = belief.prior
-    return Focused(
-        web,
-        rules,
-        memory,
-        evidence.arrays,
-        FocusRules(DOUBTS_UP_TO, prior.strength),
-        _learned(graph, evidence, belief, len(memory.found)),
-        _queues(graph, len(memory.found)),
-    )
-
-
-def mark_labelled(graph: WebGraph, state: npt.NDArray[np.uint8]) -> None:
-    """Mark the pages whose language is known."""
-    from crawler.simulate.focuskernel import LABELLED
-
-    state[(graph.page_language >= 0) & (graph.page_status == PAGE)] |= np.uint8(LABELLED)
-
-
-def _learned(
-    graph: WebGraph, evidence: GraphEvidence, belief: Belief, n_fetchable: int
-) -> "Learned":
-    from crawler.simulate.focuskernel import Learned
-
-    return Learned(
+    belief = Belief(prior)
+    return Learning(
+        facts=evidence.facts,
+        by_server=evidence.by_server,
+        deepest=evidence.deepest,
+        parent=evidence.parent,
+        strength=prior.strength,
         labelled=np.zeros(len(evidence.parent), np.int32),
         relevant=np.zeros(len(evidence.parent), np.int32),
+        total=np.zeros(2, np.int64),
         links=np.zeros((n_fetchable, N_LINKS), np.uint8),
         mean=belief.mean,
         covariance=belief.covariance,
-        total=np.zeros(2, np.int64),
-        row=np.empty(N_FEATURES),
-        gain=np.empty(N_FEATURES),
-        facts=np.empty(len(Evidence._fields)),
-        tallies=np.empty(2 * N_UNITS),
-    )
-
-
-def _queues(graph: WebGraph, n_fetchable: int) -> "HostQueues":
-    from crawler.simulate.hostqueues import HostQueues
-    from crawler.simulate.queues import EMPTY
-
-    n = graph.n_servers
-    first = np.zeros(n + 1, np.int32)
-    fetchable = graph.page_server[graph.page_status != 0]
-    np.cumsum(np.bincount(fetchable, minlength=n), out=first[1:])
-    return HostQueues(
-        first=first,
-        size=np.zeros(n, np.int32),
-        heap=np.empty(n_fetchable, np.int32),
-        place=np.full(n_fetchable, EMPTY, np.int32),
-        score=np.empty(n_fetchable, np.float64),
-        ready=np.empty(n, np.int32),
-        rank=np.full(n, EMPTY, np.int32),
-        servers=np.zeros(1, np.int64),
+        score=np.zeros(n_fetchable),
+        place=np.full(n_fetchable, _NONE, np.int32),
+        known=np.zeros(len(Evidence._fields) + N_LINKS + 2 * N_UNITS),
+        row=np.zeros(N_FEATURES),
+        gain=np.zeros(N_FEATURES),
     )

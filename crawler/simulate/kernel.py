@@ -1,10 +1,10 @@
-"""The compiled simulation: the frontier and its filters as loops over arrays.
+"""The compiled crawl of a Web graph: the frontier, its filters and its orderings in one loop.
 
 The rules of `crawler.strategies.filters` and `crawler.frontier` are written here a second time, in
-the same order, and tests compare the two. The results are equal, two of the means differ. A URL has
-a number, its place in the order of discovery, and queues hold numbers. The queued URLs of a unit
-that turned irrelevant are skipped when their turn comes. With one worker such a unit gives no page
-any more, so it never turns relevant again, and a URL is queued at most once.
+the same order, and tests compare the two. A URL has a number, its place in the order of discovery,
+and queues hold numbers. The queued URLs of a unit that turned irrelevant are skipped when their
+turn comes. With one worker such a unit gives no page any more, so it never turns relevant again,
+and a URL is queued at most once.
 """
 
 from typing import Final, NamedTuple
@@ -12,496 +12,459 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import borrowing, step
-from crawler.simulate.drawing import Drawing, change, draw_in, take_drawn
-from crawler.simulate.queues import EMPTY, HEAP, add_key, take_key
+from classifiers.compiled import compiled, inlined
+from crawler.frontier.learning import LEAST_CHANGE, MOST_TRIED
+from crawler.simulate.queues import (
+    EMPTY,
+    FIRST,
+    SIZE,
+    add_key,
+    add_scored,
+    add_to_bag,
+    draw,
+    move,
+    remove_scored,
+    second_place,
+    take_key,
+)
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
+from crawler.strategies.focus.belief import MOST_COUNTED
+from crawler.strategies.focus.features import N_LINKS
+from crawler.strategies.focus.kernel import N_FACTS, fill, learn_from, score_of
+from crawler.strategies.focus.ordering import DOUBTS_UP_TO
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
 Keys = npt.NDArray[np.uint32]
+Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
 
 STATUS: Final = 3
 """The bits of a vertex's state that are its `page_status`."""
 RELEVANT: Final = 4
 WANTED: Final = 8
 """Set where the perfect strategy follows links to a vertex; elsewhere it is set for all."""
-PLACE: Final = 0x30
-UNSEEN: Final = 0x00
-LOW: Final = 0x10
-"""Queued; with `SOFT`, behind all that is queued `HIGH`."""
-HIGH: Final = 0x20
-SETTLED: Final = 0x30
+QUEUED: Final = 16
+"""It was queued."""
+SETTLED: Final = 32
+LABELLED: Final = 64
+"""Set for a page whose language is known."""
+HIGH: Final = 128
+"""Set with `SOFT` for a URL that a relevant page links to: it goes before all others."""
 
 SOFT, DEPTH, SCORE, DRAW, LEARNED = range(5)
 """How the next URL is found: links of relevant pages first; least depth; best score; drawn
-uniformly; best of the scores that follow what the crawl learns (`crawler.simulate.focuskernel`)."""
+uniformly; best of the scores that follow what the crawl learns (`focus`)."""
 
-N_PAGES, QUEUED, STORED, SEEN, REJECTED, HOST_FULL, DROPPED = range(7)
-FOUND: Final = 7
-N_COUNTS: Final = HEAP + 1
+N_PAGES, WAITING, STORED, SEEN, REJECTED, HOST_FULL, DROPPED, FOUND = range(8)
+N_COUNTS: Final = FIRST + 1
 """Places in `Memory.counts`: results, then how far the queues are filled."""
 
-ENDED, PAUSED = -1, -2
-"""Results of `crawl`, and of looking for the next URL, whose number is 0 or more."""
-_SPARE_WORDS = 128
-_MOST_HALVINGS = 62
-_FIRST, _LATER = 0, 1
-"""The keys of `SOFT`."""
+_MOST_HALVINGS: Final = 62
 
 
 class WebArrays(NamedTuple):
-    """The columns of a graph that a crawl reads; `key` uint32 (V,) is least for the best score.
+    """The V vertices, L links and S servers of a graph."""
 
-    `tier` uint8 (S,) is 1 for servers from whose URLs is drawn first.
-    """
-
-    server: Ints
-    directory: Ints
-    link_start: Longs
-    link_target: Ints
-    key: Keys
-    tier: Bytes
+    server: Ints  # (V,)
+    unit: Ints  # (V,): the server of a vertex, or its directory by a number after all servers
+    link_start: Longs  # (V + 1,)
+    link_target: Ints  # (L,)
+    key: Keys  # (V,) with SCORE: least for the best score
+    tier: Bytes  # (S,): 1 for servers from whose URLs is drawn first
 
 
 class Rules(NamedTuple):
-    """The filter and the frontier's settings, see `crawler.strategies.filters.Filter`."""
+    """The filter (`crawler.strategies.filters.Filter`), the caps and the ordering."""
 
     follows_irrelevant_pages: bool
     uses_relevance: bool
     is_conservative: bool
-    by_directory: bool
     closes_servers: bool
     tolerance: int
+    half_life: int
     host_cap: int
     host_queue: int
     kind: int
-    half_life: int
 
 
 class Memory(NamedTuple):
-    """All that changes. F vertices can be fetched; U units are S servers, then D directories.
-
-    `state` (V,); `number` (V,) with `SOFT`; `found` and `depth` (F,) by number; the tallies of
-    units `downloaded`, `relevant`, `unit_queued` and `is_dropped` (U,); `sent` (S,), the URLs of
-    servers that got a request, and `waiting` (S,), those that are queued; `order` and `queue` are
-    the course; `counts` (N_COUNTS,); `heap` (F,) holds keys and numbers, with `SOFT` (2 F,): a URL
-    whose key falls is there twice.
-    """
-
-    state: Bytes
-    number: Ints
-    found: Ints
-    depth: Ints
-    downloaded: Ints
-    relevant: Ints
-    unit_queued: Ints
-    is_dropped: Bytes
-    sent: Ints
-    waiting: Ints
-    order: Ints
-    queue: Ints
-    counts: Longs
-    heap: Words
-    drawing: Drawing
-
-
-class Source(NamedTuple):
-    """The vertex whose links are followed, or the list of seeds.
-
-    `unit` is its server or directory, of which `unit_relevant` pages are relevant; `depth` is that
-    of the vertices that it links to. Links of a redirect are those of a relevant page, and the
-    conservative rule does not apply to them and to links of seeds (`is_vouched_for`). `tolerance`
-    is the one in force, after this page.
-    """
-
-    vertex: int
-    unit: int
-    unit_relevant: int
-    depth: int
-    is_seed_list: bool
-    is_relevant: bool
-    is_vouched_for: bool
-    is_page: bool
-    tolerance: int
-
-
-SEED_LIST: Final = Source(
-    vertex=0,
-    unit=0,
-    unit_relevant=0,
-    depth=0,
-    is_seed_list=True,
-    is_relevant=True,
-    is_vouched_for=True,
-    is_page=False,
-    tolerance=0,
-)
-
-
-# --- The rules
-
-
-@step
-def accepts(
-    page_is_relevant: bool,
-    source_relevant: int,
-    target_downloaded: int,
-    target_relevant: int,
-    rules: Rules,
-    tolerance: int,
-) -> bool:
-    """`Filter.accepts`: whether a link enters the queue, with the tolerance in force."""
-    if not (page_is_relevant or rules.follows_irrelevant_pages):
-        return False
-    if rules.is_conservative and source_relevant == 0 and target_downloaded == 0:
-        return False
-    return not drops(target_downloaded, target_relevant, rules, tolerance)
-
-
-@step
-def drops(downloaded: int, relevant: int, rules: Rules, tolerance: int) -> bool:
-    """`Filter.drops`: whether a unit is irrelevant, with the tolerance in force."""
-    return rules.uses_relevance and relevant == 0 and downloaded > tolerance
-
-
-@step
-def tolerance_after(rules: Rules, downloads: int) -> int:
-    """The tolerance after so many downloads of the whole crawl.
-
-    It is halved, and rounded down, after each `half_life` downloads; 0: it stays. A unit that a
-    smaller tolerance makes irrelevant gets no new links at once, and loses its queued URLs with its
-    next irrelevant page.
-    """
-    if rules.half_life == 0:
-        return rules.tolerance
-    return rules.tolerance >> min(downloads // rules.half_life, _MOST_HALVINGS)
-
-
-@step
-def unit_of(web: WebArrays, rules: Rules, vertex: int) -> int:
-    """The server of a vertex, or its directory, which has a number after those of all servers."""
-    if not rules.uses_relevance:
-        return 0
-    if rules.by_directory and web.directory[vertex] >= 0:
-        return len(web.tier) + int(web.directory[vertex])
-    return int(web.server[vertex])
-
-
-@step
-def is_full(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
-    """Whether so many URLs of a vertex's server got a request as the host cap allows."""
-    return bool(0 < rules.host_cap <= memory.sent[web.server[vertex]])
-
-
-@step
-def server_unit_of(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> int:
-    """The server of a vertex as a whole; its number comes after those of all units."""
-    if not rules.closes_servers:
-        return unit_of(web, rules, vertex)
-    return len(memory.is_dropped) - len(web.tier) + int(web.server[vertex])
-
-
-@step
-def _is_closed(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
-    """Whether a unit of a vertex is irrelevant, so that its queued URLs are void."""
-    if not rules.uses_relevance:
-        return False
-    return bool(
-        memory.is_dropped[unit_of(web, rules, vertex)]
-        or memory.is_dropped[server_unit_of(web, rules, memory, vertex)]
-    )
-
-
-@step
-def is_dropped(web: WebArrays, rules: Rules, memory: Memory, vertex: int) -> bool:
-    """Whether a vertex is void if it is queued: a unit is irrelevant, or its server is full."""
-    return is_full(web, rules, memory, vertex) or _is_closed(web, rules, memory, vertex)
-
-
-# --- Links
-
-
-@step
-def _is_seen(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
-    """Whether a URL is settled, or queued and not dropped with its unit or its server."""
-    place = memory.state[target] & PLACE
-    if place == SETTLED:
-        return True
-    return place != UNSEEN and not is_dropped(web, rules, memory, target)
-
-
-@step
-def _see_again(rules: Rules, memory: Memory, source: Source, target: int) -> None:
-    """Count a URL as seen; with `SOFT`, a link of a relevant page makes it `HIGH`."""
-    memory.counts[SEEN] += 1
-    if rules.kind == SOFT and source.is_relevant:
-        state = memory.state
-        if state[target] & PLACE == LOW and state[target] & STATUS:
-            state[target] ^= LOW | HIGH
-            add_key(memory.heap, memory.counts, _FIRST, int(memory.number[target]))
-
-
-@step
-def _is_irrelevant(rules: Rules, memory: Memory, unit: int, tolerance: int) -> bool:
-    return drops(int(memory.downloaded[unit]), int(memory.relevant[unit]), rules, tolerance)
-
-
-@step
-def is_admitted(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> bool:
-    """Whether the filter lets a link into the queue."""
-    if source.is_seed_list:
-        return True
-    downloaded = relevant = 0
-    if rules.uses_relevance:
-        unit, server = unit_of(web, rules, target), server_unit_of(web, rules, memory, target)
-        if _is_irrelevant(rules, memory, server, source.tolerance):
-            return False
-        downloaded, relevant = int(memory.downloaded[unit]), int(memory.relevant[unit])
-    if source.is_vouched_for:
-        is_accepted = not drops(downloaded, relevant, rules, source.tolerance)
-    else:
-        is_accepted = accepts(
-            source.is_relevant,
-            source.unit_relevant,
-            downloaded,
-            relevant,
-            rules,
-            source.tolerance,
-        )
-    return is_accepted and bool(memory.state[target] & WANTED)
-
-
-@step
-def has_room(web: WebArrays, rules: Rules, memory: Memory, target: int) -> bool:
-    """Whether another URL of a server may enter the queue."""
-    if is_full(web, rules, memory, target):
-        return False
-    server = web.server[target]
-    return not bool(0 < rules.host_queue <= memory.sent[server] + memory.waiting[server])
-
-
-@step
-def _new_number(web: WebArrays, rules: Rules, memory: Memory, target: int) -> int:
-    """The place of a URL in the order of discovery; with `DRAW`, among those of its server."""
-    if rules.kind == DRAW:
-        server = int(web.server[target])
-        return draw_in(memory.drawing, server, int(web.tier[server]))
-    number = int(memory.counts[FOUND])
-    memory.counts[FOUND] += 1
-    return number
-
-
-@step
-def _queue(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> int:
-    """Put a URL that can be fetched into the queue; return its place there, LOW or HIGH."""
-    number = _new_number(web, rules, memory, target)
-    place = HIGH if rules.kind == SOFT and source.is_relevant else LOW
-    if rules.kind == SOFT:
-        memory.number[target] = number
-        add_key(memory.heap, memory.counts, _FIRST if place == HIGH else _LATER, number)
-    elif rules.kind == DEPTH:
-        add_key(memory.heap, memory.counts, source.depth, number)
-    elif rules.kind == SCORE:
-        add_key(memory.heap, memory.counts, int(np.int64(web.key[target])), number)
-    memory.found[number] = target
-    memory.depth[number] = source.depth
-    return place
-
-
-@step
-def count_stored(web: WebArrays, rules: Rules, memory: Memory, target: int) -> None:
-    """Count a URL that enters the queue."""
-    if rules.uses_relevance:
-        memory.unit_queued[unit_of(web, rules, target)] += 1
-        if rules.closes_servers:
-            memory.unit_queued[server_unit_of(web, rules, memory, target)] += 1
-    memory.waiting[web.server[target]] += 1
-    memory.counts[STORED] += 1
-    memory.counts[QUEUED] += 1
-
-
-@step
-def _store(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> None:
-    """Count a URL as queued, and queue it if it can be fetched."""
-    count_stored(web, rules, memory, target)
-    place = LOW
-    if memory.state[target] & STATUS:
-        place = _queue(web, rules, memory, source, target)
-    memory.state[target] |= place
-
-
-@step
-def _follow(web: WebArrays, rules: Rules, memory: Memory, source: Source, target: int) -> None:
-    """Store the target of a link, or count why not."""
-    if _is_seen(web, rules, memory, target):
-        _see_again(rules, memory, source, target)
-    elif not is_admitted(web, rules, memory, source, target):
-        memory.counts[REJECTED] += 1
-    elif not has_room(web, rules, memory, target):
-        memory.counts[HOST_FULL] += 1
-    else:
-        _store(web, rules, memory, source, target)
-
-
-# --- Pages
-
-
-@step
-def _take_number(rules: Rules, memory: Memory) -> int:
-    """The number of the next queued URL, or EMPTY."""
-    if rules.kind == DRAW:
-        return take_drawn(memory.drawing)
-    number = take_key(memory.heap, memory.counts)
-    while number != EMPTY and memory.state[memory.found[number]] & PLACE == SETTLED:
-        number = take_key(memory.heap, memory.counts)
-    return number
-
-
-@step
-def _must_pause(rules: Rules, memory: Memory, until: int) -> bool:
-    """Whether there are enough pages, or too few random words for another draw."""
-    drawing = memory.drawing
-    has_words = drawing.word[0] + _SPARE_WORDS <= len(drawing.words)
-    return memory.counts[N_PAGES] >= until or (rules.kind == DRAW and not has_words)
-
-
-@step
-def _next(web: WebArrays, rules: Rules, memory: Memory, until: int) -> int:
-    """The number of the next URL that is not dropped, or ENDED or PAUSED."""
-    while not _must_pause(rules, memory, until):
-        number = _take_number(rules, memory)
-        if number == EMPTY:
-            return ENDED
-        if not is_dropped(web, rules, memory, int(memory.found[number])):
-            return number
-    return PAUSED
-
-
-@step
-def _count(memory: Memory, unit: int, is_page: bool, is_relevant: bool) -> None:
-    memory.unit_queued[unit] -= 1
-    memory.downloaded[unit] += is_page
-    memory.relevant[unit] += is_relevant
-
-
-@step
-def closed_unit(web: WebArrays, rules: Rules, memory: Memory, source: Source) -> int:
-    """The unit of a settled page that is irrelevant: its server before its directory; or EMPTY."""
-    if not (source.is_page and rules.uses_relevance):
-        return EMPTY
-    server = server_unit_of(web, rules, memory, source.vertex)
-    if _is_irrelevant(rules, memory, server, source.tolerance):
-        return server
-    is_closed = _is_irrelevant(rules, memory, source.unit, source.tolerance)
-    return source.unit if is_closed else EMPTY
-
-
-@step
-def settle(web: WebArrays, rules: Rules, memory: Memory, number: int) -> Source:
-    """Take a URL out of the queue for good and count its page for its unit and its server."""
-    vertex, depth = int(np.int64(memory.found[number])), int(memory.depth[number])
-    memory.state[vertex] |= SETTLED
-    memory.counts[QUEUED] -= 1
-    server = web.server[vertex]
-    memory.sent[server] += 1
-    memory.waiting[server] -= 1
-    if is_full(web, rules, memory, vertex):
-        memory.counts[QUEUED] -= memory.waiting[server]
-        memory.waiting[server] = 0
-    status = memory.state[vertex] & STATUS
-    is_page, is_redirect = bool(status == PAGE), bool(status == REDIRECT)
-    is_relevant = memory.state[vertex] & RELEVANT != 0
-    unit, unit_relevant = unit_of(web, rules, vertex), 0
-    if rules.uses_relevance:
-        _count(memory, unit, is_page, is_relevant)
-        if rules.closes_servers:
-            _count(memory, server_unit_of(web, rules, memory, vertex), is_page, is_relevant)
-        unit_relevant = int(memory.relevant[unit])
-    return Source(
-        vertex=vertex,
-        unit=unit,
-        unit_relevant=unit_relevant,
-        depth=depth if is_redirect else depth + 1,
-        is_seed_list=False,
-        is_relevant=bool(is_redirect or is_relevant),
-        is_vouched_for=bool(is_redirect or depth == 0),
-        is_page=is_page,
-        tolerance=tolerance_after(rules, int(memory.counts[N_PAGES]) + is_page),
-    )
-
-
-@step
-def is_of(web: WebArrays, rules: Rules, memory: Memory, vertex: int, unit: int) -> bool:
-    """Whether a vertex belongs to a unit: its directory or its server."""
-    return bool(
-        unit_of(web, rules, vertex) == unit or server_unit_of(web, rules, memory, vertex) == unit
-    )
-
-
-@step
-def _undraw(web: WebArrays, rules: Rules, memory: Memory, source: Source, closed: int) -> None:
-    """Take the queued URLs of a closed unit, or all of a page's full server, out of the draws."""
-    drawing, server = memory.drawing, int(web.server[source.vertex])
-    is_all = is_full(web, rules, memory, source.vertex)
-    for at in range(drawing.admitted[server]):
-        vertex = int(memory.found[drawing.first[server] + at])
-        is_gone = is_all or is_of(web, rules, memory, vertex, closed)
-        is_queued = memory.state[vertex] & PLACE == LOW
-        if is_queued and is_gone and not _is_closed(web, rules, memory, vertex):
-            change(drawing, server, at, int(web.tier[server]), -1)
-
-
-@step
-def drop_unit(web: WebArrays, rules: Rules, memory: Memory, source: Source, closed: int) -> None:
-    """Void the queued URLs of a page's unit, which has turned irrelevant."""
-    memory.is_dropped[closed] = 1
-    if is_full(web, rules, memory, source.vertex):
+    """All that changes. F vertices can be fetched; of U units the last S are whole servers."""
+
+    state: Bytes  # (V,)
+    number: Ints  # (V,) with SOFT and LEARNED
+    found: Ints  # (F,): the vertex of a number
+    depth: Ints  # (F,)
+    downloaded: Ints  # (U,): pages
+    relevant: Ints  # (U,): relevant pages
+    queued: Ints  # (U,): queued URLs
+    is_closed: Bytes  # (U,): the unit turned irrelevant
+    sent: Ints  # (S,): URLs that got a request
+    waiting: Ints  # (S,): queued URLs
+    order: Ints  # the pages of the course
+    queue: Ints  # the queued URLs after each of them
+    counts: Longs  # (N_COUNTS,)
+    heap: Words  # keys and numbers; with SOFT (2 F,), for a URL whose key falls is there twice
+    bag: Ints  # (F,): the numbers to draw from; with LEARNED a heap of numbers
+    chance: Words  # (1,): the state of the random numbers
+
+
+class Learning(NamedTuple):
+    """What `focus` knows and learns, with E rows of evidence and R records of units."""
+
+    facts: Floats  # (E, N_FACTS): of each vertex, or with `by_server` of each server
+    by_server: bool
+    deepest: Ints  # (V,): the smallest unit of a vertex
+    parent: Ints  # (R,): the unit around a unit; -1 for a registered domain
+    strength: float  # of the prior
+    labelled: Ints  # (R,): pages with a label
+    relevant: Ints  # (R,)
+    total: Longs  # (2,): all pages with a label, and the relevant ones
+    links: Bytes  # (F, N_LINKS): pages that link to a URL
+    mean: Doubles  # (k,): the weights
+    covariance: Doubles  # (k, k)
+    score: Doubles  # (F,)
+    place: Ints  # (F,): where a number stands in the heap, or EMPTY
+    known: Doubles  # (N_FACTS + N_LINKS + 2 N_UNITS,): written over
+    row: Doubles  # (k,): the features of one URL, written over
+    gain: Doubles  # (k,): written over
+
+
+# --- Scores that are learned
+
+
+@inlined
+def _read(learning: Learning, number: int, vertex: int, host: int) -> None:
+    """Write the features of a URL into `row`."""
+    facts, by_server, deepest, parent, strength, labelled, relevant, total, links = learning[:9]
+    known, row = learning.known, learning.row
+    known[:] = 0.0
+    for column in range(N_FACTS):
+        known[column] = facts[host if by_server else vertex, column]
+    for column in range(N_LINKS):
+        known[N_FACTS + column] = links[number, column]
+    at, unit = N_FACTS + N_LINKS, deepest[vertex]
+    while unit >= 0:
+        at += 2
+        unit = parent[unit]
+    unit = deepest[vertex]
+    while unit >= 0:
+        at -= 2
+        known[at], known[at + 1] = labelled[unit], relevant[unit]
+        unit = parent[unit]
+    rate = (total[1] + 0.5) / (total[0] + 1.0)
+    tallies = known[N_FACTS + N_LINKS :]
+    fill(known[:N_FACTS], known[N_FACTS : N_FACTS + N_LINKS], tallies, rate, strength, row)
+
+
+@inlined
+def _score(learning: Learning, number: int, vertex: int, host: int) -> float:
+    """The score that a URL has now."""
+    _read(learning, number, vertex, host)
+    return score_of(learning.row, learning.mean, learning.covariance)
+
+
+@inlined
+def _rescore(
+    learning: Learning, heap: Ints, counts: Longs, number: int, vertex: int, host: int
+) -> None:
+    """Score a queued URL anew; a small change is not written (`Learner.rescore`)."""
+    if learning.place[number] == EMPTY:
         return
-    dropped = memory.unit_queued[closed]
-    memory.unit_queued[closed] = 0
-    if closed == source.unit and rules.closes_servers:
-        memory.unit_queued[server_unit_of(web, rules, memory, source.vertex)] -= dropped
-    memory.waiting[web.server[source.vertex]] -= dropped
-    memory.counts[DROPPED] += dropped
-    memory.counts[QUEUED] -= dropped
+    before, now = learning.score[number], _score(learning, number, vertex, host)
+    if abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0):
+        learning.score[number] = now
+        move(heap, learning.place, learning.score, counts, learning.place[number])
 
 
-@step
-def record(memory: Memory, vertex: int) -> None:
-    """Add a page to the course."""
-    memory.order[memory.counts[N_PAGES]] = vertex
-    memory.queue[memory.counts[N_PAGES]] = memory.counts[QUEUED]
-    memory.counts[N_PAGES] += 1
+@inlined
+def _learn(learning: Learning, number: int, vertex: int, host: int, is_relevant: bool) -> None:
+    """Learn from a page with a label."""
+    _read(learning, number, vertex, host)
+    learn_from(learning.row, is_relevant, learning.mean, learning.covariance, learning.gain)
+    learning.total[0] += 1
+    learning.total[1] += is_relevant
+    unit = learning.deepest[vertex]
+    while unit >= 0:
+        learning.labelled[unit] += 1
+        learning.relevant[unit] += is_relevant
+        unit = learning.parent[unit]
+
+
+@inlined
+def _count_link(links: Bytes, number: int, source: int, column: int) -> None:
+    """Count a page that links to a URL (`LinkingPage.links`); a redirect gives its own links."""
+    if column >= 0:
+        links[number, column] = min(links[number, column] + 1, MOST_COUNTED)
+    elif source != EMPTY:
+        for place in range(N_LINKS):
+            total = np.int64(links[number, place]) + links[source, place]
+            links[number, place] = min(total, MOST_COUNTED)
+
+
+@inlined
+def _is_void_at(web: WebArrays, rules: Rules, memory: Memory, at: int) -> bool:
+    """Whether the URL at a place of the heap of scores is void."""
+    vertex = memory.found[memory.bag[at]]
+    host = web.server[vertex]
+    if 0 < rules.host_cap <= memory.sent[host]:
+        return True
+    if not rules.uses_relevance:
+        return False
+    whole = len(memory.is_closed) - len(web.tier) + host
+    return bool(memory.is_closed[web.unit[vertex]] or memory.is_closed[whole])
+
+
+@inlined
+def _has_fallen(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> bool:
+    """Score the best URL anew; True if it is then not the best (`SqliteFrontier._fell`)."""
+    heap, counts, score, place = memory.bag, memory.counts, learning.score, learning.place
+    other = second_place(heap, score, counts)
+    while other != EMPTY and _is_void_at(web, rules, memory, other):
+        remove_scored(heap, place, score, counts, other)
+        other = second_place(heap, score, counts)
+    number = heap[0]
+    vertex = memory.found[number]
+    now, before = _score(learning, number, vertex, web.server[vertex]), score[number]
+    if now > before - LEAST_CHANGE or (other == EMPTY and now > DOUBTS_UP_TO):
+        return False
+    if other != EMPTY and now >= score[heap[other]]:
+        return False
+    score[number] = now
+    move(heap, place, score, counts, 0)
+    return True
+
+
+@inlined
+def _take_best(web: WebArrays, rules: Rules, memory: Memory, learning: Learning) -> int:
+    """The number of the URL that is most probably relevant, or EMPTY."""
+    heap, counts, tried = memory.bag, memory.counts, 0
+    while counts[SIZE] > 0:
+        if not _is_void_at(web, rules, memory, 0):
+            tried += 1
+            if tried == MOST_TRIED or not _has_fallen(web, rules, memory, learning):
+                number = int(np.int64(heap[0]))
+                remove_scored(heap, learning.place, learning.score, counts, 0)
+                return number
+        else:
+            remove_scored(heap, learning.place, learning.score, counts, 0)
+    return EMPTY
 
 
 # --- The crawl
 
 
-@borrowing
-def crawl(web: WebArrays, rules: Rules, memory: Memory, seeds: Ints, until: int) -> int:
-    """Queue seeds, crawl until there are `until` pages (PAUSED) or nothing is left (ENDED).
+@compiled
+def crawl(  # noqa: PLR0912, PLR0915  # a call would count the references of all of its arrays
+    web: WebArrays, rules: Rules, memory: Memory, learning: Learning, seeds: Ints, until: int
+) -> bool:
+    """Queue seeds, crawl until there are `until` pages; True if nothing is left before.
 
-    It also pauses where random `words` run out. No filter applies to seeds, the host cap does.
+    No filter applies to seeds, the host cap does.
     """
-    for seed in seeds:
-        _follow(web, rules, memory, SEED_LIST, int(seed))
+    server, unit, link_start, link_target, key, tier = web
+    follows, by_unit, conservative, closes, tolerance, half_life, cap, room, kind = rules
+    state, number_of, found, depth, downloaded, relevant, queued, is_closed = memory[:8]
+    sent, waiting, order, queue, counts, heap, bag, chance = memory[8:]
+    first_whole = len(is_closed) - len(tier)
+    # The page whose links are followed; at first it is the list of seeds.
+    targets, first, end, is_seed_list = seeds, 0, len(seeds), True
+    source = number = column = inherited = EMPTY
+    own = own_whole = own_relevant = depth_below = 0
+    is_page, is_good, is_vouched_for, limit = False, True, True, tolerance
     while True:
-        number = _next(web, rules, memory, until)
-        if number < 0:
-            return number
-        source = settle(web, rules, memory, number)
-        vertex = source.vertex
-        closed = closed_unit(web, rules, memory, source)
-        if rules.kind == DRAW and (closed != EMPTY or is_full(web, rules, memory, vertex)):
-            _undraw(web, rules, memory, source, closed)
-        first = int(web.link_start[vertex])
-        end = first if memory.state[vertex] & STATUS == FAILED else int(web.link_start[vertex + 1])
+        n_before = counts[FOUND]
         for link in range(first, end):
-            _follow(web, rules, memory, source, int(web.link_target[link]))
-        if closed != EMPTY:
-            drop_unit(web, rules, memory, source, closed)
-        if source.is_page:
-            record(memory, vertex)
+            target = targets[link]
+            was, host, of, whole = state[target], server[target], 0, 0
+            is_full, is_void = 0 < cap <= sent[host], False
+            if by_unit:
+                of = unit[target]
+                whole = first_whole + host if closes else of
+                is_void = is_closed[of] != 0 or is_closed[whole] != 0
+            if was & SETTLED or (was & QUEUED and not (is_full or is_void)):
+                counts[SEEN] += 1
+                if was & SETTLED or not was & STATUS:
+                    continue
+                if kind == SOFT and is_good and not was & HIGH:
+                    state[target] |= np.uint8(HIGH)
+                    add_key(heap, counts, 0, number_of[target])
+                elif kind == LEARNED:
+                    here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
+                    _count_link(learning.links, number_of[target], inherited, here)
+                continue
+            if not is_seed_list:
+                is_admitted = was & WANTED != 0
+                if not is_vouched_for:
+                    is_admitted = is_admitted and (is_good or follows)
+                    if conservative and own_relevant == 0 and downloaded[of] == 0:
+                        is_admitted = False
+                if by_unit and (
+                    (relevant[of] == 0 and downloaded[of] > limit)
+                    or (relevant[whole] == 0 and downloaded[whole] > limit)
+                ):
+                    is_admitted = False
+                if not is_admitted:
+                    counts[REJECTED] += 1
+                    continue
+            if is_full or 0 < room <= sent[host] + waiting[host]:
+                counts[HOST_FULL] += 1
+                continue
+            if by_unit:
+                queued[of] += 1
+                if closes:
+                    queued[whole] += 1
+            waiting[host] += 1
+            counts[STORED] += 1
+            counts[WAITING] += 1
+            state[target] = was | np.uint8(QUEUED)
+            if not was & STATUS:
+                continue
+            new = counts[FOUND]
+            counts[FOUND] += 1
+            found[new] = target
+            depth[new] = depth_below
+            if kind == DEPTH:
+                add_key(heap, counts, depth_below, new)
+            elif kind == SCORE:
+                add_key(heap, counts, key[target], new)
+            elif kind == DRAW:
+                add_to_bag(bag, counts, new, tier[host] != 0)
+            else:
+                number_of[target] = new
+                if kind == SOFT:
+                    if is_good:
+                        state[target] |= np.uint8(HIGH)
+                    add_key(heap, counts, 0 if is_good else 1, new)
+                else:
+                    here = column + 2 * (host == server[source]) if column >= 0 else EMPTY
+                    _count_link(learning.links, new, inherited, here)
+                    learning.score[new] = _score(learning, new, target, host)
+                    add_scored(bag, learning.place, learning.score, counts, new)
+        if is_page:
+            closed = EMPTY
+            if by_unit and relevant[own_whole] == 0 and downloaded[own_whole] > limit:
+                closed = own_whole
+            elif by_unit and relevant[own] == 0 and downloaded[own] > limit:
+                closed = own
+            if closed != EMPTY:
+                is_closed[closed] = 1
+                host = server[source]
+                if not 0 < cap <= sent[host]:
+                    dropped = queued[closed]
+                    queued[closed] = 0
+                    if closes and closed == own:
+                        queued[own_whole] -= dropped
+                    waiting[host] -= dropped
+                    counts[DROPPED] += dropped
+                    counts[WAITING] -= dropped
+        if kind == LEARNED and not is_seed_list:
+            for link in range(first, end):
+                target = targets[link]
+                was = state[target]
+                if was & QUEUED and not was & SETTLED and was & STATUS:
+                    number = number_of[target]
+                    if number < n_before:
+                        _rescore(learning, bag, counts, number, target, server[target])
+        if is_page:
+            order[counts[N_PAGES]] = source
+            queue[counts[N_PAGES]] = counts[WAITING]
+            counts[N_PAGES] += 1
+        if counts[N_PAGES] >= until:
+            return False
+        while True:
+            if kind == LEARNED:
+                number = _take_best(web, rules, memory, learning)
+            elif kind == DRAW:
+                number = draw(bag, counts, chance)
+            else:
+                number = take_key(heap, counts)
+            if number == EMPTY:
+                return True
+            source = found[number]
+            host, own, own_whole = server[source], 0, 0
+            is_full, is_void = 0 < cap <= sent[host], False
+            if by_unit:
+                own = unit[source]
+                own_whole = first_whole + host if closes else own
+                is_void = is_closed[own] != 0 or is_closed[own_whole] != 0
+            if not (state[source] & SETTLED or is_full or is_void):
+                break
+        status, was = state[source] & STATUS, state[source]
+        is_page, is_seed_list = status == PAGE, False
+        is_good = was & RELEVANT != 0
+        column, inherited = EMPTY, EMPTY
+        if kind == LEARNED:
+            if was & LABELLED:
+                _learn(learning, number, source, host, is_good)
+                column = 0 if is_good else 1
+            if status == REDIRECT:
+                inherited = number
+        state[source] = was | np.uint8(SETTLED)
+        counts[WAITING] -= 1
+        sent[host] += 1
+        waiting[host] -= 1
+        if 0 < cap <= sent[host]:
+            counts[WAITING] -= waiting[host]
+            waiting[host] = 0
+        if by_unit:
+            queued[own] -= 1
+            downloaded[own] += is_page
+            relevant[own] += is_good
+            if closes:
+                queued[own_whole] -= 1
+                downloaded[own_whole] += is_page
+                relevant[own_whole] += is_good
+            own_relevant = relevant[own]
+        depth_below = depth[number] + (status != REDIRECT)
+        is_vouched_for = status == REDIRECT or depth[number] == 0
+        is_good = is_good or status == REDIRECT
+        if half_life:
+            limit = tolerance >> min((counts[N_PAGES] + is_page) // half_life, _MOST_HALVINGS)
+        targets, first = link_target, link_start[source]
+        end = first if status == FAILED else link_start[source + 1]
+
+
+@compiled
+def mark_wanted(
+    link_start: Longs, link_target: Ints, seeds: Ints, state: Bytes, reached: Ints, parent: Ints
+) -> None:
+    """Set WANTED on the way from the seeds to each relevant vertex, in a breadth-first tree.
+
+    This is the perfect strategy. Of pages that are equally near, a relevant one is preferred as
+    parent. `reached` (F,) and `parent` (V,) are written over; the latter is EMPTY all over before.
+    """
+    end = 0
+    for vertex in seeds:
+        if not state[vertex] & SETTLED and state[vertex] & STATUS:
+            state[vertex] |= np.uint8(SETTLED)
+            reached[end] = vertex
+            end += 1
+    at, next_depth = 0, end
+    while at < end:
+        if at == next_depth:
+            for later in range(at, end):
+                state[reached[later]] |= np.uint8(SETTLED)
+            next_depth = end
+        vertex = reached[at]
+        at += 1
+        for target in link_target[link_start[vertex] : link_start[vertex + 1]]:
+            was = state[target]
+            if was & SETTLED or not was & STATUS:
+                continue
+            if not was & QUEUED:
+                state[target] |= np.uint8(QUEUED)
+                parent[target] = vertex
+                reached[end] = target
+                end += 1
+            elif state[vertex] & RELEVANT and not state[parent[target]] & RELEVANT:
+                parent[target] = vertex
+    for at in range(end - 1, -1, -1):
+        vertex = reached[at]
+        state[vertex] &= np.uint8(~(QUEUED | SETTLED) & 255)
+        if state[vertex] & RELEVANT:
+            state[vertex] |= np.uint8(WANTED)
+        if state[vertex] & WANTED and parent[vertex] != EMPTY:
+            state[parent[vertex]] |= np.uint8(WANTED)

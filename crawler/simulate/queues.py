@@ -1,25 +1,37 @@
-"""The queue of a compiled crawl: a heap of keys."""
+"""The queues of a simulated crawl, compiled: heaps of keys and of scores, and a bag for draws.
+
+They hold numbers of URLs. `counts[SIZE]` is how many entries a queue has.
+"""
+
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import step
+from classifiers.compiled import inlined
+from crawler.simulate.randomness import draw_below
 
+Ints = npt.NDArray[np.int32]
 Longs = npt.NDArray[np.int64]
 Words = npt.NDArray[np.uint64]
+Doubles = npt.NDArray[np.float64]
 
-HEAP = 8
-"""Where the counts of a crawl hold the size of the heap."""
-EMPTY = -1
+EMPTY: Final = -1
 """The number that an empty queue gives."""
+SIZE, FIRST = 8, 9
+"""Places in the counts of a crawl: the entries of its queue, and where the first tier begins."""
+
 _HALF = np.uint64(32)
 _LOW_HALF = np.uint64(0xFFFFFFFF)
 
 
-@step
+# The least key first, of equal ones the least number.
+
+
+@inlined
 def add_key(heap: Words, counts: Longs, key: int, number: int) -> None:
-    at = counts[HEAP]
-    counts[HEAP] += 1
+    at = counts[SIZE]
+    counts[SIZE] += 1
     entry = np.uint64(key) << _HALF | np.uint64(number)
     while at > 0:
         above = (at - 1) >> 2
@@ -30,13 +42,12 @@ def add_key(heap: Words, counts: Longs, key: int, number: int) -> None:
     heap[at] = entry
 
 
-@step
+@inlined
 def take_key(heap: Words, counts: Longs) -> int:
-    """The number with the least key, of equal ones the least number, or -1."""
-    size = counts[HEAP] - 1
+    size = counts[SIZE] - 1
     if size < 0:
         return EMPTY
-    counts[HEAP] = size
+    counts[SIZE] = size
     best, entry, at = heap[0], heap[size], 0
     while 4 * at + 1 < size:
         below = 4 * at + 1
@@ -49,3 +60,92 @@ def take_key(heap: Words, counts: Longs) -> int:
         at = below
     heap[at] = entry
     return int(np.int64(best & _LOW_HALF))
+
+
+# Every number equally likely. The bag is filled from both ends: those at its end are drawn first.
+
+
+@inlined
+def add_to_bag(bag: Ints, counts: Longs, number: int, is_first: bool) -> None:
+    if is_first:
+        counts[FIRST] -= 1
+        bag[counts[FIRST]] = number
+    else:
+        bag[counts[SIZE]] = number
+        counts[SIZE] += 1
+
+
+@inlined
+def draw(bag: Ints, counts: Longs, chance: Words) -> int:
+    first = counts[FIRST]
+    if first < len(bag):
+        at = first + draw_below(chance, len(bag) - first)
+        number = bag[at]
+        bag[at] = bag[first]
+        counts[FIRST] += 1
+        return int(np.int64(number))
+    size = counts[SIZE]
+    if size == 0:
+        return EMPTY
+    at = draw_below(chance, size)
+    number = bag[at]
+    counts[SIZE] = size - 1
+    bag[at] = bag[size - 1]
+    return int(np.int64(number))
+
+
+# The highest score first, of equal ones the least number. `place` tells where a number stands, so
+# that its score can change.
+
+
+@inlined
+def _is_better(score: Doubles, one: int, other: int) -> bool:
+    return bool(score[one] > score[other] or (score[one] == score[other] and one < other))
+
+
+@inlined
+def move(heap: Ints, place: Ints, score: Doubles, counts: Longs, at: int) -> None:
+    """Move an entry whose score changed up or down to its place."""
+    number, size = heap[at], counts[SIZE]
+    while at > 0 and _is_better(score, number, heap[(at - 1) >> 1]):
+        heap[at] = heap[(at - 1) >> 1]
+        place[heap[at]] = at
+        at = (at - 1) >> 1
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and _is_better(score, heap[below + 1], heap[below]):
+            below += 1
+        if not _is_better(score, heap[below], number):
+            break
+        heap[at] = heap[below]
+        place[heap[at]] = at
+        at = below
+    heap[at] = number
+    place[number] = at
+
+
+@inlined
+def add_scored(heap: Ints, place: Ints, score: Doubles, counts: Longs, number: int) -> None:
+    at = counts[SIZE]
+    counts[SIZE] += 1
+    heap[at] = number
+    move(heap, place, score, counts, at)
+
+
+@inlined
+def remove_scored(heap: Ints, place: Ints, score: Doubles, counts: Longs, at: int) -> None:
+    counts[SIZE] -= 1
+    last = heap[counts[SIZE]]
+    place[heap[at]] = EMPTY
+    if at < counts[SIZE]:
+        heap[at] = last
+        move(heap, place, score, counts, at)
+
+
+@inlined
+def second_place(heap: Ints, score: Doubles, counts: Longs) -> int:
+    """The place of the best entry but the first, or EMPTY."""
+    size = counts[SIZE]
+    if size < 2:
+        return EMPTY
+    return 2 if size > 2 and _is_better(score, heap[2], heap[1]) else 1
