@@ -18,7 +18,8 @@ LANGUAGE: Final = "de"
 Labels = Sequence[tuple[str, str | None, int]]
 """Outcome, language and words of each record, in the order of settling."""
 
-_LABELS = "SELECT outcome, language, COALESCE(words_read, 0) FROM pages ORDER BY id"
+_LABELS = """\
+SELECT outcome, IIF(is_copy, 'copy', language), COALESCE(words_read, 0) FROM pages ORDER BY id"""
 
 
 def given_goals(arguments: Iterable[str]) -> dict[str, float]:

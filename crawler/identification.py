@@ -19,6 +19,7 @@ from classifiers.pages.parse import ParsedPage, parse_page
 from classifiers.pages.text.fasttextengine import VARIABLE
 from classifiers.pages.text.words import number_of_words
 from classifiers.urls.standard import absolute
+from crawler.copied_text import sketch_of
 from crawler.errors import SettingError
 from crawler.link_header import ALTERNATE, CANONICAL
 from crawler.politeness.directives import of_metas
@@ -70,6 +71,7 @@ def page_reader(
             words=number_of_words(page.text) if told.language is not None else None,
             forbidden=() if is_census else sorted(page.nofollowed),
             feeds=page.feeds,
+            sketch=sketch_of(page.text) if told.language is not None else (),
             declared=_declared(page, download, target, is_target=True) if target else (),
             declared_other=_declared(page, download, target, is_target=False) if target else (),
         )

@@ -36,8 +36,8 @@ class PageRow:
     before the fetch, `reasons` what each feature adds to it (`crawler.frontier.base.Lease`).
     `queued` is the number of queued URLs after this one was settled. `status`, `outcome`,
     `language`, `confidence`, `method`, `charset`, `country`, `address`, `directives`,
-    `robots_txt`, `words_read`, `bytes` and `fetched_at` are those of its `Record`
-    (`crawler.frontier.base`).
+    `robots_txt`, `words_read`, `bytes`, `fetched_at` and `is_copy` (0 or 1) are those of its
+    `Record` (`crawler.frontier.base`).
     """
 
     id: int = _column(_GivenBy.ORDER, "INTEGER PRIMARY KEY")
@@ -64,6 +64,7 @@ class PageRow:
     reasons: str | None = _column(_GivenBy.URL)
     queued: int = _column(_GivenBy.ORDER)
     fetched_at: float = _column(_GivenBy.RECORD)
+    is_copy: int = _column(_GivenBy.RECORD)
 
 
 _TYPES = get_type_hints(PageRow)

@@ -11,6 +11,8 @@ from typing import NamedTuple, Protocol
 
 from classifiers.urls.standard import absolute
 from crawler.config import RetryRule
+from crawler.copied_text import CopiedTexts
+from crawler.domains import domain_of
 from crawler.exchange import Exchange
 from crawler.frontier.base import (
     PAGE,
@@ -77,7 +79,7 @@ class Reading(NamedTuple):
     the text is long enough. `parser` is the name of the HTML parser. `canonical` is the absolute
     URL that the page gives as its own, None if it gives none.
     `statements` are those of its META elements (`crawler.politeness.directives`). `words` are those
-    of the text by which it was identified.
+    of the text by which it was identified, `sketch` is that of `crawler.copied_text`.
     """
 
     links: Sequence[str]
@@ -95,6 +97,7 @@ class Reading(NamedTuple):
     declared: Sequence[str] = ()
     declared_other: Sequence[str] = ()
     feeds: Sequence[str] = ()
+    sketch: tuple[int, ...] = ()
 
 
 Read = Callable[[Download, Sequence[str]], Reading]
@@ -274,6 +277,7 @@ class Visitor:
         self._on_settled = on_settled
         self._keep_exchange = keep
         self._sitemaps = sitemaps
+        self._copied_texts = CopiedTexts()
 
     def links(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         """Return seed URLs as links, normalised and scored in one batch.
@@ -348,7 +352,8 @@ class Visitor:
         reading = self._rules.read(download, lease.inlinks)
         found, nofollow = self._followed(download, reading)
         sifted = sift(found, self._rules.is_blocked)
-        record = _ignoring(self._record(PAGE, download, reading), sifted, reading.dropped_links)
+        record = self._without_copy(lease, self._record(PAGE, download, reading), reading)
+        record = _ignoring(record, sifted, reading.dropped_links)
         record = replace(
             record, canonical=self._canonical(lease, reading), ignored_nofollow=nofollow
         )
@@ -361,6 +366,13 @@ class Visitor:
             # Before the links of the page, which may fill the queue of the host.
             links = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + links
         return self._settle(lease, record, links, download=download)
+
+    def _without_copy(self, lease: Lease, record: Record, reading: Reading) -> Record:
+        """Return the record of a page; a copy of a text is not relevant."""
+        domain = domain_of(lease.host)
+        if record.is_relevant and self._copied_texts.is_copy(reading.sketch, domain):
+            return replace(record, is_relevant=False, is_copy=1)
+        return record
 
     def _settle_other(self, lease: Lease, download: Download) -> Record:
         """Settle a URL whose answer has no page: an error, or 304 for a page of an earlier run."""

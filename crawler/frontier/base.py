@@ -134,7 +134,9 @@ class Record:
     there are none. `is_opted_out` is True if one of them reserves the page from text and data
     mining or from AI. `robots_txt` names the robots.txt that allowed the fetch: the SHA-256 of the
     file, or the status of a server that has none; None if none was asked. `words_read` are the
-    words of the text by which the page was identified, None without a label.
+    words of the text by which the page was identified, None without a label. `is_copy` is 1 for a
+    page in the target language that is not relevant because its text stands on many domains
+    (`crawler.copied_text`).
     """
 
     outcome: str
@@ -163,6 +165,7 @@ class Record:
     directives: str | None = None
     robots_txt: str | None = None
     words_read: int | None = None
+    is_copy: int = 0
     blocked_links: int = 0
     visit: Visit | None = field(default=None, repr=False, compare=False)
 

@@ -180,7 +180,8 @@ class Storage:
         """Return the number of pages, of pages with a label and of relevant pages."""
         pages, labelled, relevant = self._one(
             "SELECT COUNT(*), COUNT(language),"
-            " COALESCE(SUM(language = (SELECT value FROM meta WHERE key = 'lang')), 0)"
+            " COALESCE(SUM(language = (SELECT value FROM meta WHERE key = 'lang')"
+            " AND NOT is_copy), 0)"
             " FROM pages WHERE outcome = ?",
             (PAGE,),
         )

@@ -115,6 +115,7 @@ class Robots:
         self._known = _Cache(cache_bytes)
         others = max(1, (host_cap or FILES) - USUAL_ORIGINS)
         self._files = HostFiles(store, "robots", others)
+        self._in_flight: set[str] = set()
 
     def verdict(self, url: str, now: float) -> Verdict:
         """Return whether `url` may be fetched, `UNKNOWN` until its robots.txt is stored.
@@ -171,6 +172,16 @@ class Robots:
         *_, (name, _) = self._chain(url, now)
         is_allowed = _is_usual(name) or bool(self._files.choose([name], now))
         return _address_of(name) if is_allowed else None
+
+    def begin(self, file: str) -> bool:
+        """Note that the URL of a file is asked for; False if an answer is awaited already."""
+        is_new = file not in self._in_flight
+        self._in_flight.add(file)
+        return is_new
+
+    def end(self, file: str) -> None:
+        """Note that the request for a file has ended; what it told is stored next."""
+        self._in_flight.discard(file)
 
     def move(self, url: str, location: str, now: float, asked: str = "") -> bool:
         """Record that a file redirects to `location`; False after too many redirects.

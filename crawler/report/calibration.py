@@ -30,7 +30,7 @@ def calibration_of(connection: sqlite3.Connection, lang: str) -> Calibration:
     Pages of an ordering that does not learn have no probability. Cost: one scan of the pages.
     """
     rows = connection.execute(
-        """SELECT score, language = ? FROM pages
+        """SELECT score, language = ? AND NOT is_copy FROM pages
            WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0""",
         (lang,),
     )

@@ -10,8 +10,8 @@ _IDLE_PAGES = 200
 def closing_advice(connection: sqlite3.Connection, lang: str) -> list[str]:
     """Sentences about what a next crawl for the language may do otherwise."""
     pages, last = connection.execute(
-        """SELECT count(*), coalesce(max(number) FILTER (WHERE language = ?), 0)
-           FROM (SELECT row_number() OVER (ORDER BY id) AS number, language
+        """SELECT count(*), coalesce(max(number) FILTER (WHERE language = ? AND NOT is_copy), 0)
+           FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy
                  FROM pages WHERE outcome = 'page')""",
         (lang,),
     ).fetchone()

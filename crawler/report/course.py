@@ -65,8 +65,9 @@ def curve(run: sqlite3.Connection | Path | str, *, points: int = 500) -> list[Cu
 def last_portion(connection: sqlite3.Connection, lang: str, size: int = PORTION) -> Portion:
     """The last `size` pages of a run (fewer if it is shorter)."""
     row = connection.execute(
-        """SELECT count(*), count(language), count(*) FILTER (WHERE language = ?)
-           FROM (SELECT language FROM pages WHERE outcome = 'page' ORDER BY id DESC LIMIT ?)""",
+        """SELECT count(*), count(language), count(*) FILTER (WHERE language = ? AND NOT is_copy)
+           FROM (SELECT language, is_copy FROM pages WHERE outcome = 'page'
+                 ORDER BY id DESC LIMIT ?)""",
         (lang, size),
     ).fetchone()
     return Portion(*row)
@@ -100,8 +101,8 @@ def middles_of(portions: list[Portion]) -> list[float]:
     return [end - part.pages / 2 for end, part in zip(ends_of(portions), portions, strict=True)]
 
 
-_NUMBERED = """(SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, host, queued
-                FROM pages WHERE outcome = 'page')"""
+_NUMBERED = """(SELECT row_number() OVER (ORDER BY id) - 1 AS number, language, is_copy, host,
+                       queued FROM pages WHERE outcome = 'page')"""
 
 
 def _grouped(
@@ -112,8 +113,8 @@ def _grouped(
     return (
         (pages, labelled, relevant, queued)
         for pages, labelled, relevant, queued, _ in connection.execute(
-            f"""SELECT count(*), count(language), count(*) FILTER (WHERE language = ?), queued,
-                       max(number)
+            f"""SELECT count(*), count(language),
+                       count(*) FILTER (WHERE language = ? AND NOT is_copy), queued, max(number)
                 FROM {_NUMBERED} GROUP BY number / ? ORDER BY number / ?""",  # noqa: S608  # a constant
             (lang, step, step),
         )

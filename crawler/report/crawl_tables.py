@@ -53,6 +53,8 @@ def headline(summary: Summary) -> list[tuple[str, str]]:
     rows += change_rows(summary)
     if summary.coverage is not None:
         rows.insert(5, ("coverage", percent(summary.coverage)))
+    if summary.copies:
+        rows.insert(3, ("copies (their text stands on many domains)", f"{summary.copies:,}"))
     rows[2:2] = method_rows(summary)
     return rows
 

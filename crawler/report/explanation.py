@@ -27,7 +27,9 @@ from crawler.url import fingerprint, normalise
 _RECORDS: Final = {"registered domain": slice(0, 1), "host": slice(1, 2), "path": slice(2, None)}
 """The units of a URL whose records make a feature."""
 
-_COLUMNS: Final = "url, depth, parent, score, reasons, id, language, confidence, outcome, queued"
+_COLUMNS: Final = (
+    "url, depth, parent, score, reasons, id, language, confidence, outcome, queued, is_copy"
+)
 
 
 class FeaturePart(NamedTuple):
@@ -82,6 +84,7 @@ class UrlExplanation:
     outcome: str | None
     language: str | None
     confidence: float | None
+    is_copy: bool
 
     def as_json(self) -> dict[str, Any]:
         """Return the explanation as JSON types, under the names of the fields."""
@@ -139,6 +142,7 @@ class _Found(NamedTuple):
     confidence: float | None = None
     outcome: str | None = None
     queued: int | None = None
+    is_copy: int = 0
 
 
 def _found(connection: sqlite3.Connection, meta: dict[str, str], key: int) -> _Found | None:
@@ -200,6 +204,7 @@ def _explained(
         outcome=found.outcome,
         language=found.language,
         confidence=found.confidence,
+        is_copy=bool(found.is_copy),
     )
 
 
@@ -231,7 +236,7 @@ def _records(connection: sqlite3.Connection, found: _Found, lang: str) -> tuple[
     units = units_of(found.url)
     counts = {unit: [0, 0] for unit in units}
     before = connection.execute(
-        """SELECT url, language = :lang FROM pages
+        """SELECT url, language = :lang AND NOT is_copy FROM pages
            WHERE outcome = 'page' AND language IS NOT NULL AND (:id IS NULL OR id < :id)
            AND (host = :domain OR substr(host, -length(:domain) - 1) = '.' || :domain)""",
         {"lang": lang, "id": found.id, "domain": units[0]},
@@ -297,7 +302,8 @@ def _result(why: UrlExplanation) -> str:
     if why.language is None:
         return f"{why.outcome}, without a label"
     sure = "" if why.confidence is None else f", confidence {why.confidence:.2f}"
-    return f"{why.outcome}, {language_name(why.language)} ({why.language}){sure}"
+    copied = ", a copy of a text that stands on many domains" if why.is_copy else ""
+    return f"{why.outcome}, {language_name(why.language)} ({why.language}){sure}{copied}"
 
 
 def _notes(why: UrlExplanation) -> list[str]:

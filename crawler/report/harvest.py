@@ -42,6 +42,8 @@ class Summary:
     pages: int
     labelled: int
     relevant: int
+    copies: int
+    """Pages in the language that are not relevant: their text stands on many domains."""
     harvest_rate: float | None
     unlabelled: int
     hosts: int
@@ -96,6 +98,7 @@ class _Tallies:
     methods: Counter[str] = field(default_factory=Counter)
     charsets: Counter[str] = field(default_factory=Counter)
     countries: Counter[str] = field(default_factory=Counter)
+    copies: int = 0
     bytes: int = 0
 
 
@@ -125,7 +128,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
     tallies = _tallies(connection)
     pages = tallies.outcomes["page"]
     labelled = tallies.languages.total()
-    relevant = tallies.languages[lang]
+    relevant = tallies.languages[lang] - tallies.copies
     hosts, most = _hosts(connection)
     seconds = _seconds(connection)
     sessions, finish_reason = _sessions(connection)
@@ -137,6 +140,7 @@ def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> S
         pages=pages,
         labelled=labelled,
         relevant=relevant,
+        copies=tallies.copies,
         harvest_rate=Portion(pages, labelled, relevant).harvest_rate,
         unlabelled=pages - labelled,
         hosts=hosts,
@@ -181,14 +185,16 @@ def _counters(tallies: _Tallies) -> dict[str, Any]:
 def _tallies(connection: sqlite3.Connection) -> _Tallies:
     """All counters from one scan: there are few different combinations, even of many pages."""
     tallies = _Tallies()
-    for outcome, language, status, method, charset, country, rows, size in connection.execute(
-        """SELECT outcome, language, status, method, charset, country, count(*), sum(bytes)
-           FROM pages GROUP BY 1, 2, 3, 4, 5, 6"""
+    for outcome, language, status, method, charset, country, *numbers in connection.execute(
+        """SELECT outcome, language, status, method, charset, country, count(*), sum(is_copy),
+                  sum(bytes) FROM pages GROUP BY 1, 2, 3, 4, 5, 6"""
     ):
+        rows, copies, size = numbers
         tallies.outcomes[outcome] += rows
         tallies.bytes += size or 0
         if outcome != "page":
             continue
+        tallies.copies += copies
         for counter, value in (
             (tallies.languages, language),
             (tallies.statuses, status),

@@ -1,11 +1,8 @@
-"""A graph made from crawls, archives and tables; some 300 bytes of memory for each URL.
-
-URLs are known by their fingerprints. A link takes 30 bytes while the links are sorted.
-"""
+"""A graph of crawls, archives and tables; some 600 bytes of memory for a URL and 10 for a link."""
 
 from array import array
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +13,8 @@ import numpy.typing as npt
 
 from classifiers.errors import ClassifierError
 from crawler.errors import CrawlError, GraphError, SettingError
-from crawler.simulate.sources import GraphRow, GraphSource, sources_of
+from crawler.simulate.rows import GraphRow, GraphSource
+from crawler.simulate.sources import sources_of
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.url import directory_of, fingerprint, host_of, normalise
 
@@ -85,7 +83,7 @@ def build(sources: Sequence[Path], folder: Path, options: GraphOptions) -> WebGr
         assembly = _Assembly(options)
         for number, source in enumerate(opened, 1):
             assembly.read(source, number)
-        told = [url for source in opened for url in source.seeds()]
+        told = [url for source in opened for url in source.seeds]
         assembly.graph(given or told, provenance).write(folder)
     except CrawlError:
         raise
@@ -118,37 +116,15 @@ def _provenance(sources: Sequence[GraphSource], options: GraphOptions) -> Mappin
     }
 
 
-class _Numbers(dict[int, int]):
-    """Numbers for keys, from 0 on in the order in which they come."""
+class _Known:
+    """The facts about a URL that a source gave a row of."""
 
-    def __missing__(self, key: int) -> int:
-        self[key] = number = len(self)
-        return number
-
-
-class _Vertices:
-    """The facts about each URL, by its number.
-
-    `source` is the number of the source that gave the links, 0: none. Links before `links_from`, as
-    a number of links, do not count any more. A `score` is NaN where no run has one.
-    """
+    __slots__ = ("language", "links", "size", "source", "status")
 
     def __init__(self) -> None:
-        self.server, self.directory = array("i"), array("i")
-        self.language, self.status, self.size = array("h"), array("b"), array("i")
-        self.url_length = array("i")
-        self.source, self.links_from = array("i"), array("q")
-        self.score = array("f")
-
-    def add(self, server: int, directory: int, url_length: int) -> None:
-        """Add a URL of which nothing else is known."""
-        self.server.append(server)
-        self.directory.append(directory)
-        self.url_length.append(url_length)
-        self.language.append(-1)
-        self.score.append(float("nan"))
-        for column in (self.status, self.size, self.source, self.links_from):
-            column.append(0)
+        self.status, self.language, self.size = UNKNOWN, -1, 0
+        self.links, self.source = array("i"), 0
+        """The vertices that it links to, and the number of the source that gave them; 0: none."""
 
 
 class _Assembly:
@@ -156,89 +132,78 @@ class _Assembly:
 
     def __init__(self, options: GraphOptions) -> None:
         self._options = options
-        self._numbers, self._directories = _Numbers(), _Numbers()
-        self._vertices = _Vertices()
-        self._servers: dict[str, int] = {}
+        self._numbers: dict[int, int] = {}
+        self._urls: list[str] = []
+        self._known: defaultdict[int, _Known] = defaultdict(_Known)
+        self._scores: dict[int, float] = {}
         self._languages: dict[str, int] = {}
         self._left_out: Counter[str] = Counter()
         self._first_page = -1
-        self._texts = bytearray()
-        self._links = array("i")
-        """Source and target of each link."""
 
     # Reading.
 
     def read(self, source: GraphSource, number: int) -> None:
         """Take in all that a source knows; `number` is above 0."""
         takes_scores = source.ordering in self._options.orderings
-        for row in source.rows():
+        for row in source.rows(source.left_out):
             vertex = self._vertex(row.url)
             # In the order in which a row names them.
             targets = [self._vertex(url) for url in row.links or ()]
-            is_told = self._settle(vertex, row)
+            known = self._known[vertex]
             if takes_scores and row.score is not None:
-                self._vertices.score[vertex] = row.score
-            if row.links is not None and is_told:
-                self._add_links(vertex, targets, number)
+                self._scores[vertex] = row.score
+            if self._is_new(known, row):
+                self._settle(vertex, known, row)
+                if row.links is not None:
+                    self._add_links(known, targets, number)
+            else:
+                self._left_out[_REPEATED] += 1
         self._left_out.update(source.left_out)
-
-    def _settle(self, vertex: int, row: GraphRow) -> bool:
-        """Note the facts of a row about its URL; False if more is known already."""
-        known = self._vertices
-        rank, before = _RANKS[row.status], _RANKS[int(known.status[vertex])]
-        if rank < before and rank:
-            self._left_out[_REPEATED] += 1
-            return False
-        if rank > before:
-            if int(known.status[vertex]) == REDIRECT:
-                known.source[vertex], known.links_from[vertex] = 0, len(self._links) // 2
-            known.status[vertex] = row.status
-        elif rank and rank == before and not self._fills(vertex, row):
-            self._left_out[_REPEATED] += 1
-            return False
-        if row.status == PAGE:
-            if self._first_page < 0:
-                self._first_page = vertex
-            if row.language and known.language[vertex] < 0:
-                known.language[vertex] = self._languages.setdefault(
-                    row.language, len(self._languages)
-                )
-            if not known.size[vertex]:
-                known.size[vertex] = min(row.bytes, _MOST_BYTES)
-        return True
-
-    def _fills(self, vertex: int, row: GraphRow) -> bool:
-        """True if a row adds facts about a known page."""
-        known = self._vertices
-        return (
-            (row.language is not None and known.language[vertex] < 0)
-            or (row.links is not None and not known.source[vertex])
-            or (row.bytes > 0 and not known.size[vertex])
-        )
-
-    def _add_links(self, vertex: int, targets: Sequence[int], number: int) -> None:
-        # The links of one page may come in several rows of a table.
-        if self._vertices.source[vertex] not in (0, number):
-            self._left_out[_LINKS_AGAIN] += len(targets)
-            return
-        self._vertices.source[vertex] = number
-        for target in targets:
-            self._links.append(vertex)
-            self._links.append(target)
 
     def _vertex(self, url: str) -> int:
         """The number of a URL, which is added if it is new."""
-        known = len(self._numbers)
-        vertex = self._numbers[fingerprint(url)]
-        if vertex == known:
-            text = url.encode("utf-8", "surrogatepass")
-            self._texts += text
-            server = self._servers.setdefault(host_of(url), len(self._servers))
-            directory = directory_of(url, self._options.directory_depth)
-            is_root = directory.count("/") == 1
-            number = -1 if is_root else self._directories[fingerprint(directory)]
-            self._vertices.add(server, number, len(text))
+        vertex = self._numbers.setdefault(fingerprint(url), len(self._urls))
+        if vertex == len(self._urls):
+            self._urls.append(url)
         return vertex
+
+    @staticmethod
+    def _is_new(known: _Known, row: GraphRow) -> bool:
+        """True if a row says nothing of the status, or more than is known."""
+        rank, before = _RANKS[row.status], _RANKS[known.status]
+        return (
+            rank == 0
+            or rank > before
+            or (
+                rank == before
+                and (
+                    (row.language is not None and known.language < 0)
+                    or (row.links is not None and not known.source)
+                    or (row.bytes > 0 and not known.size)
+                )
+            )
+        )
+
+    def _settle(self, vertex: int, known: _Known, row: GraphRow) -> None:
+        """Note the facts of a row about its URL."""
+        if known.status == REDIRECT and row.status == PAGE:
+            self._left_out[_ORPHANS] += len(known.links)
+            known.links, known.source = array("i"), 0
+        known.status = row.status or known.status
+        if row.status == PAGE:
+            if self._first_page < 0:
+                self._first_page = vertex
+            if row.language and known.language < 0:
+                known.language = self._languages.setdefault(row.language, len(self._languages))
+            known.size = known.size or min(row.bytes, _MOST_BYTES)
+
+    def _add_links(self, known: _Known, targets: Sequence[int], number: int) -> None:
+        # The links of one page may come in several rows of a table.
+        if known.source in (0, number):
+            known.source = number
+            known.links.extend(targets)
+        else:
+            self._left_out[_LINKS_AGAIN] += len(targets)
 
     # The graph.
 
@@ -246,32 +211,36 @@ class _Assembly:
         """Return the graph."""
         seed_vertices = self._seeds(seeds)
         self._check_language()
-        known, target = self._vertices, self._options.target
-        status, source = np.array(known.status), np.array(known.source)
-        link_start, link_target = self._sorted_links(status)
-        url_start = _starts(np.array(known.url_length))
-        url_bytes = np.frombuffer(self._texts, np.uint8)
-        self._left_out[_WITHOUT_LINKS] += int(np.count_nonzero((status == PAGE) & (source == 0)))
-        left_out = {reason: number for reason, number in self._left_out.items() if number}
+        n = len(self._urls)
+        status, language = np.zeros(n, np.int8), np.full(n, -1, np.int16)
+        size, n_links = np.zeros(n, np.int32), np.zeros(n, np.int64)
+        link_target = array("i")
+        for vertex, known in sorted(self._known.items()):
+            status[vertex], language[vertex] = known.status, known.language
+            size[vertex] = known.size
+            # A URL that gave no page has no links, whatever a table of links says.
+            if known.status == UNKNOWN:
+                self._left_out[_ORPHANS] += len(known.links)
+                continue
+            self._left_out[_WITHOUT_LINKS] += known.status == PAGE and known.source == 0
+            targets = dict.fromkeys(known.links)
+            n_links[vertex] = len(targets)
+            link_target.extend(targets)
+        url_start, url_bytes = packed(self._urls)
         return WebGraph(
             languages=tuple(self._languages),
-            target=target,
-            n_directories=len(self._directories),
-            page_server=np.array(known.server),
-            page_directory=np.array(known.directory),
-            page_language=np.array(known.language),
+            target=self._options.target,
+            page_language=language,
             page_status=status,
-            link_start=link_start,
-            link_target=link_target,
+            link_start=np.concatenate(([0], np.cumsum(n_links))),
+            link_target=np.array(link_target, np.int32),
             seeds=seed_vertices,
-            page_bytes=np.array(known.size),
+            page_bytes=size,
             url_start=url_start,
             url_bytes=url_bytes,
-            scores={
-                name: self._scores(name, url_start, url_bytes) for name in self._options.orderings
-            },
-            provenance={**provenance, "left_out": left_out},
-            **_server_columns(list(self._servers)),
+            scores={name: self._scored(name) for name in self._options.orderings},
+            provenance={**provenance, "left_out": dict(+self._left_out)},
+            **self._server_columns(),
         )
 
     def _check_language(self) -> None:
@@ -286,63 +255,42 @@ class _Assembly:
         vertices = dict.fromkeys(map(self._vertex, urls)) or [self._first_page]
         return np.array(list(vertices), np.int32)
 
-    def _sorted_links(
-        self, status: npt.NDArray[np.int8]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """Where the links of each vertex begin, and their targets, each once a page."""
-        links = np.frombuffer(self._links, np.int32).reshape(-1, 2)
-        source = links[:, 0]
-        # A URL that gave no page has no links, whatever a table of links says.
-        is_valid = np.arange(len(links)) >= np.array(self._vertices.links_from)[source]
-        is_valid &= status[source] > UNKNOWN
-        self._left_out[_ORPHANS] += len(links) - int(np.count_nonzero(is_valid))
-        links = links[is_valid]
-        pairs = links[:, 0].astype(np.int64) << 32 | links[:, 1]
-        _, first = np.unique(pairs, return_index=True)
-        links = links[np.sort(first)]
-        by_source = np.argsort(links[:, 0], kind="stable")
-        return _starts(np.bincount(links[:, 0], minlength=len(status))), links[by_source, 1]
-
-    def _scores(
-        self, ordering: str, starts: npt.NDArray[np.int64], texts: npt.NDArray[np.uint8]
-    ) -> npt.NDArray[np.float32]:
+    def _scored(self, ordering: str) -> npt.NDArray[np.float32]:
         from crawler.strategies import SEED, make_ordering
 
-        rule = make_ordering(ordering, self._options.target)
-        n = len(starts) - 1
-        scores = np.empty(n, np.float32)
-        for first in range(0, n, _URLS_AT_A_TIME):
-            end = min(n, first + _URLS_AT_A_TIME)
-            scores[first:end] = rule.scores(list(_texts(starts[first : end + 1], texts)), SEED)
+        rule, urls = make_ordering(ordering, self._options.target), self._urls
+        scores = np.concatenate(
+            [
+                np.array(rule.scores(urls[first : first + _URLS_AT_A_TIME], SEED), np.float32)
+                for first in range(0, len(urls), _URLS_AT_A_TIME)
+            ]
+        )
         if ordering == "svm":
-            written = np.array(self._vertices.score)
-            np.copyto(scores, written, where=~np.isnan(written))
+            scores[list(self._scores)] = list(self._scores.values())
         return scores
 
-
-def _starts(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-
-
-def _texts(starts: npt.NDArray[np.int64], texts: npt.NDArray[np.uint8]) -> Iterator[str]:
-    offset = int(starts[0])
-    data = texts[offset : int(starts[-1])].tobytes()
-    places = (starts - offset).tolist()
-    for at in range(len(places) - 1):
-        yield data[places[at] : places[at + 1]].decode("utf-8", "surrogatepass")
-
-
-def _server_columns(names: Sequence[str]) -> dict[str, Any]:
-    """The columns of a graph about its servers."""
-    domains, server_domain = _domains(names)
-    server_start, server_bytes = packed(names)
-    return {
-        "n_servers": len(names),
-        "domains": domains,
-        "server_domain": server_domain,
-        "server_start": server_start,
-        "server_bytes": server_bytes,
-    }
+    def _server_columns(self) -> dict[str, Any]:
+        """The columns of a graph about servers and directories."""
+        servers: dict[str, int] = {}
+        directories: dict[str, int] = {}
+        server, directory = array("i"), array("i")
+        for url in self._urls:
+            server.append(servers.setdefault(host_of(url), len(servers)))
+            name = directory_of(url, self._options.directory_depth)
+            is_root = name.count("/") == 1
+            directory.append(-1 if is_root else directories.setdefault(name, len(directories)))
+        domains, server_domain = _domains(list(servers))
+        server_start, server_bytes = packed(list(servers))
+        return {
+            "n_servers": len(servers),
+            "n_directories": len(directories),
+            "page_server": np.array(server, np.int32),
+            "page_directory": np.array(directory, np.int32),
+            "domains": domains,
+            "server_domain": server_domain,
+            "server_start": server_start,
+            "server_bytes": server_bytes,
+        }
 
 
 def _domains(names: Sequence[str]) -> tuple[tuple[str, ...], npt.NDArray[np.int16]]:

@@ -1,5 +1,1 @@
-"""Webs besides the live one: the sample web and archives."""
-
-from crawler.sources.contract import NO_HEADERS, Answer, NotArchived, Reason, Unreachable, Web
-
-__all__ = ["NO_HEADERS", "Answer", "NotArchived", "Reason", "Unreachable", "Web"]
+"""Pages that do not come from the live Web: the sample web and archives."""

@@ -214,6 +214,7 @@ class LangfocusSpider(Spider):
         lease: Lease = response.meta[LEASE]
         file: str = response.meta[ROBOTS_FILE]
         crawl, now = self.crawl, self.crawl.clock()
+        crawl.robots.end(file)
         if crawl.visitor.may_keep(statements_of(response.headers)):
             crawl.keep_aside(response.meta.get(EXCHANGE))
         if is_unreachable(response.status):
@@ -233,10 +234,11 @@ class LangfocusSpider(Spider):
     def on_robots_failure(self, failure: Failure) -> None:
         """Fetch nothing from a host whose robots.txt cannot be fetched (RFC 9309, 2.3.1.4)."""
         lease: Lease = failure.request.meta[LEASE]  # type: ignore[attr-defined]  # set by Scrapy
+        file: str = failure.request.meta[ROBOTS_FILE]  # type: ignore[attr-defined]  # set by Scrapy
+        self.crawl.robots.end(file)
         if self._waits(lease, failure):
             return
         reason, is_final = self._reason(lease, failure)
-        file: str = failure.request.meta[ROBOTS_FILE]  # type: ignore[attr-defined]  # set by Scrapy
         self._without_rules(lease, file, reason, is_final=is_final)
 
     def _reason(self, lease: Lease, failure: Failure) -> tuple[str, bool]:

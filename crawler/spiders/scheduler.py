@@ -26,6 +26,10 @@ _MOST_REFUSALS = 500
 """Most URLs that are refused in one call, so that the engine is not blocked for long."""
 
 
+_AWAITED_S = 0.5
+"""Seconds for which a URL waits that needs a file which another URL has asked for."""
+
+
 class RequestMaker(Protocol):
     """The part of the spider that the scheduler uses."""
 
@@ -160,9 +164,12 @@ class FrontierScheduler(BaseScheduler):
         meta = {LEASE: lease, LEASED_AT: now, "download_slot": SLOT}
         if verdict is Verdict.UNKNOWN:
             address = self._crawl.robots.ask(lease.url, now)
-            if address is not None:
+            if address is None:
+                self._refuse(lease, ORIGINS_FULL)
+            elif self._crawl.robots.begin(address):
                 return self._spider.robots_request(address, meta)
-            self._refuse(lease, ORIGINS_FULL)
+            else:
+                self._crawl.frontier.release(lease, now=now, not_before=now + _AWAITED_S)
             return None
         if self._obey:
             meta[ROBOTS] = self._crawl.robots.version(lease.url)

@@ -38,9 +38,9 @@ def run_of(folder: Path, reason: str, labels: Sequence[tuple[str, str | None, in
     (folder / "summary.json").write_text(json.dumps({"finish_reason": reason}))
     with closing(sqlite3.connect(folder / "run.db")) as connection, connection:
         connection.execute("CREATE TABLE urls(url TEXT)")
-        columns = "id INTEGER PRIMARY KEY, outcome, language, words_read"
+        columns = "id INTEGER PRIMARY KEY, outcome, language, words_read, is_copy"
         connection.execute(f"CREATE TABLE pages({columns})")
-        connection.executemany("INSERT INTO pages VALUES(NULL, ?, ?, ?)", labels)
+        connection.executemany("INSERT INTO pages VALUES(NULL, ?, ?, ?, 0)", labels)
     return folder
 
 

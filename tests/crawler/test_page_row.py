@@ -28,6 +28,7 @@ RECORD = Record(
     directives='{"page": ["noai"]}',
     robots_txt="404",
     words_read=80,
+    is_copy=1,
 )
 
 
@@ -64,6 +65,7 @@ def test_a_settled_url_is_read_as_it_was_recorded(tmp_path: Path) -> None:
         reasons=None,
         queued=1,
         fetched_at=7.0,
+        is_copy=1,
     )
     assert (rows[0].parent, rows[0].queued) == (None, 2)
 

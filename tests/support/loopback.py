@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from crawler.sources import Answer, Unreachable, Web
+from crawler.sources.contract import Answer, Unreachable, Web
 from tests.support.processes import HANG_S
 
 HEAD_END = b"\r\n\r\n"

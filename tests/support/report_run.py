@@ -43,6 +43,7 @@ class Row:
     bytes: int = 100
     queued: int = 5
     fetched_at: float = 1000.0
+    is_copy: int = 0
 
 
 @cache
@@ -80,8 +81,9 @@ def make_run(
     connection.executemany("INSERT INTO counts VALUES (?, ?)", (counts or {}).items())
     connection.executemany(
         """INSERT INTO pages (fingerprint, depth, confidence, score, url, host, status, outcome,
-                              language, method, charset, country, bytes, queued, fetched_at)
-           VALUES (?, 0, 0.9, 0.5, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+                              language, method, charset, country, bytes, queued, fetched_at,
+                              is_copy)
+           VALUES (?, 0, 0.9, 0.5, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         ((number, *astuple(row)) for number, row in enumerate(rows)),
     )
     connection.commit()

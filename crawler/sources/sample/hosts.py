@@ -6,8 +6,7 @@ from functools import cached_property
 from random import Random
 
 from crawler.sources.contract import Reason
-from crawler.sources.sample.chance import dice, pick
-from crawler.sources.sample.vocabulary import Text
+from crawler.sources.sample.vocabulary import Text, dice, pick
 
 MAX_PAGES = 80
 HUBS = 3  # the first hosts of a language are the seeds, and never tiny

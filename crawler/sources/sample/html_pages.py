@@ -6,11 +6,9 @@ from html import escape
 from random import Random
 from urllib.parse import unquote
 
-from crawler.sources.sample.chance import dice, pick
 from crawler.sources.sample.hosts import SampleHost
-from crawler.sources.sample.linking import SampleLink
-from crawler.sources.sample.sites import Entry, Site
-from crawler.sources.sample.vocabulary import Text
+from crawler.sources.sample.sites import Entry, SampleLink, Site
+from crawler.sources.sample.vocabulary import Text, dice, pick
 
 ENGLISH_MENU = ("Home", "Contact", "Login", "About us", "Search", "Privacy", "Sitemap", "Menu")
 # (bytes are in the language's old charset, META says, HTTP says); "" declares nothing

@@ -1,4 +1,4 @@
-"""The words and sentences of the sample web, one file per language.
+"""The words and sentences of the sample web, one file per language, and how they are drawn.
 
 A file opens with `key: value` lines, then a `[words]` and a `[sentences]` section. `share` is the
 language's weight among hosts, `tlds` the endings of its host names with their weights, `charset`
@@ -7,9 +7,13 @@ host-name form after a colon.
 """
 
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
+from random import Random
+from typing import TypeVar
 
 FOLDER = Path(__file__).parent
 UNDECOMPOSED = str.maketrans(
@@ -58,3 +62,17 @@ def _read(path: Path) -> Text:
         names=tuple(name or ascii_name(word) for word, name in pairs),
         sentences=tuple(line for line in sentences.splitlines() if line),
     )
+
+
+T = TypeVar("T")
+
+
+def dice(*key: object) -> Random:
+    """Return a generator whose seed is the `repr` of the key's parts."""
+    digest = blake2b(repr(key).encode(), digest_size=8).digest()
+    return Random(int.from_bytes(digest, "big"))
+
+
+def pick(chance: Random, weights: Mapping[T, float]) -> T:
+    """Return a random key of `weights`, with a probability in proportion to its weight."""
+    return chance.choices(list(weights), list(weights.values()))[0]

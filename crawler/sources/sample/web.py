@@ -6,13 +6,10 @@ from urllib.parse import urlsplit
 
 from crawler.errors import SettingError
 from crawler.sources.contract import NO_HEADERS, Answer, Unreachable
-from crawler.sources.sample.chance import dice
 from crawler.sources.sample.hosts import HUBS, Population, SampleHost
 from crawler.sources.sample.html_pages import Document, write_calendar, write_page
-from crawler.sources.sample.linking import Links
-from crawler.sources.sample.robots_files import robots_txt
-from crawler.sources.sample.sites import LANGUAGELESS, Entry, Site
-from crawler.sources.sample.vocabulary import load_texts
+from crawler.sources.sample.sites import LANGUAGELESS, Entry, Links, Site, robots_txt
+from crawler.sources.sample.vocabulary import dice, load_texts
 
 CALENDAR = re.compile(r"/calendar/(\d{4,8})/(0[1-9]|1[0-2])")
 ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")

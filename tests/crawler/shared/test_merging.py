@@ -52,6 +52,7 @@ def values(page: Kept, folder: Path) -> dict[str, object]:
         "directives": None,
         "robots_txt": None,
         "words_read": None,
+        "is_copy": 0,
         "parent": None,
         "depth": 0,
         "score": 0.0,

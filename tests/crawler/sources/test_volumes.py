@@ -6,8 +6,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import pytest
 
 from crawler.errors import ArchiveError
-from crawler.sources import NotArchived
 from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import NotArchived
 from tests.crawler.sources.test_web_archive import http, record, write
 
 

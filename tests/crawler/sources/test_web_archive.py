@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawler.errors import ArchiveError
-from crawler.sources import Answer, NotArchived
 from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import Answer, NotArchived
 from crawler.url import normalise
 
 DOCS = Path(__file__).parents[4] / "shared" / "data"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from protego import Protego
 
 from crawler.errors import SettingError
-from crawler.sources import Answer, Unreachable
+from crawler.sources.contract import Answer, Unreachable
 from crawler.sources.sample import SampleWeb
 from crawler.sources.sample.vocabulary import Text, load_texts
 

@@ -10,8 +10,8 @@ from scrapy import Request
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError
 from scrapy.http import HtmlResponse, Response
 
-from crawler.sources import Answer, NotArchived, Web
 from crawler.sources.archive import ArchiveWeb
+from crawler.sources.contract import Answer, NotArchived, Web
 from crawler.sources.sample import SampleWeb
 from crawler.spiders.web_handler import WebDownloadHandler, response_to
 

@@ -1,0 +1,78 @@
+"""Which texts are copies, and what is known of them."""
+
+from random import Random
+
+import pytest
+
+from crawler.copied_text import HOSTS, CopiedTexts, sketch_of
+from tests.support.germantext import german
+
+TEXT = german(Random(1), 150)
+
+
+def copies(sketches: list[tuple[int, ...]]) -> list[bool]:
+    """Whether each of some texts is a copy, each on a domain of its own."""
+    known = CopiedTexts()
+    return [known.is_copy(sketch, f"domain{n}.de") for n, sketch in enumerate(sketches)]
+
+
+def test_a_text_on_five_domains_is_a_copy_on_all_further_ones() -> None:
+    assert copies([sketch_of(TEXT)] * 8) == [False] * HOSTS + [True] * 3
+
+
+def test_a_domain_that_had_the_text_early_keeps_it() -> None:
+    known, sketch = CopiedTexts(), sketch_of(TEXT)
+    domains = [f"domain{n}.de" for n in range(8)]
+    for domain in domains:
+        known.is_copy(sketch, domain)
+    assert [known.is_copy(sketch, domain) for domain in domains] == [False] * 5 + [True] * 3
+
+
+def test_one_domain_may_have_a_text_on_many_pages() -> None:
+    known = CopiedTexts()
+    assert not any(known.is_copy(sketch_of(TEXT), "domain.de") for _ in range(100))
+
+
+def test_case_digits_and_punctuation_make_no_other_text() -> None:
+    changed = ", 12 ".join(TEXT.upper().split(" "))
+    assert sketch_of(changed) == sketch_of(TEXT)
+
+
+def test_texts_with_the_same_words_in_another_order_are_no_copies() -> None:
+    assert not any(copies([sketch_of(german(Random(seed), 150)) for seed in range(50)]))
+
+
+def test_articles_with_the_same_menu_are_no_copies() -> None:
+    menu = german(Random("menu"), 100)
+    texts = [f"{menu} {german(Random(seed), 100)}" for seed in range(50)]
+    assert not any(copies([*map(sketch_of, texts)]))
+
+
+def test_a_short_text_is_no_copy() -> None:
+    assert not any(copies([sketch_of("Bitte melden Sie sich an. " * 8)] * 9))
+
+
+@pytest.mark.parametrize("text", ["", "\ud800" * 300, "ein Wort " * 500, "語" * 3000])
+def test_any_text_has_a_sketch_or_none(text: str) -> None:
+    assert sketch_of(text) == sketch_of(text)
+    assert len(sketch_of(text)) <= 16
+
+
+def test_the_texts_that_were_not_met_for_longest_are_forgotten() -> None:
+    known = CopiedTexts(most=50)
+    old = sketch_of(TEXT)
+    for number in range(HOSTS):
+        known.is_copy(old, f"domain{number}.de")
+    for seed in range(60):
+        known.is_copy(sketch_of(german(Random(seed), 150)), "other.de")
+    assert not known.is_copy(old, "domain9.de")
+    assert len(known._hosts) == 50
+    assert len(known._texts) <= 50 * 16
+
+
+def test_a_text_that_comes_again_and_again_is_not_forgotten() -> None:
+    known = CopiedTexts(most=50)
+    for seed in range(1000, 1200):
+        known.is_copy(sketch_of(german(Random(seed), 150)), "other.de")
+        is_copy = known.is_copy(sketch_of(TEXT), f"domain{seed}.de")
+        assert is_copy is (seed >= 1000 + HOSTS)
