@@ -8,7 +8,7 @@ from pathlib import Path
 from crawler.corpus.building import TextOptions
 from crawler.corpus.export import export
 from crawler.frontier.base import PAGE
-from crawler.run_reader import reading
+from crawler.run import reading
 
 _PAGES = """\
 SELECT url, fetched_at FROM pages WHERE outcome = ?

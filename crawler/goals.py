@@ -13,7 +13,7 @@ import sqlite3
 from crawler.config import ONLY_EXPECTED, Config
 from crawler.errors import SettingError
 from crawler.frontier.base import Counts, Record
-from crawler.run_reader import sessions_of
+from crawler.run import sessions_of
 
 _WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ? AND NOT is_copy"
 _S_PER_HOUR = 3600.0

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from crawler.change_rate import chance_of_change, changes_per_second
 from crawler.errors import SettingError
 from crawler.frontier.base import FIRST_SCORE, UNCHANGED, Link, Visit
-from crawler.run_reader import reading
+from crawler.run import reading
 
 _BATCH: Final = 1000
 _LONGEST_VALIDATOR: Final = 1000

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from crawler.frontier.base import PAGE
 from crawler.page_row import PAGE_COLUMNS, PageRow, read_pages
-from crawler.run_reader import reading
+from crawler.run import reading
 
 if TYPE_CHECKING:
     from crawler.corpus.item import PageItem

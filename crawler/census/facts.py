@@ -18,7 +18,7 @@ from classifiers.pages.methods.alone import answers_of
 from crawler.errors import ArchiveError, SettingError
 from crawler.frontier.base import PAGE, REDIRECT
 from crawler.identification import identified
-from crawler.run_reader import reading
+from crawler.run import reading
 from crawler.sources.archive import ArchivedAnswer, answers
 from crawler.sources.warc_reader import Damage
 from crawler.url import fingerprint, host_of, normalise

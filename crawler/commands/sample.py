@@ -64,7 +64,7 @@ class SampleCommand(LangfocusCommand):
         """Draw the sample, write it, and print how many pages it has."""
         from crawler.report.files import check_places
         from crawler.report.sample import allocation, draw_sample, sizes_of, write_sample
-        from crawler.run_reader import reading
+        from crawler.run import reading
 
         if len(args) != 2:
             raise SettingError("name a folder and a file: langfocus sample RUN_FOLDER FILE")

@@ -8,7 +8,7 @@ from typing import NamedTuple, Self
 
 from crawler.errors import ArchiveError, RunFolderError
 from crawler.outputs.archived import NOT_MODIFIED_SINCE, SAME_PAYLOAD_AS
-from crawler.run_reader import reading
+from crawler.run import reading
 from crawler.sources.archive import answer_of, revisited
 from crawler.sources.contract import Answer
 from crawler.sources.volumes import Volume

@@ -23,7 +23,7 @@ from crawler.frontier.base import PAGE, UNCHANGED
 from crawler.identification import identified
 from crawler.politeness import directives
 from crawler.politeness.directives import NOARCHIVE
-from crawler.run_reader import reading
+from crawler.run import reading
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import Answer
 from crawler.url import host_of, normalise

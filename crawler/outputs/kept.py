@@ -9,7 +9,7 @@ from pathlib import Path
 from crawler.errors import RunFolderError
 from crawler.outputs.archived import ArchivedRow, read_archived, unsettled
 from crawler.outputs.warc_files import file_of
-from crawler.run_reader import reading
+from crawler.run import reading
 
 
 @dataclass(frozen=True, slots=True)

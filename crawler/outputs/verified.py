@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 from crawler.errors import RunFolderError
 from crawler.frontier.base import PAGE
-from crawler.run_reader import reading
+from crawler.run import reading
 
 LEAST_CONFIDENCE: Final = 0.9
 """Confidence from which a label is sure: of 1,546 labelled real pages 1,455 reach it, all of them

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
 
-from crawler.run_reader import reading
+from crawler.run import reading
 
 PORTION = 200
 """Pages in one point of Baykan 2013, Fig. 7."""

@@ -15,7 +15,7 @@ from crawler.report.harvest import Summary, summarise, write_summary
 from crawler.report.page import Page, Section
 from crawler.report.plots import Plot, PlotAxes, Series, line_plot
 from crawler.report.table import Table
-from crawler.run_reader import reading
+from crawler.run import reading
 
 _MOST_PORTIONS = 50
 """A longer run is shown in portions of 400, 600, ... pages."""

@@ -16,7 +16,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.report.formatting import language_name, percent
 from crawler.report.printer import WIDE, Printer
 from crawler.report.table import Table
-from crawler.run_reader import reading
+from crawler.run import reading
 from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import units_of
 from crawler.strategies.focus.features import FEATURES

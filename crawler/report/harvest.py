@@ -18,7 +18,7 @@ from crawler.report.changes import Changes, changes_of
 from crawler.report.closing import closing_advice
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import json_text, write_whole
-from crawler.run_reader import reading, sessions_of
+from crawler.run import reading, sessions_of
 
 _APART = ("seeds", "gaps")
 """Keys of `meta` that are no settings, or have their own figure."""

@@ -29,7 +29,7 @@ from crawler.report.sample import (
     strata_sql,
 )
 from crawler.report.table import Table
-from crawler.run_reader import reading
+from crawler.run import reading
 
 _DRAWS: Final = 20_000
 _LEVELS: Final = (2.5, 97.5)

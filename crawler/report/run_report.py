@@ -9,7 +9,7 @@ from crawler.report.crawl_page import write_report
 from crawler.report.crawl_tables import print_summary
 from crawler.report.labels import label_report
 from crawler.report.printer import WIDE, Printer
-from crawler.run_reader import reading
+from crawler.run import reading
 
 
 def report(folder: Path, labels: Path | None = None) -> tuple[dict[str, Any], Path]:

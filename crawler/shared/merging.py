@@ -12,8 +12,7 @@ from typing import NamedTuple
 from crawler.errors import RunFolderError, one_line
 from crawler.outputs.gathering import gather
 from crawler.page_row import PAGE_COLUMNS, URL_COLUMNS, insert_pages, record_values
-from crawler.run import IDENTITY, connect, create
-from crawler.run_reader import Session, reading, sessions_of
+from crawler.run import IDENTITY, Session, connect, create, reading, sessions_of
 from crawler.shared.stored import Settled, StoredCrawl
 from crawler.shared.worker import set_counts, storing
 

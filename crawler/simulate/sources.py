@@ -17,7 +17,7 @@ from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE as PAGE_OUTCOME
 from crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
-from crawler.run_reader import reading
+from crawler.run import reading
 from crawler.simulate.rows import GraphRow, GraphSource, count_ignored
 from crawler.simulate.table_files import ENDINGS, table_source
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT

@@ -18,8 +18,7 @@ from crawler.frontier.base import PAGE, Admission, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.report.files import write_whole
-from crawler.run import SCHEMA_VERSION, fit_log, lock_run, maintaining, open_run
-from crawler.run_reader import reading
+from crawler.run import SCHEMA_VERSION, fit_log, lock_run, maintaining, open_run, reading
 from tests.support.crawls import ROOT, command, crawl, environment, rows, summary
 
 NOBODY = 65534
