@@ -23,12 +23,8 @@ class _IndexedUrls(Dataset[LabelledUrl]):
     """Captures of status 200 whose text is in one language.
 
     `path` is a file, or a folder whose files are read in the order of their names. CLD2 lists up to
-    three languages, the one with most of the text first. A page with several languages is left
-    out; with `primary` it has the first one.
+    three languages, the one with most of the text first. A page with several languages is left out.
     """
-
-    primary: bool = False
-    source: str = "commoncrawl"
 
     names: ClassVar[tuple[str, ...]]
     """Glob patterns of the files that are read in a folder."""
@@ -59,12 +55,12 @@ class _IndexedUrls(Dataset[LabelledUrl]):
             self.reasons["status other than 200"] += 1
         elif not codes:
             self.reasons["no language"] += 1
-        elif len(codes) > 1 and not self.primary:
+        elif len(codes) > 1:
             self.reasons["several languages"] += 1
         elif language is None:
             self.reasons["unknown language"] += 1
         else:
-            return LabelledUrl(str(url), language, "content", self.source)
+            return LabelledUrl(str(url), language, "content", "commoncrawl")
         return None
 
 

@@ -1,17 +1,21 @@
-"""Labelled URLs from the dump of the Open Directory Project (DMOZ), which Curlie continues."""
+"""Labelled URLs from the dump of the Open Directory Project (DMOZ), which Curlie continues.
+
+The dump is a stream that is nearly valid XML. It is cut into its ExternalPage elements, and each is
+parsed by itself: invalid XML loses only the page that contains it.
+"""
 
 from __future__ import annotations
 
-import tempfile
+import gzip
+import re
 import zlib
-from array import array
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
-from typing import Final
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import IO, Final, NamedTuple
+from xml.parsers.expat import ExpatError, ParserCreate
 
-from classifiers.datasets.rdf import MARK, NotADumpError, Page, Pages, pieces
 from classifiers.datasets.rows import Dataset, LabelledUrl, code_of, opened, unreadable
 from classifiers.errors import DatasetError
 
@@ -26,7 +30,17 @@ _NAMES: Final[dict[str, str]] = {
 _LANGUAGES_IN: Final = ("World", "Adult/World", "Kids_and_Teens/International")
 """Places below Top in which each category is a language."""
 
-_VERDICTS: Final = ("", "several languages", "duplicate")
+_CHUNK: Final = 1 << 20
+_LONGEST: Final = 1 << 20
+"""Bytes of the longest element; a longer one is dropped, so that memory stays bounded."""
+
+_OPENS: Final = b"<ExternalPage"
+_CLOSES: Final = b"</ExternalPage>"
+_REFERENCE: Final = re.compile(r"&#(?:x([0-9A-Fa-f]+)|([0-9]+));")
+_ILLEGAL: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_MARK: Final = "\ufffd"
+"""Replaces each illegal character: U+FFFD."""
 
 
 @dataclass
@@ -34,67 +48,36 @@ class OdpUrls(Dataset[LabelledUrl]):
     """The pages of content.rdf.u8, plain or .gz, each with the language of its category.
 
     The language is that of the category in Top/World, none in Top/Regional, and English everywhere
-    else (Baykan 2013, 3.1). A URL that is listed in several languages is left out; one that is
-    listed several times in one language is given once. Unlike in the paper, Top/Adult/World and
-    Top/Kids_and_Teens/International are read like Top/World, since they are not English. Topics
-    that begin with one of `exclude`, such as "Top/Adult", are left out.
+    else (Baykan 2013, 3.1). Unlike in the paper, Top/Adult/World and
+    Top/Kids_and_Teens/International are read like Top/World, since they are not English. A URL that
+    is listed several times is given several times: `distinct` leaves out those of two languages.
 
-    An iteration reads the whole dump before its first row. The listings are kept in a temporary
-    file, with up to 60 bytes for each in memory. After invalid XML or UTF-8 only the pages that
-    contain it are lost. DatasetError with file and byte if the file is no dump, cannot be unpacked
-    or ends early.
+    After invalid XML or UTF-8 only the pages that contain it are lost. DatasetError with file and
+    byte if the file is no dump, cannot be unpacked or ends early.
     """
 
-    exclude: Sequence[str] = ()
-    mended: int = field(default=0, init=False)
-    """Pages of the latest iteration with illegal characters that were read nevertheless."""
-
-    def __post_init__(self) -> None:
-        """Raise TypeError for one string instead of several topics."""
-        if isinstance(self.exclude, str):
-            raise TypeError("exclude is a sequence of topics, not one string")
-
     def _rows(self) -> Iterator[LabelledUrl]:
-        listings = _Listings()
-        with tempfile.TemporaryFile() as waiting:
-            for url, language in self._listed():
-                listings.add(url, language)
-                waiting.write(f"{language}\t{url}\n".encode())
-            waiting.seek(0)
-            for verdict, line in zip(listings.verdicts(), waiting, strict=True):
-                if verdict:
-                    self.reasons[_VERDICTS[verdict]] += 1
-                else:
-                    language, _, url = line.decode().rstrip("\n").partition("\t")
-                    yield LabelledUrl(url, language, "editor", "odp")
-
-    def _listed(self) -> Iterator[tuple[str, str]]:
-        """Yield URL and language of each listing that has both."""
-        pages = Pages(self.reasons)
+        pages = _Pages(self.reasons)
         done = 0
         try:
             with opened(self.path) as file:
-                for piece, done in pieces(file):  # noqa: B007  # errors name this place
+                for piece, done in _pieces(file):  # noqa: B007  # errors name this place
                     page = pages.read(piece)
                     language = self._language(page) if page else None
                     if page and language:
-                        yield page.url, language
+                        yield LabelledUrl(page.url, language, "editor", "odp")
         except (OSError, EOFError, zlib.error) as error:
             raise unreadable(f"{self.path}: byte {done}", error) from error
-        except NotADumpError as error:
+        except _NotADumpError as error:
             raise DatasetError(f"{self.path}: {error}") from error
-        finally:
-            self.mended = pages.mended
 
-    def _language(self, page: Page) -> str | None:
+    def _language(self, page: _Page) -> str | None:
         """The language of a listing; None if it was left out and counted."""
         language, reason = _language_of("/".join(page.topic.split("/", 4)[:4]))
         if not page.url:
             reason = "no URL"
-        elif MARK in page.url or not page.url.isprintable():
+        elif _MARK in page.url or not page.url.isprintable():
             reason = "illegal characters in the URL"
-        elif any(_is_in(page.topic, each) for each in self.exclude):
-            reason = "excluded topic"
         if reason:
             self.reasons[reason] += 1
             return None
@@ -121,39 +104,142 @@ def _language_of(topic: str) -> tuple[str | None, str]:
     return "en", ""
 
 
-class _Listings:
-    """Finds the listings of URLs in one language, each URL once.
+class _NotADumpError(Exception):
+    """The stream is no dump, or only the beginning of one."""
 
-    It stores only a hash of 8 bytes for each URL. With five million URLs, the probability that two
-    share a hash is one in a million.
+
+class _Page(NamedTuple):
+    """One listing: an address and its category; both may be empty."""
+
+    url: str
+    topic: str
+
+
+def _pieces(file: IO[bytes] | gzip.GzipFile) -> Iterator[tuple[bytes, int]]:
+    """Yield the bytes of a dump, cut after each ExternalPage, each with the offset of its end.
+
+    The rest after the last page, and pieces that are too long, are cut elsewhere.
     """
+    rest, at, begun = b"", 0, False
+    for chunk in iter(partial(file.read, _CHUNK), b""):
+        begun = begun or _begun(chunk)
+        *whole, rest = (rest + chunk).split(_CLOSES)
+        for piece in whole:
+            at += len(piece) + len(_CLOSES)
+            yield piece + _CLOSES, at
+        if len(rest) > _LONGEST:
+            # Never cut inside a tag: it may be the tag that names the topic.
+            cut = max(rest.rfind(b"<"), 0) or len(rest)
+            at += cut
+            yield rest[:cut], at
+            rest = rest[cut:]
+    yield rest, at + len(rest)
+    if b"</RDF>" not in rest:
+        raise _NotADumpError(f"byte {at + len(rest)}: ends before </RDF>; the file is cut short")
+
+
+def _begun(chunk: bytes) -> bool:
+    if b"<RDF" not in chunk:
+        raise _NotADumpError("byte 0: no <RDF>; expected the content.rdf.u8 of a directory")
+    return True
+
+
+class _Pages:
+    """Reads pages from the pieces of a dump; counts those that it cannot read in `reasons`."""
+
+    def __init__(self, reasons: Counter[str]) -> None:
+        self.reasons = reasons
+        self._parser = _Parser()
+        self._topic = b""
+
+    def read(self, piece: bytes) -> _Page | None:
+        """The page at the end of the piece; None if there is none or it cannot be read."""
+        start = piece.rfind(_OPENS)
+        before = piece[:start] if start >= 0 else piece
+        self._note_topic(before)
+        unclosed = before.count(_OPENS) + (start >= 0 and not piece.endswith(_CLOSES))
+        if unclosed:
+            self.reasons["malformed page"] += unclosed
+        if start < 0 or not piece.endswith(_CLOSES):
+            return None
+        page = self._parsed(piece[start:])
+        if page is None:
+            self.reasons["malformed page"] += 1
+        return page
+
+    def _note_topic(self, before: bytes) -> None:
+        start = before.rfind(b"<Topic")
+        if start >= 0:
+            self._topic = before[start : before.find(b">", start) + 1]
+
+    def _parsed(self, element: bytes) -> _Page | None:
+        page = self._attempt(element)
+        if page is None:
+            marked = _marked(element)
+            page = self._attempt(marked) if marked != element else None
+        if page and not page.topic:
+            # Dumps before May 2003 name the topic only before its pages.
+            page = _Page(page.url, self._topic_ahead())
+        return page
+
+    def _topic_ahead(self) -> str:
+        page = self._attempt(_marked(self._topic + b"</Topic>"))
+        return page.topic if page else ""
+
+    def _attempt(self, element: bytes) -> _Page | None:
+        try:
+            return self._parser.read(element)
+        except ExpatError:
+            self._parser = _Parser()
+            return None
+
+
+class _Parser:
+    """One expat parser for many elements, until one of them is invalid."""
 
     def __init__(self) -> None:
-        self._hashes = array("Q")
-        self._languages = array("H")
-        self._numbers: dict[str, int] = {}
+        self._expat = ParserCreate("utf-8")
+        self._expat.buffer_text = True
+        self._expat.StartElementHandler = self._start
+        self._expat.EndElementHandler = self._end
+        self._expat.Parse(b"<RDF>", False)
+        self._url = ""
+        self._topic: list[str] = []
+        self._is_whole = False
 
-    def add(self, url: str, language: str) -> None:
-        digest = blake2b(url.encode(), digest_size=8).digest()
-        self._hashes.append(int.from_bytes(digest, "little"))
-        self._languages.append(self._numbers.setdefault(language, len(self._numbers)))
+    def read(self, element: bytes) -> _Page:
+        """The page of an element; for a Topic, a page without address. ExpatError if invalid."""
+        self._url = ""
+        self._topic.clear()
+        self._is_whole = False
+        self._expat.Parse(element, False)
+        if not self._is_whole:
+            # It ends inside a comment or a similar section, which would swallow the next element.
+            raise ExpatError("the element does not end")
+        return _Page(self._url.strip(), "".join(self._topic).strip())
 
-    def verdicts(self) -> bytes:
-        """An index of _VERDICTS for each listing, in the order they were added."""
-        import numpy as np
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "topic":
+            self._expat.CharacterDataHandler = self._topic.append
+        elif name == "ExternalPage":
+            self._url = attributes.get("about", "")
+        elif name == "Topic":
+            self._topic.append(attributes.get("r:id", ""))
 
-        if not self._hashes:
-            return b""
-        hashes = np.frombuffer(self._hashes, np.uint64)
-        order = np.argsort(hashes, kind="stable")
-        hashes = hashes[order]
-        languages = np.frombuffer(self._languages, np.uint16)[order]
-        is_first = np.concatenate(([True], hashes[1:] != hashes[:-1]))
-        starts = np.flatnonzero(is_first)
-        lowest = np.minimum.reduceat(languages, starts)
-        is_mixed = lowest != np.maximum.reduceat(languages, starts)
-        verdicts = np.empty(len(order), np.uint8)
-        verdicts[order] = np.where(
-            np.repeat(is_mixed, np.diff(starts, append=len(order))), 1, np.where(is_first, 0, 2)
-        )
-        return verdicts.tobytes()
+    def _end(self, name: str) -> None:
+        if name == "topic":
+            self._expat.CharacterDataHandler = None
+        elif name in {"ExternalPage", "Topic"}:
+            self._is_whole = True
+
+
+def _marked(element: bytes) -> bytes:
+    """The element with _MARK for each character, reference and byte that is illegal in XML."""
+    text = _REFERENCE.sub(_allowed, element.decode("utf-8", "replace"))
+    return _ILLEGAL.sub(_MARK, text).encode()
+
+
+def _allowed(reference: re.Match[str]) -> str:
+    number = int(reference[1], 16) if reference[1] else int(reference[2])
+    is_character = number <= 0x10FFFF and not _ILLEGAL.match(chr(number))
+    return reference[0] if is_character else _MARK

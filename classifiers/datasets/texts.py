@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from classifiers.datasets.rows import Dataset, LabelledUrl, code_of, opened, unreadable
+from classifiers.datasets.rows import (
+    COLUMNS,
+    Dataset,
+    LabelledUrl,
+    cells_of,
+    code_of,
+    opened,
+    unreadable,
+)
 from classifiers.datasets.splits import stable_share
-from classifiers.datasets.tsv import COLUMNS, cells_of
 from classifiers.errors import DatasetError
 
 TEXT_COLUMNS = ("text", "lang", "kind", "source")

@@ -118,7 +118,7 @@ def _check(args: list[str], opts: argparse.Namespace) -> None:
 
 
 def _add_data(group: argparse._ArgumentGroup) -> None:
-    from classifiers.datasets.formats import FORMATS
+    from classifiers.datasets import FORMATS
 
     group.add_argument(
         "--format", choices=list(FORMATS), help="format of DATA (default: by its name)"

@@ -106,18 +106,6 @@ def test_captures_of_status_200_in_one_language_are_rows(index: ColumnarUrls | C
         assert index.skipped == sum(REASONS.values())
 
 
-def test_the_first_of_several_languages_may_be_taken(index: ColumnarUrls | CdxUrls) -> None:
-    index.primary = True
-    index.source = "CC-MAIN-2024-10"
-    rows = list(index)
-    assert [(row.url, row.language) for row in rows] == [
-        ("http://a.de/", "de"),
-        ("http://b.de/", "de"),
-        ("http://f.cn/", "zh"),
-    ]
-    assert {row.source for row in rows} == {"CC-MAIN-2024-10"}
-
-
 def test_the_files_of_a_folder_are_read_in_order(tmp_path: Path) -> None:
     table = tmp_path / "crawl=CC-MAIN-2024-10"
     columnar(table / "subset=warc" / "part-00001.parquet", [("http://b/", 200, "fra")])
@@ -208,13 +196,13 @@ captures = st.tuples(
 
 
 @settings(deadline=None)  # it writes files, on disks of any speed
-@given(st.lists(captures, min_size=1, max_size=20), st.booleans())
+@given(st.lists(captures, min_size=1, max_size=20))
 def test_both_indexes_of_the_same_captures_give_the_same_rows(
-    tmp_path_factory: pytest.TempPathFactory, captures: list[Capture], primary: bool
+    tmp_path_factory: pytest.TempPathFactory, captures: list[Capture]
 ) -> None:
     folder = tmp_path_factory.mktemp("index")
-    table = ColumnarUrls(columnar(folder / "a.parquet", captures), primary=primary)
-    lines = CdxUrls(cdxj(folder / "a.cdxj.gz", captures), primary=primary)
+    table = ColumnarUrls(columnar(folder / "a.parquet", captures))
+    lines = CdxUrls(cdxj(folder / "a.cdxj.gz", captures))
     rows = list(table)
     assert rows == list(lines)
     assert table.reasons == lines.reasons
