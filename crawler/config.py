@@ -439,6 +439,15 @@ class Config(Arguments):
         "LANGFOCUS_PATIENCE",
         least=0,
     )
+    readers: int | None = knob(
+        None,
+        "processes that read pages (language, links, scores) beside the network, after the first "
+        "100 pages; 0 reads all pages in the crawl's own process",
+        "LANGFOCUS_READERS",
+        default_help="one fewer than there are processors, at least 1",
+        least=0,
+        most=1000,
+    )
     sample_hosts: int = knob(
         4000, "approximate number of hosts of the sample web", "LANGFOCUS_SAMPLE_HOSTS", least=1
     )

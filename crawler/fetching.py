@@ -16,7 +16,7 @@ from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource
 from crawler.url import fingerprint, is_unwanted_file, normalise
-from crawler.visit import Download, Reading, Visitor, VisitRules
+from crawler.visit import Download, PageRead, Reading, Visitor, VisitRules
 
 Found = TypeVar("Found")
 
@@ -103,6 +103,7 @@ def open_fetch(urls: Iterable[str], config: Config, folder: Path, lookup: Lookup
             run_folder=folder,
             frontier=None,
             keeps_warc=False,
+            readers=0,
         )
     )
     crawl.visitor = _Fetching(crawl, lookup)
@@ -126,10 +127,12 @@ class _Fetching(Visitor, Generic[Found]):
         """Return all URLs as links, also those that look like files."""
         return [Link(url, 0.0) for url in urls]
 
-    def answered(self, lease: Lease, download: Download) -> Record | None:
+    def answered(
+        self, lease: Lease, download: Download, page: PageRead | str | None = None
+    ) -> Record | None:
         """Settle a URL that a server answered; None: it went back into the queue for a retry."""
         self._pages.clear()
-        record = super().answered(lease, download)
+        record = super().answered(lease, download, page)
         if record is None:
             return None
         if record.outcome == REDIRECT:

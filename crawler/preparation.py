@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from classifiers.errors import ClassifierError, GeoIPError
+from classifiers.pages.method import PageMethod
 from classifiers.pages.text.fasttextengine import named_file
 from crawler.config import Config, FileName
 from crawler.errors import SettingError
@@ -19,7 +20,7 @@ from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
 from crawler.sources.opening import open_web
 from crawler.strategies import Ordering, make_ordering
-from crawler.visit import VisitRules
+from crawler.visit import ReadPage, VisitRules, page_scorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +48,11 @@ def prepare(config: Config) -> Preparation:
     )
     method = page_method(config.identify, named_file(_path(config.fasttext)))
     check_language(config.lang, method)
-    rules = VisitRules(
-        config.lang,
-        page_reader(
-            method,
-            is_census=config.is_census,
-            target=config.lang if config.uses_hreflang else None,
-        ),
-        config.retry_rule,
-        _country_lookup(_path(config.geoip)),
+    rules = replace(
+        _page_rules(config, method),
+        retry_rule=config.retry_rule,
+        country_of=_country_lookup(_path(config.geoip)),
         stays_on_host=config.is_census,
-        obeys_directives=config.obeys_directives,
     )
     if config.expected and ordering.doubts_up_to is not None:
         rules = replace(rules, least_seed_score=least_expected(ordering.doubts_up_to))
@@ -75,6 +70,22 @@ def prepare(config: Config) -> Preparation:
     block_file = None if config.block is None else BlockFile(Path(config.block))
     config = _with_seeds(config, web)
     return Preparation(config, ordering, web, rules, lacks, block_file)
+
+
+def page_scorer_of(config: Config) -> ReadPage:
+    """Return the function that reads a page and scores its links; raises `CrawlError`."""
+    method = page_method(config.identify, named_file(_path(config.fasttext)))
+    return page_scorer(_page_rules(config, method), _ordering(config))
+
+
+def _page_rules(config: Config, method: PageMethod) -> VisitRules:
+    """Return the rules that reading a page depends on."""
+    read = page_reader(
+        method,
+        is_census=config.is_census,
+        target=config.lang if config.uses_hreflang else None,
+    )
+    return VisitRules(config.lang, read, obeys_directives=config.obeys_directives)
 
 
 def _ordering(config: Config) -> Ordering:

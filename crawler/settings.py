@@ -37,6 +37,7 @@ SCHEDULER = "crawler.spiders.scheduler.FrontierScheduler"
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
     "crawler.spiders.unpacking.Unpacking": 590,
+    "crawler.spiders.page_readers.PageReaders": 10,
     "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,

@@ -214,6 +214,52 @@ def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[
     return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
 
 
+class PageRead(NamedTuple):
+    """A page that was read: `reading` without links, and the links that may be queued, scored.
+
+    Blocked links are still among `links`. `nofollow` is the number of links that the page asks not
+    to follow, if that is obeyed.
+    """
+
+    reading: Reading
+    links: Sequence[Link]
+    sifted: Sifted
+    nofollow: int
+
+
+ReadPage = Callable[[Download, Sequence[str], int], PageRead]
+"""Function that reads a page and scores its links, for the languages of the pages that link to it
+and its depth.
+"""
+
+
+def page_scorer(rules: VisitRules, ordering: Ordering) -> ReadPage:
+    """Return a function that reads a page; it depends on nothing but the page and the rules."""
+
+    def followed(download: Download, reading: Reading) -> tuple[Sequence[str], int]:
+        if not rules.obeys_directives:
+            return [*reading.links, *reading.forbidden], 0
+        if directives.forbids_links({*download.statements, *reading.statements}):
+            return [], len(reading.links) + len(reading.forbidden)
+        return reading.links, len(reading.forbidden)
+
+    def read(download: Download, inlinks: Sequence[str], depth: int) -> PageRead:
+        reading = rules.read(download, inlinks)
+        found, nofollow = followed(download, reading)
+        sifted = sift(found)
+        source = LinkSource(
+            reading.language == rules.language,
+            depth,
+            frozenset(filter(None, map(normalise, reading.declared))),
+            frozenset(filter(None, map(normalise, reading.declared_other))),
+        )
+        links = scored(ordering, sifted.wanted, source)
+        bare = reading._replace(links=(), forbidden=(), declared=(), declared_other=())
+        return PageRead(bare, links, sifted._replace(wanted=[]), nofollow)
+
+    return read
+
+
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
 """Called with each lease that ends, its record, and the admission of each of its links."""
 
@@ -273,6 +319,7 @@ class Visitor:
         self._frontier = frontier
         self._ordering = ordering
         self._rules = rules
+        self._read_page = page_scorer(rules, ordering)
         self._clock = clock
         self._on_settled = on_settled
         self._keep_exchange = keep
@@ -302,11 +349,19 @@ class Visitor:
     def _score(self, urls: Sequence[str], source: LinkSource) -> list[Link]:
         return scored(self._ordering, urls, source)
 
-    def answered(self, lease: Lease, download: Download) -> Record | None:
+    def reads(self, lease: Lease, download: Download) -> bool:
+        """Return True if the answer of a server is probably a page that `answered` would read."""
+        is_success = 200 <= download.status < 300 and is_text(download.content_type)
+        return is_success and not self.is_sitemap(lease)
+
+    def answered(
+        self, lease: Lease, download: Download, page: PageRead | str | None = None
+    ) -> Record | None:
         """Settle a URL that a server answered; None: it went back into the queue.
 
         It does for a retry, or once if its server redirects to another spelling of the same page.
-        Nothing is kept of the answer for a URL that was blocked meanwhile.
+        Nothing is kept of the answer for a URL that was blocked meanwhile. `page` is the page if it
+        was read before, or the outcome of one that cannot be read.
         """
         is_blocked = self._rules.is_blocked(lease.url)
         if is_blocked or not is_status(download.status):
@@ -319,10 +374,10 @@ class Visitor:
         if is_passing and self._retried(lease, download.retry_after_s or 0.0):
             return None
         if is_success:
-            return self._succeeded(lease, download)
+            return self._succeeded(lease, download, page)
         return self._settle_other(lease, download)
 
-    def _succeeded(self, lease: Lease, download: Download) -> Record:
+    def _succeeded(self, lease: Lease, download: Download, page: PageRead | str | None) -> Record:
         sitemaps, now = self._sitemaps, self._clock()
         found = sitemaps.read(lease, download, now) if sitemaps is not None else None
         if sitemaps is not None and found is not None:
@@ -331,7 +386,9 @@ class Visitor:
             return self._settle(lease, record, links, download=download)
         if not is_text(download.content_type):
             return self._settle(lease, self._record("media", download), download=download)
-        return self._settle_page(lease, download)
+        if isinstance(page, str):
+            return self._settle(lease, self._record(page, download), download=download)
+        return self._settle_page(lease, download, page)
 
     def failed(
         self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
@@ -348,24 +405,25 @@ class Visitor:
         """Settle a URL without contacting its host."""
         self._settle(lease, Record(reason, self._clock()), was_contacted=False)
 
-    def _settle_page(self, lease: Lease, download: Download) -> Record:
-        reading = self._rules.read(download, lease.inlinks)
-        found, nofollow = self._followed(download, reading)
-        sifted = sift(found, self._rules.is_blocked)
+    def _settle_page(self, lease: Lease, download: Download, page: PageRead | None) -> Record:
+        page = page or self._read_page(download, lease.inlinks, lease.depth)
+        reading, links = page.reading, page.links
+        wanted = [link for link in links if not self._rules.is_blocked(link.url)]
+        sifted = page.sifted._replace(blocked=len(links) - len(wanted))
         record = self._without_copy(lease, self._record(PAGE, download, reading), reading)
         record = _ignoring(record, sifted, reading.dropped_links)
+        if record.is_copy:
+            wanted = self._score([link.url for link in wanted], LinkSource(False, lease.depth))
         record = replace(
-            record, canonical=self._canonical(lease, reading), ignored_nofollow=nofollow
+            record,
+            canonical=self._canonical(lease, reading),
+            ignored_nofollow=page.nofollow,
+            visit=self._visit(lease, download),
         )
-        record = replace(record, visit=self._visit(lease, download))
-        declared = frozenset(filter(None, map(normalise, reading.declared)))
-        others = frozenset(filter(None, map(normalise, reading.declared_other)))
-        source = LinkSource(record.is_relevant, lease.depth, declared, others)
-        links = self._score(sifted.wanted, source)
         if self._sitemaps is not None and record.is_relevant:
             # Before the links of the page, which may fill the queue of the host.
-            links = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + links
-        return self._settle(lease, record, links, download=download)
+            wanted = self._sitemaps.of_page(lease, reading.feeds, self._clock()) + wanted
+        return self._settle(lease, record, wanted, download=download)
 
     def _without_copy(self, lease: Lease, record: Record, reading: Reading) -> Record:
         """Return the record of a page; a copy of a text is not relevant."""
@@ -392,14 +450,6 @@ class Visitor:
     def _visit(self, lease: Lease, download: Download) -> Visit:
         earlier, digest = self._rules.earlier(lease.url), digest_of(download.body)
         return visit_of(earlier, digest, download.etag, download.modified, self._clock())
-
-    def _followed(self, download: Download, reading: Reading) -> tuple[Sequence[str], int]:
-        """Return the links that may be followed, and the number of the others."""
-        if not self._rules.obeys_directives:
-            return [*reading.links, *reading.forbidden], 0
-        if directives.forbids_links({*download.statements, *reading.statements}):
-            return [], len(reading.links) + len(reading.forbidden)
-        return reading.links, len(reading.forbidden)
 
     def _redirected(self, lease: Lease, download: Download) -> Record | None:
         if lease.redirects >= self._rules.retry_rule.max_redirects:

@@ -24,11 +24,19 @@ from crawler.politeness.network import (
     NoAddressYetError,
 )
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
+from crawler.readers import Answer, ReadingError
 from crawler.sitemap import may_be_sitemap
 from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.printable_log import make_log_printable
-from crawler.spiders.request_meta import EXCHANGE, LEASE, LEASED_AT, ROBOTS_BYTES, ROBOTS_FILE
+from crawler.spiders.request_meta import (
+    EXCHANGE,
+    LEASE,
+    LEASED_AT,
+    READ_PAGE,
+    ROBOTS_BYTES,
+    ROBOTS_FILE,
+)
 from crawler.spiders.responses import (
     content_type_of,
     download_of,
@@ -39,7 +47,7 @@ from crawler.spiders.responses import (
 from crawler.spiders.scrapy_settings import adapt, config_of
 from crawler.spiders.throttle import PAUSE_S, Throttle
 from crawler.spiders.unpacking import UNLIMITED
-from crawler.visit import is_text
+from crawler.visit import Download, is_text
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -169,7 +177,11 @@ class LangfocusSpider(Spider):
         lease: Lease = response.meta[LEASE]
         if self._is_over(lease):
             return []
-        record = self.crawl.visitor.answered(lease, download_of(response, self.crawl.clock()))
+        read: tuple[Download, Answer | None] | None = response.meta.pop(READ_PAGE, None)
+        download, page = read or (download_of(response, self.crawl.clock()), None)
+        if isinstance(page, ReadingError):
+            raise page
+        record = self.crawl.visitor.answered(lease, download, page)
         self._throttle.recover(self.crawler.engine.downloader, self.crawl.clock())
         if not self._wants_items or record is None or record.outcome not in (PAGE, UNCHANGED):
             return []

@@ -23,3 +23,6 @@ EXCHANGE = "langfocus_exchange"
 
 ROBOTS_FILE = "langfocus_robots_file"
 """The key of the URL of the file with rules that the request asks for."""
+
+READ_PAGE = "langfocus_page"
+"""The key of a download and its page, which is None if the crawl reads it itself."""

@@ -115,6 +115,7 @@ SAMPLE: Table = {
     "LANGFOCUS_WARC": ("True", lambda ended: (ended.folder / "index.cdxj").exists()),
     "LANGFOCUS_LINKS": ("True", lambda ended: ended.count("links") > 20),
     "LANGFOCUS_HREFLANG": ("False", lambda ended: declared_links(ended) == 0),
+    "LANGFOCUS_READERS": ("0", ends),
     "LANGFOCUS_SAMPLE_HOSTS": (
         str(SAMPLE_HOSTS),
         lambda ended: tuple(json.loads(ended.meta["seeds"])) == sample_seeds(),

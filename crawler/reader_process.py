@@ -1,0 +1,119 @@
+"""The processes that read pages beside a crawl; `crawler.readers` starts and asks them.
+
+One process, the template, loads the models and then only forks: a reader that ended is replaced
+within milliseconds. A reader reads one page after the other from its socket. The kernel ends it
+when a page takes too much time or memory, also inside compiled code. All end with the crawl, whose
+death closes their sockets.
+"""
+
+import gc
+import os
+import pickle
+import resource
+import signal
+import socket
+import sys
+import traceback
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import msgspec
+
+from crawler.preparation import page_scorer_of
+from crawler.visit import Download, ReadPage
+
+
+class Limits(NamedTuple):
+    """The limits of a reader; it ends at once beyond the first three, after a page beyond the last.
+
+    A page may take `processor_s` seconds of processor time (a usual one takes 0.005) and `clock_s`
+    seconds on the clock. A reader may take `page_bytes` of memory more than the template, and keep
+    `growth_bytes` of it.
+    """
+
+    processor_s: float = 5.0
+    clock_s: float = 60.0
+    page_bytes: int = 2**30
+    growth_bytes: int = 2**28
+
+
+Task = tuple[Download, tuple[str, ...], int]
+"""A download, the languages of pages that link to it, and its depth."""
+
+PAGE, LAST_PAGE, ERROR = b"P", b"L", b"E"
+"""The first byte of an answer: a page; a page, and the reader has ended; a traceback follows."""
+
+
+def main(control: int) -> None:
+    """Load the models that standard input names, then fork a reader for each socket that comes."""
+    with socket.socket(fileno=control) as crawl:
+        config = pickle.load(sys.stdin.buffer)  # noqa: S301  # from the crawl that started us
+        read_page = page_scorer_of(config)
+        # Compiled code is loaded by its first call.
+        page = b"<html><title>a</title><p>A page of a few words. <a href=/b>Link</a>"
+        read_page(Download("http://example.org/", 200, page, "text/html"), (), 1)
+        gc.collect()
+        gc.freeze()  # so that readers go on sharing this memory
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        crawl.sendall(b"R")
+        while True:
+            limits, sockets, *_ = socket.recv_fds(crawl, 1024, 1)
+            if not sockets:
+                return
+            if os.fork() == 0:
+                crawl.close()
+                _serve(Connection(sockets[0]), read_page, Limits(*msgspec.json.decode(limits)))
+            os.close(sockets[0])
+
+
+def _serve(crawl: Connection, read_page: ReadPage, limits: Limits) -> NoReturn:
+    """Answer tasks until the crawl ends or the memory of this process has grown."""
+    _limit_memory(limits.page_bytes)
+    most_bytes = _memory_bytes() + limits.growth_bytes
+    tasks = msgspec.msgpack.Decoder(Task)
+    try:
+        is_last = False
+        while not is_last:
+            answer = answer_to(tasks.decode(crawl.recv_bytes()), read_page, limits)
+            is_last = answer[:1] == PAGE and _memory_bytes() > most_bytes
+            crawl.send_bytes(LAST_PAGE + answer[1:] if is_last else answer)
+    except (EOFError, ConnectionError):
+        os._exit(0)  # the crawl has ended
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(1)
+
+
+def answer_to(task: Task, read_page: ReadPage, limits: Limits) -> bytes:
+    """Return the answer to a task; a page that takes too much ends this process."""
+    _limit_time(limits.processor_s, limits.clock_s)
+    try:
+        return PAGE + msgspec.msgpack.encode(read_page(*task))
+    except MemoryError:
+        os._exit(1)
+    except Exception:
+        return ERROR + traceback.format_exc().encode("utf-8", "backslashreplace")
+    finally:
+        _limit_time(0, 0)
+
+
+def _limit_time(processor_s: float, clock_s: float) -> None:
+    signal.setitimer(signal.ITIMER_PROF, processor_s)
+    signal.setitimer(signal.ITIMER_REAL, clock_s)
+
+
+def _memory_bytes() -> int:
+    """Return the most memory that this process has had."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _limit_memory(more_bytes: int) -> None:
+    """Let an allocation fail that would take too much; no limit where the kernel tells no size."""
+    sizes = Path("/proc/self/statm")
+    if sizes.exists():
+        taken = int(sizes.read_text().split()[0]) * resource.getpagesize()
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        resource.setrlimit(resource.RLIMIT_AS, (taken + more_bytes, most))

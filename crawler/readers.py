@@ -1,0 +1,260 @@
+"""Pages are read beside the crawl, by processes of their own (`crawler.reader_process`).
+
+A reader has at most two pages, so that it never waits for the next one. Pages are returned in the
+order in which they came. A page whose reader died is read once more.
+"""
+
+import asyncio
+import logging
+import pickle
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final, NamedTuple
+
+import msgspec
+
+from crawler.config import Config
+from crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
+from crawler.visit import Download, PageRead
+
+FIRST_PAGES: Final = 100
+"""Pages that a crawl reads itself before it starts readers: small crawls need none."""
+
+CRASHED, TIMEOUT = "page_crashed", "page_timeout"
+"""The outcomes of a page whose reader ended twice, by itself or by its time limit."""
+
+_MOST_TRIES: Final = 2
+_IN_FLIGHT: Final = 2
+_SMALL_BYTES: Final = 48 * 1024
+"""A second page is not larger, so that it fits into the socket: the crawl never waits to send it.
+"""
+
+_CHUNK_BYTES: Final = 2**20
+
+_log = logging.getLogger(__name__)
+
+
+class ReadingError(Exception):
+    """An exception while a page was read; its message is the traceback."""
+
+
+Answer = PageRead | str | ReadingError
+
+
+@dataclass(slots=True, eq=False)
+class _Page:
+    """A page; when it `is_read` and those before it are, `done` gets its answer."""
+
+    task: bytes
+    done: "asyncio.Future[Answer | None]"
+    failures: int = 0
+    is_read: bool = False
+    answer: Answer | None = None
+
+    def end(self, answer: Answer | None) -> None:
+        """Keep the answer, None if the crawl must read the page itself."""
+        self.is_read, self.answer = True, answer
+
+
+@dataclass(slots=True, eq=False)
+class _Reader:
+    """A reader and its pages in flight; it has had the first of them since `since`.
+
+    Of its answer the bytes in `came` have come.
+    """
+
+    socket: socket.socket
+    pages: deque[_Page] = field(default_factory=deque)
+    since: float = 0.0
+    came: bytearray = field(default_factory=bytearray)
+
+    def answers(self) -> Iterator[bytes]:
+        """Yield the answers that have come; raises EOFError at the end."""
+        came = self.socket.recv(_CHUNK_BYTES)
+        if not came:
+            raise EOFError
+        self.came += came
+        while len(self.came) >= (end := 4 + int.from_bytes(self.came[:4])):
+            yield bytes(self.came[4:end])
+            del self.came[:end]
+
+
+class _Template(NamedTuple):
+    """The process that forks readers; a byte comes over `control` when it can."""
+
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+
+
+class Readers:
+    """The readers of a crawl; they are started after its first pages, each with `limits`."""
+
+    def __init__(self, number: int, config: Config, first_pages: int = FIRST_PAGES) -> None:
+        """Have `number` readers read as the crawl itself does, after `first_pages`."""
+        self.limits = Limits()
+        self._number = number
+        self._setup = pickle.dumps(replace(config, seeds=()))
+        self._pages_left = first_pages
+        self._template: _Template | None = None
+        self._is_ready = False
+        self._readers: list[_Reader] = []
+        self._waiting: deque[_Page] = deque()
+        self._unsettled: deque[_Page] = deque()
+        self._decoder = msgspec.msgpack.Decoder(PageRead)
+
+    async def read(self, download: Download, inlinks: tuple[str, ...], depth: int) -> Answer | None:
+        """Return a page, or the outcome of one that cannot be read; None: read it in the crawl.
+
+        That is for the first pages, until readers are ready, and where none can be started.
+        """
+        self._pages_left -= 1
+        if self._pages_left == -1 and self._number:
+            self._start()
+        if not self._readers and not self._unsettled:
+            return None
+        task: Task = (replace(download, exchange=None, robots=None), inlinks, depth)
+        try:
+            message = msgspec.msgpack.encode(task)
+        except UnicodeEncodeError:  # half a character in a header
+            return None
+        page = _Page(message, asyncio.get_running_loop().create_future())
+        self._waiting.append(page)
+        self._unsettled.append(page)
+        self._hand_out()
+        return await page.done
+
+    def close(self) -> None:
+        """End all processes."""
+        self._number = 0
+        for reader in list(self._readers):
+            self._dismiss(reader)
+        self._end_template()
+
+    # The template.
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        code = f"import sys; sys.path[:] = {sys.path!r}; from crawler.reader_process import main; "
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603  # our own code
+                [sys.executable, "-c", f"{code}main({theirs.fileno()})"],
+                stdin=subprocess.PIPE,
+                pass_fds=[theirs.fileno()],
+                process_group=0,  # Ctrl-C is for the crawl
+            )
+        if process.stdin is not None:
+            with suppress(BrokenPipeError), process.stdin as setup:
+                setup.write(self._setup)
+        self._template = _Template(process, ours)
+        asyncio.get_running_loop().add_reader(ours, self._on_template, ours)
+
+    def _on_template(self, control: socket.socket) -> None:
+        """Start readers when the template is ready; if it ended, start another one."""
+        was_ready = self._is_ready
+        with suppress(ConnectionError):
+            self._is_ready = bool(control.recv(1))
+        if self._is_ready and not was_ready:
+            self._add_readers()
+            return
+        self._end_template()
+        if was_ready:
+            self._start()
+            return
+        self._number = 0
+        _log.warning("no page reader can be started; the crawl goes on without more of them")
+        self._give_up()
+
+    def _end_template(self) -> None:
+        self._is_ready = False
+        if self._template is not None:
+            process, control = self._template
+            self._template = None
+            asyncio.get_running_loop().remove_reader(control)
+            control.close()
+            process.kill()
+            process.wait()
+
+    # The readers.
+
+    def _add_readers(self) -> None:
+        while self._template and self._is_ready and len(self._readers) < self._number:
+            ours, theirs = socket.socketpair()
+            with theirs, suppress(ConnectionError):  # the end of the template is noticed
+                limits = msgspec.json.encode(self.limits)
+                socket.send_fds(self._template.control, [limits], [theirs.fileno()])
+            reader = _Reader(ours)
+            asyncio.get_running_loop().add_reader(ours, self._on_answer, reader)
+            self._readers.append(reader)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        while self._waiting and self._readers:
+            reader = min(self._readers, key=lambda reader: len(reader.pages))
+            page = self._waiting[0]
+            is_apart = page.failures > 0 or len(page.task) > _SMALL_BYTES
+            if len(reader.pages) >= (1 if is_apart else _IN_FLIGHT):
+                return
+            if not reader.pages:
+                reader.since = time.monotonic()
+            reader.pages.append(self._waiting.popleft())
+            with suppress(ConnectionError):  # the end of the reader is noticed
+                reader.socket.sendall(len(page.task).to_bytes(4) + page.task)
+
+    def _on_answer(self, reader: _Reader) -> None:
+        try:
+            for answer in reader.answers():
+                reader.pages[0].end(self._understood(answer))
+                reader.pages.popleft()
+                reader.since = time.monotonic()
+                if answer[:1] == LAST_PAGE:
+                    self._dismiss(reader)
+        except (EOFError, OSError, IndexError, UnicodeDecodeError, msgspec.DecodeError):
+            self._lose(reader)
+        self._settle()
+        self._add_readers()
+
+    def _understood(self, answer: bytes) -> Answer:
+        """Return an answer; raises `msgspec.DecodeError` for bytes that no reader sends."""
+        rest = memoryview(answer)[1:]
+        if answer[:1] == ERROR:
+            return ReadingError(bytes(rest).decode())
+        return self._decoder.decode(rest)
+
+    def _lose(self, reader: _Reader) -> None:
+        """Have the page that a dead reader began read once more; after two tries it has failed."""
+        if reader.pages:
+            page = reader.pages[0]
+            page.failures += 1
+            if page.failures == _MOST_TRIES:
+                is_slow = time.monotonic() - reader.since >= self.limits.processor_s
+                page.end(TIMEOUT if is_slow else CRASHED)
+                reader.pages.popleft()
+        self._dismiss(reader)
+
+    def _dismiss(self, reader: _Reader) -> None:
+        """End a reader; its pages wait for another one."""
+        asyncio.get_running_loop().remove_reader(reader.socket)
+        reader.socket.close()
+        self._readers.remove(reader)
+        self._waiting.extendleft(reversed(reader.pages))
+        if not self._number and not self._readers:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Without readers the crawl reads the pages itself, except those that ended a reader."""
+        while self._waiting and not self._readers:
+            page = self._waiting.popleft()
+            page.end(CRASHED if page.failures else None)
+        self._settle()
+
+    def _settle(self) -> None:
+        while self._unsettled and self._unsettled[0].is_read:
+            page = self._unsettled.popleft()
+            if not page.done.done():
+                page.done.set_result(page.answer)

@@ -1,0 +1,196 @@
+"""Pages that are read beside the crawl: the same answers, in order, whatever ends a reader."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+import pytest
+from msgspec.json import encode
+
+from crawler.config import Config
+from crawler.preparation import page_scorer_of
+from crawler.reader_process import ERROR, Limits, answer_to
+from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
+from crawler.visit import Download, PageRead
+from tests.support.processes import wait_until
+from tests.support.smallweb import SmallWeb
+
+CONFIG = Config.read({"lang": "de", "seeds": "http://a.de/"})
+WEB = SmallWeb(pages=40)
+READERS = 2
+pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+
+
+def children(parent: int) -> list[int]:
+    """The processes that a process started, found where the kernel lists them."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            after_name = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if int(after_name[1]) == parent and after_name[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def page(url: str, body: bytes | None = None) -> Download:
+    return Download(url, 200, body or WEB.respond(url).body, "text/html; charset=utf-8")
+
+
+def long_page(characters: int) -> Download:
+    return page("http://long.de/", b"<p>" + b"Wort <a href=/a>b</a> " * (characters // 22))
+
+
+class Started(NamedTuple):
+    """Readers that are ready, and the loop that they run on."""
+
+    readers: Readers
+    runner: asyncio.Runner
+    template: int
+
+    def pids(self) -> list[int]:
+        return children(self.template)
+
+    def read(self, *downloads: Download) -> list[Answer | None]:
+        async def all_of_them() -> list[Answer | None]:
+            asked = [self.readers.read(download, ("de",), 1) for download in downloads]
+            return list(await asyncio.gather(*asked))
+
+        return self.runner.run(all_of_them())
+
+    def renew(self, limits: Limits) -> None:
+        """Have the next readers work within other limits."""
+        self.readers.limits = limits
+        before = self.pids()
+        for pid in before:
+            os.kill(pid, signal.SIGKILL)
+
+        async def until_replaced() -> None:
+            while len(now := self.pids()) < READERS or set(now) & set(before):
+                await asyncio.sleep(0.01)
+
+        self.runner.run(until_replaced())
+
+
+async def ready(readers: Readers) -> None:
+    while await readers.read(page("http://a.de/", b"<p>Guten Tag."), (), 1) is None:
+        await asyncio.sleep(0.01)
+
+
+@pytest.fixture(scope="module")
+def all_tests() -> Iterator[Started]:
+    before = set(children(os.getpid()))
+    readers = Readers(READERS, CONFIG, first_pages=0)
+    with asyncio.Runner() as runner:
+        runner.run(ready(readers))
+        (template,) = set(children(os.getpid())) - before
+        yield Started(readers, runner, template)
+
+        async def end() -> None:
+            readers.close()
+
+        runner.run(end())
+
+
+@pytest.fixture
+def started(all_tests: Started) -> Iterator[Started]:
+    yield all_tests
+    all_tests.renew(Limits())
+
+
+def test_readers_give_what_the_crawl_itself_reads_in_the_order_of_the_pages(
+    started: Started,
+) -> None:
+    downloads = [page(url) for url in WEB.urls()]
+    own = page_scorer_of(CONFIG)
+    expected = [own(download, ("de",), 1) for download in downloads]
+    # A list comes where the crawl itself has a tuple.
+    assert encode(started.read(*downloads)) == encode(expected)
+
+
+def test_the_first_pages_are_read_in_the_crawl() -> None:
+    before = children(os.getpid())
+    readers = Readers(1, CONFIG, first_pages=3)
+    asked = [readers.read(page(url), (), 1) for url in WEB.urls()[:3]]
+
+    async def all_of_them() -> list[Answer | None]:
+        return list(await asyncio.gather(*asked))
+
+    assert asyncio.run(all_of_them()) == [None] * 3
+    assert children(os.getpid()) == before
+
+
+def test_a_page_whose_reader_is_killed_is_read_again(started: Started) -> None:
+    async def killed_meanwhile() -> list[Answer | None]:
+        asked = [
+            asyncio.ensure_future(started.readers.read(page(url), ("de",), 1))
+            for url in WEB.urls() * 5
+        ]
+        await asyncio.sleep(0)  # the readers have their pages
+        for pid in started.pids():
+            os.kill(pid, signal.SIGKILL)
+        return list(await asyncio.gather(*asked))
+
+    answers = started.runner.run(killed_meanwhile())
+    assert [type(answer) for answer in answers] == [PageRead] * 200
+
+
+def test_a_page_that_takes_too_long_twice_is_given_up_and_the_others_are_read(
+    started: Started,
+) -> None:
+    started.renew(Limits(processor_s=0.03))
+    answers = started.read(page(WEB.url(1)), long_page(2_000_000), page(WEB.url(2)))
+    assert answers[1] == TIMEOUT
+    assert [type(answer) for answer in answers[::2]] == [PageRead] * 2
+
+
+def test_a_page_that_takes_too_much_memory_twice_is_given_up(started: Started) -> None:
+    started.renew(Limits(page_bytes=2**20))
+    assert started.read(long_page(2_000_000)) == [CRASHED]
+
+
+def test_a_reader_whose_memory_grew_is_replaced_between_two_pages(started: Started) -> None:
+    started.renew(Limits(growth_bytes=-(2**40)))
+    answers = started.read(*(page(url) for url in WEB.urls()))
+    assert [type(answer) for answer in answers] == [PageRead] * 40
+
+
+def test_an_exception_of_a_page_is_answered_with_its_traceback() -> None:
+    def read(download: Download, inlinks: Sequence[str], depth: int) -> PageRead:
+        raise ValueError(download.url)
+
+    answer = answer_to((page(WEB.url(1)), (), 1), read, Limits())
+    assert answer[:1] == ERROR
+    assert f"ValueError: {WEB.url(1)}".encode() in answer
+
+
+def test_a_page_larger_than_a_socket_holds_is_read(started: Started) -> None:
+    large = [long_page(3_000_000) for _ in range(5)]
+    assert [type(answer) for answer in started.read(*large)] == [PageRead] * 5
+
+
+def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:
+    script = dedent("""
+        import asyncio
+        from tests.crawler import test_readers as tests
+        async def main():
+            readers = tests.Readers(2, tests.CONFIG, first_pages=0)
+            await tests.ready(readers)
+            print("ready", flush=True)
+            await asyncio.sleep(600)
+        asyncio.run(main())
+    """)
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as crawl:
+        assert crawl.stdout
+        assert crawl.stdout.readline() == b"ready\n"
+        (template,) = children(crawl.pid)
+        family = [template, *children(template)]
+        crawl.kill()
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
