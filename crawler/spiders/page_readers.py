@@ -44,6 +44,7 @@ class PageReaders:
         """Return the response when its page was read."""
         lease: Lease | None = request.meta.get(LEASE)
         if lease is not None and ROBOTS_FILE not in request.meta:
+            response.request = request  # as the engine does later
             download = download_of(response, self._crawl.clock())
             if self._crawl.visitor.reads(lease, download):
                 page = await self._readers.read(download, lease.inlinks, lease.depth)
