@@ -265,7 +265,9 @@ def crawl(
         "MEMUSAGE_LIMIT_MB": max(600, getrusage(RUSAGE_SELF).ru_maxrss // 1024 + 100),
         "MEMUSAGE_CHECK_INTERVAL_SECONDS": 0.2,
     }
-    arguments = ("lang=de", "strategy=cctld", "seeds=http://start.de/", f"host_cap={host_cap}")
+    # One text stands on many hosts, so their pages are copies, which would close them.
+    arguments = ["lang=de", "strategy=cctld", "filter=none", "seeds=http://start.de/"]
+    arguments.append(f"host_cap={host_cap}")
     with hostile_web(hosts) as proxy:
         proxies = {"https_proxy": proxy.url, "no_proxy": ".invalid"}
         line = command(*arguments, *more, JOBDIR=folder, **limits | settings)

@@ -22,7 +22,7 @@ from crawler.frontier.base import Lease, LeaseError
 from crawler.politeness.network import BusyAddressError, LocalFaultError
 from crawler.spiders.failures import local_fault
 from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.request_meta import LEASE, LEASED_AT
+from crawler.spiders.request_meta import LEASE, LEASED_AT, ROBOTS_FILE
 from crawler.spiders.scheduler import FrontierScheduler
 from crawler.spiders.throttle import Throttle
 
@@ -57,7 +57,7 @@ def leased(crawl: Crawl) -> Lease:
 
 def ended(name: str, lease: Lease, error: Exception | None = None) -> Any:
     """What Scrapy passes to a callback of the spider."""
-    request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0})
+    request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0, ROBOTS_FILE: "x"})
     if name.startswith("parse"):
         return HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
     failure = Failure(error or OSError("x"))  # type: ignore[no-untyped-call]
