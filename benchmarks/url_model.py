@@ -133,7 +133,7 @@ def read(
     """Rows in the five languages to train on and to test, and URLs of any to score."""
     from classifiers.datasets import LabelledUrls, split
     from classifiers.training.examples import FIVE
-    from classifiers.training.urltraining import capped, usable
+    from classifiers.training.urls import capped, usable
 
     draw = random.Random(options.seed)
     train, test = split(usable(LabelledUrls(options.data)), seed=options.seed)

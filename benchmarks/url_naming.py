@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from classifiers.datasets import LabelledUrl, open_dataset, split
-from classifiers.training import naming_measures
-from classifiers.training.urltraining import Options, fit, usable
+from classifiers.training import assessment
+from classifiers.training.urls import Options, fit, usable
 from classifiers.urls.model import UrlModel
 from classifiers.urls.posteriors import Evidence
 
@@ -36,8 +36,8 @@ def of_scores_alone(model: UrlModel) -> UrlModel:
 
 
 def figures(model: UrlModel, test: Sequence[LabelledUrl]) -> dict[str, Any]:
-    uniform = naming_measures.measure(of_scores_alone(model), test)["uniform"]
-    return {**naming_measures.measure(model, test), "largest score": uniform}
+    uniform = assessment.naming(of_scores_alone(model), test)["uniform"]
+    return {**assessment.naming(model, test), "largest score": uniform}
 
 
 def shown(name: str, result: dict[str, Any]) -> str:
@@ -67,7 +67,7 @@ def main() -> None:
         **figures(model, test),
     }
     print(json.dumps(result), flush=True)
-    for name in ("largest score", *naming_measures.priors()):
+    for name in ("largest score", *assessment.priors()):
         print(shown(name, result[name]), file=sys.stderr)
     if args.output:
         with args.output.open("a", encoding="utf-8") as file:

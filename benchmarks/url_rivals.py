@@ -29,7 +29,7 @@ from sklearn.svm import LinearSVC
 from classifiers.datasets import LabelledUrl
 from classifiers.papers.evaluation import Decisions
 from classifiers.training.examples import FIVE
-from classifiers.training.urltraining import Options, fit
+from classifiers.training.urls import Options, fit
 from classifiers.urls.model import UrlModel
 
 TARGET = "de"

@@ -24,7 +24,7 @@ from typing import Any
 
 from classifiers.datasets import LabelledUrl, open_dataset, split, stable_share
 from classifiers.training.assessment import assess
-from classifiers.training.urltraining import Options, fit, usable
+from classifiers.training.urls import Options, fit, usable
 from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
 

@@ -23,9 +23,9 @@ import numpy.typing as npt
 
 from classifiers.datasets import LabelledUrl, domain_reader
 from classifiers.errors import DatasetError
-from classifiers.training import calibration, solver
+from classifiers.training import solver, thresholds
 from classifiers.training.examples import folds_of
-from classifiers.training.urltraining import Options, capped, matrix, usable, use_domains
+from classifiers.training.urls import Options, capped, matrix, usable, use_domains
 from classifiers.urls.model import UrlModel
 from classifiers.urls.modelfile import Parameters
 from classifiers.urls.posteriors import Evidence
@@ -59,7 +59,7 @@ class Added(NamedTuple):
     is_used: bool
     """False if the model's own classifier is better and stays."""
     domain_rule: str | None
-    """Use of the top-level domain (`calibration`)."""
+    """Use of the top-level domain (`thresholds`)."""
 
 
 @dataclass(frozen=True)
@@ -145,47 +145,42 @@ class _Row(NamedTuple):
 def _learned(
     examples: _Examples, target: str, model: UrlModel, options: Options
 ) -> tuple[_Row, Added]:
-    sides = _Sides.of(examples, target)
-    *partial, (weights, intercept) = [
-        _fit(examples, sides, np.flatnonzero(examples.folds != left_out), options)
+    own = examples.columns == examples.languages.index(target)
+    counts = np.bincount(examples.columns)
+    weights = (examples.masses / counts)[examples.columns]
+    *partial, (learned, intercept) = [
+        _fit(examples, own, weights, examples.folds != left_out, options)
         for left_out in (*range(options.folds), -1)
     ]
-    unseen = np.empty((len(examples.urls), 1))
+    unseen = np.empty((len(own), 1))
     for part, (some, bias) in enumerate(partial):
         rows = np.flatnonzero(examples.folds == part)
         unseen[rows] = examples.features[rows] @ some + bias
-    thresholds = calibration.calibrate(
-        unseen, sides.columns, examples.urls, (target,), sides.masses
-    )
-    unseen = thresholds.applied(unseen, examples.urls, (target,))
-    told = _told(examples, sides, model, unseen[:, 0])
-    row = _row(weights, intercept, target, thresholds)
-    return row, told._replace(domain_rule=thresholds.domains.get(target))
+    # The language comes first, then the others in their order.
+    order = np.argsort(np.arange(len(counts)) != examples.languages.index(target), kind="stable")
+    columns, masses = np.argsort(order)[examples.columns], examples.masses[order]
+    found = thresholds.calibrate(unseen, columns, examples.urls, (target,), masses)
+    unseen = found.applied(unseen, examples.urls, (target,))
+    use_domains(learned, intercept, (target,), found)
+    codes, scales = quantised(learned.T)
+    row = _Row(codes[0], scales[0], np.float32(intercept[0] + found.shifts[0]))
+    return row, _told(examples, target, own, weights, model, unseen[:, 0], found)
 
 
-class _Sides(NamedTuple):
-    """The examples as those of one language, which is in column 0, and all others."""
-
-    language: str
-    columns: npt.NDArray[np.int64]
-    masses: npt.NDArray[np.float64]
-    weights: npt.NDArray[np.float64]
-    """Weight of each example, (n_urls,)."""
-
-    @classmethod
-    def of(cls, examples: _Examples, target: str) -> _Sides:
-        at = examples.languages.index(target)
-        order = np.argsort(np.arange(len(examples.languages)) != at, kind="stable")
-        columns, masses = np.argsort(order)[examples.columns], examples.masses[order]
-        return cls(target, columns, masses, (masses / np.bincount(columns))[columns])
-
-
-def _told(examples: _Examples, sides: _Sides, model: UrlModel, unseen: npt.NDArray[Any]) -> Added:
+def _told(
+    examples: _Examples,
+    target: str,
+    own: Flags,
+    weights: npt.NDArray[np.float64],
+    model: UrlModel,
+    unseen: npt.NDArray[Any],
+    found: thresholds.Thresholds,
+) -> Added:
     """The figures of a classifier with these decision values of URLs that it has not seen."""
-    target, own, urls, domain = sides.language, sides.columns == 0, examples.urls, domain_reader()
+    urls, domain = examples.urls, domain_reader()
 
     def f1(says_yes: Flags) -> float:
-        return round(100 * calibration.balanced_f1(says_yes, own, sides.weights), 1)
+        return round(100 * thresholds.balanced_f1(says_yes, own, weights), 1)
 
     has_own = target in model.languages
     before = f1(model.score(urls, target) > 0) if has_own else None
@@ -197,34 +192,30 @@ def _told(examples: _Examples, sides: _Sides, model: UrlModel, unseen: npt.NDArr
         int((~own).sum()),
         after,
         before,
-        f1(calibration.in_domains(urls, target)),
+        f1(thresholds.in_domains(urls, target)),
         is_used=before is None or after > before,
-        domain_rule=None,
+        domain_rule=found.domains.get(target),
     )
 
 
 def _fit(
-    examples: _Examples, sides: _Sides, rows: npt.NDArray[np.intp], options: Options
+    examples: _Examples,
+    own: Flags,
+    weights: npt.NDArray[np.float64],
+    chosen: Flags,
+    options: Options,
 ) -> tuple[Floats, Floats]:
     """Weights (n_features, 1) and intercept (1,) of the language against all others."""
+    rows = np.flatnonzero(chosen)
     learned, intercepts = solver.fit(
         examples.features[rows],
-        np.minimum(sides.columns[rows], 1),
-        sides.weights[rows],
+        np.where(own[rows], 0, 1),
+        weights[rows],
         2,
         options.penalty,
         options.seed,
     )
-    return learned[:, :1], intercepts[:1]
-
-
-def _row(
-    weights: Floats, intercept: Floats, target: str, thresholds: calibration.Thresholds
-) -> _Row:
-    weights, intercept = weights.copy(), intercept.copy()
-    use_domains(weights, intercept, (target,), thresholds)
-    codes, scales = quantised(weights.T)
-    return _Row(codes[0], scales[0], np.float32(intercept[0] + thresholds.shifts[0]))
+    return learned[:, :1].copy(), intercepts[:1].copy()
 
 
 def _with_row(base: Parameters, target: str, row: _Row) -> Parameters:

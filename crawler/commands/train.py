@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         LabelledUrl,
     )
     from classifiers.training.extension import Added
-    from classifiers.training.urltraining import Options
+    from classifiers.training.urls import Options
 
 _URL_MODEL: Final = "url-model.npz"
 
@@ -206,7 +206,7 @@ def _add_method(group: argparse._ArgumentGroup) -> None:
 
 def _train_url_model(data: Path, opts: argparse.Namespace) -> dict[str, Any]:
     from classifiers.datasets import open_dataset
-    from classifiers.training.urltraining import fit, usable
+    from classifiers.training.urls import fit, usable
     from classifiers.urls.model import UrlModel
 
     options = _options(opts)
@@ -279,11 +279,11 @@ def _of_runs(opts: argparse.Namespace) -> list[LabelledUrl]:
 
 def _options(opts: argparse.Namespace, *, has_word_lists: bool = True) -> Options:
     """The options of the training; prints a line if word lists are left out."""
-    from classifiers.training import wordlists
-    from classifiers.training.urltraining import Options
+    from classifiers.training import examples
+    from classifiers.training.urls import Options
 
     uses_word_lists = opts.word_lists if has_word_lists else False
-    if uses_word_lists is None and not (uses_word_lists := wordlists.are_installed()):
+    if uses_word_lists is None and not (uses_word_lists := examples.are_installed()):
         print("word lists are left out: pip install 'langfocus[training]' adds them")
     return Options(
         buckets=opts.buckets,
@@ -391,7 +391,7 @@ def _evaluate(rows: list[LabelledUrl], options: Options) -> dict[str, Any]:
     """The figures of a model on a tenth of the domains, trained on the other nine tenths."""
     from classifiers.datasets import split
     from classifiers.training.assessment import assess
-    from classifiers.training.urltraining import fit
+    from classifiers.training.urls import fit
     from classifiers.urls.model import UrlModel
 
     train, test = split(rows, seed=options.seed)

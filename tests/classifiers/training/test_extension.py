@@ -9,7 +9,7 @@ import pytest
 from classifiers.datasets import LabelledUrl, split
 from classifiers.errors import DatasetError
 from classifiers.training.extension import extend
-from classifiers.training.urltraining import Options, fit
+from classifiers.training.urls import Options, fit
 from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
 from tests.support.studyurls import labelled

@@ -5,11 +5,11 @@ import pytest
 
 from classifiers.errors import MissingPackageError
 from classifiers.languages import scripts
-from classifiers.training import wordlists
+from classifiers.training import examples
 
 
 def test_names_are_words_of_the_language_in_the_letters_of_hosts() -> None:
-    names = wordlists.names("de", 400, seed=0)
+    names = examples.made_up_names("de", 400, seed=0)
     assert len(names) == 400
     assert all(name.startswith("http://") and name.endswith("/") for name in names)
     text = " ".join(names)
@@ -19,20 +19,22 @@ def test_names_are_words_of_the_language_in_the_letters_of_hosts() -> None:
 
 
 def test_names_are_the_same_for_a_seed_and_others_for_another() -> None:
-    assert wordlists.names("it", 50, seed=1) == wordlists.names("it", 50, seed=1)
-    assert wordlists.names("it", 50, seed=1) != wordlists.names("it", 50, seed=2)
+    assert examples.made_up_names("it", 50, seed=1) == examples.made_up_names("it", 50, seed=1)
+    assert examples.made_up_names("it", 50, seed=1) != examples.made_up_names("it", 50, seed=2)
 
 
 def test_languages_with_names_share_a_script_with_others() -> None:
-    listed = wordlists.listed(["de", "fr", "ru", "ja", "gu", "rw", "no", "bg", "ar"])
+    listed = examples.with_word_lists(["de", "fr", "ru", "ja", "gu", "rw", "no", "bg", "ar"])
     assert listed == [["de", "fr", "no"], ["ru", "bg"]]
 
 
 def test_names_in_another_script_have_its_letters_alone() -> None:
-    names = "".join(wordlists.names("mk", 100, seed=0)).replace("http://", "").replace("/", "")
+    names = (
+        "".join(examples.made_up_names("mk", 100, seed=0)).replace("http://", "").replace("/", "")
+    )
     assert "ќ" in names  # not taken for an accented к
     assert sum(not letter.isascii() for letter in names) > 0.9 * len(names)
-    assert wordlists.towns("mk", 10, seed=0) == []
+    assert examples.towns("mk", 10, seed=0) == []
 
 
 @pytest.mark.parametrize(
@@ -42,10 +44,10 @@ def test_names_in_another_script_have_its_letters_alone() -> None:
 def test_paths_are_in_the_letters_and_encodings_of_the_language(
     language: str, encoding: str, script: str
 ) -> None:
-    paths = wordlists.paths(language, 200, seed=0)
+    paths = examples.made_up_paths(language, 200, seed=0)
     assert len(paths) == 200
     assert all(path.startswith("/") and path.isascii() for path in paths)
-    encodings = ("utf-8", *wordlists.ENCODINGS.get(language, ()))
+    encodings = ("utf-8", *examples.ENCODINGS.get(language, ()))
     at = encodings.index(encoding)
     texts = [unquote_to_bytes(path).decode(encoding) for path in paths[at :: len(encodings)]]
     first = ord(script)
@@ -54,7 +56,7 @@ def test_paths_are_in_the_letters_and_encodings_of_the_language(
 
 
 def test_languages_in_latin_letters_and_without_words_have_no_paths() -> None:
-    assert wordlists.paths("de", 10, seed=0) == []
+    assert examples.made_up_paths("de", 10, seed=0) == []
     assert "Latn" in scripts("de")
 
 
@@ -63,19 +65,19 @@ def test_languages_in_latin_letters_and_without_words_have_no_paths() -> None:
     [("öffnung", "de", "oeffnung"), ("été", "fr", "ete"), ("niño", "es", "nino")],
 )
 def test_hosts_spell_words_without_accents(word: str, language: str, spelled: str) -> None:
-    assert wordlists.plain(word, language) == spelled
+    assert examples.plain(word, language) == spelled
 
 
 def test_without_the_package_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wordfreq", None)
     with pytest.raises(MissingPackageError, match=r"wordfreq.*training"):
-        wordlists.listed(["de"])
+        examples.with_word_lists(["de"])
 
 
 def test_towns_are_those_of_countries_of_the_language() -> None:
-    italian = wordlists.towns("it", 1000, seed=0)
+    italian = examples.towns("it", 1000, seed=0)
     assert len(italian) == 1000
-    assert italian == wordlists.towns("it", 1000, seed=0)
-    everything = wordlists.towns("it", 10**6, seed=0)
+    assert italian == examples.towns("it", 1000, seed=0)
+    everything = examples.towns("it", 10**6, seed=0)
     assert "http://abano-terme/" in everything
     assert "http://toulouse/" not in everything

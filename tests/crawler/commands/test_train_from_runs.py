@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from classifiers.training.urltraining import Options, fit
+from classifiers.training.urls import Options, fit
 from classifiers.urls import modelfile
 from classifiers.urls.model import UrlModel
 from tests.support.commandline import call

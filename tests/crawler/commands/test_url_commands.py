@@ -16,12 +16,12 @@ import pytest
 
 from classifiers.arrayfile import write_arrays
 from classifiers.pages.text.known import LanguageFacts, known_languages
-from classifiers.training import urltraining
+from classifiers.training import urls as training
 from classifiers.urls.model import UrlModel
 from crawler.commands.language_list import language_table
 from crawler.config import SEED_FOLDER
 from tests.classifiers.datasets.test_odp import dump, page
-from tests.classifiers.training.test_urltraining import rows, write
+from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
 from tests.support.crawls import ROOT
 from tests.support.fasttextmodel import write_model
@@ -195,7 +195,7 @@ def test_train_writes_a_model_that_identify_uses(
 def test_train_reads_a_dump_of_a_directory_whatever_its_name(
     called: Callable[..., Done], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(urltraining, "Options", partial(urltraining.Options, names=300))
+    monkeypatch.setattr(training, "Options", partial(training.Options, names=300))
     places = {"de": "Top/World/Deutsch/A", "fr": "Top/Arts", "it": "Top/Regional"}
     listed = [page(row.url, places[row.language]) for row in rows(40)]
     data, model = dump(tmp_path, *listed, name="directory"), tmp_path / "m.npz"

@@ -1,7 +1,7 @@
 import numpy as np
 
-from classifiers.training import code_words, evidence, url_tokens
-from classifiers.training.evidence import Seen
+from classifiers.training import naming, tokens
+from classifiers.training.naming import Seen
 from classifiers.urls import clues
 from classifiers.urls.batch import encode
 from classifiers.urls.posteriors import Evidence, Prior
@@ -35,7 +35,7 @@ def logits(learned: Evidence, urls: list[str], scores: list[list[float]]) -> np.
 
 
 def test_scores_domains_and_codes_are_learned_as_evidence() -> None:
-    learned = evidence.learn(made(), NAMED, seed=0)
+    learned = naming.learn(made(), NAMED, seed=0)
     assert learned.languages == NAMED
     assert (np.diag(learned.mixing) > 0.5).all()
     plain = logits(learned, ["http://x.com/"], [[1.0, -1.0]])[0]
@@ -50,9 +50,9 @@ def test_a_code_on_many_sites_of_other_languages_is_a_word() -> None:
     seen = made(60, 10)
     urls = [url.replace("/x/", "/bar/").replace("/lb/", "/ltz/") for url in seen.urls]
     named = (*NAMED, "bar")
-    words = code_words.found(urls, seen.languages, seen.sites, named)
+    words = tokens.code_words(urls, seen.languages, seen.sites, named)
     assert words == ["bar"]
-    learned = evidence.without_words(evidence.learn(seen, named, seed=0), ["bar", "ltz"])
+    learned = naming.without_words(naming.learn(seen, named, seed=0), ["bar", "ltz"])
     plain, bar, ltz, keyed = logits(
         learned,
         [f"http://x.com/{rest}" for rest in ("", "bar/", "ltz", "?lang=bar")],
@@ -65,23 +65,23 @@ def test_a_code_on_many_sites_of_other_languages_is_a_word() -> None:
 
 def test_the_evidence_is_free_of_the_frequencies_in_the_data() -> None:
     doubtful = (["http://x.com/"], [[0.0, 0.0]])
-    even = logits(evidence.learn(made(), NAMED, seed=0), *doubtful)[0]
+    even = logits(naming.learn(made(), NAMED, seed=0), *doubtful)[0]
     seen = made()
     rows = np.r_[0:300, 300:360, 600:630]
-    uneven = logits(evidence.learn(seen.part(rows), NAMED, seed=0), *doubtful)[0]
+    uneven = logits(naming.learn(seen.part(rows), NAMED, seed=0), *doubtful)[0]
     assert abs((even[0] - even[1]) - (uneven[0] - uneven[1])) < 0.8
 
 
 def test_the_same_urls_in_another_order_give_the_same_numbers() -> None:
     seen = made(100, 10)
-    first = evidence.learn(seen, NAMED, seed=0)
-    again = evidence.learn(seen, NAMED, seed=0)
+    first = naming.learn(seen, NAMED, seed=0)
+    again = naming.learn(seen, NAMED, seed=0)
     assert np.array_equal(first.mixing, again.mixing)
     assert np.array_equal(first.nats, again.nats)
 
 
 def test_all_languages_with_a_domain_or_a_country_can_be_named() -> None:
-    named = evidence.nameable(("de", "fr"))
+    named = naming.nameable(("de", "fr"))
     assert named[:2] == ("de", "fr")
     assert len(set(named)) == len(named)
     assert {"eu", "cy", "ga", "gd", "fy", "fo", "lb", "mt", "br", "gl", "co", "kk", "be"} <= {
@@ -92,7 +92,7 @@ def test_all_languages_with_a_domain_or_a_country_can_be_named() -> None:
 def test_a_token_may_stand_for_several_languages() -> None:
     found = {
         (token.text, token.reason, token.language)
-        for token in url_tokens.tokens(("br", "pt", "cs"))
+        for token in tokens.tokens_of(("br", "pt", "cs"))
         if token.kind == clues.SEGMENT and token.text in ("br", "cz", "cs")
     }
     assert found == {
@@ -101,5 +101,5 @@ def test_a_token_may_stand_for_several_languages() -> None:
         ("cs", "code", "cs"),
         ("cz", "country", "cs"),
     }
-    letters = [token for token in url_tokens.tokens(("ka",)) if token.kind == clues.BLOCK]
+    letters = [token for token in tokens.tokens_of(("ka",)) if token.kind == clues.BLOCK]
     assert [ord(token.text) for token in letters] == [0x1080]

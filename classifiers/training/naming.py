@@ -25,8 +25,9 @@ import numpy.typing as npt
 
 from classifiers.datasets import stable_share
 from classifiers.languages import known
-from classifiers.training import code_words, domain_shares, url_tokens
+from classifiers.training import domain_shares
 from classifiers.training.domain_shares import Site
+from classifiers.training.tokens import WORD_PLACES, Token, code_words, tokens_of
 from classifiers.urls import clues
 from classifiers.urls.batch import encode
 from classifiers.urls.posteriors import Evidence
@@ -90,12 +91,12 @@ def learn(seen: Seen, named: tuple[str, ...], seed: int) -> Evidence:
     sample = _sampled(seen, named, seed)
     design = _Design.of(sample, named)
     learned = _evidence(design, _fitted(design), sample)
-    return without_words(learned, code_words.found(seen.urls, seen.languages, seen.sites, named))
+    return without_words(learned, code_words(seen.urls, seen.languages, seen.sites, named))
 
 
 def without_words(learned: Evidence, words: Iterable[str]) -> Evidence:
     """The evidence without that of some codes in places where they may be words."""
-    keys = [clues.key_of(kind, word) for word in words for kind in code_words.PLACES]
+    keys = [clues.key_of(kind, word) for word in words for kind in WORD_PLACES]
     nats = learned.nats.copy()
     nats[np.isin(learned.keys, np.array(keys, np.uint64))] = 0
     return replace(learned, nats=nats)
@@ -154,7 +155,7 @@ class _Design:
     scores: Floats
     domains: Floats
     """Logarithms of the shares of each URL's top-level domain, (n_urls, n_named)."""
-    tokens: list[url_tokens.Token]
+    tokens: list[Token]
     pairs: Any
     """CSR matrix (n_urls, n_pairs): 1 where a URL has a clue of the pair."""
     pair_of_token: Columns
@@ -179,7 +180,7 @@ class _Design:
         shares = counts * each
         priors = np.full(len(named), _ABSENT)
         np.log(shares / shares.sum(), out=priors, where=shares > 0)
-        tokens = url_tokens.tokens(named)
+        tokens = tokens_of(named)
         pairs, pair_of_token = _indexed([(t.kind, t.reason, t.language) for t in tokens])
         has_model = [places[code] < n_classified for _, _, code in pairs]
         groups, group_of_pair = _indexed(
@@ -222,9 +223,7 @@ def _indexed(items: Sequence[Any]) -> tuple[list[Any], Columns]:
     return distinct, np.array([places[item] for item in items], np.int64)
 
 
-def _pair_matrix(
-    urls: Sequence[str], tokens: Sequence[url_tokens.Token], pairs: Columns, n_pairs: int
-) -> Any:
+def _pair_matrix(urls: Sequence[str], tokens: Sequence[Token], pairs: Columns, n_pairs: int) -> Any:
     from scipy.sparse import csr_matrix
 
     keys = [clues.key_of(token.kind, token.text) for token in tokens]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from classifiers.training import calibration
+from classifiers.training import thresholds
 
 LANGUAGES = ("cs", "de")
 MASSES = np.ones(2)
@@ -18,7 +18,7 @@ def made(n_each: int = 200, spread: float = 0.3) -> tuple[np.ndarray, np.ndarray
 
 def test_the_point_of_yes_is_moved_to_where_f1_is_highest() -> None:
     scores, columns, urls = made()
-    points = calibration.calibrate(scores, columns, urls, LANGUAGES, MASSES)
+    points = thresholds.calibrate(scores, columns, urls, LANGUAGES, MASSES)
     right = (scores + points.shifts > 0) == (columns[:, None] == np.arange(2))
     assert right.mean() > 0.93
     assert points.domains == {}
@@ -27,7 +27,7 @@ def test_the_point_of_yes_is_moved_to_where_f1_is_highest() -> None:
 def test_a_language_with_few_urls_follows_the_others() -> None:
     scores, columns, urls = made()
     kept = np.r_[0:3, 200:400]
-    points = calibration.calibrate(
+    points = thresholds.calibrate(
         scores[kept], columns[kept], [urls[0]] * len(kept), LANGUAGES, MASSES
     )
     assert points.shifts[0] == pytest.approx(points.shifts[1], abs=0.1)
@@ -36,8 +36,8 @@ def test_a_language_with_few_urls_follows_the_others() -> None:
 def test_top_level_domains_are_used_where_they_tell_better() -> None:
     scores, columns, _ = made(spread=3.0)
     urls = ["http://x.cz/" if column == 0 else "http://x.com/" for column in columns]
-    points = calibration.calibrate(scores, columns, urls, LANGUAGES, MASSES)
-    assert points.domains == {"cs": calibration.ALONE}
+    points = thresholds.calibrate(scores, columns, urls, LANGUAGES, MASSES)
+    assert points.domains == {"cs": thresholds.ALONE}
     assert points.shifts[0] == 0
 
 
@@ -48,16 +48,16 @@ def test_a_good_classifier_is_raised_by_its_top_level_domains_only_where_that_he
         "http://x.cz/" if column == 0 and chance.random() < 0.85 else "http://x.com/"
         for column in columns
     ]
-    points = calibration.calibrate(scores, columns, urls, LANGUAGES, MASSES)
-    assert points.domains == {"cs": calibration.RAISED}
+    points = thresholds.calibrate(scores, columns, urls, LANGUAGES, MASSES)
+    assert points.domains == {"cs": thresholds.RAISED}
 
 
 def test_thresholds_and_domains_are_applied_to_other_urls() -> None:
-    points = calibration.Thresholds(np.array([0.2, -0.1]), {"cs": calibration.RAISED})
+    points = thresholds.Thresholds(np.array([0.2, -0.1]), {"cs": thresholds.RAISED})
     found = points.applied(np.zeros((2, 2)), ["http://x.cz/", "http://x.com/"], LANGUAGES)
     assert np.allclose(found, [[1.2, -0.1], [0.2, -0.1]])
 
 
 def test_nothing_held_out_leaves_all_as_it_is() -> None:
-    points = calibration.calibrate(np.empty((0, 2)), np.empty(0, np.int64), [], LANGUAGES, MASSES)
+    points = thresholds.calibrate(np.empty((0, 2)), np.empty(0, np.int64), [], LANGUAGES, MASSES)
     assert points.shifts.tolist() == [0, 0]

@@ -6,13 +6,13 @@ One linear SVM for each language against all others, with balanced classes (Bayk
 - a classifier's negatives are weighted by language: the paper's five languages count the same,
   and all other languages together about as much as one of them;
 - the names of hosts are also learned from word lists: classifiers of made-up names
-  (:mod:`classifiers.training.wordlists`) score every URL, and their scores are features beside
+  (:mod:`classifiers.training.examples`) score every URL, and their scores are features beside
   the n-grams. Since they are linear, they are added into the weights afterwards;
 - a path of words is also a separate example, without its host;
 - the decision threshold of a classifier is calibrated on domains that it has not seen. On its
   training data its decision values are too high, so that its recall elsewhere would be too low.
   The data are divided into parts, and classifiers of the other parts score each part. On these
-  decision values also depends how one language is named (:mod:`classifiers.training.evidence`);
+  decision values also depends how one language is named (:mod:`classifiers.training.naming`);
 - URLs of filter lists are not learned under a domain of another language.
 """
 
@@ -29,8 +29,17 @@ import numpy.typing as npt
 from classifiers.datasets import LabelledUrl, distinct, domain_reader, stable_share
 from classifiers.errors import DatasetError
 from classifiers.languages import language_of_tld, tlds_of
-from classifiers.training import calibration, evidence, solver, wordlists
-from classifiers.training.examples import FIVE, Examples, collect, folds_of
+from classifiers.training import naming, solver
+from classifiers.training.examples import (
+    FIVE,
+    Examples,
+    collect,
+    folds_of,
+    made_up_names,
+    towns,
+    with_word_lists,
+)
+from classifiers.training.thresholds import ALONE, Thresholds, calibrate
 from classifiers.urls.batch import encode
 from classifiers.urls.cctld import top_level_domain
 from classifiers.urls.modelfile import Parameters
@@ -179,7 +188,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
     languages, examples, n_chosen = data.languages, data.examples, len(data.chosen)
     *partial, (weights, intercepts) = _fit_parts(data, (*range(options.folds), _NONE), options)
     unseen = _unseen(data, partial, options)
-    thresholds = calibration.calibrate(
+    thresholds = calibrate(
         unseen[:n_chosen],
         examples.columns[:n_chosen],
         examples.urls[:n_chosen],
@@ -207,7 +216,7 @@ def fit(rows: Sequence[LabelledUrl], options: Options) -> Parameters:
 def _evidence(
     data: _Data,
     unseen: npt.NDArray[np.float64],
-    thresholds: calibration.Thresholds,
+    thresholds: Thresholds,
     options: Options,
 ) -> Evidence:
     """How one language is named; with a choice of languages, only one of these."""
@@ -215,9 +224,9 @@ def _evidence(
     urls = [row.url for row in rows]
     sites = [domain(url) for url in urls]
     scores = thresholds.applied(unseen, urls, data.languages).astype(np.float32)
-    seen = evidence.Seen(urls, [row.language for row in rows], sites, scores)
-    named = data.languages if options.languages else evidence.nameable(data.languages)
-    return evidence.learn(seen, named, options.seed)
+    seen = naming.Seen(urls, [row.language for row in rows], sites, scores)
+    named = data.languages if options.languages else naming.nameable(data.languages)
+    return naming.learn(seen, named, options.seed)
 
 
 def matrix(urls: Sequence[str], bits: int) -> Any:
@@ -265,7 +274,7 @@ def _name_machines(languages: Sequence[str], bits: int, options: Options) -> Flo
     Names of languages in one script are told from each other only, so that Cyrillic names say
     nothing about Latin letters. None if no two of the languages have word lists in one script.
     """
-    groups = wordlists.listed(languages)
+    groups = with_word_lists(languages)
     machines = [_group_machines(group, bits, options) for group in groups]
     return np.hstack(machines) if machines else None
 
@@ -276,12 +285,12 @@ def _group_machines(listed: Sequence[str], bits: int, options: Options) -> Float
     columns, weights = [], []
     for at, code in enumerate(listed):
         share, size = (1.0, options.names) if code in FIVE else (_OTHER_NAMES, options.names // 4)
-        names = wordlists.names(code, size, options.seed)
-        towns = wordlists.towns(code, size // 2, options.seed)
-        urls += names + towns
-        columns += [at] * (len(names) + len(towns))
+        names = made_up_names(code, size, options.seed)
+        of_towns = towns(code, size // 2, options.seed)
+        urls += names + of_towns
+        columns += [at] * (len(names) + len(of_towns))
         weights += [share / len(names)] * len(names)
-        weights += [_TOWNS * share / max(len(towns), 1)] * len(towns)
+        weights += [_TOWNS * share / max(len(of_towns), 1)] * len(of_towns)
     machines, _ = solver.fit(
         matrix(urls, bits),
         np.array(columns, np.int64),
@@ -357,7 +366,7 @@ def use_domains(
     weights: Floats,
     intercepts: Floats,
     languages: Sequence[str],
-    thresholds: calibration.Thresholds,
+    thresholds: Thresholds,
 ) -> None:
     """Add the top-level domains to the weights of the languages for which they are better."""
     bits = len(weights).bit_length() - 1
@@ -366,7 +375,7 @@ def use_domains(
         if rule is None:
             continue
         marks = matrix([f"http://1234.{tld}/" for tld in sorted(tlds_of(language))], bits).indices
-        if rule == calibration.ALONE:
+        if rule == ALONE:
             weights[:, at] = 0
             intercepts[at] = -0.5
         weights[np.unique(marks), at] += 1 / MARK_VALUE

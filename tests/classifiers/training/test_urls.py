@@ -8,9 +8,9 @@ import pytest
 
 from classifiers.datasets import LabelledUrl, LabelledUrls
 from classifiers.errors import DatasetError
-from classifiers.training import calibration
 from classifiers.training.assessment import assess
-from classifiers.training.urltraining import (
+from classifiers.training.thresholds import ALONE, RAISED, Thresholds
+from classifiers.training.urls import (
     Options,
     capped,
     fit,
@@ -126,7 +126,7 @@ def with_domains(rule: str) -> UrlModel:
     chance = np.random.default_rng(0)
     weights = chance.normal(0, 0.01, (1 << 12, 2)).astype(np.float32)
     intercepts = np.array([-0.3, -0.3], np.float32)
-    thresholds = calibration.Thresholds(np.zeros(2), {"cs": rule})
+    thresholds = Thresholds(np.zeros(2), {"cs": rule})
     use_domains(weights, intercepts, ("cs", "de"), thresholds)
     codes, scales = quantised(weights.T)
     evidence = Evidence.of_scores(("cs", "de"))
@@ -135,13 +135,13 @@ def with_domains(rule: str) -> UrlModel:
 
 def test_top_level_domains_alone_decide_where_they_do_better() -> None:
     urls = ["http://neco.cz/jinde", "http://neco.com/jinde", "http://neco.co.cz/"]
-    model = with_domains(calibration.ALONE)
+    model = with_domains(ALONE)
     assert np.allclose(model.score(urls, "cs"), [0.5, -0.5, 0.5], atol=0.02)
 
 
 def test_top_level_domains_raise_a_classifier_where_that_does_better() -> None:
     urls = ["http://neco.cz/jinde", "http://neco.com/jinde"]
-    model = with_domains(calibration.RAISED)
+    model = with_domains(RAISED)
     raised, other = model.score(urls, "cs").tolist()
     assert 0.6 < raised - other < 1.4
     assert (model.score(urls, "de") < 0).all()

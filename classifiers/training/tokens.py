@@ -1,20 +1,23 @@
 """The tokens of URLs that may name a language: codes, countries, names and letters.
 
 A token may stand for several languages: `br` is the code of Breton and Brazil. What each is worth
-is learned (:mod:`classifiers.training.evidence`).
+is learned (:mod:`classifiers.training.naming`).
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
+import numpy as np
 from babel.core import get_global
 
 from classifiers import languages
 from classifiers.tables.language_names import CALLED
-from classifiers.training.wordlists import plain
+from classifiers.training.examples import plain
 from classifiers.urls import clues
+from classifiers.urls.batch import encode
 
 CODE, COUNTRY, NAME, SCRIPT = "code", "country", "name", "script"
 """Why a token stands for a language."""
@@ -82,6 +85,15 @@ _PLACES: Final = (
 )
 
 
+WORD_PLACES: Final = (clues.HOST, clues.SEGMENT, clues.SUFFIX, clues.PARAMETER)
+"""The kinds of clues in which a code may be a word."""
+_WORD_LETTERS: Final = 3
+_LEAST_SITES: Final = 3
+"""Sites in other languages from which a code can be a word."""
+_TIMES: Final = 4
+"""A word stands on more sites of other languages than on that many times those of its own."""
+
+
 class Token(NamedTuple):
     """A clue that may stand for a language."""
 
@@ -93,7 +105,7 @@ class Token(NamedTuple):
     language: str
 
 
-def tokens(wanted: Sequence[str]) -> list[Token]:
+def tokens_of(wanted: Sequence[str]) -> list[Token]:
     """All tokens of some languages, in a fixed order."""
     chosen = set(wanted)
     found = {
@@ -142,3 +154,34 @@ def _letters(wanted: Sequence[str]) -> Iterator[Token]:
         for script in languages.scripts(code):
             for block in _BLOCKS.get(script, ()):
                 yield Token(clues.BLOCK, chr(block), SCRIPT, code)
+
+
+def code_words(
+    urls: Sequence[str], labels: Sequence[str], sites: Sequence[str], named: Sequence[str]
+) -> list[str]:
+    """The codes of some languages that are words in URLs, sorted: `/run/` is not Rundi.
+
+    A code of three letters is taken for a word if it stands mostly on sites in other languages. It
+    then names its language only as the value of a parameter of a language (`lang=run`) or before a
+    region.
+
+    `urls`, `labels` (languages) and `sites` (registered domains) belong together.
+    """
+    codes = [t for t in tokens_of(named) if t.reason == CODE and len(t.text) == _WORD_LETTERS]
+    meant: dict[str, set[str]] = defaultdict(set)
+    for token in codes:
+        meant[token.text].add(token.language)
+    texts = {clues.key_of(kind, text): text for text in meant for kind in WORD_PLACES}
+    keys = sorted(texts)
+    batch = encode(urls)
+    rows = clues.find_clues(batch.buffer, len(batch), np.array(keys, np.uint64))
+    own: dict[str, set[str]] = defaultdict(set)
+    other: dict[str, set[str]] = defaultdict(set)
+    for url, slot in np.argwhere(rows >= 0).tolist():
+        text = texts[keys[rows[url, slot]]]
+        (own if labels[url] in meant[text] else other)[text].add(sites[url])
+    return sorted(
+        text
+        for text, where in other.items()
+        if len(where) >= _LEAST_SITES and len(where) > _TIMES * len(own[text])
+    )
