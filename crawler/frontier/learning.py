@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from crawler.frontier.base import FIRST_SCORE, Link
 from crawler.frontier.evidence_rows import EvidenceRows, Links, ScoredUrl
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import fallen, falls_of, least_expected, unfallen
+from crawler.frontier.slots import fallen, fallen_to, falls_of, least_expected, unfallen
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior, Standing, Weighed
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
 from crawler.url import host_of
@@ -30,6 +30,22 @@ MOST_FALLS: Final = 256
 
 _KEPT_TALLIES: Final = 200_000
 _KEPT_PLACES: Final = 20_000
+
+
+def is_of_earlier_run(score: float, doubts_up_to: float | None) -> bool:
+    """Return True for the score of a page of an earlier run, which keeps it."""
+    doubts = doubts_up_to or 0.0
+    return score > doubts and unfallen(score, doubts) >= FIRST_SCORE
+
+
+def keeps_place(before: float, now: float, *, has_fallen: bool) -> bool:
+    """Return True if a new score of the best URL is no reason to look at the others."""
+    return now >= before or (not has_fallen and now > before - LEAST_CHANGE)
+
+
+def has_changed(before: float, now: float) -> bool:
+    """Return True if a new score of a queued URL is to be written."""
+    return abs(now - before) >= LEAST_CHANGE or (now > 0) != (before > 0)
 
 
 class Rescored(NamedTuple):
@@ -70,7 +86,8 @@ class LinkingPage(NamedTuple):
 NO_PAGE: Final = LinkingPage()
 
 
-def _sum(first: Links, second: Links) -> Links:
+def sum_of(first: Links, second: Links) -> Links:
+    """Return all links of two kinds of pages, at most `MOST_COUNTED` of each."""
     return Links(*(min(MOST_COUNTED, a + b) for a, b in zip(first, second, strict=True)))
 
 
@@ -127,7 +144,7 @@ class Learner:
             declared = evidence.declared if evidence else 0.0
             first = url.evidence
             now = first._replace(declared=declared or first.declared) if declared else first
-            total = _sum(url.links, page.links(host_of(url.url)))
+            total = sum_of(url.links, page.links(host_of(url.url)))
             if now != first or total != url.links:
                 changed.append((url.id, now, total))
                 url = url._replace(evidence=now, links=total)  # noqa: PLW2901
@@ -211,14 +228,10 @@ class Learner:
         ]
 
     def _score(self, url: ScoredUrl, rank: float, falls: int = 0) -> float:
-        """Return the score in the queue of a queued URL, after at least so many falls.
-
-        A page of an earlier run keeps its own.
-        """
-        doubts_up_to, before = self._doubts_up_to or 0.0, falls_of(url.score, self._doubts_up_to)
-        if url.score > doubts_up_to and unfallen(url.score, doubts_up_to) >= FIRST_SCORE:
-            return fallen(url.score, max(0, falls - before), self._doubts_up_to)
-        return self._in_queue(rank, url.depth, max(falls, before))
+        """Return the score in the queue of a queued URL, after at least so many falls."""
+        if is_of_earlier_run(url.score, self._doubts_up_to):
+            return fallen_to(url.score, falls, self._doubts_up_to)
+        return self._in_queue(rank, url.depth, max(falls, falls_of(url.score, self._doubts_up_to)))
 
     def _in_queue(self, rank: float, depth: int, falls: int = 0) -> float:
         """Return the score in the queue of a URL with a rank."""
@@ -233,7 +246,7 @@ class Learner:
         rescored = []
         for url, rank in zip(urls, ranks, strict=True):
             score = self._score(url, rank)
-            if abs(score - url.score) >= LEAST_CHANGE or (score > 0) != (url.score > 0):
+            if has_changed(url.score, score):
                 rescored.append(Rescored(url.host, url.id, url.score, score))
         return rescored
 

@@ -79,6 +79,12 @@ def fallen(score: float, level: int, doubts_up_to: float | None) -> float:
     return doubts_up_to + ldexp(score - doubts_up_to, -SHRINKING * level)
 
 
+def fallen_to(score: float, falls: int, doubts_up_to: float | None) -> float:
+    """Return a score after at least so many falls."""
+    more = falls - falls_of(score, doubts_up_to) if falls else 0
+    return fallen(score, more, doubts_up_to) if more > 0 else score
+
+
 def falls_of(score: float, doubts_up_to: float | None) -> int:
     """Return how often a score fell.
 

@@ -34,7 +34,6 @@ from crawler.frontier.base import (
 from crawler.frontier.doubt import Doubt
 from crawler.frontier.evidence_rows import EvidenceRows, Links
 from crawler.frontier.learning import (
-    LEAST_CHANGE,
     MOST_FALLS,
     MOST_TRIED,
     NO_PAGE,
@@ -42,10 +41,11 @@ from crawler.frontier.learning import (
     LinkingPage,
     Odds,
     Rescored,
+    keeps_place,
 )
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
-from crawler.frontier.slots import are_full, fallen, falls_of, holder_of, level_of
+from crawler.frontier.slots import are_full, fallen_to, falls_of, holder_of, level_of
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
@@ -195,7 +195,7 @@ class SqliteFrontier:
                     return full
                 if place is not None:
                     falls = level_of(self._rules.address_cap, place.taken, place.relevant)
-                    score = self._fallen(score, falls)
+                    score = fallen_to(score, falls, self._rules.doubts_up_to)
             if score < pick.score:
                 counts["lowered"] += 1
                 self._storage.set_score(pick.url_id, score)
@@ -229,12 +229,6 @@ class SqliteFrontier:
         if place and are_full(rules.address_cap, place.taken, place.relevant):
             return Sending.ADDRESS_FULL
         return None
-
-    def _fallen(self, score: float, falls: int) -> float:
-        """Return a score after at least so many falls."""
-        doubts_up_to = self._rules.doubts_up_to
-        more = falls - falls_of(score, doubts_up_to) if falls else 0
-        return fallen(score, more, doubts_up_to) if more > 0 else score
 
     def _take_slots(
         self, host: HostRow, others: Iterable[HostRow | None], counts: Counter[str]
@@ -296,7 +290,7 @@ class SqliteFrontier:
                 return None
             lease, falls = self._lease(pick)
             odds = None if self._learner is None else self._learner.odds(pick.url_id, falls)
-            score = self._fallen(pick.score, falls) if odds is None else odds.score
+            score = odds.score if odds else fallen_to(pick.score, falls, self._rules.doubts_up_to)
             has_fallen = falls > falls_of(pick.score, self._rules.doubts_up_to)
             if tries == 1 or not falls_left or self._stands(pick, score, has_fallen=has_fallen):
                 return _Taken(pick, lease, odds)
@@ -330,7 +324,7 @@ class SqliteFrontier:
 
     def _stands(self, pick: Pick, score: float, *, has_fallen: bool) -> bool:
         """Return True if a taken URL is still the best with the score that it has now."""
-        if score >= pick.score or (not has_fallen and score > pick.score - LEAST_CHANGE):
+        if keeps_place(pick.score, score, has_fallen=has_fallen):
             return True
         # A long queue is not scored anew as a whole, so the next of the same host may be better.
         others = [self._selection.best(), self._storage.best_besides(pick.host.id, pick.url_id)]

@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 
 from crawler.frontier.base import MAX_INLINKS
-from crawler.frontier.learning import LEAST_CHANGE, MOST_FALLS, MOST_TRIED
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import EARNED_SLOTS, FALL, FREE_SHARE, GRAIN_BITS, SHRINKING
+from crawler.frontier.slots import EARNED_SLOTS, FREE_SHARE
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.belief import MOST_COUNTED, Prior
 from crawler.strategies.orderings import Draw
 
-LAYOUT = 9
+LAYOUT = 10
 """The version of the keys and scripts in Redis; a crawl with another version is refused."""
 
 
@@ -72,21 +71,11 @@ def in_force(rules: FrontierRules, membership: Membership) -> dict[str, object]:
         "waits_up_to": rules.waits_up_to,
         "earned_slots": EARNED_SLOTS,
         "free_share": FREE_SHARE,
-        "fall": FALL,
-        "shrinking": SHRINKING,
-        "grain_bits": GRAIN_BITS,
         "max_inlinks": MAX_INLINKS,
-        "most_tried": MOST_TRIED,
-        "most_falls": MOST_FALLS,
-        "least_change": LEAST_CHANGE,
+        "learns": int(rules.prior is not None),
+        "most_counted": MOST_COUNTED,
         "is_by_directory": int(rules.filter.unit is Unit.DIRECTORY),
     }
-    if rules.prior is not None:
-        values |= {
-            "learns": 1,
-            "strength": rules.prior.strength,
-            "most_counted": MOST_COUNTED,
-        }
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -8,33 +8,37 @@ from functools import lru_cache
 from math import isnan
 from struct import pack as packed_as
 from struct import unpack as unpacked_as
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from crawler.domains import domain_of
 from crawler.frontier.base import Link
+from crawler.frontier.evidence_rows import Links
+from crawler.frontier.learning import NO_PAGE, LinkingPage
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
-from crawler.strategies.focus.evidence import Evidence, units_of
+from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
 from crawler.url import fingerprint, host_of
-
-if TYPE_CHECKING:
-    pass
 
 _BUCKETS = 100_000
 # Redis stores a set of at most 512 integers in little memory. A bucket may contain two hosts.
 _LONGEST_BUCKETED = 256
 _KEPT = 16_384
-_NO_EVIDENCE = Evidence()
+_ORDER_DIGITS = 15
+_TIER, _EVIDENCE, _DECLARED, _LINKS = 6, 9, 10, 11
 
 
 class LinkOrigin(NamedTuple):
-    """The facts that all links of a page share. `parent` is the URL of the page, "" for seeds."""
+    """The facts that all links of a page share. `parent` is the URL of the page, "" for seeds.
+
+    `page` is what it tells an ordering that learns.
+    """
 
     parent: str = ""
     depth: int = 0
     redirects: int = 0
     inlinks: Sequence[str] = ()
+    page: LinkingPage = NO_PAGE
 
 
 class Packed(NamedTuple):
@@ -141,20 +145,51 @@ class LinkPacker:
             directory = self.directory_of(url)
             host = host_of(url)
             told = (url, directory, origin.parent, origin.depth, origin.redirects, 0)
+            row: tuple[object, ...] = (*told, tier, 0, len(encoded(self.domain_of(host))))
             if self._learns:
-                row = (*told, 0, 0, *_learned_from(link))
-            else:
-                row = (*told, tier, 0, len(encoded(self.domain_of(host))))
+                row += _learned_from(link, origin.page.links(host))
             fields = hosts.setdefault(host, [])
             fields += (place, str(key), tier, directory, pack(row) + ending)
         return hosts
 
 
-def _learned_from(link: Link) -> tuple[object, ...]:
-    """Return the other fields of a row: units and evidence, links, order."""
-    evidence = b"".join(map(_number, link.evidence or _NO_EVIDENCE))
-    domain, *units = units_in(link.url)
-    return domain, evidence, *units, 0, 0, 0, 0, 0
+def _learned_from(link: Link, links: Links) -> tuple[object, ...]:
+    """Return the other fields of a row: the evidence, what is declared, and the links."""
+    *facts, declared = link.evidence or NO_EVIDENCE
+    return b"".join(map(_number, facts)), int(declared), *links
+
+
+def unpacked(kept: bytes) -> list[Any]:
+    """Return the row of a URL as it is kept; its texts are bytes. Raises ValueError."""
+    from msgpack import Unpacker
+
+    reader = Unpacker(raw=True, strict_map_key=False)
+    reader.feed(kept[_ORDER_DIGITS:])
+    row = reader.unpack()
+    if not isinstance(row, list):
+        raise ValueError("a row is no list")
+    return row
+
+
+class KnownUrl(NamedTuple):
+    """What the store knows of a queued URL, for an ordering that learns."""
+
+    url: str
+    score: float
+    evidence: Evidence
+    links: Links
+
+
+def known_url(kept: bytes) -> KnownUrl:
+    """Return what the row of a URL, as it is kept, says for an ordering that learns."""
+    from msgpack import Unpacker
+
+    row = unpacked(kept)
+    facts = Unpacker()
+    facts.feed(row[_EVIDENCE])
+    evidence = Evidence(*map(float, facts))._replace(declared=float(row[_DECLARED]))
+    url = row[0].decode("utf-8", "surrogatepass")
+    return KnownUrl(url, 0.0 - float(row[_TIER]), evidence, Links(*row[_LINKS:]))
 
 
 @lru_cache(_KEPT)
@@ -167,20 +202,6 @@ def _number(value: float) -> bytes:
     short = packed_as(">f", value)
     is_exact = unpacked_as(">f", short)[0] == value
     return b"\xca" + short if is_exact else bytes(packb(value))
-
-
-@lru_cache(_KEPT)
-def units_in(url: str) -> tuple[int, int, int]:
-    """Return where the units of a URL (`units_of`) are in its host and in it.
-
-    These are the length of its registered domain, with which its host ends, and the first and the
-    last byte (from 1) of the directories, the second below the first if there are none.
-    """
-    domain, *units = units_of(url)
-    directories = encoded(units[-1][len(units[0]) :])
-    before, _, _ = url.partition("://")[2].partition("/")
-    first = len(encoded(url.partition("://")[0])) + len("://") + len(encoded(before)) + len("//")
-    return len(encoded(domain)), first, first + len(directories) - 1
 
 
 def encoded(text: str) -> bytes:

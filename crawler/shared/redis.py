@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -35,11 +35,13 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
+from crawler.frontier.learning import MOST_FALLS, MOST_TRIED, keeps_place
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import holder_of
+from crawler.frontier.slots import fallen_to, falls_of, holder_of
 from crawler.page_row import URL_COLUMNS, checked_values
+from crawler.shared.learner import SharedLearner
 from crawler.shared.membership import Membership, binding, difference, in_force
-from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded, units_in
+from crawler.shared.packing import LinkOrigin, LinkPacker, Packed, encoded
 from crawler.shared.script import script_of
 from crawler.shared.stored import (
     Records,
@@ -61,6 +63,7 @@ _ADMISSIONS = {
     "r": Admission.REJECTED,
 }
 _SEEDS_A_CALL = 1000
+_UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
 _RECORD = [field.name for field in fields(Record) if field.name != "visit"]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
@@ -71,13 +74,14 @@ _KEEPS_ALL = "noeviction"
 class _Held(NamedTuple):
     """The facts about a lease that a worker keeps beside the lease.
 
-    `is_sent` is True after its request was sent. `address` is the holder of slots for its server's
-    address, "" if none was told.
+    `score` is that in the queue. `is_sent` is True after its request was sent. `address` is the
+    holder of slots for its server's address, "" if none was told.
     """
 
     host: str
     token: str
     parent: str | None
+    score: float
     is_sent: bool = False
     address: str = ""
 
@@ -121,11 +125,16 @@ class RedisFrontier(StoredCrawl):
         self._packer = LinkPacker(rules)
         self._held: dict[int, _Held] = {}
         self._connection: Any = None
+        self._is_open = False
         self._check_server()
         policy = self.eviction_policy()
         if policy not in (_KEEPS_ALL, None):
             raise SettingError(_evicts(policy))
+        self._learner: SharedLearner | None = None
+        if rules.prior is not None:
+            self._learner = SharedLearner(member.worker, rules.prior, rules, self._fields)
         self._open()
+        self._merge()
         self._wait_s = member.wait_s
 
     def _check_server(self) -> None:
@@ -162,7 +171,6 @@ class RedisFrontier(StoredCrawl):
                 "open",
                 rules=json.dumps(rules, sort_keys=True),
                 config=json.dumps(in_force(self._rules, self._member)),
-                **self._weights(),
             )
         except RefusedError as error:
             told = error.__cause__
@@ -171,21 +179,16 @@ class RedisFrontier(StoredCrawl):
         if is_joined:
             raise SettingError(difference(self.crawl, answer, rules))
 
-    def _weights(self) -> dict[str, object]:
-        """Return the weights before the crawl, if its ordering learns."""
-        prior = self._rules.prior
-        if prior is None:
-            return {}
-        rows = (value for row in prior.covariance for value in row)
-        return {"prior": [*prior.mean, *rows]}
-
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
         """Queue the seeds: no filter applies, the caps do."""
         self._now = now
         answers: list[Admission] = []
         origin = LinkOrigin(depth=depth)
         for start in range(0, len(links), _SEEDS_A_CALL):
-            packed = self._packer.pack(links[start : start + _SEEDS_A_CALL], origin)
+            some = links[start : start + _SEEDS_A_CALL]
+            if self._learner is not None:
+                some = self._learner.scored(some)
+            packed = self._packer.pack(some, origin)
             letters = self._call("seed", packed, links=packed.number, again=packed.again)
             answers += _admissions(packed, letters)
         return answers
@@ -204,7 +207,11 @@ class RedisFrontier(StoredCrawl):
         Raises `LeaseError` also if the lease had ended by itself: its new owner settles the URL.
         """
         self._now = now
-        packed = self._packer.pack(links, _origin(lease, record))
+        row, origin, counted = self._row(lease, record), _origin(lease, record), _UNCOUNTED
+        if self._learner is not None:
+            links, page, counted = self._learner.settle(lease, record, links)
+            origin = origin._replace(page=page)
+        packed = self._packer.pack(links, origin)
         letters = self._end(
             "admit",
             lease,
@@ -219,9 +226,24 @@ class RedisFrontier(StoredCrawl):
             bucket=self._packer.bucket_of(lease.host),
             was_contacted=int(was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
-            row=self._row(lease, record),
+            row=row,
+            **counted,
         )
+        self._merge()
         return _admissions(packed, letters)
+
+    def _merge(self) -> None:
+        """Exchange what the workers learned, now and then."""
+        learner = self._learner
+        if learner is None or not (learner.is_due(self._now) or not self._is_open):
+            return
+        if self._is_open:
+            self._call("note", counts={}, belief=learner.own())
+        self._is_open = True
+        try:
+            learner.merge(self.read(lambda pipe: pipe.hgetall(self.key("belief")))[0], self._now)
+        except ValueError as error:
+            raise self.refusal(error) from error
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
@@ -229,7 +251,7 @@ class RedisFrontier(StoredCrawl):
         held = self._held_as(lease)
         told: dict[str, Any] = {"url": url or "", "is_sent": int(held.is_sent)}
         if url is not None:
-            told["new"], told["units"] = str(fingerprint(url)), units_in(url)
+            told["new"] = str(fingerprint(url))
             told["directory"] = self._packer.directory_of(url)
             told["bucket"] = self._packer.bucket_of(lease.host)
         if self._end("retry", lease, not_before=not_before, **told) == "known":
@@ -257,14 +279,24 @@ class RedisFrontier(StoredCrawl):
             address=holder,
             bucket=self._packer.bucket_of(lease.host),
             is_page=int(is_page),
+            falls=falls_of(held.score, self._rules.doubts_up_to),
         )
         if answer == Sending.NOW.value and is_page:
             self._held[lease.fingerprint] = held._replace(is_sent=True, address=holder)
-        if answer is None or answer == Sending.LATER.value:
-            del self._held[lease.fingerprint]
         if answer is None:
+            del self._held[lease.fingerprint]
             raise LeaseError(f"{lease.url} is not leased")
-        return Sending(answer)
+        if not answer.isdecimal():
+            return Sending(answer)
+        score = fallen_to(held.score, int(answer), self._rules.doubts_up_to)
+        self._call("lower", **self._back(lease.fingerprint, score, has_fallen=True))
+        return Sending.LATER
+
+    def _back(self, key: int, score: float, *, has_fallen: bool) -> dict[str, object]:
+        """Return the arguments that give a leased URL back with another score; forget the lease."""
+        held = self._held.pop(key)
+        back = {"host": held.host, "fingerprint": str(key), "token": held.token}
+        return {"back": {**back, "tier": repr(0.0 - score), "lowered": int(has_fallen)}}
 
     def _held_as(self, lease: Lease) -> _Held:
         try:
@@ -276,28 +308,64 @@ class RedisFrontier(StoredCrawl):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
-        seed = self._random.getrandbits(31) if self._rules.draw is Draw.UNIFORM else 0
-        answer = self._call("next", seed=seed)
+        tries, falls_left = MOST_TRIED, MOST_FALLS
+        back: dict[str, object] = {}
+        while True:
+            answer = self._ask_next(back)
+            if answer == "none":
+                return None
+            *told, due, others = answer
+            lease = self._leased(told)
+            before, falls = self._held[lease.fingerprint].score, int(due)
+            score = fallen_to(before, falls, self._rules.doubts_up_to)
+            if self._learner is not None:
+                weighed = self._learner.weigh(lease.fingerprint, lease.url)
+                score = self._learner.score(before, weighed.odds, falls)
+                lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
+            has_fallen = falls > 0 and falls > falls_of(before, self._rules.doubts_up_to)
+            stands = keeps_place(before, score, has_fallen=has_fallen) or self._is_best(
+                score, others
+            )
+            if tries == 1 or not falls_left or stands:
+                return lease
+            back = self._back(lease.fingerprint, score, has_fallen=has_fallen)
+            tries -= not has_fallen
+            falls_left -= has_fallen
+
+    def _ask_next(self, back: dict[str, object]) -> Any:
+        """Lease the URL with the best score in the queue; first give one `back`."""
+        answer = "again"
         while answer == "again":
-            answer = self._call("next", seed=seed)
-        if answer == "none":
-            return None
-        key, url, host, tier, depth, redirects, tries, inlinks, parent, *more = answer
-        is_beyond_cap, is_respelled, *reasons = more
-        self._held[int(key)] = _Held(host, f"{self._owner}:{self._calls}", parent or None)
+            seed = self._random.getrandbits(31) if self._rules.draw is Draw.UNIFORM else 0
+            answer = self._call("next", seed=seed, **back)
+            back = {}
+        return answer
+
+    def _is_best(self, score: float, others: str) -> bool:
+        """Return True if a URL is to be fetched before the others, whose best tier is given."""
+        if others:
+            return score >= 0.0 - float(others)
+        waits_up_to = self._rules.waits_up_to
+        return waits_up_to is None or score > waits_up_to
+
+    def _leased(self, told: Sequence[str]) -> Lease:
+        key, url, host, tier, depth, redirects, tries, inlinks, parent, *more = told
+        is_beyond_cap, is_respelled = map(bool, more)
+        token, score = f"{self._owner}:{self._calls}", 0.0 - float(tier)
+        self._held[int(key)] = _Held(host, token, parent or None, score)
         return Lease(
             int(key),
             url,
             host,
-            0.0 - float(tier),
+            score,
             int(depth),
             int(redirects),
             int(tries),
             _grouped(inlinks.split()[:MAX_INLINKS]),
             parent or None,
-            reasons[0] if reasons else None,
-            bool(is_beyond_cap),
-            bool(is_respelled),
+            None,
+            is_beyond_cap,
+            is_respelled,
         )
 
     @reads_crawl
@@ -441,6 +509,9 @@ class RedisFrontier(StoredCrawl):
     def close(self) -> None:
         """Give the leases back and close the connection."""
         try:
+            if self._learner is not None and not self.is_lost:
+                with suppress(StorageError):  # the crawl is gone, and so is what it learned
+                    self._call("note", counts={}, belief=self._learner.own())
             while self._held:
                 key, held = self._held.popitem()
                 self._call(
@@ -506,12 +577,19 @@ class RedisFrontier(StoredCrawl):
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        learns = self._rules.prior is not None
-        script = script_of(values[1].decode(), self._rules.draw, learns=learns)
+        script = script_of(values[1].decode(), self._rules.draw)
         try:
             return self._ask("EVALSHA", script.digest, 1, *values)
         except self._unknown_script:
             return self._ask("EVAL", script.text, 1, *values)
+
+    def _fields(self, name: str, fields: Sequence[str]) -> list[bytes | None]:
+        """Return the values of fields of a hash of the crawl, as bytes."""
+        if not fields:
+            return []
+        ask: Callable[..., Any] = self._client.execute_command
+        words = ("HMGET", self.key(name), *map(encoded, fields))
+        return list(self._insist(lambda: ask(*words, NEVER_DECODE=True)))
 
     def _ask(self, *words: str | bytes | int) -> Any:
         self._connection.send_command(*words)

@@ -14,7 +14,6 @@ _FILES = (
     "uniform_draw",
     "hosts",
     "slots",
-    "learning",
     "admitting",
     "settling",
     "sealing",
@@ -30,7 +29,7 @@ class Script(NamedTuple):
 
 
 @cache
-def script_of(command: str, draw: Draw, *, learns: bool = False) -> Script:
+def script_of(command: str, draw: Draw) -> Script:
     """Return the script of a command: the sections of the Lua files that it needs, in order.
 
     It is the script for an ordering that draws URLs with `draw`.
@@ -40,8 +39,6 @@ def script_of(command: str, draw: Draw, *, learns: bool = False) -> Script:
     source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)
     text, *sections = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
     wanted = {command, draw.value, "all"}
-    if learns:
-        wanted.add(f"{command}+learns")
     for names, section in zip(sections[::2], sections[1::2], strict=True):
         if not wanted.isdisjoint(names.split()):
             text += section

@@ -15,6 +15,7 @@ from classifiers.errors import MissingPackageError
 from crawler.errors import CrawlError, SettingError, StorageError, one_line
 from crawler.frontier.base import Record
 from crawler.page_row import URL_COLUMNS, checked_values, fault_of
+from crawler.shared.packing import unpacked
 from crawler.url import fingerprint
 
 if TYPE_CHECKING:
@@ -182,17 +183,14 @@ class StoredCrawl:
 
         A URL that is queued meanwhile may be missing.
         """
-        from msgpack import Unpacker
-
         ask: Callable[..., Any] = self._client.execute_command
         words, cursor = ("HSCAN", self.key("urls")), b"0"
         while True:
             scan = partial(ask, *words, cursor, "COUNT", _KEYS_A_CALL, NEVER_DECODE=True)
             cursor, pairs = self._insist(scan)
             for key, packed in pairs.items():
-                reader = Unpacker(raw=True, strict_map_key=False)  # some fields are no text
-                reader.feed(packed)
-                yield key.decode(), reader.unpack()[0].decode("utf-8", "surrogatepass")
+                url = unpacked(packed)[0]
+                yield key.decode(), url.decode("utf-8", "surrogatepass")
             if int(cursor) == 0:
                 return
 

@@ -1,6 +1,6 @@
 --@ admit seed
 
--- Part 6, admitting links.
+-- Part 5, admitting links.
 
 local function drops(tally)
   return config.uses_relevance == 1 and tally[2] == 0 and tally[1] > config.tolerance
@@ -16,22 +16,42 @@ local function accepts(origin, target)
   return not drops(target)
 end
 
--- Takes in links to known URLs: lists of hosts, fingerprints and tiers. Returns the hosts whose
--- order changed.
-local function meet_again(hosts, fps, tiers, languages)
-  local rows, lifted = {}, {}
+-- Adds to the row of a queued URL what a page says of it; `found` is the row that it would have as a
+-- new URL. Returns false if that changes nothing.
+local function add_evidence(row, found)
+  local is_changed = false
+  for i = LINKS, LINKS + KINDS - 1 do
+    local number = math.min(config.most_counted, row[i] + found[i])
+    is_changed, row[i] = is_changed or number ~= row[i], number
+  end
+  if found[DECLARED] ~= 0 and found[DECLARED] ~= row[DECLARED] then
+    is_changed, row[DECLARED] = true, found[DECLARED]
+  end
+  return is_changed
+end
+
+-- Takes in links to known URLs: lists of hosts, fingerprints, tiers, and rows that they would have as
+-- new URLs. Returns the hosts whose order changed. The tier of a leased URL stays.
+local function meet_again(hosts, fps, tiers, founds, languages)
+  local rows, moved, leased = {}, {}, {}
   local more = #languages > 0 and pack(unpack(languages))
+  if config.learns == 1 then
+    for i, lease in ipairs(fields_of('leased', hosts)) do
+      leased[i] = lease and unpack_one(lease)[1]
+    end
+  end
   for i, kept in ipairs(fields_of('urls', fps)) do
     local now_kept = kept
-    if kept and config.lifts == 1 then
-      local row, known = unpacked(kept)
-      if tonumber(tiers[i]) < tonumber(row[TIER]) then
-        row[TIER] = tiers[i]
-        local order = redis_call('HGET', P .. 'orders', fps[i])
+    if kept and (config.lifts == 1 or config.learns == 1) then
+      local row, known, order = unpacked(kept)
+      local tier, before = tonumber(tiers[i]), tonumber(row[TIER])
+      local is_changed = config.learns == 1 and add_evidence(row, (unpack_one(founds[i])))
+      if leased[i] ~= fps[i] and (tier < before or config.learns == 1 and tier ~= before) then
+        row[TIER], is_changed = tiers[i], true
         redis_call('ZADD', P .. 'queue:' .. hosts[i], tiers[i], order .. fps[i])
-        lifted[#lifted + 1] = hosts[i]
-        now_kept = packed(row, known)
+        moved[#moved + 1] = hosts[i]
       end
+      now_kept = is_changed and packed(row, known, order) or kept
     end
     -- The last byte is the number of languages; nothing else of the row is read.
     local number = kept and more and string.byte(kept, -1)
@@ -43,7 +63,7 @@ local function meet_again(hosts, fps, tiers, languages)
     end
   end
   write('HSET', P .. 'urls', rows)
-  return lifted
+  return moved
 end
 
 -- Links come host by host in one flat list: host, bucket of its fingerprints ('': each has its
@@ -176,7 +196,7 @@ local function admit_links(number, origin)
   local sent, queue_left = taken_of(hosts)
   local domain_taken, domain_earned = slots_taken(domains, config.domain_cap)
   local host_cap = config.host_cap > 0 and config.host_cap or math.huge
-  local answers, rows, rows_end, orders_of = {}, {}, 0, {}
+  local answers, rows, rows_end = {}, {}, 0
   local better, orders, tiers, places_of = {}, {}, {}, {}
   local met_hosts, met_fps, met_tiers, met_rows = {}, {}, {}, {}
   local at = 1
@@ -212,14 +232,7 @@ local function admit_links(number, origin)
         number_fresh, rows_end = number_fresh + 1, rows_end + 2
         fresh[number_fresh] = fp
         places[2 * number_fresh - 1], places[2 * number_fresh] = tier, order .. fp
-        rows[rows_end - 1], rows[rows_end] = fp, links[i + 4]
-        if learning then
-          tier, rows[rows_end] = learning.first(links[i + 4], host, order)
-          places[2 * number_fresh - 1] = tier
-        end
-        if config.lifts == 1 then
-          add(orders_of, fp, order)
-        end
+        rows[rows_end - 1], rows[rows_end] = fp, order .. links[i + 4]
         if number_fresh == 1 or (tier ~= best and tonumber(tier) < tonumber(best)) then
           best = tier
           better[#better + (number_fresh == 1 and 1 or 0)] = host
@@ -234,15 +247,11 @@ local function admit_links(number, origin)
   end
   if #rows > 0 then
     write('HSET', P .. 'urls', rows)
-    write('HSET', P .. 'orders', orders_of)
     count_for_all('order', number)
     improve(better, orders, tiers, places_of)
   end
-  if config.lifts == 1 or #origin.inlinks > 0 then
-    refresh(meet_again(met_hosts, met_fps, met_tiers, origin.inlinks))
-  end
-  if learning then
-    learning.meet(met_hosts, met_fps, met_rows)
+  if config.lifts == 1 or config.learns == 1 or #origin.inlinks > 0 then
+    refresh(meet_again(met_hosts, met_fps, met_tiers, met_rows, origin.inlinks))
   end
   count_for_all('queued', #rows / 2)
   for _, place in ipairs(arguments.again) do

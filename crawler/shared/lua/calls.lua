@@ -1,6 +1,6 @@
 --@ all
 
--- Part 9, the calls: a command returns the answer for the client; false means that the lease is not
+-- Part 8, the calls: a command returns the answer for the client; false means that the lease is not
 -- held.
 
 local commands = {}
@@ -33,9 +33,6 @@ function commands.open()
     and redis_call('GET', rules) ~= arguments.rules then
     return redis_call('GET', rules)
   end
-  if arguments.prior and redis_call('EXISTS', P .. 'seal') == 0 then
-    store_prior(arguments.prior)
-  end
   redis_call('SET', P .. 'config', arguments.config)
   read_config()
   join()
@@ -59,8 +56,8 @@ function commands.admit()
   if not order then
     return false
   end
-  if learning then
-    learning.learn(host, fp, record)
+  for _, unit in ipairs(arguments.units) do
+    redis_call('HINCRBY', P .. 'tallies', unit, arguments.tally)
   end
   unqueue(host, fp, order)
   if record.is_download == 1 and record.is_relevant == 1 then
@@ -90,12 +87,27 @@ function commands.admit()
       error('records:' .. worker, 0)
     end
   end
-  if learning then
-    learning.finish()
-  end
   end_lease(host)
   rest(host, arguments.was_contacted == 1 and now + delay_of(host) or now)
   return letters
+end
+
+--@ lower next
+
+-- Gives a leased URL back with another tier; its host was not contacted.
+local function give_back(back)
+  local order = order_of_held(back.host, back.fingerprint, back.token)
+  if not order then
+    return
+  end
+  local kept = redis_call('HGET', P .. 'urls', back.fingerprint)
+  local row, languages = unpacked(kept)
+  row[TIER] = back.tier
+  redis_call('HSET', P .. 'urls', back.fingerprint, packed(row, languages, order))
+  redis_call('ZADD', P .. 'queue:' .. back.host, back.tier, order .. back.fingerprint)
+  count('lowered', back.lowered)
+  end_lease(back.host)
+  rest(back.host, now)
 end
 
 --@ send
@@ -139,27 +151,25 @@ function commands.send()
     local full, level = full_of(host, arguments.domain, arguments.address)
     if full then
       return full
-    end
-    local before, more = row[TIER], level - falls_of(row[TIER])
-    if more > 0 then
-      local tier = fallen(before, more)
-      row[TIER] = config.learns == 1 and tonumber(tier) or tier
-      redis_call('HSET', P .. 'urls', fp, packed(row, languages))
-      redis_call('ZADD', P .. 'queue:' .. host, tier, order .. fp)
-      count('lowered', 1)
-      end_lease(host)
-      rest(host, now)
-      return 'later'
+    elseif level > arguments.falls then
+      return tostring(level)
     end
   end
   if arguments.is_page == 1 then
     row[SENT], row[TRIES] = math.max(1, row[SENT]), row[TRIES] + 1
-    redis_call('HSET', P .. 'urls', fp, packed(row, languages))
+    redis_call('HSET', P .. 'urls', fp, packed(row, languages, order))
     if is_first then
       take_slots(host)
     end
   end
   return 'now'
+end
+
+--@ lower
+
+function commands.lower()
+  give_back(arguments.back)
+  return 'ok'
 end
 
 --@ retry
@@ -174,13 +184,10 @@ local function respell(host, fp, order)
     return false
   end
   note_seen(bucket, { new })
-  forget_rows({ fp })
+  redis_call('HDEL', P .. 'urls', fp)
   local queue = P .. 'queue:' .. host
   redis_call('ZADD', queue, redis_call('ZSCORE', queue, order .. fp), order .. new)
   redis_call('ZREM', queue, order .. fp)
-  if config.lifts == 1 then
-    redis_call('HSET', P .. 'orders', new, order)
-  end
   return true
 end
 
@@ -203,12 +210,9 @@ function commands.retry()
   else
     row[URL], row[REDIRECTS] = arguments.url, row[REDIRECTS] + 1
     row[SENT], row[TRIES] = 2, math.max(0, row[TRIES] - 1)
-    if config.learns == 1 then
-      row[DOMAIN], row[FIRST], row[LAST] = unpack(arguments.units)
-    end
     count('respelled', 1)
   end
-  redis_call('HSET', P .. 'urls', fp, packed(row, languages))
+  redis_call('HSET', P .. 'urls', fp, packed(row, languages, order))
   end_lease(host)
   rest(host, math.max(arguments.not_before, now + delay_of(host)))
   return 'ok'
@@ -264,6 +268,9 @@ end
 function commands.note()
   for name, number in pairs(arguments.counts) do
     count(name, number)
+  end
+  if arguments.belief then
+    redis_call('HSET', P .. 'belief', worker, arguments.belief)
   end
   return 'ok'
 end
@@ -338,57 +345,16 @@ local function due_to_domain(row, host)
   return level_at(config.domain_cap, taken[domain], earned[domain]), is_full
 end
 
--- Returns true if a taken URL is still the best with the tier that it has now.
-local function stands(host, place, before, tier, has_fallen)
-  local now_tier, others = tonumber(tier), tonumber(selection.best())
-  if now_tier <= before or (not has_fallen and now_tier < before + config.least_change) then
-    return true
-  end
-  -- A long queue is not scored anew as a whole, so the next of the same host may be better.
+-- Returns the best tier of the other URLs, '' if there is none. The URL is taken, so its host is no
+-- more in the selection.
+local function next_best(host, place)
+  local others = selection.best()
   local head = redis_call('ZRANGE', P .. 'queue:' .. host, 0, 1, 'WITHSCORES')
   local at = head[1] == place and 4 or 2
-  if head[at] and (not others or tonumber(head[at]) < others) then
-    others = tonumber(head[at])
+  if head[at] and (not others or tonumber(head[at]) < tonumber(others)) then
+    return head[at]
   end
-  if not others then
-    return not config.waits_up_to or is_promising(tier)
-  end
-  return now_tier <= others
-end
-
--- Takes the best URL; if its score has fallen meanwhile, the next best is tried. Returns host, place,
--- row, languages, and true if its domain is full.
-local function take()
-  if is_budget_leased() then
-    return
-  end
-  local tries, falls_left = config.most_tried, config.most_falls
-  while true do
-    if hopes_for_better() then
-      return
-    end
-    local host, place = selection.take()
-    if not host then
-      return
-    end
-    local row, languages = unpacked(redis_call('HGET', P .. 'urls', string.sub(place, 16)))
-    local falls, is_full = due_to_domain(row, host)
-    local more = falls > 0 and falls - falls_of(row[TIER]) or 0
-    local tier = more > 0 and fallen(row[TIER], more) or row[TIER]
-    if learning then
-      tier = learning.tier_of(row, host, falls)
-    end
-    if tries == 1 or falls_left == 0
-      or stands(host, place, tonumber(row[TIER]), tier, more > 0) then
-      return host, place, row, languages, is_full
-    end
-    row[TIER] = learning and tonumber(tier) or tier
-    redis_call('HSET', P .. 'urls', string.sub(place, 16), packed(row, languages))
-    redis_call('ZADD', P .. 'queue:' .. host, tier, place)
-    selection.refresh({ host })
-    count('lowered', more > 0 and 1 or 0)
-    tries, falls_left = tries - (more > 0 and 0 or 1), falls_left - (more > 0 and 1 or 0)
-  end
+  return others or ''
 end
 
 -- Without a host that is ready, one is leased or rests.
@@ -400,28 +366,32 @@ local function check_hosts()
 end
 
 function commands.next()
+  if arguments.back then
+    give_back(arguments.back)
+  end
   if take_back_expired() == BATCH or wake_rested() == BATCH then
     return 'again'
   end
-  local host, place, row, languages, is_full = take()
+  local host, place
+  if not is_budget_leased() and not hopes_for_better() then
+    host, place = selection.take()
+  end
   if not host then
     check_hosts()
     return 'none'
   end
-  local order, fp = string.sub(place, 1, 15), string.sub(place, 16)
+  local fp = string.sub(place, ORDER_DIGITS + 1)
+  local row, languages, order = unpacked(redis_call('HGET', P .. 'urls', fp))
+  local falls, is_full = due_to_domain(row, host)
   redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
   if is_promising(row[TIER]) then
     redis_call('SADD', P .. 'hopes', host)
   end
-  local tier, reasons = row[TIER], nil
-  if learning then
-    tier, reasons = learning.explained(row, host)
-  end
   return {
-    fp, row[URL], host, tier, tostring(row[DEPTH]), tostring(row[REDIRECTS]),
+    fp, row[URL], host, row[TIER], tostring(row[DEPTH]), tostring(row[REDIRECTS]),
     tostring(row[TRIES]), table.concat(languages, ' '), row[PARENT], is_full and '1' or '',
-    row[SENT] == 2 and '1' or '', reasons,
+    row[SENT] == 2 and '1' or '', tostring(falls), next_best(host, place),
   }
 end
 

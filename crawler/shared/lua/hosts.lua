@@ -23,13 +23,16 @@ end
 
 --@ admit drop seed
 
--- The places in a list of the hosts that are neither leased nor resting.
+-- The places in a list of the hosts that are neither leased nor resting; `tiers` are those of new URLs.
 local function free_among(hosts, tiers)
   local leased, free = fields_of('leased', hosts), {}
   for i, ready_at in ipairs(asked('ZMSCORE', P .. 'resting', hosts)) do
     if not leased[i] and not ready_at then
       free[#free + 1] = i
     elseif ready_at and config.waits_up_to then
+      if not tiers then
+        redis_call('ZREM', P .. 'promising', hosts[i])
+      end
       note_promise(hosts[i], ready_at, tiers and tiers[i] or best_tier_of(hosts[i]))
     end
   end
@@ -54,7 +57,7 @@ local function refresh(hosts)
   selection.refresh(free_hosts)
 end
 
---@ admit next open release retry send
+--@ admit lower next open release retry
 
 local function rest(host, ready_at)
   if ready_at > now then
@@ -67,7 +70,7 @@ local function rest(host, ready_at)
   end
 end
 
---@ admit release renew retry send
+--@ admit lower next release renew retry send
 
 -- Returns the order of a URL that is leased under a token, or nil.
 local function order_of_held(host, fp, token)
@@ -78,7 +81,7 @@ local function order_of_held(host, fp, token)
   end
 end
 
---@ admit next open release retry send
+--@ admit lower next open release retry
 
 local function end_lease(host)
   redis_call('HDEL', P .. 'leased', host)

@@ -3,9 +3,8 @@
 -- Redis runs without interruption.
 --
 -- `crawler.shared.script` joins the files of this folder. A line `--@ NAMES` begins a section that
--- is only in the scripts of these commands or draws; a section of `all` is in every script, one of
--- `COMMAND+learns` is in the script of that command if the ordering learns. A script has only the
--- functions that it needs, because Lua makes each function again at every call.
+-- is only in the scripts of these commands or draws; a section of `all` is in every script. A script
+-- has only the functions that it needs, because Lua makes each function again at every call.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
@@ -16,18 +15,16 @@
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON
 --   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
 --                          digits; small sets of integers take the least memory
---   urls                   hash: fingerprint of a queued or leased URL -> its row, the languages of
---                          pages that link to it and their number, packed
---   orders                 hash: fingerprint of such a URL -> order of discovery, where scores are
---                          lifted
+--   urls                   hash: fingerprint of a queued or leased URL -> order of discovery, then its
+--                          row, the languages of pages that link to it and their number, packed
 --   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)
 --   sent, settled          hashes: HOST -> URLs that got a request; of these, URLs that left the queue
 --   taken, earned          hashes: domain, or "ip " and an address -> URLs that got a request,
 --                          relevant pages
---   belief                 hash, of an ordering that learns: the weights, and the pages that it
---                          learned from
+--   belief                 hash, of an ordering that learns: WORKER -> what its pages add to the
+--                          prior, as `crawler.shared.learner` packs it
 --   tallies                hash: domain, host with "/", directories -> pages with a label and relevant
---                          ones, as one number
+--                          ones, as one number that the workers read and tell how to change
 --   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
@@ -60,8 +57,11 @@ local REPLY_KEPT_S = 86400
 
 -- Fields of a URL's row. TRIES are requests, and failures before one. SENT is 1 after the first
 -- request, 2 after the server named another spelling. DOMAIN is the length of the host's registered
--- domain, 0 if no rule asks for it.
+-- domain, 0 if no rule asks for it. The rows of an ordering that learns also have the evidence, packed
+-- by the worker, what pages declared (1: the target language, -1: another), and the pages that link to
+-- the URL, of four kinds.
 local URL, DIRECTORY, PARENT, DEPTH, REDIRECTS, TRIES, TIER, SENT, DOMAIN = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local DECLARED, LINKS, KINDS = 11, 12, 4
 
 local config
 
@@ -161,19 +161,21 @@ end
 -- How the next URL is chosen: `best_first.lua` or `uniform_draw.lua` fill in the functions.
 local selection = {}
 
---@ admit drop next retry seed send
+--@ admit drop lower next retry seed send
 
--- Returns the row and the languages of a URL from their packed form.
+local ORDER_DIGITS = 15
+
+-- Returns the row, the languages and the order of a URL from their packed form.
 local function unpacked(kept)
-  local values = { unpack_one(kept) }
+  local values = { unpack_one(string.sub(kept, ORDER_DIGITS + 1)) }
   values[#values] = nil
-  return table.remove(values, 1), values
+  return table.remove(values, 1), values, string.sub(kept, 1, ORDER_DIGITS)
 end
 
---@ admit next retry seed send
+--@ admit lower next retry seed send
 
-local function packed(row, languages)
-  return pack(row, unpack(languages)) .. string.char(#languages)
+local function packed(row, languages, order)
+  return order .. pack(row, unpack(languages)) .. string.char(#languages)
 end
 
 --@ admit seed

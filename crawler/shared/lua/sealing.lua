@@ -1,11 +1,11 @@
 --@ all
 
--- Part 8, the seal, by which a call notices that keys of the crawl have vanished: a server that
+-- Part 7, the seal, by which a call notices that keys of the crawl have vanished: a server that
 -- evicts keys, or a person who deletes some. `seal` has the name of this beginning of the crawl and
 -- the number of the keys below that exist after the last call.
 
 local SEALED = {
-  'rules', 'config', 'workers', 'urls', 'orders', 'sent', 'delay', 'pages', 'downloaded',
+  'rules', 'config', 'workers', 'urls', 'sent', 'delay', 'pages', 'downloaded',
   'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'tiers',
   'drawn', 'clock', 'robots', 'robots_at', 'robots_bytes', 'taken', 'earned', 'belief',
   'tallies', 'settled',

@@ -1,22 +1,13 @@
---@ admit drop retry send
-
--- Part 7, settling.
-
-local function forget_rows(fps)
-  write('HDEL', P .. 'urls', fps)
-  if config.lifts == 1 then
-    write('HDEL', P .. 'orders', fps)
-  end
-end
-
 --@ admit drop send
+
+-- Part 6, settling.
 
 -- Takes a URL out of the queue for good.
 local function unqueue(host, fp, order)
   if unpacked(redis_call('HGET', P .. 'urls', fp))[SENT] > 0 then
     redis_call('HINCRBY', P .. 'settled', host, 1)
   end
-  forget_rows({ fp })
+  redis_call('HDEL', P .. 'urls', fp)
   redis_call('ZREM', P .. 'queue:' .. host, order .. fp)
   count_for_all('queued', -1)
 end
@@ -53,7 +44,7 @@ local function drop(host, bucket, fps, members, name)
     return
   end
   write('ZREM', P .. 'queue:' .. host, members)
-  forget_rows(fps)
+  write('HDEL', P .. 'urls', fps)
   forget_seen(bucket, fps)
   count_for_all('queued', -#fps)
   count(name, #fps)

@@ -19,7 +19,7 @@ local function most_slots(cap, relevant)
   return cap > 0 and cap + config.earned_slots * relevant or math.huge
 end
 
---@ admit+learns next seed+learns send
+--@ next send
 
 -- Returns the number of falls of the next URL. Half as many slots as the holder has relevant pages do
 -- not count.
@@ -30,25 +30,4 @@ local function level_at(cap, taken, relevant)
   local free, paid = math.max(1, math.floor(cap / config.free_share)), math.floor(relevant / 2)
   local _, level = math.frexp(math.floor(math.max(0, taken - paid) / free))
   return level
-end
-
--- Returns how often a tier fell.
-local function falls_of(tier)
-  local above = -tonumber(tier) - (config.doubts_up_to or 0)
-  if config.doubts_up_to and above > 0 then
-    local _, exponent = math.frexp(above)
-    return math.max(0, -math.floor((exponent + config.grain_bits - 1) / config.shrinking))
-  end
-  return math.max(0, math.floor(0.5 - above / config.fall))
-end
-
--- Returns a tier after some falls.
-local function fallen(tier, level)
-  local score, doubtful = -tonumber(tier), config.doubts_up_to
-  if not doubtful or score <= doubtful then
-    score = score - level * config.fall
-  else
-    score = doubtful + math.ldexp(score - doubtful, -config.shrinking * level)
-  end
-  return string.format('%.17g', -score)
 end

@@ -156,6 +156,32 @@ class Belief:
         odds, *parts = weigh(known, self.rate, strength, self.mean, self.covariance).tolist()
         return Weighed(odds, parts)
 
+    def sums(self) -> Floats:
+        """Return what beliefs with one prior can add: what each learned is its part of the sum.
+
+        These are the pages with a label, the relevant ones, and of the used features the precision
+        times the mean and the precision.
+        """
+        used = self._used
+        precision = np.linalg.inv(self.covariance[np.ix_(used, used)])
+        counts = [float(self.labelled), float(self.relevant)]
+        return np.concatenate([counts, precision @ self.mean[used], precision.ravel()])
+
+    def take_over(self, sums: Floats) -> None:
+        """Believe what some `sums` say; raises ValueError for numbers that are no such sums."""
+        used, k = self._used, len(self._used)
+        if sums.shape != (2 + k + k * k,) or not np.isfinite(sums).all():
+            raise ValueError("the weights are of another version, or not finite")
+        covariance = np.linalg.inv(sums[2 + k :].reshape(k, k))
+        self.labelled, self.relevant = int(sums[0]), int(sums[1])
+        self.mean[used] = covariance @ sums[2 : 2 + k]
+        self.covariance[np.ix_(used, used)] = (covariance + covariance.T) / 2.0
+
+    @property
+    def _used(self) -> npt.NDArray[np.intp]:
+        """The features that the prior does not leave out."""
+        return np.flatnonzero(np.diagonal(np.array(self.prior.covariance)) > 0)
+
     def packed(self) -> tuple[bytes, bytes]:
         """Return mean and covariance as bytes."""
         return self.mean.tobytes(), self.covariance.tobytes()

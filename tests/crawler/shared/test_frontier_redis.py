@@ -58,17 +58,18 @@ class ForgetfulFrontier(RedisFrontier):
 
 
 class Workers:
-    """Two workers of one crawl that take turns; one of them loses every answer once."""
+    """Workers of one crawl that take turns; the last of them loses every answer once."""
 
-    def __init__(self, url: str, rules: FrontierRules, now: float) -> None:
+    def __init__(self, url: str, rules: FrontierRules, now: float, number: int = 2) -> None:
         self.url, self.crawl, self.rules = url, uuid4().hex, rules
         self.now = now
-        self.workers = [self.join(0), self.join(1)]
+        self.number = number
+        self.workers = [self.join(place) for place in range(number)]
         self.owners: dict[int, int] = {}
         self.turn = 0
 
     def join(self, number: int) -> RedisFrontier:
-        kind = ForgetfulFrontier if number else RedisFrontier
+        kind = ForgetfulFrontier if number == self.number - 1 else RedisFrontier
         member = Membership(worker=f"worker{number}", lease_s=LEASE_S, poll_s=POLL_S)
         client = connect(self.url)
         return kind(client, self.crawl, self.rules, member, now=self.now, sleep=lambda _: None)
@@ -77,7 +78,7 @@ class Workers:
         return self.workers[0].seed(links, now)
 
     def next(self, now: float) -> Lease | None:
-        self.turn = 1 - self.turn
+        self.turn = (self.turn + 1) % self.number
         lease = self.workers[self.turn].next(now)
         if lease is not None:
             self.owners[lease.fingerprint] = self.turn
@@ -101,13 +102,13 @@ class Workers:
         self._owner(lease).release(lease, **when)
 
     def drop_blocked(self, is_blocked: Callable[[str], bool]) -> int:
-        return self.workers[1 - self.turn].drop_blocked(is_blocked)
+        return self.workers[self.turn - 1].drop_blocked(is_blocked)
 
     def ready_at(self, now: float) -> float | None:
         return self.workers[0].ready_at(now)
 
     def counts(self) -> Counts:
-        return self.workers[1].counts()
+        return self.workers[-1].counts()
 
     def settled(self) -> list[Settled]:
         return [entry for worker in self.workers for entry in worker.records().settled]

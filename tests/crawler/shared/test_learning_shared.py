@@ -1,4 +1,4 @@
-"""An ordering that learns: two workers decide as one process does, number by number."""
+"""An ordering that learns: a worker alone decides as one process does, number by number."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +15,7 @@ from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, Lease, Link, Record, 
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
+from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.strategies.filters import make_filter
@@ -29,12 +30,12 @@ PATHS = ["", "x.html", "en/1", "en/2?a=/b/c", "de/1", "de/2/3/4/5/6", "de//1", "
 
 
 class Pair:
-    """The frontier in SQLite, and two workers in turn, one of which loses each answer once."""
+    """The frontier in SQLite, and a worker that loses each answer once."""
 
     def __init__(self, server: RedisServer, folder: Path, rules: FrontierRules, now: float) -> None:
         self.connection = open_run(folder, META, now).connection
         self.embedded = SqliteFrontier(self.connection, rules, now=now)
-        self.shared = Workers(server.url, rules, now)
+        self.shared = Workers(server.url, rules, now, 1)
 
     def next(self, now: float) -> Lease | None:
         lease = self.embedded.next(now)
@@ -200,3 +201,30 @@ def test_the_weights_outlive_the_workers(redis_server: RedisServer, tmp_path: Pa
         both.shared.now = 1e6
         both.shared.workers = [both.shared.join(0), both.shared.join(1)]
         assert both.next(1e6 + 1)
+
+
+def test_a_worker_believes_what_the_others_learned(redis_server: RedisServer) -> None:
+    """The first learns from 60 pages that a code in the URL says nothing about the language."""
+    rules = FrontierRules(host_cap=0, doubts_up_to=0.0, prior=Prior.shipped())
+    crawl = uuid4().hex
+    first, second = (
+        RedisFrontier(connect(redis_server.url), crawl, rules, Membership(worker=name), now=0.0)
+        for name in ("first", "second")
+    )
+    coded = Evidence(0.0, 0.0, 0.0, 1.0, 0.0)
+    first.seed([Link(f"http://host{n}.de/", 0.0, coded) for n in range(64)], 0.0)
+
+    def settle(worker: RedisFrontier, now: float) -> float:
+        lease = worker.next(now)
+        assert lease is not None
+        worker.admit(lease, Record(PAGE, now, 200, True, False, "en"), now=now)
+        return lease.score
+
+    at_first = settle(second, 0.0)
+    learned = [settle(first, 0.0) for _ in range(60)][-1]
+    assert learned < at_first - 1.0
+    for worker in (first, second):
+        settle(worker, 6.0)
+    assert settle(second, 6.0) == pytest.approx(learned, abs=0.3)
+    first.close()
+    second.close()
