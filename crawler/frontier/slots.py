@@ -7,7 +7,7 @@ blogs. So relevant pages earn more slots, and the score of a URL falls long befo
 """
 
 from ipaddress import IPv6Address, IPv6Network
-from math import floor, frexp, ldexp, remainder
+from math import floor, frexp, isinf, ldexp, remainder
 from typing import Final
 
 DOMAIN_HOSTS: Final = 100
@@ -92,6 +92,8 @@ def falls_of(score: float, doubts_up_to: float | None) -> int:
     `doubts_up_to` if they were promising.
     """
     above = score - (doubts_up_to or 0.0)
+    if isinf(above):
+        return 0
     if doubts_up_to is not None and above > 0:
         return max(0, -((frexp(above)[1] + GRAIN_BITS - 1) // SHRINKING))
     return max(0, floor(0.5 - above / FALL))

@@ -152,25 +152,29 @@ class SharedLearner:
 
     # Merging.
 
+    @property
+    def has_learned(self) -> bool:
+        """True if this worker learned something that the others should know."""
+        return self._pages > 0
+
     def is_due(self, now: float) -> bool:
-        """Return True if this worker learned something that the others should know."""
-        return self._pages > 0 and (
+        """Return True if it is time to merge what this worker learned."""
+        return self.has_learned and (
             self._pages >= MERGED_EVERY or now >= self._merged_at + MERGED_EVERY_S
         )
 
-    def own(self) -> str:
+    def own(self, now: float) -> str:
         """Return what the pages of this worker add to the prior, as `merge` reads it."""
-        now = self._belief.sums()
-        self._own = self._own + now - self._merged
-        self._merged, self._pages = now, 0
+        sums = self._belief.sums()
+        self._own = self._own + sums - self._merged
+        self._merged, self._pages, self._merged_at = sums, 0, now
         return b64encode(self._own.tobytes()).decode()
 
-    def merge(self, kept: Mapping[str, str], now: float) -> None:
+    def merge(self, kept: Mapping[str, str]) -> None:
         """Believe what all workers learned; `kept` has the `own` of each.
 
         Raises ValueError for a value that no worker writes.
         """
-        self._merged_at = now
         parts = {name: np.frombuffer(b64decode(text)) for name, text in kept.items()}
         is_again = not self._own.any() and self._worker in parts
         if is_again:

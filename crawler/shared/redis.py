@@ -125,7 +125,6 @@ class RedisFrontier(StoredCrawl):
         self._packer = LinkPacker(rules)
         self._held: dict[int, _Held] = {}
         self._connection: Any = None
-        self._is_open = False
         self._check_server()
         policy = self.eviction_policy()
         if policy not in (_KEEPS_ALL, None):
@@ -134,7 +133,8 @@ class RedisFrontier(StoredCrawl):
         if rules.prior is not None:
             self._learner = SharedLearner(member.worker, rules.prior, rules, self._fields)
         self._open()
-        self._merge()
+        if self._learner is not None:
+            self._take_over(self._learner)
         self._wait_s = member.wait_s
 
     def _check_server(self) -> None:
@@ -235,13 +235,14 @@ class RedisFrontier(StoredCrawl):
     def _merge(self) -> None:
         """Exchange what the workers learned, now and then."""
         learner = self._learner
-        if learner is None or not (learner.is_due(self._now) or not self._is_open):
-            return
-        if self._is_open:
-            self._call("note", counts={}, belief=learner.own())
-        self._is_open = True
+        if learner is not None and learner.is_due(self._now):
+            self._call("note", counts={}, belief=learner.own(self._now))
+            self._take_over(learner)
+
+    def _take_over(self, learner: SharedLearner) -> None:
+        """Believe what all workers have learned so far."""
         try:
-            learner.merge(self.read(lambda pipe: pipe.hgetall(self.key("belief")))[0], self._now)
+            learner.merge(self.read(lambda pipe: pipe.hgetall(self.key("belief")))[0])
         except ValueError as error:
             raise self.refusal(error) from error
 
@@ -322,7 +323,7 @@ class RedisFrontier(StoredCrawl):
                 weighed = self._learner.weigh(lease.fingerprint, lease.url)
                 score = self._learner.score(before, weighed.odds, falls)
                 lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
-            has_fallen = falls > 0 and falls > falls_of(before, self._rules.doubts_up_to)
+            has_fallen = falls > falls_of(before, self._rules.doubts_up_to)
             stands = keeps_place(before, score, has_fallen=has_fallen) or self._is_best(
                 score, others
             )
@@ -509,9 +510,9 @@ class RedisFrontier(StoredCrawl):
     def close(self) -> None:
         """Give the leases back and close the connection."""
         try:
-            if self._learner is not None and not self.is_lost:
-                with suppress(StorageError):  # the crawl is gone, and so is what it learned
-                    self._call("note", counts={}, belief=self._learner.own())
+            if self._learner is not None and self._learner.has_learned and not self.is_lost:
+                with suppress(StorageError):  # the crawl goes on without what is not merged yet
+                    self._call("note", counts={}, belief=self._learner.own(self._now))
             while self._held:
                 key, held = self._held.popitem()
                 self._call(

@@ -1,6 +1,6 @@
 """An ordering that learns: a worker alone decides as one process does, number by number."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 from uuid import uuid4
 
+import numpy as np
 import pytest
 
 from crawler.errors import SettingError
@@ -15,11 +16,12 @@ from crawler.frontier.base import PAGE, REDIRECT, SITEMAP, Lease, Link, Record, 
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.run import open_run
+from crawler.shared.learner import MERGED_EVERY_S
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import connect
 from crawler.strategies.filters import make_filter
-from crawler.strategies.focus.belief import Prior
+from crawler.strategies.focus.belief import Belief, Prior, Standing
 from crawler.strategies.focus.evidence import Evidence
 from tests.crawler.frontier.test_frontier_contract import META
 from tests.crawler.shared.test_frontier_redis import Workers
@@ -228,3 +230,73 @@ def test_a_worker_believes_what_the_others_learned(redis_server: RedisServer) ->
     assert settle(second, 6.0) == pytest.approx(learned, abs=0.3)
     first.close()
     second.close()
+
+
+def settle_some(workers: Sequence[RedisFrontier], number: int, now: float) -> None:
+    """Let workers fetch pages in turn; those of .de are relevant."""
+    for turn in range(number):
+        worker = workers[turn % len(workers)]
+        lease = worker.next(now)
+        assert lease is not None
+        is_relevant = lease.host.endswith(".de")
+        language = "de" if is_relevant else "en"
+        worker.admit(lease, Record(PAGE, now, 200, True, is_relevant, language), now=now)
+
+
+def belief_of(worker: RedisFrontier) -> Belief:
+    assert worker._learner is not None
+    return worker._learner._belief
+
+
+def test_workers_believe_what_all_of_them_learned(redis_server: RedisServer) -> None:
+    rules = FrontierRules(host_cap=0, doubts_up_to=0.0, prior=Prior.shipped())
+    together = Workers(redis_server.url, rules, 1000.0)
+    first, second = together.workers
+    links = [
+        Link(f"http://h{n}.{('de', 'com')[n % 2]}/", 0.0, Evidence(1.0 - n % 3)) for n in range(90)
+    ]
+    first.seed(links, 1000.0)
+    settle_some([first, second], 40, 1000.0)
+    assert belief_of(first).labelled < 40
+    settle_some([second, first], 2, 1000.0 + MERGED_EVERY_S)
+    assert belief_of(first).labelled == 42
+    together.close()
+    third = together.join(0)
+    assert belief_of(third).labelled == 42
+    assert np.allclose(belief_of(third).mean, belief_of(first).mean)
+    assert not np.allclose(belief_of(third).mean, Belief(Prior.shipped()).mean, atol=0.05)
+    third.close()
+
+
+def test_the_sum_of_what_two_beliefs_learned_is_what_one_learns() -> None:
+    """Close to it: each page is learned at the mean of its time."""
+    prior = Prior.shipped()
+    random, both, parts = Random(1), Belief(prior), [Belief(prior), Belief(prior)]
+    for number in range(60):
+        is_relevant = random.random() < 0.4
+        named = random.gauss(2.0 if is_relevant else -2.0, 1.0)
+        evidence = Evidence(named, 0.0, float(is_relevant))
+        standing = Standing(evidence, (1, 0, 0, 0), (3, is_relevant, 1, 1))
+        for belief in (both, parts[number % 2]):
+            belief.learn(standing, is_relevant=is_relevant)
+    before = Belief(prior).sums()
+    merged = Belief(prior)
+    merged.take_over(before + sum(part.sums() - before for part in parts))
+    assert (merged.labelled, merged.relevant) == (both.labelled, both.relevant)
+    apart, apart_before = (
+        abs(belief.mean - both.mean) / np.sqrt(np.diagonal(np.array(prior.covariance)))
+        for belief in (merged, parts[0])
+    )
+    assert apart.max() < 0.4 < apart_before.max()
+    assert (np.diagonal(merged.covariance) < np.diagonal(np.array(prior.covariance))).all()
+
+
+def test_a_belief_without_some_features_is_merged_too() -> None:
+    prior = Prior.shipped().without(["declared", "path"])
+    belief, other = Belief(prior), Belief(prior)
+    belief.learn(Standing(Evidence(1.0)), is_relevant=True)
+    other.take_over(belief.sums())
+    assert np.allclose(other.mean, belief.mean)
+    assert np.allclose(other.covariance, belief.covariance)
+    with pytest.raises(ValueError, match="of another version"):
+        other.take_over(np.zeros(7))

@@ -174,12 +174,14 @@ def test_the_loss_of_what_was_learned_ends_the_crawl(redis_server: RedisServer) 
     whole.go_on()
     assert sorted(whole.fetched) == ALL
     whole.close()
-    assert "tallies" in found
-    crawl = Halfway(redis_server.url, Draw.FIRST, learns=True)
-    assert crawl.client.delete(f"{{{crawl.name}}}:tallies")
-    assert "begin another crawl" in crawl.told_at_the_end()
-    assert len(crawl.fetched) < len(ALL)
-    crawl.close()
+    kinds = {"belief", "tallies"}
+    assert kinds <= found
+    for kind in sorted(kinds):
+        crawl = Halfway(redis_server.url, Draw.FIRST, learns=True)
+        assert crawl.client.delete(f"{{{crawl.name}}}:{kind}")
+        assert "begin another crawl" in crawl.told_at_the_end(), kind
+        assert len(crawl.fetched) < len(ALL)
+        crawl.close()
 
 
 @pytest.mark.parametrize("seed", range(6))
