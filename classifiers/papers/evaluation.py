@@ -6,8 +6,9 @@ language j. Languages of URLs are integer arrays (n_urls,) of columns; -1 is any
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,9 @@ Decisions = npt.NDArray[np.bool_]
 Columns = npt.NDArray[np.int64]
 Matrix = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
+
+LEVEL: Final = 0.025
+"""Of significance: a one-tailed paired t-test over the folds."""
 
 
 @dataclass(frozen=True)
@@ -122,3 +126,33 @@ def mean_and_spread(of_folds: Matrix) -> tuple[Matrix, Matrix]:
             means[column] = defined.mean()
             spreads[column] = defined.std(ddof=1) if len(defined) > 1 else 0.0
     return means, spreads
+
+
+def p_value(better: Matrix, other: Matrix) -> float:
+    """P of a one-tailed paired t-test that `better` is greater, both (n_folds,).
+
+    If the difference is the same in every fold, p is 0 for a positive difference, else 1. With one
+    fold p is 1.
+    """
+    differences = np.asarray(better, np.float64) - np.asarray(other, np.float64)
+    if len(differences) < 2 or np.isnan(differences).any():
+        return 1.0
+    if np.ptp(differences) <= 1e-12:
+        return 0.0 if differences.mean() > 1e-12 else 1.0
+    from scipy import stats
+
+    return float(stats.ttest_rel(better, other, alternative="greater").pvalue)
+
+
+def is_better(better: Matrix, other: Matrix, level: float = LEVEL) -> bool:
+    """Whether `better` is significantly greater than `other` across folds."""
+    return p_value(better, other) < level
+
+
+def best(of: Mapping[str, Matrix], level: float = LEVEL) -> str | None:
+    """The name whose figures are significantly greater than those of all others, if any."""
+    if len(of) < 2:
+        return None
+    first = max(of, key=lambda name: float(np.mean(of[name])))
+    others = (figures for name, figures in of.items() if name != first)
+    return first if all(is_better(of[first], other, level) for other in others) else None

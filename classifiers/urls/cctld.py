@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from classifiers.errors import LanguageError
-from classifiers.languages import known, language_of_tld, tlds_of
+from classifiers.languages import known, tlds_of
 
 GENERIC = frozenset({"com", "org", "net", "info", "biz"})
 """Top-level domains that belong to no country and are used in every language."""
@@ -22,12 +22,6 @@ def top_level_domain(url: str) -> str:
         authority = authority.partition(delimiter)[0]
     host = authority.rpartition("@")[2].partition(":")[0].strip().rstrip(".")
     return host.rpartition(".")[2].lower() if "." in host else ""
-
-
-def identify(url: str) -> str | None:
-    """The language of a URL's top-level domain; None for `com` and other generic domains."""
-    domain = top_level_domain(url)
-    return language_of_tld(domain) if domain else None
 
 
 def score(urls: Sequence[str], language: str) -> npt.NDArray[np.float32]:

@@ -3,8 +3,12 @@
 import random
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from classifiers.datasets import LabelledUrl
+from classifiers.papers.baykan.algorithms import algorithm
+from classifiers.papers.baykan.grams import vectorizer
+from classifiers.papers.baykan.similarity import Markov
 
 SYLLABLES = {
     "en": "the ing ow sh ight wood ter ee th ook".split(),
@@ -45,6 +49,16 @@ def write(path: Path, rows: Sequence[LabelledUrl]) -> Path:
     lines = ["url\tlang\tlabel_kind\tsource", *("\t".join(row) for row in rows)]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
+
+
+def answers_anew(name: str, urls: Sequence[str], is_yes: Any, tested: Sequence[str]) -> Any:
+    """What a classifier that is fitted on some URLs, outside of a study, says of others."""
+    kind, _, features = name.partition(":")
+    extractor, model = vectorizer(features), algorithm(kind, features)
+    counts = extractor.fit_transform(urls, is_yes)
+    if isinstance(model, Markov):
+        model.names = extractor.get_feature_names_out()
+    return model.fit(counts, is_yes).predict(extractor.transform(tested))
 
 
 def _word(language: str, chance: random.Random) -> str:

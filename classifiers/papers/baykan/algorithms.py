@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.sparse import csr_matrix, diags_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import make_pipeline
@@ -24,7 +23,6 @@ from classifiers.errors import StudyError
 from classifiers.languages import tlds_of
 from classifiers.papers.baykan.binary import BinaryClassifier, Flags, Floats, Matrix
 from classifiers.papers.baykan.grams import NAMES as FEATURE_SETS
-from classifiers.papers.baykan.grams import vectorizer
 from classifiers.papers.baykan.servers import CountryOfHost
 from classifiers.papers.baykan.similarity import Markov, NaiveBayes, RankOrder, RelativeEntropy
 from classifiers.papers.baykan.words import parts
@@ -273,31 +271,6 @@ def feature_sets(name: str) -> tuple[str, ...]:
 
 def _builders(features: str) -> _Builders:
     return _CUSTOM_BUILDERS if features.startswith("custom") else _BUILDERS
-
-
-class FeatureClassifier:
-    """A classifier of URLs by its name, such as `svm:words`, outside of a study.
-
-    `countries` gives the country of a host's server, for custom-made features.
-    """
-
-    def __init__(self, name: str, *, countries: CountryOfHost | None = None, seed: int = 0) -> None:
-        parsed = parse(name)
-        self.algorithm = algorithm(str(parsed.algorithm), str(parsed.features), seed)
-        self.vectorizer = vectorizer(str(parsed.features), countries)
-
-    def fit(self, urls: Sequence[str], y: npt.ArrayLike) -> Self:
-        """Learn from URLs and whether each is in the language, (n_urls,); returns itself."""
-        is_yes = np.asarray(y, bool)
-        counts = self.vectorizer.fit_transform(urls, is_yes)
-        if isinstance(self.algorithm, Markov):
-            self.algorithm.names = self.vectorizer.get_feature_names_out()
-        self.algorithm.fit(counts, is_yes)
-        return self
-
-    def decision_function(self, urls: Sequence[str]) -> Floats:
-        """Score each URL, (n_urls,): positive is Yes, and 0 is No."""
-        return self.algorithm.decision_function(self.vectorizer.transform(urls))
 
 
 def ask(name: str, language: str, urls: Sequence[str], countries: CountryOfHost | None) -> Flags:

@@ -17,7 +17,6 @@ from classifiers.papers.baykan.figures import Figures, marked, printed
 from classifiers.papers.baykan.grams import Words
 from classifiers.papers.baykan.samples import Flags
 from classifiers.papers.baykan.study import STANDARD, Setting, Study
-from classifiers.papers.significance import best
 from classifiers.papers.table import MEASURES, Cell, Figure, MeasureTable, Result, Row
 from classifiers.tables.country_domains import TABLE_I
 
@@ -108,7 +107,9 @@ def best_of(
     study: Study, names: Sequence[str], language: str, among: Flags | None = None
 ) -> str | None:
     """The classifier whose F1 is significantly higher than that of each other one, if any."""
-    return best({name: study.scores(name, language, STANDARD, among)[:, F1] for name in names})
+    return evaluation.best(
+        {name: study.scores(name, language, STANDARD, among)[:, F1] for name in names}
+    )
 
 
 def macro(of_languages: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classifiers.papers.significance import best, is_better, p_value
+from classifiers.papers.evaluation import best, is_better, p_value
 
 scores = st.lists(st.floats(0, 1).map(lambda x: round(x, 3)), min_size=4, max_size=4)
 

@@ -268,7 +268,8 @@ def test_a_comparison_without_the_extra_leaves_custom_features_out_and_says_so(
 def test_custom_features_that_are_asked_for_name_the_extra_that_they_need(
     data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "simplemma", None)
+    for module in ("simplemma", "simplemma.strategies"):
+        monkeypatch.setitem(sys.modules, module, None)
     dictionary_words.cache_clear()  # another test of this process may have read them
     assert evaluated(data, "custom", "--folds", "2") == 1
     assert "'langfocus[dictionaries]'" in capsys.readouterr().err
