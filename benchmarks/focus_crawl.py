@@ -30,9 +30,10 @@ from classifiers.pages.methods import DEFAULT_METHOD
 from crawler import preparation
 from crawler.clock import CrawlClock
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.frontier.base import Lease, Sending
 from crawler.identification import page_method, page_reader
+from crawler.opening import open_crawl
 from crawler.politeness.robots import Verdict
 from crawler.sources.contract import Unreachable
 from crawler.strategies import DIRECTORY_DEPTH, TOLERANCE

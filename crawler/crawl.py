@@ -1,59 +1,32 @@
-"""A crawl that is open: its run, frontier and visitor, and how it is opened and closed."""
+"""A crawl that is open: its run, frontier and visitor."""
 
 import logging
 import sqlite3
-import time
-from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field, replace
-from itertools import count
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from crawler.clock import CrawlClock
-from crawler.config import ONLY_EXPECTED, Config
-from crawler.errors import RunFolderError, StorageError
+from crawler.config import Config
+from crawler.errors import StorageError
 from crawler.exchange import Exchange
 from crawler.first_answer import UNANSWERED, FirstAnswer
-from crawler.frontier.base import Admission, Counts, Frontier, Lease, Record
-from crawler.frontier.rules import FrontierRules
-from crawler.frontier.sqlite import SqliteFrontier
-from crawler.goals import GoalWatch, watch
-from crawler.outputs.repair import repair
-from crawler.outputs.takedown import taken_down
-from crawler.outputs.warc import WarcArchive, argument_fields
+from crawler.frontier.base import Counts, Frontier, Lease
+from crawler.goals import GoalWatch
+from crawler.outputs.warc import WarcArchive
 from crawler.politeness.blocking import Blocking
-from crawler.politeness.host_files import FileStore, HostFiles
 from crawler.politeness.network import is_private_url
-from crawler.politeness.occupancy import Occupancy, OwnOccupancy
+from crawler.politeness.occupancy import Occupancy
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
-from crawler.preparation import Preparation, prepare
 from crawler.revisits import Revisits
-from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
-from crawler.shared.addresses import SharedOccupancy
-from crawler.shared.membership import Membership
-from crawler.shared.redis import RedisFrontier
-from crawler.shared.stored import StoredCrawl
-from crawler.shared.stored import connect as connect_redis
-from crawler.shared.worker import Waiting, Worker, worker_name
-from crawler.sitemap_links import SitemapLinks
+from crawler.run import OpenRun
+from crawler.shared.worker import Waiting, Worker
 from crawler.sources.contract import Web
-from crawler.strategies import SEED, Ordering, make_filter
-from crawler.strategies.focus.ordering import Focus
-from crawler.visit import OnSettled, Visitor, keep_nothing
-
-RUNS = Path("runs")
-"""The folder in which a crawl without JOBDIR makes its own."""
+from crawler.strategies import SEED, Ordering
+from crawler.visit import OnSettled, Visitor
 
 _COUNTS_KEPT_S = 0.5
-_DIFFERENCE_TOLD_S = 5.0
-_LOG_FITTED_EVERY = 500  # settled URLs
-_TENDED_EVERY_S = 15.0
 _LONGEST_REST_S = 24 * 3600.0
-_POLITENESS = ("max_crawl_delay_s", "per_address", "obeys_robots", "private_addresses")
-"""Settings that are the same for all workers of a shared crawl, beside the delay."""
-
-_GOALS = ("relevant", "words", "expected", "hours")
 
 _log = logging.getLogger(__name__)
 
@@ -228,295 +201,3 @@ class Crawl:
             self.run.end_session(self.clock(), finish_reason)
         self.run.connection.close()
         self.lock.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Store:
-    """The stored parts of a crawl. `worker` is None if no other process shares the frontier."""
-
-    lock: ExitStack
-    run: OpenRun
-    frontier: Frontier
-    occupancy: Occupancy
-    worker: Worker | None = None
-    archive: WarcArchive | None = None
-
-
-def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
-    """Return a crawl ready to begin; raises `CrawlError` before anything is written.
-
-    Without a `clock` it starts at the time of the machine. A worker of a shared crawl sets its
-    clock to the time of the server.
-    """
-    clock = clock or CrawlClock()
-    prepared = prepare(config)
-    config = prepared.config
-    waiting = Waiting(clock)
-    store = _open_store(prepared, waiting, clock)
-    goals = watch(config, store.run.connection, clock())
-    revisits = Revisits(store.run.connection)
-    blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
-    rules = replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of)
-    robots = Robots(
-        store.frontier,
-        config.bot.robots_name,
-        max_delay_s=config.max_crawl_delay_s,
-        keeps_sitemaps=config.reads_sitemaps,
-        host_cap=config.host_cap,
-    )
-    listeners: list[OnSettled] = [
-        lambda _lease, record, _links: goals.count(record),
-        _log_fitting(store.run.connection),
-    ]
-    return Crawl(
-        config=config,
-        ordering=prepared.ordering,
-        web=prepared.web,
-        run=store.run,
-        frontier=store.frontier,
-        robots=robots,
-        clock=clock,
-        visitor=Visitor(
-            store.frontier,
-            prepared.ordering,
-            rules,
-            clock,
-            on_settled=_tell_all(listeners),
-            keep=keep_nothing if store.archive is None else store.archive.keeping,
-            sitemaps=_sitemaps(prepared, robots, store.frontier, blocking.blocks),
-        ),
-        listeners=listeners,
-        lock=store.lock,
-        waiting=waiting,
-        occupancy=store.occupancy,
-        goals=goals,
-        worker=store.worker,
-        gaps=prepared.gaps,
-        archive=store.archive,
-        blocking=blocking,
-        revisits=revisits,
-        first_answer=_first_answer(prepared, store.frontier),
-    )
-
-
-def _first_answer(prepared: Preparation, frontier: Frontier) -> FirstAnswer:
-    """Return the watch of a crawl of the live Web that has no page yet.
-
-    A census and given URLs tell the failure of each URL, so they have no language and no watch.
-    """
-    is_awaited = prepared.web is None and prepared.config.lang != "" and not frontier.counts().pages
-    return FirstAnswer(prepared.config.first_answer_s, is_awaited=is_awaited)
-
-
-def _sitemaps(
-    prepared: Preparation, robots: Robots, store: FileStore, is_blocked: Callable[[str], bool]
-) -> SitemapLinks | None:
-    config = prepared.config
-    if config.is_census or not config.reads_sitemaps:
-        return None
-    target = config.lang if config.uses_hreflang else None
-    return SitemapLinks(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
-
-
-def _log_fitting(connection: sqlite3.Connection) -> OnSettled:
-    """Return a listener that fits the log of a database to its size from time to time."""
-    settled = count(1)
-
-    def fit(*_: object) -> None:
-        if next(settled) % _LOG_FITTED_EVERY == 0:
-            fit_log(connection)
-
-    return fit
-
-
-def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
-    def tell(lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
-        for listener in listeners:
-            listener(lease, record, admissions)
-
-    return tell
-
-
-def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _Store:
-    """Open the run folder and the frontier; after an error nothing stays open."""
-    config, ordering = prepared.config, prepared.ordering
-    folder = _run_folder(config, ordering, clock())
-    meta = {**_meta(config, ordering), "gaps": list(prepared.gaps)}
-    rules = _rules(config, ordering)
-    with ExitStack() as undo:
-        shared = None
-        if config.frontier is not None:
-            membership = _membership(config, meta, folder)
-            shared = _shared_frontier(config.frontier, rules, membership, waiting, clock)
-            undo.callback(shared.close)
-        lock = undo.enter_context(lock_run(folder))
-        now = clock()
-        run = open_run(folder, meta, now)
-        undo.callback(run.connection.close)
-        store = _store(lock, run, rules, config, shared, clock)
-        if store.worker is not None:
-            store.worker.write_down()  # so that pages of a killed worker count as settled
-        repair(run.connection, folder)
-        if config.since is not None:
-            Revisits(run.connection).take_over(Path(config.since))
-        if config.keeps_warc:
-            store = replace(store, archive=_archive(run, meta, config, now))
-        undo.pop_all()
-    return store
-
-
-def _store(
-    lock: ExitStack,
-    run: OpenRun,
-    rules: FrontierRules,
-    config: Config,
-    shared: RedisFrontier | None,
-    clock: CrawlClock,
-) -> _Store:
-    if shared is None:
-        frontier = SqliteFrontier(run.connection, rules, now=clock())
-        return _Store(lock, run, frontier, OwnOccupancy(config.per_address))
-    occupancy = SharedOccupancy(shared, config.per_address, clock, lease_s=config.lease_s)
-    worker = _worker(shared, occupancy, run, config)
-    return _Store(lock, run, shared, occupancy, worker)
-
-
-def _archive(run: OpenRun, meta: Mapping[str, object], config: Config, now: float) -> WarcArchive:
-    """Return the WARC files of a run; each tells the settings of the crawl."""
-    told = {
-        "software": config.version,
-        "isPartOf": run.folder.resolve().name,
-        "http-header-user-agent": config.bot.user_agent,
-        "robots": "obey" if config.obeys_robots else "ignore",
-    }
-    return WarcArchive(
-        run.connection,
-        run.folder,
-        told | argument_fields(meta),
-        now=now,
-        worker=worker_name(run.folder) if config.frontier else "",
-    )
-
-
-def _run_folder(config: Config, ordering: Ordering, now: float) -> Path:
-    if config.run_folder is not None:
-        return config.run_folder
-    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-    base = RUNS / f"{crawl_name(config, ordering)}-{stamp}"
-    folder, number = base, 1
-    while folder.exists():
-        number += 1
-        folder = base.with_name(f"{base.name}-{number}")
-    return folder
-
-
-def _meta(config: Config, ordering: Ordering) -> dict[str, object]:
-    return {
-        "lang": config.lang,
-        "strategy": ordering.name,
-        "ordering": ordering.name,
-        "filter": config.filter,
-        "tolerance": config.tolerance,
-        "host_cap": config.host_cap,
-        "domain_cap": config.domain_slots,
-        "address_cap": config.address_slots,
-        "host_queue": config.queue_slots,
-        "directory_depth": config.directory_depth,
-        "identify": config.identify,
-        **config.listed,
-        "since": "" if config.since is None else str(Path(config.since).resolve()),
-        "block": "" if config.block is None else str(config.block),
-        "web": str(config.archive) if config.archive else config.web,
-        "seeds": list(config.seeds),
-        "budget_pages": "" if config.pages is None else config.pages,
-        **{f"goal_{name}": _told(getattr(config, name)) for name in _GOALS},
-        "delay_s": config.delay_s,
-        "version": config.version,
-        "shared": _shared_name(config, ordering),
-    }
-
-
-def _told(goal: object) -> str:
-    return "" if goal is None else str(goal)
-
-
-def _shared_name(config: Config, ordering: Ordering) -> str:
-    """Return the name of the crawl in a shared frontier, "" if the frontier is not shared."""
-    if config.frontier is None:
-        return ""
-    return config.crawl_name or crawl_name(config, ordering)
-
-
-def crawl_name(config: Config, ordering: Ordering, between: str = "-") -> str:
-    """Return what a crawl is called in folders and messages: its language and its ordering."""
-    return "census" if config.is_census else f"{config.lang}{between}{ordering.name}"
-
-
-def _rules(config: Config, ordering: Ordering) -> FrontierRules:
-    return FrontierRules(
-        filter=make_filter(
-            config.filter,
-            tolerance=config.tolerance,
-            directory_depth=config.directory_depth,
-        ),
-        draw=ordering.draw,
-        lifts=ordering.lifts,
-        doubts_up_to=ordering.doubts_up_to,
-        prior=ordering.prior if isinstance(ordering, Focus) else None,
-        patience_s=config.patience_s,
-        host_cap=config.host_cap,
-        domain_cap=config.domain_slots,
-        address_cap=config.address_slots,
-        host_queue=config.queue_slots,
-        delay_s=config.delay_s,
-        budget_pages=config.pages,
-        budget_relevant=config.relevant,
-        is_expected_only=config.expected == ONLY_EXPECTED,
-        random_state=config.random_state,
-        keeps_links=config.keeps_links,
-    )
-
-
-def _membership(config: Config, meta: Mapping[str, object], folder: Path) -> Membership:
-    return Membership(
-        worker=worker_name(folder),
-        identity={key: meta.get(key, "") for key in IDENTITY}
-        | {name: getattr(config, name) for name in _POLITENESS},
-        lease_s=config.lease_s,
-    )
-
-
-def _shared_frontier(
-    address: str,
-    rules: FrontierRules,
-    membership: Membership,
-    waiting: Waiting,
-    clock: CrawlClock,
-) -> RedisFrontier:
-    """Join the shared crawl that the membership names, at the address of its Redis server."""
-    name = str(membership.identity["shared"])
-    client = connect_redis(address)
-    ahead_s = clock.set_to(StoredCrawl(client, name, sleep=waiting.sleep).crawl_time)
-    if abs(ahead_s) >= _DIFFERENCE_TOLD_S:
-        _log.warning(
-            "the clock of this machine is %.0f s ahead of the Redis server's; the crawl and its "
-            "records use the server's",
-            ahead_s,
-        )
-    frontier = RedisFrontier(client, name, rules, membership, now=clock(), sleep=waiting.sleep)
-    if not frontier.is_durable():
-        _log.warning("the Redis server keeps no append-only file: a crash of it loses the crawl")
-    return frontier
-
-
-def _worker(
-    frontier: RedisFrontier, occupancy: SharedOccupancy, run: OpenRun, config: Config
-) -> Worker:
-    """Return the worker; raises `RunFolderError` if Redis has lost the pages of its folder."""
-    if run.has_pages() and not frontier.totals().get("settled"):
-        raise RunFolderError(
-            f"{run.folder}: holds pages of a crawl that the Redis server does not know; "
-            "use a new folder"
-        )
-    every_s = min(config.lease_s / 4, _TENDED_EVERY_S)
-    return Worker(frontier, occupancy, run.connection, every_s=every_s)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
+from crawler.opening import open_crawl
 from crawler.politeness.traps import is_trap
 from crawler.strategies.orderings import LinkSource
 from crawler.url import fingerprint, is_unwanted_file, normalise

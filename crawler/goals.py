@@ -11,7 +11,6 @@ ends where an uninterrupted one would have ended.
 import sqlite3
 
 from crawler.config import ONLY_EXPECTED, Config
-from crawler.errors import SettingError
 from crawler.frontier.base import Counts, Record
 from crawler.run import sessions_of
 
@@ -71,21 +70,3 @@ def watch(config: Config, connection: sqlite3.Connection, now: float) -> GoalWat
     words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
     used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
     return GoalWatch(config, now=now, used_s=used_s, words=words)
-
-
-def check_goals(config: Config, *, doubts: bool) -> None:
-    """Raise `SettingError` for a goal that this crawl cannot keep.
-
-    `doubts` is True if the ordering knows URLs that it does not expect in the language.
-    """
-    if config.expected and not doubts:
-        raise SettingError(
-            f"-a expected={config.expected}: this strategy expects no language of a URL; "
-            "use -a strategy=focus, svm or cctld"
-        )
-    for name in ("words", "expected"):
-        if config.frontier is not None and getattr(config, name) is not None:
-            raise SettingError(
-                f"-a {name}: not for a shared crawl (LANGFOCUS_FRONTIER), whose goals are pages, "
-                "relevant and hours"
-            )

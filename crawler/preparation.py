@@ -12,7 +12,6 @@ from crawler.config import Config, FileName
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
 from crawler.gaps import check_language, gaps
-from crawler.goals import check_goals
 from crawler.identification import page_method, page_reader
 from crawler.politeness.blocking import BlockFile
 from crawler.revisits import check_since
@@ -70,6 +69,24 @@ def prepare(config: Config) -> Preparation:
     block_file = None if config.block is None else BlockFile(Path(config.block))
     config = _with_seeds(config, web)
     return Preparation(config, ordering, web, rules, lacks, block_file)
+
+
+def check_goals(config: Config, *, doubts: bool) -> None:
+    """Raise `SettingError` for a goal that this crawl cannot keep.
+
+    `doubts` is True if the ordering knows URLs that it does not expect in the language.
+    """
+    if config.expected and not doubts:
+        raise SettingError(
+            f"-a expected={config.expected}: this strategy expects no language of a URL; "
+            "use -a strategy=focus, svm or cctld"
+        )
+    for name in ("words", "expected"):
+        if config.frontier is not None and getattr(config, name) is not None:
+            raise SettingError(
+                f"-a {name}: not for a shared crawl (LANGFOCUS_FRONTIER), whose goals are pages, "
+                "relevant and hours"
+            )
 
 
 def page_scorer_of(config: Config) -> ReadPage:

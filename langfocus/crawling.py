@@ -172,7 +172,7 @@ def _text(value: object) -> str:
 
 def _new_folder(lang: str) -> Path:
     """Return a new folder, which no other call gets."""
-    from crawler.crawl import RUNS
+    from crawler.opening import RUNS
 
     stamp = f"{lang}-{time.strftime('%Y%m%d-%H%M%S')}"
     number = 1

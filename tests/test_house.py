@@ -41,10 +41,13 @@ MUST_NOT_KNOW = [
     ("crawler.sources", "scrapy"),
     ("crawler.report", "scrapy"),
     ("crawler.report", "crawler.crawl"),
+    ("crawler.report", "crawler.opening"),
     ("crawler.report", "crawler.spiders"),
     ("crawler.report", "crawler.commands"),
     ("crawler.crawl", "scrapy"),
     ("crawler.crawl", "crawler.report"),
+    ("crawler.opening", "crawler.report"),
+    ("crawler.opening", "scrapy"),
     ("crawler.spiders", "crawler.commands"),
 ]
 """Room -> what no file in it may import."""
@@ -171,7 +174,7 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
         import crawler.spiders.langfocus, crawler.spiders.reporter, crawler.spiders.scheduler
         from dataclasses import replace
         from crawler.config import Config
-        from crawler.crawl import open_crawl
+        from crawler.opening import open_crawl
         from crawler.visit import Download
 
         config = Config.read({"lang": "de", "web": "sample"}, {"LANGFOCUS_SAMPLE_HOSTS": 300})

@@ -86,7 +86,7 @@ class CompareCommand(LangfocusCommand):
     def _folder(self, jobdir: str | None) -> Path:
         if jobdir:
             return Path(jobdir)
-        from crawler.crawl import RUNS
+        from crawler.opening import RUNS
 
         return RUNS / f"compare-{time.strftime('%Y%m%d-%H%M%S')}"
 
@@ -134,8 +134,8 @@ def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> No
     from classifiers.pages.methods import DEFAULT_METHOD
     from classifiers.pages.text.fasttextengine import VARIABLE, named_file
     from crawler.config import Config
-    from crawler.goals import check_goals
     from crawler.identification import page_method
+    from crawler.preparation import check_goals
     from crawler.strategies import make_ordering
 
     given = comparison.arguments

@@ -13,10 +13,11 @@ from scrapy.settings import BaseSettings
 from twisted.python.failure import Failure
 
 from crawler.corpus.item import PageItem, settled_item
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.errors import StorageError
 from crawler.first_answer import NO_ADDRESS
 from crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
+from crawler.opening import open_crawl
 from crawler.politeness.network import (
     BusyAddressError,
     CapError,

@@ -11,9 +11,9 @@ from scrapy import Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
-from crawler.crawl import crawl_name
 from crawler.errors import RunFolderError, StorageError
 from crawler.frontier.base import PAGE, Admission, Lease, Record
+from crawler.opening import crawl_name
 from crawler.outputs.cdxj import write_index
 from crawler.report.census import CensusView, print_census, write_census
 from crawler.report.crawl_page import write_report

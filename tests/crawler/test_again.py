@@ -10,10 +10,11 @@ from warcio.recordloader import ArcWarcRecord
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.exchange import Exchange
 from crawler.frontier.base import FIRST_SCORE
+from crawler.opening import open_crawl
 from crawler.outputs.cdxj import INDEX, write_index
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise

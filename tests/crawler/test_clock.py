@@ -16,10 +16,10 @@ from scrapy.http import Response
 
 from crawler.clock import CrawlClock, elapsed_s
 from crawler.config import Config
-from crawler.crawl import open_crawl
 from crawler.frontier.base import Link
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.opening import open_crawl
 from crawler.run import open_run
 from crawler.shared.membership import Membership
 from crawler.shared.redis import RedisFrontier

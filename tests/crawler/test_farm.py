@@ -9,7 +9,8 @@ import pytest
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
+from crawler.opening import open_crawl
 from crawler.report.harvest import summarise
 from crawler.visit import Download
 from tests.support.crawls import rows

@@ -9,7 +9,8 @@ import pytest
 from crawler.config import Config
 from crawler.errors import SettingError
 from crawler.frontier.base import PAGE, Counts, Record
-from crawler.goals import GoalWatch, check_goals
+from crawler.goals import GoalWatch
+from crawler.preparation import check_goals
 from tests.support.crawls import crawl, rows, summary
 from tests.support.report_run import Row, make_run
 

@@ -136,7 +136,7 @@ def test_every_ordering_gives_one_score_a_url(name: str) -> None:
         ("crawler.strategies", "scrapy"),
         ("crawler.strategies.filters", "scrapy"),
         ("crawler.frontier.sqlite", "scrapy"),
-        ("crawler.crawl", "scrapy"),
+        ("crawler.opening", "scrapy"),
         ("crawler.visit", "scrapy"),
         ("classifiers.languages", "crawler"),
         ("classifiers.urls.model", "crawler"),

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.exchange import Exchange
+from crawler.opening import open_crawl
 from crawler.strategies import SEED
 from crawler.visit import Download
 from tests.support.smallweb import SENTENCES

@@ -11,10 +11,11 @@ from warcio.checker import Checker
 from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.corpus.sources import source_of
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, StorageError
 from crawler.exchange import Exchange
 from crawler.frontier.base import Sending
+from crawler.opening import open_crawl
 from crawler.outputs import archived, takedown
 from crawler.outputs.archived import read_archived
 from crawler.outputs.cdxj import write_index

@@ -8,9 +8,10 @@ import pytest
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.frontier.base import Lease
+from crawler.opening import open_crawl
 from crawler.politeness.blocking import LOOK_EVERY_S, BlockFile, read_lines
 from crawler.visit import Download
 from tests.support.crawls import rows

@@ -10,10 +10,10 @@ from uuid import uuid4
 import pytest
 
 from crawler.config import Config
-from crawler.crawl import open_crawl
 from crawler.errors import SettingError, StorageError
 from crawler.frontier.base import Lease, Link, Sending
 from crawler.frontier.rules import FrontierRules
+from crawler.opening import open_crawl
 from crawler.run import open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership

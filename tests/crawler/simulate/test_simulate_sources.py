@@ -12,12 +12,12 @@ from random import Random
 import pytest
 
 from crawler.config import Config
-from crawler.crawl import open_crawl
 from crawler.errors import ArchiveError, GraphError, SettingError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.opening import open_crawl
 from crawler.run import open_run
 from crawler.simulate import webgraph as graph_module
 from crawler.simulate.build import GraphOptions, build
@@ -467,6 +467,6 @@ def test_importing_what_builds_graphs_costs_nothing() -> None:
 
 def test_an_archive_is_read_without_scrapy() -> None:
     lines = (
-        "import sys; sys.modules['scrapy'] = None; import crawler.crawl, crawler.sources.archive"
+        "import sys; sys.modules['scrapy'] = None; import crawler.opening, crawler.sources.archive"
     )
     subprocess.run([sys.executable, "-c", lines], check=True)

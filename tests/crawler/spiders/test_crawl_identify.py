@@ -8,8 +8,9 @@ import pytest
 from classifiers.pages.text.fasttextengine import VARIABLE
 from crawler.clock import CrawlClock
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, SettingError
+from crawler.opening import open_crawl
 from crawler.visit import Download
 from tests.support import processes
 from tests.support.crawls import crawl, environment, rows, summary

@@ -7,8 +7,8 @@ import pytest
 from classifiers import languages
 from classifiers.urls.model import UrlModel
 from crawler.config import SEED_FOLDER, Config
-from crawler.crawl import open_crawl
 from crawler.errors import SettingError
+from crawler.opening import open_crawl
 
 UNKNOWN_TO_THE_MODEL = sorted(languages.known() - set(UrlModel.load().languages))
 

@@ -9,8 +9,8 @@ from scrapy.settings import Settings
 
 from crawler.commands.crawl import CrawlCommand
 from crawler.config import ARGUMENTS, SETTINGS, Config
-from crawler.crawl import open_crawl
 from crawler.errors import CrawlError, SettingError
+from crawler.opening import open_crawl
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.scrapy_settings import adapt, config_of
 from tests.support import processes

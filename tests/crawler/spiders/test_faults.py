@@ -17,8 +17,9 @@ from twisted.python.failure import Failure
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
-from crawler.crawl import Crawl, open_crawl
+from crawler.crawl import Crawl
 from crawler.frontier.base import Lease, LeaseError
+from crawler.opening import open_crawl
 from crawler.politeness.network import BusyAddressError, LocalFaultError
 from crawler.spiders.failures import local_fault
 from crawler.spiders.langfocus import LangfocusSpider
