@@ -13,8 +13,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import lru_cache
+from pathlib import Path
 from typing import Final
 
 from babel import localedata
@@ -37,7 +39,6 @@ from classifiers.tables.language_codes import (
     OWN,
     TAGS,
 )
-from classifiers.tables.language_names import CALLED
 
 __all__ = [
     "accept_language",
@@ -52,6 +53,7 @@ __all__ = [
 ]
 
 _TAG: Final = re.compile(r"([a-z]{2,3})(?:[-_][a-z0-9]{1,8})*(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)
+_NAMES_FILE: Final = Path(__file__).parent / "tables/names.txt"
 _LONGEST_TAG: Final = 80
 _SHOWN: Final = 40
 """Characters of an unknown name that an error shows."""
@@ -194,15 +196,25 @@ def _names() -> dict[str, str]:
     """Name -> code. Our names win over CLDR's, and these over names without accents."""
     names = {_spelled(text): code for text, code in NAMES.items()}
     names |= {_spelled(text): code for code, text in ENGLISH.items()}
-    for line in CALLED.strip().splitlines():
-        code, _, called = line.partition(": ")
-        for text in called.split(" | "):
+    for code, called in called_names():
+        for text in called:
             names.setdefault(text, code)
     for text, code in list(names.items()):
         plain = _without_accents(text)
         if plain.isascii():
             names.setdefault(plain, code)
     return names
+
+
+def called_names() -> Iterator[tuple[str, list[str]]]:
+    """Yield each code with its names in English and in the language, in lower case, from a file.
+
+    Babel would read a file for each language and keep a hundred megabytes in memory. A test
+    compares the file with Babel. Names have no brackets; earlier ones win.
+    """
+    for line in _NAMES_FILE.read_text(encoding="utf-8").splitlines():
+        code, _, called = line.partition(": ")
+        yield code, called.split(" | ")
 
 
 @lru_cache(maxsize=1)

@@ -14,7 +14,6 @@ import numpy as np
 from babel.core import get_global
 
 from classifiers import languages
-from classifiers.tables.language_names import CALLED
 from classifiers.training.examples import plain
 from classifiers.urls import clues
 from classifiers.urls.batch import encode
@@ -140,9 +139,8 @@ def _countries() -> Iterator[tuple[str, str, str]]:
 
 def _names() -> Iterator[tuple[str, str, str]]:
     """Names of one word, in English and in the language, with and without accents."""
-    for line in CALLED.strip().splitlines():
-        code, _, called = line.partition(": ")
-        for name in called.split(" | "):
+    for code, called in languages.called_names():
+        for name in called:
             for text in (name, plain(name, code)):
                 if _LEAST_NAME <= len(text) <= clues.MAX_TOKEN and text.isalpha():
                     yield text, NAME, code

@@ -98,15 +98,7 @@ class UrlModel:
 
     def score(self, urls: Sequence[str], language: str) -> Scores:
         """Decision values of one language, (n_urls,); LanguageError if it is not in the model."""
-        from classifiers.urls import scoring
-
-        at = self._column(language)
-        batch, model = encode(urls), self.parameters
-        scale, intercept = float(model.scales[at]), float(model.intercepts[at])
-        result: Scores = scoring.score_one(
-            batch.buffer, len(batch), model.bits, model.weights[at], scale, intercept
-        )
-        return result
+        return self.scores(urls, [language])[:, 0]
 
     def weights_of(self, language: str) -> Scores:
         """The weights of a language, (n_buckets,); LanguageError if it is not in the model."""

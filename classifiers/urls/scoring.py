@@ -33,41 +33,12 @@ class Room(NamedTuple):
 
 
 @inlined
-def _sum(codes: Codes, buckets: Buckets, count: int) -> int:
-    """The sum of the weights of some buckets for one language, in units of its scale."""
-    total = 0
-    for at in range(count):
-        code = int(codes[buckets[at]])
-        total += code * abs(code)
-    return total
-
-
-@compiled
-def score_one(
-    buffer: Bytes, n_urls: int, bits: int, codes: Codes, scale: float, intercept: float
-) -> Floats:
-    """Decision values of one classifier, (n_urls,); codes are its row, (n_buckets,).
-
-    A weight is code * |code| * scale: fine steps where most weights are, near zero.
-    """
-    grams, marks = scratch()
-    scores = np.empty(n_urls, np.float32)
-    start = 0
-    for row in range(n_urls):
-        n_grams, n_marks, start = features(buffer, start, bits, grams, marks)
-        total = _sum(codes, marks, n_marks) * MARK_VALUE
-        total += _sum(codes, grams, n_grams) / math.sqrt(max(n_grams, 1))
-        scores[row] = total * scale + intercept
-    return scores
-
-
-@inlined
 def score_row(
     buffer: Bytes, start: int, weights: Weights, room: Room, scores: Floats, row: int
 ) -> int:
     """Write the decision values of the URL that begins at `start` into a row of `scores`.
 
-    Returns where the next URL begins. Weights are coded as for `score_one`.
+    Returns where the next URL begins. A weight is code * |code| * scale: fine steps near zero.
     """
     n_grams, n_marks, after = features(buffer, start, weights.bits, room.grams, room.marks)
     length, zeros = math.sqrt(max(n_grams, 1)), len(weights.table) - 1

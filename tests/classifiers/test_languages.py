@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from classifiers import languages
 from classifiers.errors import LanguageError
 from classifiers.tables.language_codes import COMPOSITE
-from classifiers.tables.language_names import CALLED
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 TRAIN = DATA / "urls" / "train.tsv.gz"
@@ -263,8 +262,8 @@ def test_names_are_those_of_cldr() -> None:
     called: dict[str, str] = {}
     for text, code in [*english_names(), *own_names()]:
         called.setdefault(languages._spelled(text), code)
-    copied = (line.partition(": ") for line in CALLED.strip().splitlines())
-    assert {text: code for code, _, texts in copied for text in texts.split(" | ")} == called
+    copied = {text: code for code, texts in languages.called_names() for text in texts}
+    assert copied == called
 
 
 def english_names() -> Iterator[tuple[str, str]]:

@@ -9,6 +9,7 @@ from crawler.strategies.focus.belief import Prior
 from crawler.strategies.focus.evidence import Evidence, EvidenceOf, evidence_of
 from crawler.strategies.orderings import Draw, LinkSource
 
+# Read by code of classifiers.compiled.
 DOUBTS_UP_TO: Final = 0.0
 """A URL with these log-odds or less is not expected in the target language."""
 
