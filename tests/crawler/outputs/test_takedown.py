@@ -24,6 +24,7 @@ from crawler.outputs.wacz import write_wacz
 from crawler.run import maintaining
 from crawler.sources.archive import ArchiveWeb
 from crawler.visit import Download
+from tests.support.commandline import call
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 
@@ -183,6 +184,18 @@ def test_a_folder_without_a_run_and_a_run_that_is_crawled_are_refused(
         removed(tmp_path, "bad.de")
     with maintaining(run), pytest.raises(RunFolderError, match="another process"):
         removed(run, "bad.de")
+
+
+def test_a_host_that_the_run_does_not_know_is_told_and_stays_blocked(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = rows(run, "SELECT * FROM pages")
+    assert call("takedown", run, "unknown.de") == 1
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert f"{run} has no URL of unknown.de" in told
+    assert rows(run, "SELECT * FROM pages") == before
+    assert opened(run).blocking.blocks("http://unknown.de/")
 
 
 def test_pages_keep_their_slots(tmp_path: Path) -> None:

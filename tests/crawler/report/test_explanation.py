@@ -119,6 +119,21 @@ def test_another_strategy_has_its_score_only(
     assert (why.probability, why.log_odds, why.parts, why.records) == (None, None, (), ())
 
 
+def test_a_page_of_an_earlier_run_is_no_seed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with closing(make_run(tmp_path, [Row(url="http://a.de/")])) as connection, connection:
+        connection.execute("UPDATE pages SET fingerprint = ?", (fingerprint("http://a.de/"),))
+        columns = "url, digest, looks, changes, first_at, seen_at"
+        connection.execute(
+            f"INSERT INTO earlier ({columns}) VALUES ('http://a.de/', 'x', 0, 0, 0.0, 0.0)"
+        )
+    assert call("report", tmp_path, "--explain", "http://a.de/") == 0
+    told = capsys.readouterr().out
+    assert "a page of the earlier run (-a since)" in told
+    assert "seed" not in told
+
+
 def test_damaged_weights_are_one_error(run: Path) -> None:
     with closing(connect(run / "run.db")) as connection, connection:
         connection.execute("UPDATE belief SET mean = x'00'")

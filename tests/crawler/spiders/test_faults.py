@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
-from crawler.frontier.base import Lease, LeaseError
+from crawler.frontier.base import Lease, LeaseError, Link
 from crawler.opening import open_crawl
 from crawler.politeness.network import BusyAddressError, LocalFaultError
 from crawler.spiders.failures import local_fault
@@ -61,7 +61,11 @@ def ended(name: str, lease: Lease, error: Exception | None = None) -> Any:
     request = Request(lease.url, meta={LEASE: lease, LEASED_AT: 0.0, ROBOTS_FILE: "x"})
     if name.startswith("parse"):
         return HtmlResponse(lease.url, body=b"<p>x</p>", request=request)
-    failure = Failure(error or OSError("x"))  # type: ignore[no-untyped-call]
+    return failed(request, error or OSError("x"))
+
+
+def failed(request: Request, error: Exception) -> Any:
+    failure = Failure(error)  # type: ignore[no-untyped-call]
     failure.request = request  # type: ignore[attr-defined]  # as Scrapy does
     return failure
 
@@ -106,6 +110,28 @@ def test_a_queue_that_cannot_be_read_ends_the_crawl(
     assert scheduler.next_request() is None
     assert not scheduler.has_pending_requests()
     assert crawl.fault.startswith("the queue of the run cannot be read: ZeroDivisionError")
+
+
+def test_a_robots_txt_that_is_awaited_is_not_asked_for_again(
+    crawl: Crawl, spider: LangfocusSpider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.spiders.scheduler.create_looping_call", lambda _: None)
+    monkeypatch.setattr(spider, "_patience", dict)
+    crawl.frontier.seed([Link("http://c.de/", 1.0)], crawl.clock())
+    for url in ("http://a.de/", "http://c.de/"):
+        assert crawl.robots.move(url, "http://victim.de/robots.txt", crawl.clock())
+    wake_up: Any = SimpleNamespace(at=lambda _: None)
+    scheduler = FrontierScheduler(crawl, spider, wake_up, obey=True)
+    first = scheduler.next_request()
+    assert first is not None
+    assert first.url == "http://victim.de/robots.txt"
+    assert scheduler.next_request() is None
+    counts = crawl.frontier.counts()
+    assert (counts.queued, counts.leased) == (1, 1)
+    spider.on_robots_failure(failed(first, BusyAddressError("192.0.2.1", 0.0)))
+    again = scheduler.next_request()
+    assert again is not None
+    assert again.url == first.url
 
 
 def test_a_fault_after_a_url_was_settled_changes_nothing(
