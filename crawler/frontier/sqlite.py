@@ -31,7 +31,6 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.doubt import Doubt
 from crawler.frontier.evidence_rows import EvidenceRows, Links
 from crawler.frontier.learning import (
     MOST_FALLS,
@@ -43,6 +42,7 @@ from crawler.frontier.learning import (
     Rescored,
     keeps_place,
 )
+from crawler.frontier.patience import Patience
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
 from crawler.frontier.slots import are_full, fallen_to, falls_of, holder_of, level_of
@@ -107,7 +107,7 @@ class SqliteFrontier:
         self._visited = self._storage.visited_hosts()
         self._hosts: dict[int, QueuedHost] = {}
         self._resting: list[tuple[float, int]] = []
-        self._doubt = Doubt(rules, self._hosts)
+        self._patience = Patience(rules, self._hosts)
         self._leased: dict[int, Pick] = {}
         self._sent: dict[int, str | None] = {}
         self._leaving: Counter[int] = Counter()
@@ -269,7 +269,7 @@ class SqliteFrontier:
         if taken is None:
             return None
         pick, lease, odds = taken
-        self._doubt.lease(pick.score)
+        self._patience.lease(pick.score)
         pick.host.is_ready, pick.host.is_leased = False, True
         if odds is not None and self._learner is not None:
             reasons = odds.weighed.reasons()
@@ -283,7 +283,7 @@ class SqliteFrontier:
         tries, falls_left = MOST_TRIED, MOST_FALLS
         while True:
             best = self._best()
-            if best is None or self._doubt.hopes_for_better(best, now):
+            if best is None or self._patience.is_waiting(best, now):
                 return None
             pick = self._taken_pick()
             if pick is None:
@@ -329,7 +329,7 @@ class SqliteFrontier:
         # A long queue is not scored anew as a whole, so the next of the same host may be better.
         others = [self._selection.best(), self._storage.best_besides(pick.host.id, pick.url_id)]
         best = max((other for other in others if other is not None), default=None)
-        return score > self._doubt.threshold if best is None else score >= best
+        return score > self._patience.threshold if best is None else score >= best
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
@@ -339,7 +339,7 @@ class SqliteFrontier:
         best = self._best()
         if best is None:
             return rested_at
-        ready_at = self._doubt.waits_until(best, now)
+        ready_at = self._patience.waits_until(best, now)
         return ready_at if rested_at is None or ready_at <= now else min(rested_at, ready_at)
 
     def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
@@ -545,7 +545,7 @@ class SqliteFrontier:
             self._learner.end_lease(pick.url_id)
         self._sent.pop(lease.fingerprint, None)
         pick.host.is_leased = False
-        self._doubt.end_lease(pick.score)
+        self._patience.end_lease(pick.score)
 
     def _is_budget_leased(self) -> bool:
         budgets = (
@@ -574,7 +574,7 @@ class SqliteFrontier:
 
     def _take_over(self, now: float) -> None:
         knows_heads = self._rules.draw is Draw.FIRST
-        for row, queued, promising, score, url_id in self._storage.queues(self._doubt.threshold):
+        for row, queued, promising, score, url_id in self._storage.queues(self._patience.threshold):
             host = self._host(row)
             host.queued, host.promising = queued, promising
             if knows_heads:
@@ -613,8 +613,8 @@ class SqliteFrontier:
     def _count_moved(self, host: QueuedHost, before: float, after: float) -> None:
         """Count a queued URL whose score changed."""
         self._expected += self._rules.is_expected(after) - self._rules.is_expected(before)
-        self._doubt.count(host, before, -1)
-        self._doubt.count(host, after, 1)
+        self._patience.count(host, before, -1)
+        self._patience.count(host, after, 1)
 
     def _take_out(self, host: QueuedHost, urls: Iterable[tuple[float, int]]) -> None:
         for score, url_id in urls:
@@ -637,14 +637,14 @@ class SqliteFrontier:
         host.queued += by
         self._queued += by
         self._expected += by * self._rules.is_expected(score)
-        self._doubt.count(host, score, by)
+        self._patience.count(host, score, by)
 
     def _rest(self, host: QueuedHost, ready_at: float, now: float) -> None:
         """Make a host without a lease wait until `ready_at`, or make it ready at once."""
         host.ready_at = ready_at
         if ready_at > now:
             heappush(self._resting, (ready_at, host.id))
-            self._doubt.rest(host)
+            self._patience.rest(host)
         elif host.queued:
             host.is_ready = True
             self._selection.put(host)
@@ -657,4 +657,4 @@ class SqliteFrontier:
             host = self._hosts.get(host_id)
             if host and not (host.is_leased or host.is_ready) and host.ready_at == ready_at:
                 self._rest(host, ready_at, now)
-        self._doubt.wake(now)
+        self._patience.wake(now)

@@ -373,7 +373,7 @@ function commands.next()
     return 'again'
   end
   local host, place
-  if not is_budget_leased() and not hopes_for_better() then
+  if not is_budget_leased() and not is_waiting() then
     host, place = selection.take()
   end
   if not host then

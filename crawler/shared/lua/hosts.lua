@@ -121,14 +121,14 @@ local function is_budget_leased()
     or config.budget_relevant and totals.relevant + leased >= config.budget_relevant
 end
 
--- Doubt: a free connection waits a little for something better than a doubtful URL.
+-- Patience: a free connection waits a little for something better than a doubtful URL.
 
 local function promises_soon()
   local soon = now + config.patience_s
   return redis_call('ZRANGE', P .. 'promising', '-inf', soon, 'BYSCORE', 'LIMIT', 0, 1)[1] ~= nil
 end
 
-local function hopes_for_better()
+local function is_waiting()
   local tier = config.waits_up_to and selection.best()
   if not tier then
     return false

@@ -72,11 +72,6 @@ class Standing(NamedTuple):
     links: tuple[int, int, int, int] = (0, 0, 0, 0)
     tallies: tuple[int, ...] = ()
 
-    @property
-    def relevant_of_host(self) -> int:
-        """The relevant pages of its host."""
-        return self.tallies[3] if self.tallies else 0
-
 
 class Weighed(NamedTuple):
     """The log-odds of a URL, and what each feature adds to them before they are shrunk."""

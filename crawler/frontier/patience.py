@@ -12,7 +12,7 @@ from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import QueuedHost
 
 
-class Doubt:
+class Patience:
     """Knows the hosts and leases that may bring a better URL, and the time without one."""
 
     def __init__(self, rules: FrontierRules, hosts: Mapping[int, QueuedHost]) -> None:
@@ -51,7 +51,7 @@ class Doubt:
         while self._rests and self._rests[0][0] <= now:
             heappop(self._rests)
 
-    def hopes_for_better(self, best: float | None, now: float) -> bool:
+    def is_waiting(self, best: float | None, now: float) -> bool:
         """Return True if the best ready URL is doubtful and must still wait.
 
         `best` is its score, None if no URL is ready.
@@ -69,7 +69,7 @@ class Doubt:
 
     def waits_until(self, best: float, now: float) -> float:
         """Return the time at which the best ready URL is leased if no better one arrives."""
-        if self._since is None or not self.hopes_for_better(best, now):
+        if self._since is None or not self.is_waiting(best, now):
             return now
         return self._since + self._patience_s
 
