@@ -62,23 +62,3 @@ def _has_cache() -> bool:
         config.CACHE_DIR = str(folder)
         return True
     return False
-
-
-# The simulator's code of today counts no references, which plain numba would do for each field of a
-# tuple. It is written anew without tuples; then these three go.
-_BORROWING: Final[dict[str, Any]] = {**_OPTIONS, "_nrt": False}
-
-
-def borrowing(function: Function) -> Function:
-    """`compiled` without counts of references; it must not make or return an array."""
-    return cast(Function, numba.njit(cache=_has_cache(), **_BORROWING)(function))
-
-
-def step(function: Function) -> Function:
-    """`inlined` without counts of references; it must not make or return an array."""
-    return cast(Function, numba.njit(forceinline=True, **_BORROWING)(function))
-
-
-def part(function: Function) -> Function:
-    """As `step`, but compiled once for all functions that call it."""
-    return cast(Function, numba.njit(**_BORROWING)(function))

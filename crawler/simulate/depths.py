@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from classifiers.compiled import compiled, step
+from classifiers.compiled import compiled, inlined
 from crawler.simulate.layout import (
     FRONT,
     ISLAND,
@@ -35,7 +35,7 @@ def draw_places(servers: GrownServers, closeness: float, chance: Words, places: 
             places[page] = own * servers.warmth[server] + rest * draw_normal(chance)
 
 
-@step
+@inlined
 def _depth_of(place: float, bounds: Floats) -> int:
     depth = 1
     while depth <= len(bounds) and place > bounds[depth - 1]:
@@ -43,7 +43,7 @@ def _depth_of(place: float, bounds: Floats) -> int:
     return depth
 
 
-@step
+@inlined
 def _sort(depth: Bytes, start: int, end: int, counts: Longs) -> None:
     counts[:] = 0
     for page in range(start, end):
@@ -55,7 +55,7 @@ def _sort(depth: Bytes, start: int, end: int, counts: Longs) -> None:
             page += 1
 
 
-@step
+@inlined
 def end_of_chain(servers: GrownServers, server: int) -> int:
     """The page after an island's chain and the pages beside it; elsewhere the first of `FRONT`.
 
@@ -66,7 +66,7 @@ def end_of_chain(servers: GrownServers, server: int) -> int:
     return int(min(front + servers.chain[server] + servers.thickness[server], end))
 
 
-@step
+@inlined
 def _make_island(servers: GrownServers, server: int, depth: Bytes) -> None:
     """Put a chain before the relevant pages of an island, and leave no gap between their depths.
 
@@ -84,7 +84,7 @@ def _make_island(servers: GrownServers, server: int, depth: Bytes) -> None:
     _close_gaps(depth, start[LINKED], start[FRONT], before)
 
 
-@step
+@inlined
 def _close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
     last = before
     for page in range(start, end):

@@ -5,7 +5,7 @@ No link skips a step, so depths are the distances that a breadth-first search wi
 
 from typing import NamedTuple
 
-from classifiers.compiled import borrowing, compiled, step
+from classifiers.compiled import compiled, inlined
 from crawler.simulate.layout import (
     BACK,
     FRONT,
@@ -81,20 +81,20 @@ class GrownWeb(NamedTuple):
 # --- Draws
 
 
-@step
+@inlined
 def _popular(end: int, chance: Words) -> int:
     """A place in [0, end), the first ones far more often: the n-th in proportion to n ** -2/3."""
     unit = draw_unit(chance)
     return int(unit * unit * unit * end)
 
 
-@step
+@inlined
 def _from_pool(pages: Ints, starts: Longs, below: int, chance: Words) -> int:
     end = starts[min(below + 1, len(starts) - 1)]
     return int(pages[_popular(end, chance)]) if end else NONE
 
 
-@step
+@inlined
 def _from_segments(
     depth: Bytes, start: int, middle: int, end: int, below: int, chance: Words
 ) -> int:
@@ -107,7 +107,7 @@ def _from_segments(
     return start + at if at < first else middle + at - first
 
 
-@step
+@inlined
 def _is_new(target: Ints, start: int, end: int, vertex: int) -> bool:
     for at in range(start, end):  # noqa: SIM110  # numba knows no generators
         if target[at] == vertex:
@@ -115,14 +115,14 @@ def _is_new(target: Ints, start: int, end: int, vertex: int) -> bool:
     return True
 
 
-@step
+@inlined
 def _shuffle(target: Ints, start: int, end: int, chance: Words) -> None:
     for at in range(end - 1, start, -1):
         other = start + draw_below(chance, at + 1 - start)
         target[at], target[other] = target[other], target[at]
 
 
-@step
+@inlined
 def _some_url(cell: int, row: int, number: int, touched: Ints, chance: Words) -> int:
     """One of a server's URLs that were never fetched, one without a link first, or -1."""
     if number == 0:
@@ -133,116 +133,86 @@ def _some_url(cell: int, row: int, number: int, touched: Ints, chance: Words) ->
     return draw_below(chance, number)
 
 
-# --- Targets
-
-
-@step
-def _vertex(web: GrownWeb, page: int) -> int:
-    """The vertex of a page: before it are also URLs that were never fetched."""
-    return page + int(web.urls.base[web.pages.home[page]])
-
-
-@step
-def _draw_own(web: GrownWeb, page: int, cell: int, chance: Words) -> int:
-    """A page of the same server, or NONE."""
-    start = web.servers.start[web.pages.home[page]]
-    depth, below = web.pages.depth, int(web.pages.depth[page]) + 1
-    is_relevant = page < start[FRONT]
-    if cell == INTRA_RELEVANT:
-        end = start[SHY] if is_relevant else start[FRONT]
-        return _from_segments(depth, start[LINKED], start[SHY], end, below, chance)
-    end = start[BACK] if is_relevant else start[4]
-    return _from_segments(depth, start[FRONT], start[BACK], end, below, chance)
-
-
-@step
-def _draw_elsewhere(web: GrownWeb, page: int, cell: int, chance: Words) -> int:
-    """A page of another server, the page itself where its own server was drawn, or NONE."""
-    pools, server = web.pools, web.pages.home[page]
-    below = int(web.pages.depth[page]) + 1
-    if cell == INTER_RELEVANT:
-        other = _from_pool(pools.linked, pools.linked_start, below, chance)
-    elif cell == INTER_NEAR:
-        other = _from_pool(pools.front, pools.front_start, below, chance)
-    elif web.servers.kind[server] != OTHER:
-        other = _from_pool(pools.far_front, pools.far_front_start, below, chance)
-    else:
-        other = _from_pool(pools.far, pools.far_start, below, chance)
-    return page if other != NONE and web.pages.home[other] == server else other
-
-
-@step
-def _draw_unfetched(web: GrownWeb, page: int, cell: int, chance: Words) -> int:
-    """The vertex of a URL that was never fetched, or NONE."""
-    urls, home = web.urls, web.pages.home
-    if cell == NOWHERE:
-        row = len(web.servers.kind)
-        url = _some_url(cell, row, urls.n_nowhere, urls.touched, chance)
-        return NONE if url == NONE else url + urls.nowhere
-    row = int(home[page])
-    if cell == UNKNOWN_NEAR:
-        row = int(home[web.pools.front[draw_below(chance, len(web.pools.front))]])
-    elif cell == UNKNOWN_FAR:
-        row = int(home[web.pools.far[draw_below(chance, len(web.pools.far))]])
-    url = _some_url(cell, row, int(urls.number[row]), urls.touched, chance)
-    return NONE if url == NONE else url + int(web.servers.start[row, 4] + urls.base[row])
-
-
-@step
-def _draw_target(web: GrownWeb, page: int, cell: int, chance: Words) -> int:
-    """The vertex that a link of a kind leads to, or NONE."""
-    if cell in (INTRA_UNKNOWN, UNKNOWN_NEAR, UNKNOWN_FAR, NOWHERE):
-        return _draw_unfetched(web, page, cell, chance)
-    if cell in (INTRA_RELEVANT, INTRA_OTHER):
-        other = _draw_own(web, page, cell, chance)
-    else:
-        other = _draw_elsewhere(web, page, cell, chance)
-    return NONE if other == NONE else _vertex(web, other)
-
-
 # --- Links
 
 
-@step
-def _draw_links(web: GrownWeb, target: Ints, page: int, end: int, chance: Words) -> int:
-    """Write the links of a page that do not lead to its children, from `end` on."""
-    vertex = _vertex(web, page)
-    first = end - int(web.pages.child_start[page + 1] - web.pages.child_start[page])
-    for cell in range(N_CELLS):
-        left = int(web.pages.number[cell, page])
-        tries = left * _TRIES
-        while left and tries:
-            tries -= 1
-            other = _draw_target(web, page, cell, chance)
-            if other == NONE:
-                break
-            if other != vertex and _is_new(target, first, end, other):
-                target[end] = other
-                end += 1
-                left -= 1
-    return end
+@inlined
+def _draw_own(
+    start: Ints, depth: Bytes, server: int, page: int, is_wanted_relevant: bool, chance: Words
+) -> int:
+    """A page of the same server, or NONE."""
+    below, front = int(depth[page]) + 1, start[server, FRONT]
+    is_relevant = page < front
+    if is_wanted_relevant:
+        end = start[server, SHY] if is_relevant else front
+        return _from_segments(depth, start[server, LINKED], start[server, SHY], end, below, chance)
+    end = start[server, BACK] if is_relevant else start[server, 4]
+    return _from_segments(depth, front, start[server, BACK], end, below, chance)
 
 
-@borrowing
-def link(web: GrownWeb, links: WrittenLinks, chance: Words) -> int:
+@compiled
+def link(web: GrownWeb, links: WrittenLinks, chance: Words) -> int:  # noqa: PLR0912, PLR0915
     """Write the links of all pages, each once, in no order; return how many there are.
 
     A page that has nothing new to link to has fewer links than are wanted.
     """
-    pages, urls, end = web.pages, web.urls, 0
-    for server in range(len(web.servers.kind)):
-        start = web.servers.start[server]
-        for page in range(start[0], start[4]):
-            first = end
-            links.start[page + urls.base[server]] = first
-            for at in range(pages.child_start[page], pages.child_start[page + 1]):
-                links.target[end] = _vertex(web, int(pages.child[at]))
+    # Each tuple is read once: numba counts the references of each array that is read.
+    (start, kind), (begins, target), urls = web.servers[:2], links, web.urls
+    home, depth, child_start, child, number = web.pages
+    linked, linked_start, front, front_start = web.pools[:4]
+    far_front, far_front_start, far, far_start = web.pools[6:]
+    of_server, base, touched, nowhere, n_nowhere = urls
+    end = 0
+    for server in range(len(kind)):
+        for page in range(start[server, 0], start[server, 4]):
+            vertex, first, below = page + base[server], end, int(depth[page]) + 1
+            begins[vertex] = first
+            for at in range(child_start[page], child_start[page + 1]):
+                target[end] = child[at] + base[home[child[at]]]
                 end += 1
-            end = _draw_links(web, links.target, page, end, chance)
-            _shuffle(links.target, first, end, chance)
-        after = int(start[4] + urls.base[server])
-        links.start[after : after + urls.number[server]] = end
-    links.start[urls.nowhere :] = end
+            for cell in range(N_CELLS):
+                left = int(number[cell, page])
+                tries = left * _TRIES
+                while left and tries:
+                    tries -= 1
+                    row, other = server, NONE
+                    if cell == NOWHERE:
+                        url = _some_url(cell, len(kind), n_nowhere, touched, chance)
+                        other = NONE if url == NONE else url + nowhere
+                    elif cell in (INTRA_UNKNOWN, UNKNOWN_NEAR, UNKNOWN_FAR):
+                        if cell == UNKNOWN_NEAR:
+                            row = home[front[draw_below(chance, len(front))]]
+                        elif cell == UNKNOWN_FAR:
+                            row = home[far[draw_below(chance, len(far))]]
+                        url = _some_url(cell, row, int(of_server[row]), touched, chance)
+                        other = NONE if url == NONE else url + start[row, 4] + base[row]
+                    else:
+                        if cell in (INTRA_RELEVANT, INTRA_OTHER):
+                            is_wanted = cell == INTRA_RELEVANT
+                            other = _draw_own(start, depth, server, page, is_wanted, chance)
+                        elif cell == INTER_RELEVANT:
+                            other = _from_pool(linked, linked_start, below, chance)
+                        elif cell == INTER_NEAR:
+                            other = _from_pool(front, front_start, below, chance)
+                        elif kind[server] != OTHER:
+                            other = _from_pool(far_front, far_front_start, below, chance)
+                        else:
+                            other = _from_pool(far, far_start, below, chance)
+                        if other != NONE:
+                            # A page of its own server counts as the page itself between servers.
+                            is_away = cell not in (INTRA_RELEVANT, INTRA_OTHER)
+                            other = page if is_away and home[other] == server else other
+                            other += base[home[other]]
+                    if other == NONE:
+                        break
+                    if other != vertex and _is_new(target, first, end, other):
+                        target[end] = other
+                        end += 1
+                        left -= 1
+            _shuffle(target, first, end, chance)
+        after = start[server, 4] + base[server]
+        begins[after : after + of_server[server]] = end
+    begins[nowhere:] = end
     return end
 
 

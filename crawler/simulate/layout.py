@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import step
+from classifiers.compiled import inlined
 
 Bytes = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int32]
@@ -75,7 +75,7 @@ class Pools(NamedTuple):
     far_start: Longs
 
 
-@step
+@inlined
 def first_at(depth: Bytes, start: int, end: int, value: int) -> int:
     """The first page of a segment with that depth or more."""
     while start < end:
@@ -87,6 +87,6 @@ def first_at(depth: Bytes, start: int, end: int, value: int) -> int:
     return start
 
 
-@step
+@inlined
 def eligible(depth: Bytes, start: int, end: int, value: int) -> int:
     return first_at(depth, start, end, value + 1) - start

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from classifiers.compiled import compiled, step
+from classifiers.compiled import compiled, inlined
 from crawler.simulate.layout import (
     BACK,
     FRONT,
@@ -29,7 +29,7 @@ _MOST_LINKS = 255
 _ROOM = np.float32(0.8)
 
 
-@step
+@inlined
 def source_class(is_relevant: bool, kind: int) -> int:
     """0: a relevant page; 1: another page of a server with relevant ones; 2: of one without."""
     if is_relevant:

@@ -5,7 +5,7 @@ A page has one parent, one step nearer to the seeds, that links to it.
 
 from typing import NamedTuple
 
-from classifiers.compiled import borrowing, compiled, step
+from classifiers.compiled import compiled, inlined
 from crawler.simulate.layout import (
     BACK,
     FRONT,
@@ -34,7 +34,7 @@ class OrphanWeb(NamedTuple):
     pools: Pools
 
 
-@step
+@inlined
 def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
     """A page of a segment with that depth, or -1."""
     first = first_at(depth, start, end, value)
@@ -42,14 +42,14 @@ def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
     return first + draw_below(chance, number) if number else NONE
 
 
-@step
+@inlined
 def _any(pages: Ints, starts: Longs, value: int, chance: Words) -> int:
     """A page of a pool with that depth, or -1."""
     first, number = starts[value], starts[value + 1] - starts[value]
     return int(pages[first + draw_below(chance, number)]) if number else NONE
 
 
-@step
+@inlined
 def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
     """An irrelevant page of a server with that depth, or -1."""
     front = _own(depth, start[FRONT], start[BACK], value, chance)
@@ -59,7 +59,7 @@ def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
     return front
 
 
-@step
+@inlined
 def _parent(web: OrphanWeb, server: int, segment: int, value: int, chance: Words) -> int:
     """A page of depth `value` that links to a page of a segment of a server."""
     kind = int(web.servers.kind[server])
@@ -88,7 +88,7 @@ def _parent(web: OrphanWeb, server: int, segment: int, value: int, chance: Words
     return parent
 
 
-@borrowing
+@compiled
 def find_parents(web: OrphanWeb, chance: Words, parent: Ints) -> None:
     """Choose the parent of each page; -1 for the seeds, which have depth 0."""
     for server in range(len(web.servers.kind)):

@@ -5,12 +5,12 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from classifiers.compiled import step
+from classifiers.compiled import inlined
 
 Words = npt.NDArray[np.uint64]
 
 
-@step
+@inlined
 def _next(chance: Words) -> np.uint64:
     """The next 64 random bits (splitmix64)."""
     chance[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -20,18 +20,18 @@ def _next(chance: Words) -> np.uint64:
     return np.uint64(word ^ (word >> np.uint64(31)))
 
 
-@step
+@inlined
 def draw_unit(chance: Words) -> float:
     """A number drawn from [0, 1)."""
     return float(np.int64(_next(chance) >> np.uint64(11))) * (1.0 / 9007199254740992.0)
 
 
-@step
+@inlined
 def draw_below(chance: Words, end: int) -> int:
     return int(draw_unit(chance) * end)
 
 
-@step
+@inlined
 def draw_normal(chance: Words) -> float:
     radius = math.sqrt(-2.0 * math.log(1.0 - draw_unit(chance)))
     return radius * math.cos(2.0 * math.pi * draw_unit(chance))

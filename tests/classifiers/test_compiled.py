@@ -15,7 +15,7 @@ import pytest
 from classifiers.compiled import digest, sources
 from tests.support.crawls import ROOT
 
-DECORATORS = {"compiled", "inlined", "borrowing", "step", "part"}
+DECORATORS = {"compiled", "inlined"}
 FOREIGN = {"numpy", "numba", "math", "typing", "collections", "classifiers.compiled"}
 """Packages whose functions numba compiles itself, and names of types."""
 
