@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from crawler.simulate.engine import Simulation, simulate
-from crawler.simulate.generate import generate
+from crawler.simulate.generator import generate
 from crawler.simulate.measures import WebMeasures
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies.filters import make_filter

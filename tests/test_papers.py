@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from classifiers.papers.baykan import custom, special
-from crawler.simulate.generate import generate
+from crawler.simulate.generator import generate
 from crawler.simulate.measures import WebMeasures
 from tests.crawler.commands.test_compare import ForkedCrawl
 from tests.crawler.commands.test_page_study_command import write_pages

@@ -157,7 +157,7 @@ def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
 
 
 def _generate(folder: Path, opts: argparse.Namespace) -> None:
-    from crawler.simulate.generate import generate
+    from crawler.simulate.generator import generate
     from crawler.simulate.measures import WebMeasures
 
     if not 0 < opts.scale <= 1:

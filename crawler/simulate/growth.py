@@ -1,110 +1,216 @@
-"""The links of a generated Web's pages, and their directories, compiled.
+"""The parents, links and directories of a generated Web's pages, compiled.
 
-No link skips a step, so depths are the distances that a breadth-first search will find.
+Pages are numbered server by server, and within a server by segment: relevant pages that relevant
+pages link to (`LINKED`), relevant pages that only others link to (`SHY`), other pages that
+relevant pages link to (`FRONT`), and the rest (`BACK`). A segment is sorted by depth, the distance
+from the seeds that a breadth-first search will find: no link skips a step.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
-from crawler.simulate.layout import (
-    BACK,
-    FRONT,
-    INTER_NEAR,
-    INTER_RELEVANT,
-    INTRA_OTHER,
-    INTRA_RELEVANT,
-    INTRA_UNKNOWN,
-    LINKED,
-    N_CELLS,
-    NONE,
-    NOWHERE,
-    OTHER,
-    SHY,
-    UNKNOWN_FAR,
-    UNKNOWN_NEAR,
-    Bytes,
-    GrownServers,
-    Ints,
-    Longs,
-    Pools,
-    eligible,
-)
-from crawler.simulate.randomness import Words, draw_below, draw_unit
+from crawler.simulate.randomness import Words, draw_below, draw_normal, draw_unit
+
+Bytes = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int32]
+Longs = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+
+LINKED, SHY, FRONT, BACK = range(4)
+"""Segments of a server."""
+
+OPEN, ISLAND, REMOTE, OTHER = range(4)
+"""Kinds of servers: with relevant pages that relevant pages link to; with relevant pages behind
+others only, whose first page is linked from a relevant page, or from a server without any; with no
+relevant page."""
+
+INTRA_RELEVANT, INTRA_OTHER, INTRA_UNKNOWN = 0, 1, 2
+INTER_RELEVANT, INTER_NEAR, INTER_FAR = 3, 4, 5
+UNKNOWN_NEAR, UNKNOWN_FAR, NOWHERE = 6, 7, 8
+N_CELLS: Final = 9
+"""Kinds of links by their targets: on the same server a relevant page, another page, a URL that was
+never fetched; on another server a relevant page, another page of a server with relevant pages
+(near) or without (far); such URLs; URLs of servers without any page."""
+
+MAX_DEPTH: Final = 31
+NONE: Final = -1
+"""No page."""
 
 _TRIES = 8
 
 
-class Unfetched(NamedTuple):
-    """URLs that were never fetched: `number` (S,) of each server, `base` (S + 1,) before it.
-
-    `touched` (S + 1,) of them have a link; the last row are those of servers without pages, which
-    begin at `nowhere` and are `n_nowhere`.
-    """
-
-    number: Ints
-    base: Ints
-    touched: Ints
-    nowhere: int
-    n_nowhere: int
-
-
-class TreePages(NamedTuple):
-    """Pages: `home` (n,) their servers, `depth` (n,), and `child` those that each is the parent of.
-
-    `child_start` (n + 1,) is where the children of a page begin; `number` (N_CELLS, n) links of
-    each kind are wanted beside those to children.
-    """
-
-    home: Ints
-    depth: Bytes
-    child_start: Longs
-    child: Ints
-    number: Bytes
-
-
-class WrittenLinks(NamedTuple):
-    """The links that are written, as `link_start` and `link_target` of a graph."""
-
-    start: Longs
-    target: Ints
-
-
 class GrownWeb(NamedTuple):
-    """A Web whose links, other than those to children, are still to be drawn."""
+    """The n pages of S servers, and pools of pages to which links from other servers point.
 
-    servers: GrownServers
-    pages: TreePages
-    pools: Pools
-    urls: Unfetched
+    The pages of depth d in a pool begin at its `start`[d].
+    """
+
+    start: Ints  # (S, 5): the first pages of a server's segments, and the page after the last
+    kind: Bytes  # (S,)
+    home: Ints  # (n,): the server of a page
+    depth: Bytes  # (n,)
+    linked: Ints  # relevant pages
+    linked_start: Longs
+    front: Ints  # pages of `FRONT` on servers with relevant ones
+    front_start: Longs
+    near: Ints  # irrelevant pages of servers with relevant ones
+    near_start: Longs
+    far_front: Ints  # the same of servers without relevant ones
+    far_front_start: Longs
+    far: Ints
+    far_start: Longs
+
+
+class Unfetched(NamedTuple):
+    """The URLs that were never fetched; the last row is that of servers without pages."""
+
+    number: Ints  # (S + 1,): the URLs of a server
+    base: Ints  # (S + 1,): how many are numbered before the pages of a server
+    touched: Ints  # (S + 1,): how many of them have a link
+    nowhere: int  # the first URL of servers without pages
 
 
 # --- Draws
 
 
-@inlined
-def _popular(end: int, chance: Words) -> int:
-    """A place in [0, end), the first ones far more often: the n-th in proportion to n ** -2/3."""
-    unit = draw_unit(chance)
-    return int(unit * unit * unit * end)
+@compiled
+def draw_units(chance: Words, drawn: Doubles) -> None:
+    """Fill an array with numbers from [0, 1)."""
+    for at in range(len(drawn)):
+        drawn[at] = draw_unit(chance)
+
+
+@compiled
+def draw_normals(chance: Words, drawn: Doubles) -> None:
+    """Fill an array with normal numbers."""
+    for at in range(len(drawn)):
+        drawn[at] = draw_normal(chance)
 
 
 @inlined
-def _from_pool(pages: Ints, starts: Longs, below: int, chance: Words) -> int:
+def _first_at(depth: Bytes, start: int, end: int, value: int) -> int:
+    """The first page of a segment with that depth or more."""
+    while start < end:
+        middle = (start + end) >> 1
+        if depth[middle] < value:
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@inlined
+def _own(depth: Bytes, start: int, end: int, value: int, chance: Words) -> int:
+    """A page of a segment with that depth, or NONE."""
+    first = _first_at(depth, start, end, value)
+    number = _first_at(depth, first, end, value + 1) - first
+    return first + draw_below(chance, number) if number else NONE
+
+
+@inlined
+def _any(pages: Ints, starts: Longs, value: int, chance: Words) -> int:
+    """A page of a pool with that depth, or NONE."""
+    first, number = starts[value], starts[value + 1] - starts[value]
+    return int(pages[first + draw_below(chance, number)]) if number else NONE
+
+
+@inlined
+def _popular(pages: Ints, starts: Longs, below: int, chance: Words) -> int:
+    """A page of a pool, at most `below` steps from the seeds; the first ones far more often.
+
+    The n-th is drawn in proportion to n ** -2/3.
+    """
     end = starts[min(below + 1, len(starts) - 1)]
-    return int(pages[_popular(end, chance)]) if end else NONE
+    if end == 0:
+        return NONE
+    unit = draw_unit(chance)
+    return int(pages[int(unit * unit * unit * end)])
 
 
 @inlined
-def _from_segments(
-    depth: Bytes, start: int, middle: int, end: int, below: int, chance: Words
-) -> int:
+def _of_two(depth: Bytes, start: int, middle: int, end: int, below: int, chance: Words) -> int:
     """A page of two segments that stand together, at most `below` steps from the seeds."""
-    first = eligible(depth, start, middle, below)
-    second = eligible(depth, middle, end, below)
+    first = _first_at(depth, start, middle, below + 1) - start
+    second = _first_at(depth, middle, end, below + 1) - middle
     if first + second == 0:
         return NONE
     at = draw_below(chance, first + second)
     return start + at if at < first else middle + at - first
+
+
+# --- Depths and parents
+
+
+@compiled
+def close_gaps(depth: Bytes, start: int, end: int, before: int) -> None:
+    """Leave no gap between the depths of an island's pages, behind one of depth `before`."""
+    last = before
+    for page in range(start, end):
+        # One page is the first; a page beside it would have to be found without it.
+        nearest = before + 1 if page == start else before + 2
+        last = min(max(int(depth[page]), nearest), last + 1, MAX_DEPTH)
+        depth[page] = last
+
+
+@inlined
+def _own_other(depth: Bytes, start: Ints, value: int, chance: Words) -> int:
+    """An irrelevant page of a server with that depth, or NONE."""
+    front = _own(depth, start[FRONT], start[BACK], value, chance)
+    back = _own(depth, start[BACK], start[4], value, chance)
+    if front == NONE or (back != NONE and draw_unit(chance) < 0.5):
+        return back
+    return front
+
+
+@inlined
+def _parent(web: GrownWeb, server: int, segment: int, value: int, chance: Words) -> int:
+    """A page of depth `value` that links to a page of a segment of a server."""
+    kind = int(web.kind[server])
+    is_island = kind in (ISLAND, REMOTE)
+    start, depth, parent = web.start[server], web.depth, NONE
+    if segment == LINKED and is_island:
+        parent = _own(depth, start[LINKED], start[FRONT], value, chance)
+    if segment == FRONT and kind == REMOTE:
+        parent = _any(web.far_front, web.far_front_start, value, chance)
+    if segment == SHY:
+        # Hidden pages of a server are behind the same page.
+        first = _first_at(depth, start[FRONT], start[4], value)
+        if first < start[4] and depth[first] == value:
+            parent = first
+    if parent == NONE and (segment in (SHY, BACK) or (segment == LINKED and is_island)):
+        parent = _own_other(depth, start, value, chance)
+        if parent == NONE and kind == OTHER:
+            parent = _any(web.far, web.far_start, value, chance)
+        elif parent == NONE:
+            parent = _any(web.near, web.near_start, value, chance)
+    if parent == NONE and kind == OPEN:
+        parent = _own(depth, start[LINKED], start[SHY], value, chance)
+    while parent == NONE and value >= 0:
+        parent = _any(web.linked, web.linked_start, value, chance)
+        value -= 1
+    return parent
+
+
+@compiled
+def find_parents(web: GrownWeb, chance: Words, parent: Ints) -> None:
+    """Choose the parent of each page, which is one step nearer to the seeds and links to it.
+
+    NONE for the seeds, which have depth 0.
+    """
+    for server in range(len(web.kind)):
+        start = web.start[server]
+        for segment in range(4):
+            for page in range(start[segment], start[segment + 1]):
+                value = int(web.depth[page]) - 1
+                parent[page] = NONE
+                if value >= 0:
+                    parent[page] = _parent(web, server, segment, value, chance)
+
+
+# --- Links
 
 
 @inlined
@@ -116,15 +222,8 @@ def _is_new(target: Ints, start: int, end: int, vertex: int) -> bool:
 
 
 @inlined
-def _shuffle(target: Ints, start: int, end: int, chance: Words) -> None:
-    for at in range(end - 1, start, -1):
-        other = start + draw_below(chance, at + 1 - start)
-        target[at], target[other] = target[other], target[at]
-
-
-@inlined
-def _some_url(cell: int, row: int, number: int, touched: Ints, chance: Words) -> int:
-    """One of a server's URLs that were never fetched, one without a link first, or -1."""
+def _unfetched(cell: int, row: int, number: int, touched: Ints, chance: Words) -> int:
+    """One of a server's URLs that were never fetched, one without a link first, or NONE."""
     if number == 0:
         return NONE
     if touched[row] < number and cell in (INTRA_UNKNOWN, NOWHERE):
@@ -133,35 +232,38 @@ def _some_url(cell: int, row: int, number: int, touched: Ints, chance: Words) ->
     return draw_below(chance, number)
 
 
-# --- Links
-
-
 @inlined
-def _draw_own(
-    start: Ints, depth: Bytes, server: int, page: int, is_wanted_relevant: bool, chance: Words
-) -> int:
-    """A page of the same server, or NONE."""
-    below, front = int(depth[page]) + 1, start[server, FRONT]
-    is_relevant = page < front
-    if is_wanted_relevant:
-        end = start[server, SHY] if is_relevant else front
-        return _from_segments(depth, start[server, LINKED], start[server, SHY], end, below, chance)
-    end = start[server, BACK] if is_relevant else start[server, 4]
-    return _from_segments(depth, front, start[server, BACK], end, below, chance)
+def _of_server(start: Ints, depth: Bytes, page: int, is_relevant: bool, chance: Words) -> int:
+    """A relevant or other page of the server of a page, or NONE."""
+    below, is_source_relevant = int(depth[page]) + 1, page < start[FRONT]
+    if is_relevant:
+        end = start[SHY] if is_source_relevant else start[FRONT]
+        return _of_two(depth, start[LINKED], start[SHY], end, below, chance)
+    end = start[BACK] if is_source_relevant else start[4]
+    return _of_two(depth, start[FRONT], start[BACK], end, below, chance)
 
 
 @compiled
-def link(web: GrownWeb, links: WrittenLinks, chance: Words) -> int:  # noqa: PLR0912, PLR0915
+def link(  # noqa: PLR0912, PLR0915  # a call would count the references of all of its arrays
+    web: GrownWeb,
+    urls: Unfetched,
+    child_start: Longs,
+    child: Ints,
+    number: Bytes,
+    begins: Longs,
+    target: Ints,
+    chance: Words,
+) -> int:
     """Write the links of all pages, each once, in no order; return how many there are.
 
-    A page that has nothing new to link to has fewer links than are wanted.
+    The children of a page begin at `child_start` (n + 1,) in `child`. `number` (N_CELLS, n) links
+    of each kind are wanted beside those to children; a page that has nothing new to link to has
+    fewer. `begins` and `target` are `link_start` and `link_target` of the graph.
     """
     # Each tuple is read once: numba counts the references of each array that is read.
-    (start, kind), (begins, target), urls = web.servers[:2], links, web.urls
-    home, depth, child_start, child, number = web.pages
-    linked, linked_start, front, front_start = web.pools[:4]
-    far_front, far_front_start, far, far_start = web.pools[6:]
-    of_server, base, touched, nowhere, n_nowhere = urls
+    start, kind, home, depth, linked, linked_start, front, front_start = web[:8]
+    far_front, far_front_start, far, far_start = web[10:]
+    of_server, base, touched, nowhere = urls
     end = 0
     for server in range(len(kind)):
         for page in range(start[server, 0], start[server, 4]):
@@ -176,28 +278,30 @@ def link(web: GrownWeb, links: WrittenLinks, chance: Words) -> int:  # noqa: PLR
                 while left and tries:
                     tries -= 1
                     row, other = server, NONE
-                    if cell == NOWHERE:
-                        url = _some_url(cell, len(kind), n_nowhere, touched, chance)
-                        other = NONE if url == NONE else url + nowhere
-                    elif cell in (INTRA_UNKNOWN, UNKNOWN_NEAR, UNKNOWN_FAR):
+                    if cell in (INTRA_UNKNOWN, UNKNOWN_NEAR, UNKNOWN_FAR, NOWHERE):
                         if cell == UNKNOWN_NEAR:
                             row = home[front[draw_below(chance, len(front))]]
                         elif cell == UNKNOWN_FAR:
                             row = home[far[draw_below(chance, len(far))]]
-                        url = _some_url(cell, row, int(of_server[row]), touched, chance)
-                        other = NONE if url == NONE else url + start[row, 4] + base[row]
+                        elif cell == NOWHERE:
+                            row = len(kind)
+                        url = _unfetched(cell, row, int(of_server[row]), touched, chance)
+                        if url != NONE:
+                            other = url + nowhere
+                            if cell != NOWHERE:
+                                other = url + start[row, 4] + base[row]
                     else:
                         if cell in (INTRA_RELEVANT, INTRA_OTHER):
-                            is_wanted = cell == INTRA_RELEVANT
-                            other = _draw_own(start, depth, server, page, is_wanted, chance)
+                            is_relevant = cell == INTRA_RELEVANT
+                            other = _of_server(start[server], depth, page, is_relevant, chance)
                         elif cell == INTER_RELEVANT:
-                            other = _from_pool(linked, linked_start, below, chance)
+                            other = _popular(linked, linked_start, below, chance)
                         elif cell == INTER_NEAR:
-                            other = _from_pool(front, front_start, below, chance)
+                            other = _popular(front, front_start, below, chance)
                         elif kind[server] != OTHER:
-                            other = _from_pool(far_front, far_front_start, below, chance)
+                            other = _popular(far_front, far_front_start, below, chance)
                         else:
-                            other = _from_pool(far, far_start, below, chance)
+                            other = _popular(far, far_start, below, chance)
                         if other != NONE:
                             # A page of its own server counts as the page itself between servers.
                             is_away = cell not in (INTRA_RELEVANT, INTRA_OTHER)
@@ -209,7 +313,9 @@ def link(web: GrownWeb, links: WrittenLinks, chance: Words) -> int:  # noqa: PLR
                         target[end] = other
                         end += 1
                         left -= 1
-            _shuffle(target, first, end, chance)
+            for at in range(end - 1, first, -1):
+                other = first + draw_below(chance, at + 1 - first)
+                target[at], target[other] = target[other], target[at]
         after = start[server, 4] + base[server]
         begins[after : after + of_server[server]] = end
     begins[nowhere:] = end
@@ -218,23 +324,22 @@ def link(web: GrownWeb, links: WrittenLinks, chance: Words) -> int:  # noqa: PLR
 
 @compiled
 def place_directories(
-    servers: GrownServers, urls: Unfetched, chance: Words, base: Ints, directory: Ints
+    web: GrownWeb, urls: Unfetched, chance: Words, base: Ints, directory: Ints
 ) -> None:
     """Put vertices into the directories of their servers, which begin at `base` (S + 1,).
 
     Relevant pages are in the first seven tenths of a server's directories, other pages of such
     servers in the last; three pages in ten are in none.
     """
-    for server in range(len(servers.kind)):
-        start, number = servers.start[server], base[server + 1] - base[server]
+    for server in range(len(web.kind)):
+        start, number = web.start[server], base[server + 1] - base[server]
         part = number - int(0.3 * number)
-        end = start[4] + urls.number[server]
-        for page in range(start[0], end):
+        for page in range(start[0], start[4] + urls.number[server]):
             at = NONE
             if number and draw_unit(chance) >= 0.3:
                 if page < start[FRONT]:
                     at = base[server] + draw_below(chance, part)
-                elif page < start[4] and servers.kind[server] != OTHER:
+                elif page < start[4] and web.kind[server] != OTHER:
                     at = base[server + 1] - 1 - draw_below(chance, part)
                 else:
                     at = base[server] + draw_below(chance, number)

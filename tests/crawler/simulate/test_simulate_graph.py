@@ -148,7 +148,7 @@ def test_damage_is_found_before_anything_crawls(
 
 def test_importing_the_simulation_loads_neither_scrapy_nor_a_compiler() -> None:
     code = (
-        "import sys, crawler.simulate.engine, crawler.simulate.generate\n"
+        "import sys, crawler.simulate.engine, crawler.simulate.generator\n"
         "print([name for name in ('scrapy', 'numba', 'twisted') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
