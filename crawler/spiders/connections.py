@@ -1,17 +1,26 @@
 """The download handler that allows or refuses the contact to each address.
 
 The host in a URL was checked before (`crawler.politeness.network`). Here a name is checked by its
-addresses, twice. The check before the download gives the reason for a refusal. The second one is a
-filter for each connection (`crawler.spiders.names`).
+addresses, and the connection goes to one of those that were checked. So a name that changes its
+address afterwards leads nowhere, and a slot is charged to the address that gets the request.
+
+The request for robots.txt, which takes no slot, finds the address of a host: the first that can be
+connected to. Pages are asked for there too, also after an answer with other addresses first.
 """
 
-from typing import TYPE_CHECKING, cast
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, cast
 
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+)
 from scrapy.http import Response
 from scrapy.utils.httpobj import urlparse_cached
+from twisted.internet.error import ConnectError
 
 from crawler.frontier.base import Lease
 from crawler.politeness.host_turns import HostTurns
@@ -24,13 +33,21 @@ from crawler.politeness.network import (
 from crawler.politeness.shared_address import SharedAddresses
 from crawler.spiders.exchanges import sent
 from crawler.spiders.live_handler import LiveDownloadHandler
-from crawler.spiders.names import GuardedNames, Lookups, guarded_names
-from crawler.spiders.request_meta import EXCHANGE, LEASE
+from crawler.spiders.names import Lookups
+from crawler.spiders.request_meta import EXCHANGE, LEASE, ROBOTS_BYTES
 from crawler.spiders.sending import take_slot
 from crawler.url import host_of
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider
+
+_MOST_ADDRESSES: Final = 4
+"""Addresses of a host that its robots.txt is asked for at."""
+
+_MOST_CHOSEN: Final = 10_000
+
+_REFUSED = ConnectError, DownloadConnectionRefusedError
+_FAILED = *_REFUSED, DownloadTimeoutError
 
 
 class GuardedDownloadHandler(LiveDownloadHandler):
@@ -43,6 +60,7 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         config = self._crawl.config
         self._allows_private = config.private_addresses
         self._lookups = Lookups()
+        self._chosen: OrderedDict[str, str] = OrderedDict()
         self._shared = SharedAddresses(self._crawl.occupancy)
         self._delay_s = config.delay_s
         self._turns = HostTurns(max(config.delay_s, config.max_crawl_delay_s))
@@ -70,30 +88,49 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         return max(self._delay_s, self._crawl.robots.delay_s(url))
 
     async def _download(self, request: Request, proxy: str) -> Response:
-        names = guarded_names(is_guarded=not self._allows_private)
         if proxy:
-            names.proxies.add(proxy)
-            take_slot(self._crawl, request, None)
-            return await super().download_request(request)
+            return await self._contact(request, "")
         host = urlparse_cached(request).hostname or ""
-        address = await self._address(names, host)
-        wait_s = self._shared.enter(address, host)
-        if wait_s is not None:
-            raise BusyAddressError(f"{host} has to wait for other requests at {address}", wait_s)
-        try:
-            take_slot(self._crawl, request, address)
-            return await super().download_request(request)
-        finally:
-            self._shared.leave(address)
+        addresses = await self._addresses(host)
+        for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
+            wait_s = self._shared.enter(address, host)
+            if wait_s is not None:
+                raise BusyAddressError(f"{host} has to wait for requests at {address}", wait_s)
+            try:
+                response = await self._contact(request, address)
+            except _FAILED as error:
+                if ROBOTS_BYTES not in request.meta:
+                    raise
+                self._choose(host, other)
+                if other == addresses[0] or not isinstance(error, _REFUSED):
+                    raise
+            else:
+                self._choose(host, address)
+                return response
+            finally:
+                self._shared.leave(address)
+        raise CannotResolveHostError(f"{host} has no address")
 
-    async def _address(self, names: GuardedNames, host: str) -> str:
-        """Return the first address of a host that may be contacted."""
-        addresses = await self._lookups.addresses(names, host)
-        if not addresses:
-            raise CannotResolveHostError(f"{host} has no address")
-        if self._allows_private:
-            return addresses[0]
-        allowed = [address for address in addresses if not is_private_address(address)]
-        if not allowed:
+    async def _contact(self, request: Request, address: str) -> Response:
+        take_slot(self._crawl, request, address or None)
+        return await self.fetch(request, address)
+
+    def _choose(self, host: str, address: str) -> None:
+        self._chosen[host] = address
+        self._chosen.move_to_end(host)
+        if len(self._chosen) > _MOST_CHOSEN:
+            self._chosen.popitem(last=False)
+
+    async def _addresses(self, host: str) -> list[str]:
+        """Return the addresses of a host that may be contacted, the chosen one first."""
+        addresses = await self._lookups.addresses(host)
+        allowed = [
+            address
+            for address in addresses
+            if self._allows_private or not is_private_address(address)
+        ]
+        if addresses and not allowed:
             raise PrivateAddressError(f"{host} has the private address {addresses[0]}")
-        return allowed[0]
+        chosen = self._chosen.get(host)
+        # IPv4 before IPv6: many machines have IPv6 addresses without a way out.
+        return sorted(allowed, key=lambda each: (each != chosen, ":" in each))[:_MOST_ADDRESSES]

@@ -1,20 +1,24 @@
 """The download handler of the live Web: Scrapy's own, with a limit for headers, which it keeps.
 
+A request goes to the address that the caller chose. Twisted would ask for the addresses of the name
+once more, and use the one that is connected first.
+
 A request is sent once. Twisted would send it again if its connection was used before and closes
 without an answer; the crawl counts its tries, and repeats what failed itself.
 
 Twisted keeps every header of an answer, without a limit. A server with a fast connection could fill
 the memory within the time limit of a download. Scrapy passes on neither the lines of the headers
 nor those of the request, which belong into an archive. This module uses private parts of Scrapy's
-handler, since neither Scrapy nor Twisted has an option for the parser.
+handler, since neither Scrapy nor Twisted has an option for the parser and the address.
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
     HTTP11DownloadHandler,
+    _BindAddressAgent,
     _LenientHTTP11ClientFactory,
     _LenientHTTP11ClientProtocol,
     _LenientHTTPClientParser,
@@ -25,9 +29,11 @@ from scrapy.http import Response
 from scrapy.utils._download_handlers import wrap_twisted_exceptions
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
-from twisted.internet.interfaces import IAddress
+from twisted.internet.endpoints import TCP4ClientEndpoint, TCP6ClientEndpoint, wrapClientTLS
+from twisted.internet.interfaces import IAddress, IStreamClientEndpoint
 from twisted.web._newclient import STATUS, HTTP11ClientProtocol, ParseError
 from twisted.web._newclient import Request as TxRequest
+from twisted.web.client import URI, Agent
 from twisted.web.iweb import IResponse
 
 from crawler.politeness.network import LocalFaultError
@@ -51,10 +57,11 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
         self._pool._factory = _BoundedFactory
         self._pool.retryAutomatically = False
 
-    async def download_request(self, request: Request) -> Response:
+    async def fetch(self, request: Request, address: str) -> Response:
         """Return the response; the bytes before the bodies are in `Request.meta` under `HEADS`.
 
-        Raises `LocalFaultError` if this machine could not make the connection.
+        `address` is that of the server, "" for a request to a proxy. Raises `LocalFaultError` if
+        this machine could not make the connection.
         """
         agent = _KeepingAgent(
             contextFactory=self._contextFactory,
@@ -66,6 +73,7 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
             crawler=self._crawler,
             tls_verbose_logging=self._tls_verbose_logging,
         )
+        agent.address = address
         try:
             with wrap_twisted_exceptions():
                 response = await maybe_deferred_to_future(agent.download_request(request))
@@ -91,10 +99,36 @@ class _KeepingAgent(_ScrapyAgent):
     """An agent that keeps the heads of its answer."""
 
     heads = Heads(b"", b"")
+    address = ""
+
+    def _get_agent(self, request: Request, timeout: float) -> Agent:
+        agent: Any = super()._get_agent(request, timeout)
+        if self.address:
+            agent.__class__, agent.address = _PinnedAgent, self.address
+        return cast("Agent", agent)
 
     def _cb_bodydone(self, result: Any, url: str) -> Response:
         self.heads = result["txresponse"].langfocus_heads
         return super()._cb_bodydone(result, url)
+
+
+class _PinnedAgent(_BindAddressAgent):
+    """An agent that connects to one address, whatever the host's name leads to by then."""
+
+    address: str
+
+    def _getEndpoint(self, uri: URI) -> IStreamClientEndpoint:
+        given = self._endpointFactory
+        kind: Any = TCP6ClientEndpoint if ":" in self.address else TCP4ClientEndpoint
+        endpoint: IStreamClientEndpoint = kind(
+            given._reactor, self.address, uri.port, given._connectTimeout, given._bindAddress
+        )
+        if uri.scheme == b"http":
+            return endpoint
+        return wrapClientTLS(given._policyForHTTPS.creatorForNetloc(uri.host, uri.port), endpoint)
+
+    def _requestWithEndpoint(self, key: tuple[Any, ...], *request: Any) -> "Deferred[IResponse]":
+        return super()._requestWithEndpoint((*key, self.address), *request)
 
 
 class _BoundedParser(_LenientHTTPClientParser):

@@ -1,7 +1,4 @@
-"""The addresses of names: asked for without threads, and filtered.
-
-The filter holds back private addresses whenever the reactor connects, so a name that changes its
-address after it was checked cannot lead into a private network.
+"""The addresses of names, asked for without threads.
 
 Scrapy's resolver blocks a thread for each lookup. Twenty names whose servers never answer would
 block all of them, and with them the lookups of all other hosts. c-ares waits for any number of
@@ -24,7 +21,7 @@ from zope.interface import implementer
 
 from crawler.config import of_settings
 from crawler.politeness.lookups import PAUSE_S, LookupTurns
-from crawler.politeness.network import NoAddressYetError, is_private_address
+from crawler.politeness.network import NoAddressYetError
 from crawler.spiders.scrapy_settings import given
 
 if TYPE_CHECKING:
@@ -178,24 +175,6 @@ class CaresNames:
 
 
 @implementer(IResolutionReceiver)
-class _PublicOnly:
-    """Passes on the addresses of a name, except private ones."""
-
-    def __init__(self, receiver: Any) -> None:
-        self._receiver = receiver
-
-    def resolutionBegan(self, resolution: object) -> None:
-        self._receiver.resolutionBegan(resolution)
-
-    def addressResolved(self, address: Any) -> None:
-        if not is_private_address(address.host):
-            self._receiver.addressResolved(address)
-
-    def resolutionComplete(self) -> None:
-        self._receiver.resolutionComplete()
-
-
-@implementer(IResolutionReceiver)
 class _Gathering:
     """Collects the addresses of a name."""
 
@@ -213,41 +192,6 @@ class _Gathering:
         self.all.callback(self._addresses)
 
 
-@implementer(IHostnameResolver)
-class GuardedNames:
-    """Resolves names by another resolver; while it `is_guarded`, only to public addresses.
-
-    The names in `proxies` may have any address, since the user chose them.
-    """
-
-    def __init__(self, resolver: Any) -> None:
-        """Resolve names by `resolver`."""
-        self._resolver = resolver
-        self.proxies: set[str] = set()
-        self.is_guarded = False
-
-    def resolveHostName(
-        self,
-        resolutionReceiver: Any,
-        hostName: str,
-        portNumber: int = 0,
-        addressTypes: Sequence[type[Any]] | None = None,
-        transportSemantics: str = "TCP",
-    ) -> Any:
-        """Resolve a name; see Twisted's `IHostnameResolver`."""
-        if self.is_guarded and hostName not in self.proxies:
-            resolutionReceiver = _PublicOnly(resolutionReceiver)
-        return self._resolver.resolveHostName(
-            resolutionReceiver, hostName, portNumber, addressTypes, transportSemantics
-        )
-
-    def addresses(self, host: str) -> "Deferred[list[str]]":
-        """Return all addresses of a host, including private ones."""
-        gathering = _Gathering()
-        self._resolver.resolveHostName(gathering, host)
-        return gathering.all
-
-
 class Lookups:
     """Looks up hosts so that no connection of the crawl waits for a slow name server."""
 
@@ -256,7 +200,7 @@ class Lookups:
         self._turns = LookupTurns()
         self._finished: OrderedDict[str, list[str]] = OrderedDict()
 
-    async def addresses(self, names: GuardedNames, host: str) -> list[str]:
+    async def addresses(self, host: str) -> list[str]:
         """Return all addresses of a host, [] if it has none.
 
         Raises `NoAddressYetError` while the answer or the turn of the host has not come. The lookup
@@ -274,12 +218,12 @@ class Lookups:
         wait_s = self._turns.enter(host, clock.seconds())
         if wait_s is not None:
             raise NoAddressYetError(f"{host} waits for its address", wait_s)
-        await maybe_deferred_to_future(self._begun(names, host, clock))
+        await maybe_deferred_to_future(self._begun(host, clock))
         if host not in self._finished:
             raise NoAddressYetError(f"{host} waits for its address", PAUSE_S)
         return self._finished.pop(host)
 
-    def _begun(self, names: GuardedNames, host: str, clock: Any) -> "Deferred[None]":
+    def _begun(self, host: str, clock: Any) -> "Deferred[None]":
         """Begin a lookup; the result fires when it ends, or after `_GRACE_S` seconds."""
         soon: Deferred[None] = Deferred()
         timer = clock.callLater(_GRACE_S, soon.callback, None)
@@ -293,21 +237,7 @@ class Lookups:
                 timer.cancel()
                 soon.callback(None)
 
-        names.addresses(host).addCallback(finished)
+        gathering = _Gathering()
+        gathering.all.addCallback(finished)
+        clock.nameResolver.resolveHostName(gathering, host)
         return soon
-
-
-def guarded_names(*, is_guarded: bool) -> GuardedNames:
-    """Return the reactor's resolver, which is replaced by a `GuardedNames` at the first call.
-
-    It is called at each download, because the reactor is completely set up by then.
-    """
-    from twisted.internet import reactor
-
-    pluggable = cast("Any", reactor)
-    if not isinstance(pluggable.nameResolver, GuardedNames):
-        pluggable.installNameResolver(GuardedNames(pluggable.nameResolver))
-    names = cast("GuardedNames", pluggable.nameResolver)
-    # If one of two crawls in a process is guarded, both are.
-    names.is_guarded |= is_guarded
-    return names

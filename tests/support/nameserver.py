@@ -17,8 +17,8 @@ _NO_ERROR, _NO_SUCH_NAME = 0x8180, 0x8183
 class NameServer:
     """A running server; `asked` counts the questions for IPv4 addresses by name.
 
-    `addresses` has the address of each name. A name of a domain in `silent` gets no answer, any
-    other name does not exist.
+    `addresses` has the addresses of each name, with spaces between them. A name of a domain in
+    `silent` gets no answer, any other name does not exist.
     """
 
     addresses: Mapping[str, str]
@@ -36,14 +36,13 @@ class NameServer:
         self.asked[name] += kind == _IPV4
         if any(name.endswith(domain) for domain in self.silent):
             return None
-        address = self.addresses.get(name)
-        status = _NO_ERROR if address else _NO_SUCH_NAME
-        record = b""
-        if address and kind == _IPV4:
-            record = b"\xc0\x0c" + struct.pack("!HHIH", _IPV4, 1, 60, 4) + socket.inet_aton(address)
+        addresses = self.addresses.get(name, "").split()
+        status = _NO_ERROR if addresses else _NO_SUCH_NAME
+        record = b"\xc0\x0c" + struct.pack("!HHIH", _IPV4, 1, 60, 4)
+        records = [record + socket.inet_aton(each) for each in addresses if kind == _IPV4]
         number = int.from_bytes(question[:2], "big")
-        head = _HEAD.pack(number, status, 1, int(bool(record)), 0, 0)
-        return head + question[_HEAD.size : end + 4] + record
+        head = _HEAD.pack(number, status, 1, len(records), 0, 0)
+        return head + question[_HEAD.size : end + 4] + b"".join(records)
 
 
 def _name(question: bytes) -> tuple[str, int]:

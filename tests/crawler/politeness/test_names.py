@@ -1,6 +1,10 @@
 """Crawls whose names are looked up at a server of this machine."""
 
+import ssl
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -9,6 +13,7 @@ from crawler.errors import SettingError
 from crawler.politeness.network import dns_servers
 from crawler.url import host_of
 from tests.crawler.politeness.test_crawl_polite import linking, outcomes, polite, served
+from tests.support.crawls import rows
 from tests.support.nameserver import NameServer, name_server
 
 OURS = {
@@ -51,6 +56,64 @@ def test_an_address_that_a_name_server_tells_is_judged(tmp_path: Path) -> None:
         told = looked_up(tmp_path, seeds, names)
     assert told == dict.fromkeys(known, "private_address")
     assert server.log == []
+
+
+@pytest.mark.parametrize("addresses", ["127.0.0.2 127.0.0.1", "127.0.0.1 127.0.0.2"])
+def test_the_slot_of_a_page_is_charged_to_the_address_that_was_asked(
+    addresses: str, tmp_path: Path
+) -> None:
+    # Nobody listens at 127.0.0.2.
+    with served() as (_, server), name_server({"a.de": addresses}) as names:
+        url = f"http://a.de:{server.port}/"
+        told = looked_up(tmp_path, url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
+    assert told == {"a.de": "page"}
+    charged = rows(tmp_path, "SELECT host, taken FROM hosts WHERE host LIKE '%127.0.0.%'")
+    assert charged == [("ip 127.0.0.1", 1)]
+
+
+def certificate(folder: Path) -> Path:
+    """A file with a new key and its certificate."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "a.de")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, now, now + timedelta(1))
+    encoding, format = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    secret = key.private_bytes(encoding, format, serialization.NoEncryption())
+    file = folder / "certificate.pem"
+    file.write_bytes(secret + made.sign(key, hashes.SHA256()).public_bytes(encoding))
+    return file
+
+
+def test_a_server_over_tls_is_asked_by_its_name_at_its_address(tmp_path: Path) -> None:
+    asked: list[str] = []
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate(tmp_path))
+    context.sni_callback = lambda _, name, __: asked.append(str(name))
+
+    class Page(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        Thread(target=server.serve_forever, daemon=True).start()
+        with name_server({"a.de": "127.0.0.1"}) as names:
+            url = f"https://a.de:{server.server_port}/"
+            told = looked_up(tmp_path / "run", url, names, LANGFOCUS_PRIVATE_ADDRESSES=True)
+        server.shutdown()
+    assert told == {"a.de": "page"}
+    # Both requests go over one connection.
+    assert asked == ["a.de", "/robots.txt", "/"]
 
 
 @pytest.mark.parametrize("server", ["9.9.9.9", "9.9.9.9:53", "2620:fe::9", "[2620:fe::9]:53"])
