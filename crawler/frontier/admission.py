@@ -227,7 +227,7 @@ class Admitter:
             links = origin.page.links(accepted.host.key)
             evidence = packed(link.evidence or NO_EVIDENCE, links)
         return UrlRow(
-            self.storage.next_url_id(),
+            self.storage.new_url_id(accepted.score),
             page.prints[accepted.place],
             url,
             accepted.host,

@@ -283,7 +283,7 @@ class Frontier(Protocol):
         """Give a leased URL back unchanged; its host was contacted and rests for its delay.
 
         With `not_before`, the host was not contacted and rests until then. If URLs are drawn at
-        random, this URL counts as drawn: it is leased first among the URLs with its score.
+        random, this one counts as drawn.
         """
 
     def send(

@@ -44,7 +44,7 @@ from crawler.frontier.learning import (
 )
 from crawler.frontier.patience import Patience
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.selection import BestFirst, Pick, QueuedHost, Selection, UniformDraw
+from crawler.frontier.selection import BestFirst, Pick, QueuedHost, UniformDraw
 from crawler.frontier.slots import are_full, fallen_to, falls_of, holder_of, level_of
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
@@ -114,7 +114,10 @@ class SqliteFrontier:
         self._queued = 0
         self._expected = 0
         self._opened_at, self._last_known_host = now, self._storage.last_host()
-        self._selection = self._select()
+        self._selection = BestFirst(self._hosts, self._storage.head)
+        if rules.draw is Draw.UNIFORM:
+            random = Random(rules.random_state + self._pages)
+            self._storage.draw = UniformDraw(random, self._storage.drawn())
         self._take_over(now)
 
     def seed(self, links: Sequence[Link], now: float, depth: int = 0) -> list[Admission]:
@@ -176,7 +179,6 @@ class SqliteFrontier:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
         pick = self._pick(lease)
         self._end_lease(lease)
-        self._selection.put_back(pick)
         self._rest(pick.host, now + pick.host.delay_s if not_before is None else not_before, now)
 
     def send(
@@ -250,7 +252,6 @@ class SqliteFrontier:
         """Give a leased URL back with a lower score; its host was not contacted."""
         host = pick.host
         self._count_moved(host, pick.score, score)
-        self._selection.lower(pick, score)
         self._end_lease(lease)
         self._rest(host, host.ready_at, now)
 
@@ -270,6 +271,8 @@ class SqliteFrontier:
             return None
         pick, lease, odds = taken
         self._patience.lease(pick.score)
+        if self._storage.draw is not None:
+            self._storage.draw.lease(pick.score, pick.url_id)
         pick.host.is_ready, pick.host.is_leased = False, True
         if odds is not None and self._learner is not None:
             reasons = odds.weighed.reasons()
@@ -285,7 +288,7 @@ class SqliteFrontier:
             best = self._best()
             if best is None or self._patience.is_waiting(best, now):
                 return None
-            pick = self._taken_pick()
+            pick = self._selection.take()
             if pick is None:
                 return None
             lease, falls = self._lease(pick)
@@ -300,16 +303,7 @@ class SqliteFrontier:
             tries -= not has_fallen
             falls_left -= has_fallen
             self._count_moved(pick.host, pick.score, score)
-            self._selection.lower(pick, score)
             self._selection.put(pick.host)
-
-    def _taken_pick(self) -> Pick | None:
-        """Take the best place of all queues, with the id of its URL."""
-        pick = self._selection.take()
-        if pick is None or pick.url_id:
-            return pick
-        url_id = self._storage.url_at(pick.host.id, pick.score, pick.first_id, pick.offset)
-        return Pick(pick.host, pick.score, url_id)
 
     def _lease(self, pick: Pick) -> tuple[Lease, int]:
         """Return the lease of a URL, and how often it must have fallen with its domain."""
@@ -365,8 +359,6 @@ class SqliteFrontier:
         if was_ready:
             self._selection.withdraw(host)
             host.is_ready = False
-        if host.drawn is not None and host.drawn.url_id in {url_id for _, url_id in urls}:
-            host.drawn = None
         self._take_out(host, urls)
         if was_ready:
             self._rest(host, host.ready_at, host.ready_at)
@@ -565,20 +557,11 @@ class SqliteFrontier:
 
     # Hosts in memory: leased, resting or ready. A host with no queue and no rest is forgotten.
 
-    def _select(self) -> Selection:
-        """Return a selection; if URLs are drawn, it already knows the queue."""
-        if self._rules.draw is Draw.FIRST:
-            return BestFirst(self._hosts, self._storage.head)
-        random = Random(self._rules.random_state + self._pages)
-        return UniformDraw(random, self._hosts, self._storage.ids, self._storage.tiers())
-
     def _take_over(self, now: float) -> None:
-        knows_heads = self._rules.draw is Draw.FIRST
         for row, queued, promising, score, url_id in self._storage.queues(self._patience.threshold):
             host = self._host(row)
             host.queued, host.promising = queued, promising
-            if knows_heads:
-                host.head = (score, url_id, host.id)
+            host.head = (score, url_id, host.id)
             self._queued += queued
             self._rest(host, host.ready_at, now)
         if self._rules.is_expected_only and self._rules.doubts_up_to is not None:
@@ -617,9 +600,9 @@ class SqliteFrontier:
         self._patience.count(host, after, 1)
 
     def _take_out(self, host: QueuedHost, urls: Iterable[tuple[float, int]]) -> None:
-        for score, url_id in urls:
+        host.head = None
+        for score, _ in urls:
             self._count_queued(host, score, -1)
-            self._selection.discard(host, score, url_id)
 
     def _host(self, row: HostRow) -> QueuedHost:
         host = self._hosts.get(row.id)

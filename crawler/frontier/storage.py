@@ -19,6 +19,7 @@ from crawler.frontier.base import (
     Visit,
     robots_bytes,
 )
+from crawler.frontier.selection import UniformDraw
 from crawler.page_row import INSERT_PAGE, fault_of, record_values, row_of
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import fingerprint, host_of
@@ -123,7 +124,11 @@ class Storage:
     """The statements of the frontier on one connection in autocommit mode."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
-        """Read the last ids of hosts and URLs."""
+        """Read the last ids of hosts and URLs.
+
+        URLs are numbered in the order of discovery, or by `draw` if that is set.
+        """
+        self.draw: UniformDraw | None = None
         self._sql = connection.execute
         self._many = connection.executemany
         self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
@@ -215,11 +220,9 @@ class Storage:
         """Return the number of queued URLs with a higher score."""
         return self._one("SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > ?", (score,))[0]
 
-    def tiers(self) -> Iterator[tuple[int, float, int]]:
-        """Yield (host, score, number of queued URLs) for every host and score."""
-        yield from self._sql(
-            "SELECT host, score, COUNT(*) FROM urls WHERE queued = 1 GROUP BY host, score"
-        )
+    def drawn(self) -> dict[float, int]:
+        """Return the highest id of the settled URLs of each score."""
+        return dict(self._sql("SELECT score, MAX(id) FROM urls WHERE queued = 0 GROUP BY score"))
 
     # Taking from the queue.
 
@@ -232,14 +235,6 @@ class Storage:
         ).fetchone()
         return row
 
-    def ids(self, host: int, score: float) -> Iterator[int]:
-        """Yield the ids of the queued URLs of a host with a score, in the order of discovery."""
-        rows = self._sql(
-            "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ? ORDER BY id",
-            (host, score),
-        )
-        return (url_id for (url_id,) in rows)
-
     def best_besides(self, host: int, url_id: int) -> float | None:
         """Return the best score of the other queued URLs of a host; None if it has no other."""
         row = self._sql(
@@ -248,17 +243,6 @@ class Storage:
             (host, url_id),
         ).fetchone()
         return None if row is None else float(row[0])
-
-    def url_at(self, host: int, score: float, first_id: int, offset: int) -> int:
-        """Return the id of the `offset`-th queued URL of a host with a score, from `first_id` on.
-
-        Costs O(offset); `selection.BLOCK` bounds the offset.
-        """
-        return self._one(
-            "SELECT id FROM urls WHERE host = ? AND queued = 1 AND score = ? AND id >= ?"
-            " ORDER BY id LIMIT 1 OFFSET ?",
-            (host, score, first_id, offset),
-        )[0]
 
     def lease(self, url_id: int) -> tuple[Lease, bool]:
         """Return the lease of a URL, and True if the URL got a request."""
@@ -329,7 +313,7 @@ class Storage:
         return None
 
     def _add_known(self, url: str, host: int, parent: int) -> None:
-        values = (self.next_url_id(), fingerprint(url), url, host, parent, KNOWN)
+        values = (self.new_url_id(0.0), fingerprint(url), url, host, parent, KNOWN)
         self._sql(
             "INSERT INTO urls VALUES (?, ?, ?, ?, NULL, ?, 0, 0, 0, 0.0, ?, NULL, NULL, 0)",
             values,
@@ -465,10 +449,15 @@ class Storage:
         """Give a queued URL another score."""
         self._sql("UPDATE urls SET score = ? WHERE id = ?", (score, url_id))
 
-    def next_url_id(self) -> int:
-        """Return the id of the next URL to be stored."""
-        self._next_url += 1
-        return self._next_url
+    def new_url_id(self, score: float) -> int:
+        """Return the id of the next URL to be stored, which has this score."""
+        if self.draw is None:
+            self._next_url += 1
+            return self._next_url
+        while True:
+            url_id = self.draw.id_for(score)
+            if self._sql("SELECT 1 FROM urls WHERE id = ?", (url_id,)).fetchone() is None:
+                return url_id
 
     def store(self, urls: Sequence[UrlRow]) -> None:
         """Queue URLs; `store_hosts` stores their hosts."""

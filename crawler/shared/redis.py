@@ -189,7 +189,9 @@ class RedisFrontier(StoredCrawl):
             if self._learner is not None:
                 some = self._learner.scored(some)
             packed = self._packer.pack(some, origin)
-            letters = self._call("seed", packed, links=packed.number, again=packed.again)
+            letters = self._call(
+                "seed", packed, links=packed.number, again=packed.again, **self._seed()
+            )
             answers += _admissions(packed, letters)
         return answers
 
@@ -227,10 +229,16 @@ class RedisFrontier(StoredCrawl):
             was_contacted=int(was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=row,
+            **self._seed(),
             **counted,
         )
         self._merge()
         return _admissions(packed, letters)
+
+    def _seed(self) -> dict[str, int]:
+        """Return the argument that starts the script's random numbers."""
+        is_uniform = self._rules.draw is Draw.UNIFORM
+        return {"seed": self._random.getrandbits(31)} if is_uniform else {}
 
     def _merge(self) -> None:
         """Exchange what the workers learned, now and then."""
@@ -263,7 +271,7 @@ class RedisFrontier(StoredCrawl):
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
         self._now = now
         rests_until: dict[str, Any] = {} if not_before is None else {"not_before": not_before}
-        self._end("release", lease, counts_as_drawn=1, **rests_until)
+        self._end("release", lease, **rests_until)
 
     def send(
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
@@ -337,8 +345,7 @@ class RedisFrontier(StoredCrawl):
         """Lease the URL with the best score in the queue; first give one `back`."""
         answer = "again"
         while answer == "again":
-            seed = self._random.getrandbits(31) if self._rules.draw is Draw.UNIFORM else 0
-            answer = self._call("next", seed=seed, **back)
+            answer = self._call("next", **back)
             back = {}
         return answer
 
@@ -376,10 +383,9 @@ class RedisFrontier(StoredCrawl):
         While other workers hold leases, it is the time of the next check, because they do not
         announce the links that they find.
         """
-        best, tiers, resting, leased, settled, text = self.read(
+        best, resting, leased, settled, text = self.read(
             lambda pipe: (
                 pipe.zrange(self.key("ready"), 0, 0, withscores=True),
-                pipe.zrange(self.key("tiers"), 0, 0, withscores=True),
                 pipe.zrange(self.key("resting"), 0, 0, withscores=True),
                 pipe.zcard(self.key("leases")),
                 pipe.hmget(self.key("counts"), "pages", "relevant"),
@@ -396,9 +402,10 @@ class RedisFrontier(StoredCrawl):
         if is_used_up:
             return min(looks_again_at, default=None)
         times: list[float] = [*looks_again_at, *(rested_at for _, rested_at in resting)]
-        if best or tiers:
-            tier = (best or tiers)[0][1]
-            return min([self._doubted_until(now, tier, limits.get("patience_s", 0.0)), *times])
+        if best:
+            return min(
+                [self._doubted_until(now, best[0][1], limits.get("patience_s", 0.0)), *times]
+            )
         return min(times, default=None)
 
     def _doubted_until(self, now: float, tier: float, patience_s: float) -> float:
@@ -515,13 +522,8 @@ class RedisFrontier(StoredCrawl):
                     self._call("note", counts={}, belief=self._learner.own(self._now))
             while self._held:
                 key, held = self._held.popitem()
-                self._call(
-                    "release",
-                    host=held.host,
-                    fingerprint=str(key),
-                    token=held.token,
-                    counts_as_drawn=0,
-                )
+                told = {"host": held.host, "fingerprint": str(key), "token": held.token}
+                self._call("release", **told)
         finally:
             super().close()
 
@@ -578,7 +580,7 @@ class RedisFrontier(StoredCrawl):
         """
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
-        script = script_of(values[1].decode(), self._rules.draw)
+        script = script_of(values[1].decode())
         try:
             return self._ask("EVALSHA", script.digest, 1, *values)
         except self._unknown_script:

@@ -1,4 +1,4 @@
-"""The Lua scripts of the shared frontier: one for each command and kind of ordering."""
+"""The Lua scripts of the shared frontier: one for each command."""
 
 import re
 from functools import cache
@@ -6,12 +6,9 @@ from hashlib import sha1
 from importlib import resources
 from typing import NamedTuple
 
-from crawler.strategies.orderings import Draw
-
 _FILES = (
     "keys",
     "best_first",
-    "uniform_draw",
     "hosts",
     "slots",
     "admitting",
@@ -29,16 +26,15 @@ class Script(NamedTuple):
 
 
 @cache
-def script_of(command: str, draw: Draw) -> Script:
+def script_of(command: str) -> Script:
     """Return the script of a command: the sections of the Lua files that it needs, in order.
 
-    It is the script for an ordering that draws URLs with `draw`.
     `lua/keys.lua` describes the format of sections.
     """
     folder = resources.files("crawler.shared").joinpath("lua")
     source = "\n".join(folder.joinpath(f"{name}.lua").read_text("utf-8") for name in _FILES)
     text, *sections = re.split(r"^--@ (.*)\n", source, flags=re.MULTILINE)
-    wanted = {command, draw.value, "all"}
+    wanted = {command, "all"}
     for names, section in zip(sections[::2], sections[1::2], strict=True):
         if not wanted.isdisjoint(names.split()):
             text += section

@@ -1,8 +1,8 @@
 """Orderings: a score for each link decides which queued URL is fetched next.
 
 The frontier fetches the highest score first. Among equal scores an ordering wants either the URL
-discovered first, or one drawn uniformly from those queued at that moment. A random key for each
-URL would not be uniform: late links compete in fewer draws, so it would favour them.
+discovered first, or one drawn uniformly from those queued at that moment. To sort URLs by random
+numbers would not be uniform: late links compete in fewer draws, so that would favour them.
 """
 
 from collections.abc import Callable, Collection, Sequence

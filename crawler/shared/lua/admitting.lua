@@ -197,7 +197,7 @@ local function admit_links(number, origin)
   local domain_taken, domain_earned = slots_taken(domains, config.domain_cap)
   local host_cap = config.host_cap > 0 and config.host_cap or math.huge
   local answers, rows, rows_end = {}, {}, 0
-  local better, orders, tiers, places_of = {}, {}, {}, {}
+  local better, orders, tiers = {}, {}, {}
   local met_hosts, met_fps, met_tiers, met_rows = {}, {}, {}, {}
   local at = 1
   for _, host in ipairs(hosts) do
@@ -227,16 +227,17 @@ local function admit_links(number, origin)
       elseif is_full then
         answers[place] = 'm'
       else
-        local order = order_after(place)
+        local order = order_of(place, tier)
         answers[place] = 's'
         number_fresh, rows_end = number_fresh + 1, rows_end + 2
         fresh[number_fresh] = fp
         places[2 * number_fresh - 1], places[2 * number_fresh] = tier, order .. fp
         rows[rows_end - 1], rows[rows_end] = fp, order .. links[i + 4]
-        if number_fresh == 1 or (tier ~= best and tonumber(tier) < tonumber(best)) then
+        if number_fresh == 1 or (tier ~= best and tonumber(tier) < tonumber(best))
+          or (tier == best and order < orders[#better]) then
           best = tier
           better[#better + (number_fresh == 1 and 1 or 0)] = host
-          orders[#better], tiers[#better], places_of[#better] = order, tier, places
+          orders[#better], tiers[#better] = order, tier
         end
       end
     end
@@ -248,7 +249,7 @@ local function admit_links(number, origin)
   if #rows > 0 then
     write('HSET', P .. 'urls', rows)
     count_for_all('order', number)
-    improve(better, orders, tiers, places_of)
+    improve(better, orders, tiers)
   end
   if config.lifts == 1 or config.learns == 1 or #origin.inlinks > 0 then
     refresh(meet_again(met_hosts, met_fps, met_tiers, met_rows, origin.inlinks))

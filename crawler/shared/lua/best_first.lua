@@ -1,18 +1,23 @@
---@ first
+--@ all
 
--- Part 2, best first: `ready` has each ready host once, by its best URL; `heads` has that entry.
+-- Part 2, the choice of the next URL: `ready` has each ready host once, by its best URL; `heads` has
+-- that entry.
+
+local selection = {}
 
 -- Takes in the best new URL of each host: an order and a tier, as text.
 function selection.improve(hosts, orders, tiers)
   local heads, ready = {}, {}
   for i, before in ipairs(fields_of('heads', hosts)) do
-    local host = hosts[i]
-    if not before or tonumber(tiers[i]) < tonumber(string.sub(before, 16)) then
+    local host, order, tier = hosts[i], orders[i], tonumber(tiers[i])
+    local known_order = before and string.sub(before, 1, 15)
+    local known_tier = before and tonumber(string.sub(before, 16))
+    if not before or tier < known_tier or (tier == known_tier and order < known_order) then
       if before then
-        redis_call('ZREM', P .. 'ready', string.sub(before, 1, 15) .. host)
+        redis_call('ZREM', P .. 'ready', known_order .. host)
       end
-      add(ready, tiers[i], orders[i] .. host)
-      add(heads, host, orders[i] .. tiers[i])
+      add(ready, tiers[i], order .. host)
+      add(heads, host, order .. tiers[i])
     end
   end
   write('ZADD', P .. 'ready', ready)

@@ -222,13 +222,8 @@ end
 
 function commands.release()
   local host, fp = arguments.host, arguments.fingerprint
-  local order = order_of_held(host, fp, arguments.token)
-  if not order then
+  if not order_of_held(host, fp, arguments.token) then
     return false
-  end
-  if config.is_uniform == 1 and arguments.counts_as_drawn == 1 then
-    local tier = redis_call('ZSCORE', P .. 'queue:' .. host, order .. fp)
-    redis_call('HSET', P .. 'drawn', host, pack({ order .. fp, name_of(tier) }))
   end
   end_lease(host)
   rest(host, arguments.not_before or now + delay_of(host))
@@ -245,17 +240,10 @@ function commands.drop()
     is_blocked[fp] = true
   end
   is_blocked[lease and unpack_one(lease)[1] or ''] = nil
-  local drawn = redis_call('HGET', P .. 'drawn', host)
-  local drawn_place, drawn_tier = unpack(drawn and unpack_one(drawn) or {})
   local unsent, places = unsent_of(host)
   for i, fp in ipairs(unsent) do
-    local place = places[i]
     if is_blocked[fp] then
-      fps[#fps + 1], members[#members + 1] = fp, place
-      if place == drawn_place then
-        redis_call('ZREM', P .. 'drawn:' .. drawn_tier, host)
-        redis_call('HDEL', P .. 'drawn', host)
-      end
+      fps[#fps + 1], members[#members + 1] = fp, places[i]
     end
   end
   drop(host, arguments.bucket, fps, members, 'dropped_blocked')
@@ -383,6 +371,9 @@ function commands.next()
   local fp = string.sub(place, ORDER_DIGITS + 1)
   local row, languages, order = unpacked(redis_call('HGET', P .. 'urls', fp))
   local falls, is_full = due_to_domain(row, host)
+  if config.is_uniform == 1 and order > (redis_call('HGET', P .. 'drawn', row[TIER]) or '') then
+    redis_call('HSET', P .. 'drawn', row[TIER], order)
+  end
   redis_call('HSET', P .. 'leased', host, pack({ fp, client .. ':' .. call, order }))
   redis_call('ZADD', P .. 'leases', now + config.lease_s, host)
   if is_promising(row[TIER]) then

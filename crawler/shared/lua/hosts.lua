@@ -39,14 +39,13 @@ local function free_among(hosts, tiers)
   return free
 end
 
--- Takes in new URLs of hosts: the order and tier of the best, the places of all.
-local function improve(hosts, orders, tiers, places)
-  local free_hosts, free_orders, free_tiers, free_places = {}, {}, {}, {}
+-- Takes in new URLs of hosts: the order and tier of the best.
+local function improve(hosts, orders, tiers)
+  local free_hosts, free_orders, free_tiers = {}, {}, {}
   for j, i in ipairs(free_among(hosts, tiers)) do
     free_hosts[j], free_orders[j], free_tiers[j] = hosts[i], orders[i], tiers[i]
-    free_places[j] = places[i]
   end
-  selection.improve(free_hosts, free_orders, free_tiers, free_places)
+  selection.improve(free_hosts, free_orders, free_tiers)
 end
 
 local function refresh(hosts)

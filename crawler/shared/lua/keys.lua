@@ -3,14 +3,14 @@
 -- Redis runs without interruption.
 --
 -- `crawler.shared.script` joins the files of this folder. A line `--@ NAMES` begins a section that
--- is only in the scripts of these commands or draws; a section of `all` is in every script. A script
+-- is only in the scripts of these commands; a section of `all` is in every script. A script
 -- has only the functions that it needs, because Lua makes each function again at every call.
 --
 -- KEYS[1] is the prefix of all keys of a crawl, "{name}:"; it is also their hash tag. ARGV has the
 -- command, the client, the number of its call, the time (unix seconds), the client's worker, the
 -- command's arguments as JSON, links as `admit_links` takes them, and the name of the beginning of
--- the crawl that the client joined. An order of discovery has 15
--- digits; a tier is minus a score. Keys, after the prefix:
+-- the crawl that the client joined. An order, of discovery or of
+-- draws, has 15 digits; a tier is minus a score. Keys, after the prefix:
 --
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON
 --   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
@@ -28,8 +28,7 @@
 --   delay, pages           hashes: HOST -> own delay, pages it gave
 --   downloaded, relevant   hashes: UNIT -> N_a, N_r
 --   ready                  sorted set of hosts by their best URL (order of discovery + HOST)
---   heads                  hash: HOST that is ready -> its entry in `ready` (order of discovery +
---                          tier) or its weights in `draw:`
+--   heads                  hash: HOST that is ready -> its entry in `ready` (order + tier)
 --   resting                sorted set: HOST by the time it may be contacted again
 --   promising, hopes       hosts of `resting` and of `leases` whose best URL is not doubtful
 --   doubt                  the time from which on only doubtful URLs were ready, unix seconds
@@ -37,7 +36,7 @@
 --                          end of their lease
 --   counts                 hash of the counters of the whole crawl: see TOTALS
 --   counts:WORKER          hash of the other counters of a worker
---   tiers, weights:TIER, draw:TIER:CLASS, drawn, drawn:TIER    see "Drawn uniformly"
+--   drawn                  hash, where URLs are drawn: TIER -> highest order of a leased URL of it
 --   clock                  the time of the latest call that asked for a URL
 --   seal                   see "the seal"
 --   robots, robots_at      hash: ORIGIN -> time and rules of its robots.txt; sorted set of the origins
@@ -158,9 +157,6 @@ local function store_counts()
   end
 end
 
--- How the next URL is chosen: `best_first.lua` or `uniform_draw.lua` fill in the functions.
-local selection = {}
-
 --@ admit drop lower next retry seed send
 
 local ORDER_DIGITS = 15
@@ -180,8 +176,23 @@ end
 
 --@ admit seed
 
-local function order_after(number)
-  return string.format('%015d', totals.order + number)
+-- Of a URL that is drawn uniformly the order is the tick until which it waits, a time with an
+-- exponential distribution: `crawler.frontier.selection.UniformDraw` tells why.
+local MEAN_TICKS = 1e9
+local clocks
+
+-- Returns the order of a new URL, with its tier and its place among the links of the page.
+local function order_of(place, tier)
+  if config.is_uniform == 0 then
+    return string.format('%015d', totals.order + place)
+  end
+  if not clocks then
+    math.randomseed(arguments.seed)
+    clocks = {}
+  end
+  clocks[tier] = clocks[tier] or tonumber(redis_call('HGET', P .. 'drawn', tier) or 0)
+  local waits = math.floor(-math.log(1 - math.random()) * MEAN_TICKS)
+  return string.format('%015d', clocks[tier] + waits)
 end
 
 --@ admit drop retry seed send

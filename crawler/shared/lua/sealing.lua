@@ -6,8 +6,8 @@
 
 local SEALED = {
   'rules', 'config', 'workers', 'urls', 'sent', 'delay', 'pages', 'downloaded',
-  'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'tiers',
-  'drawn', 'clock', 'robots', 'robots_at', 'robots_bytes', 'taken', 'earned', 'belief',
+  'relevant', 'ready', 'heads', 'resting', 'promising', 'leased', 'leases', 'counts', 'drawn',
+  'clock', 'robots', 'robots_at', 'robots_bytes', 'taken', 'earned', 'belief',
   'tallies', 'settled',
 }
 

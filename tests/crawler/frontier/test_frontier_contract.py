@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -29,7 +29,7 @@ from crawler.frontier.base import (
     Sending,
 )
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.selection import BLOCK, BestFirst, QueuedHost, Weights
+from crawler.frontier.selection import BestFirst, QueuedHost
 from crawler.frontier.sqlite import SqliteFrontier
 from crawler.frontier.storage import Storage
 from crawler.run import open_run
@@ -612,21 +612,46 @@ def test_a_farm_waits_until_others_of_its_kind_were_fetched(
 def test_a_random_draw_is_uniform_over_what_is_queued_now(
     tmp_path: Path, new_frontier: Opener
 ) -> None:
-    """Early and late URLs on hosts of many sizes, known and new: chi-square over all."""
-    urls = [f"http://h{int(i**0.5)}.de/{i}" for i in range(16)]
-    drawn = dict.fromkeys(urls, 0)
-    for state in range(400):
-        frontier = new_frontier(tmp_path / str(state % 20), draw=Draw.UNIFORM, random_state=state)
-        if state < 20:
-            frontier.seed([Link(url, 0.0) for url in urls[:8]], 0.0)
-            frontier.seed([Link(url, 0.0) for url in urls[8:]], 0.0)
+    """Early and late URLs on hosts of many sizes, before and after a restart: chi-square.
+
+    Each score is a draw of its own, because the highest score goes first.
+    """
+    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
+    drawn, late = [0] * 16, 0
+    for score in range(320):
+        if score == 160:
+            frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=1)
+        urls = [f"http://h{int(n**0.5)}.de/{score}/{n}" for n in range(20)]
+        frontier.seed([Link(url, score) for url in urls[16:]], 0.0)
+        for _ in range(4):
+            frontier.admit(lease_now(frontier), page(), now=0.0)
+        for some in (urls[:8], urls[8:16]):
+            frontier.seed([Link(url, score) for url in some], 0.0)
         lease = lease_now(frontier)
-        if int(lease.url[8]) % 2:
-            frontier.release(lease, now=0.0)  # its robots.txt came; now the page
-            assert lease_now(frontier).url == lease.url
-        drawn[lease.url] += 1
-    chi_square = sum((n - 25) ** 2 / 25 for n in drawn.values())
+        frontier.release(lease, now=0.0)  # its robots.txt came; now the page
+        assert lease_now(frontier).url == lease.url
+        drawn[urls.index(lease.url)] += 1
+        frontier.admit(lease, page(), [Link(f"http://late.de/{score}", score)], now=0.0)
+        lease = lease_now(frontier)
+        late += lease.host == "late.de"
+        frontier.admit(lease, page(), now=0.0)
+    chi_square = sum((n - 20) ** 2 / 20 for n in drawn)
     assert chi_square < 37.7  # 15 degrees of freedom, p = 0.001
+    assert 6 <= late <= 38  # 20 expected; p = 0.001
+
+
+def test_a_url_that_is_drawn_while_its_host_rests_is_leased_when_the_host_is_ready(
+    tmp_path: Path, new_frontier: Opener
+) -> None:
+    frontier = new_frontier(tmp_path, draw=Draw.UNIFORM, delay_s=9.0)
+    frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(4)], 0.0)
+    lease = lease_now(frontier)
+    frontier.release(lease, now=0.0)
+    frontier.seed([Link(f"http://h{n}.de/", 0.0) for n in range(9)], 0.0)
+    for _ in range(9):
+        frontier.admit(lease_now(frontier), page(), now=0.0)
+    frontier.seed([Link(f"http://g{n}.de/", 0.0) for n in range(99)], 0.0)
+    assert lease_now(frontier, 9.0).url == lease.url
 
 
 def test_a_url_that_was_not_fetched_can_be_given_back_for_later(
@@ -947,65 +972,6 @@ def test_what_is_dropped_is_found_by_its_unit(
     run.connection.close()
 
 
-def test_the_search_for_a_drawn_url_steps_over_a_block_at_most(
-    tmp_path: Path, statements: list[str]
-) -> None:
-    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
-    frontier.seed([Link(f"http://a.de/{n}", 0.0) for n in range(4 * BLOCK)], 0.0)
-    drawn = set()
-    for _ in range(200):
-        lease = lease_now(frontier)
-        drawn.add(lease.url)
-        frontier.admit(lease, page(), [Link(lease.url + "/on", 0.0)], now=0.0)
-    offsets = [int(s.rpartition("OFFSET ")[2]) for s in statements if "OFFSET" in s]
-    assert len(drawn) == len(offsets) == 200
-    assert max(offsets) < BLOCK
-    assert "id>?" in plan_of(tmp_path, next(s for s in statements if "OFFSET" in s))
-
-
-def test_draws_are_uniform_over_short_and_long_queues_as_they_change(tmp_path: Path) -> None:
-    """A host with a thousand URLs, a hundred with a few; half are known before a restart."""
-    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0)
-    urls = [f"http://long.de/{n}" for n in range(2 * BLOCK)]
-    urls += [f"http://h{n % 100 if n % 3 else 7}.de/{n}" for n in range(600)]
-    frontier.seed([Link(url, 0.0) for url in urls[::2]], 0.0)
-    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=5)
-    lease_now(frontier)
-    frontier = new_sqlite_frontier(tmp_path, draw=Draw.UNIFORM, host_cap=0, random_state=6)
-    frontier.seed([Link(url, 0.0) for url in urls[1::2]], 0.0)
-    place = {url: number for number, url in enumerate(urls)}
-    cells = [0] * 116
-    for number in range(len(urls) // 2):
-        lease = lease_now(frontier)
-        cells[place[lease.url] // 14] += 1
-        if number % 5:
-            frontier.admit(lease, page(), now=0.0)
-        else:  # its robots.txt came; now the page
-            frontier.release(lease, now=0.0)
-            assert lease_now(frontier).url == lease.url
-            frontier.admit(lease, page(), now=0.0)
-    # Half of the URLs were drawn without return: the variance is half that of independent draws.
-    chi_square = sum((n - 7) ** 2 / 7 for n in cells) / 0.5
-    assert chi_square < 166.4  # 115 degrees of freedom, p = 0.001
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.booleans()), max_size=60))
-def test_every_position_among_weights_belongs_to_one_key(
-    changes: list[tuple[int, int, bool]],
-) -> None:
-    weights, known, shown = Weights(), dict.fromkeys(range(10), 0), dict.fromkeys(range(10), False)
-    for key, weight, is_shown in changes:
-        if weight != known[key]:
-            weights.change(key, weight - known[key])
-        known[key] = weight
-        (weights.show if is_shown else weights.hide)(key)
-        shown[key] = is_shown
-    expected = sorted((k, i) for k in known if shown[k] for i in range(known[k]))
-    assert sorted(weights.at(p) for p in range(weights.total)) == expected
-    with pytest.raises(IndexError):
-        weights.at(weights.total)
-
-
 def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> None:
     hosts = {1: QueuedHost(1, 0.0, 0.0)}
     known = [(-1.0, 1)]
@@ -1018,6 +984,5 @@ def test_a_host_whose_better_urls_keep_coming_leaves_no_trace_in_the_heap() -> N
         pick = selection.take()
         assert pick is not None
         assert pick.url_id == url_id
-        selection.discard(hosts[1], 2.0, url_id)
         selection.put(hosts[1])
     assert len(selection._heap) < 2000

@@ -29,7 +29,7 @@ from tests.support.redisserver import RedisServer
 
 DELAY_S = 5.0
 HOSTS, PAGES = 8, 4
-HARMLESS = {"doubt", "hopes", "reply:CLIENT", "drawn:TIER"}
+HARMLESS = {"doubt", "hopes", "reply:CLIENT"}
 """Keys whose loss changes at most the order of some URLs."""
 
 
@@ -137,8 +137,8 @@ def halfway(redis_server: RedisServer, request: pytest.FixtureRequest) -> Iterat
 def kind_of(key: str) -> str:
     """Return the kind of a key, as the Lua files name it."""
     name = key.partition("}:")[2]
-    name = re.sub(r"^(seen|queue|reply|records|counts|weights|draw|drawn):.*", r"\1:", name)
-    return {"reply:": "reply:CLIENT", "drawn:": "drawn:TIER"}.get(name, name)
+    name = re.sub(r"^(seen|queue|reply|records|counts):.*", r"\1:", name)
+    return {"reply:": "reply:CLIENT"}.get(name, name)
 
 
 ALL = sorted(f"http://h{host}.de/{number}" for host in range(HOSTS) for number in range(PAGES))
