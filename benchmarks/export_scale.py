@@ -24,7 +24,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from crawler.exchange import Exchange
+from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc_records import digest_of, pack_answer
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "pages" / "html.tar"

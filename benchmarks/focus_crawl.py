@@ -32,13 +32,12 @@ from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.frontier.base import Lease, Sending
-from crawler.identification import page_method, page_reader
 from crawler.opening import open_crawl
 from crawler.politeness.robots import Verdict
+from crawler.reading import Download, Read, Reading, page_method, page_reader
 from crawler.sources.contract import Unreachable
 from crawler.strategies import DIRECTORY_DEPTH, TOLERANCE
 from crawler.strategies.focus.belief import Prior
-from crawler.visit import Download, Read, Reading
 
 SURE = 0.999
 """Confidence from which the default method did not look at the links to a page."""

@@ -24,12 +24,11 @@ from urllib.parse import urlsplit
 from benchmarks.focus_unseen import MIRROR, UNSEEN, unseen_model, unseen_urls
 from benchmarks.proxyweb import PROGRAM, SHARED, TEXTS, URLS
 from crawler.errors import ArchiveError
-from crawler.link_header import links_of
 from crawler.politeness import directives
+from crawler.reading import Download, Read, header_links, sift
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import Answer, Unreachable
 from crawler.url import fingerprint, host_of, normalise
-from crawler.visit import Download, Read, sift
 
 HOSTS = 12_000
 SEEDS = 3
@@ -97,7 +96,7 @@ def download_of(url: str, answer: Answer) -> Download:
         answer.header("Location"),
         ip=answer.ip,
         statements=directives.of_headers(named),
-        links=links_of(all_of("link")),
+        links=header_links(all_of("link")),
     )
 
 

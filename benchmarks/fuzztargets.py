@@ -34,12 +34,11 @@ from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT, KeptRobots, Lease, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.identification import page_method, page_reader
 from crawler.politeness.network import is_private_url
 from crawler.politeness.robots import MAX_MOVES, Robots, Verdict, is_unreachable
 from crawler.politeness.traps import is_trap
+from crawler.reading import Download, Reading, page_method, page_reader
 from crawler.run import open_run
-from crawler.same_page import page_key
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived
 from crawler.spiders.langfocus import LangfocusSpider
@@ -56,8 +55,9 @@ from crawler.url import (
     is_unwanted_file,
     normalise,
     origin_of,
+    page_key,
 )
-from crawler.visit import Download, Reading, Visitor, VisitRules
+from crawler.visit import Visitor, VisitRules
 
 FIELD: Final = b"\x1e\x1e"
 URL: Final = "http://example.de/a/b.html"

@@ -29,8 +29,8 @@ from crawler.frontier.rules import HOST_QUEUE, queue_slots
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.politeness.contact import BotName
 from crawler.politeness.network import dns_servers
-from crawler.seeds import read_seed_file, read_seeds
 from crawler.sources.opening import KINDS
+from crawler.sources.seeds import read_seed_file, read_seeds
 from crawler.strategies import DEFAULT_FILTER, DIRECTORY_DEPTH, FILTERS, ORDERINGS, TOLERANCE
 
 if TYPE_CHECKING:

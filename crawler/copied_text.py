@@ -1,4 +1,4 @@
-"""Texts that stand on many hosts: their pages are copies, which count for nothing.
+"""Texts that stand on many domains: their pages are copies, which count for nothing.
 
 A text is known by its sketch: the least hashes of its runs of letters (Broder 1997). It does not
 matter in which order its paragraphs stand, and a few words may differ.
@@ -10,8 +10,8 @@ from typing import Final
 
 import numpy as np
 
-HOSTS: Final = 5
-"""Hosts on which a text may stand; its pages on further ones are copies."""
+DOMAINS: Final = 5
+"""Registered domains on which a text may stand; its pages on further ones are copies."""
 
 LEAST_LETTERS: Final = 200
 """Letters below which a text has no sketch: short pages are alike by chance."""
@@ -42,28 +42,28 @@ def sketch_of(text: str) -> tuple[int, ...]:
 
 
 class CopiedTexts:
-    """Knows the latest texts and the hosts on which they stood; 10 MB at most."""
+    """Knows the latest texts and the registered domains on which they stood; 10 MB at most."""
 
     def __init__(self, most: int = 4096) -> None:
         """Know no text; of more than `most` the one that was not met for longest is forgotten."""
         self._most = most
-        self._hosts: OrderedDict[tuple[int, ...], set[str]] = OrderedDict()
+        self._domains: OrderedDict[tuple[int, ...], set[str]] = OrderedDict()
         self._texts: dict[int, tuple[int, ...]] = {}
 
-    def is_copy(self, sketch: tuple[int, ...], host: str) -> bool:
-        """Return True if a text stood on `HOSTS` other hosts; note that it stands on this one."""
+    def is_copy(self, sketch: tuple[int, ...], domain: str) -> bool:
+        """Return True if a text stood on `DOMAINS` others; note that it stands on this domain."""
         if not sketch:
             return False
         known = self._nearest(sketch)
         if known is None:
             known = sketch
             self._add(sketch)
-        hosts = self._hosts[known]
-        self._hosts.move_to_end(known)
-        if host in hosts:
+        domains = self._domains[known]
+        self._domains.move_to_end(known)
+        if domain in domains:
             return False
-        if len(hosts) < HOSTS:
-            hosts.add(host)
+        if len(domains) < DOMAINS:
+            domains.add(domain)
             return False
         return True
 
@@ -76,11 +76,11 @@ class CopiedTexts:
         )
 
     def _add(self, sketch: tuple[int, ...]) -> None:
-        if len(self._hosts) >= self._most:
-            old, _ = self._hosts.popitem(last=False)
+        if len(self._domains) >= self._most:
+            old, _ = self._domains.popitem(last=False)
             for one in old:
                 if self._texts.get(one) == old:
                     del self._texts[one]
-        self._hosts[sketch] = set()
+        self._domains[sketch] = set()
         for one in sketch:
             self._texts.setdefault(one, sketch)

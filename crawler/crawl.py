@@ -8,20 +8,20 @@ from dataclasses import dataclass, field
 from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.errors import StorageError
-from crawler.exchange import Exchange
 from crawler.first_answer import UNANSWERED, FirstAnswer
 from crawler.frontier.base import Counts, Frontier, Lease
 from crawler.goals import GoalWatch
+from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc import WarcArchive
 from crawler.politeness.blocking import Blocking
 from crawler.politeness.network import is_private_url
 from crawler.politeness.occupancy import Occupancy
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
-from crawler.revisits import Revisits
 from crawler.run import OpenRun
 from crawler.shared.worker import Waiting, Worker
 from crawler.sources.contract import Web
+from crawler.sources.revisits import Revisits
 from crawler.strategies import SEED, Ordering
 from crawler.visit import OnSettled, Visitor
 

@@ -15,9 +15,10 @@ from crawler.crawl import Crawl
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.opening import open_crawl
 from crawler.politeness.traps import is_trap
+from crawler.reading import Download, PageRead, Reading
 from crawler.strategies.orderings import LinkSource
 from crawler.url import fingerprint, is_unwanted_file, normalise
-from crawler.visit import Download, PageRead, Reading, Visitor, VisitRules
+from crawler.visit import Visitor, VisitRules
 
 Found = TypeVar("Found")
 

@@ -26,7 +26,6 @@ from crawler.politeness.host_files import FileStore, HostFiles
 from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.robots import Robots
 from crawler.preparation import Preparation, prepare
-from crawler.revisits import Revisits
 from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy
 from crawler.shared.membership import Membership
@@ -34,7 +33,8 @@ from crawler.shared.redis import RedisFrontier
 from crawler.shared.stored import StoredCrawl
 from crawler.shared.stored import connect as connect_redis
 from crawler.shared.worker import Waiting, Worker, worker_name
-from crawler.sitemap_links import SitemapLinks
+from crawler.sources.revisits import Revisits
+from crawler.sources.sitemaps import Sitemaps
 from crawler.strategies import Ordering, make_filter
 from crawler.strategies.focus.ordering import Focus
 from crawler.visit import OnSettled, Visitor, keep_nothing
@@ -133,12 +133,12 @@ def _first_answer(prepared: Preparation, frontier: Frontier) -> FirstAnswer:
 
 def _sitemaps(
     prepared: Preparation, robots: Robots, store: FileStore, is_blocked: Callable[[str], bool]
-) -> SitemapLinks | None:
+) -> Sitemaps | None:
     config = prepared.config
     if config.is_census or not config.reads_sitemaps:
         return None
     target = config.lang if config.uses_hreflang else None
-    return SitemapLinks(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
+    return Sitemaps(prepared.ordering, robots, HostFiles(store, "sitemaps"), is_blocked, target)
 
 
 def _log_fitting(connection: sqlite3.Connection) -> OnSettled:

@@ -12,14 +12,14 @@ from crawler.config import Config, FileName
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
 from crawler.gaps import check_language, gaps
-from crawler.identification import page_method, page_reader
 from crawler.politeness.blocking import BlockFile
-from crawler.revisits import check_since
+from crawler.reading import ReadPage, page_method, page_reader, page_scorer
 from crawler.run import SCHEMA_VERSION
 from crawler.sources.contract import Web
 from crawler.sources.opening import open_web
+from crawler.sources.revisits import check_since
 from crawler.strategies import Ordering, make_ordering
-from crawler.visit import ReadPage, VisitRules, page_scorer
+from crawler.visit import VisitRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,10 @@ def check_goals(config: Config, *, doubts: bool) -> None:
 def page_scorer_of(config: Config) -> ReadPage:
     """Return the function that reads a page and scores its links; raises `CrawlError`."""
     method = page_method(config.identify, named_file(_path(config.fasttext)))
-    return page_scorer(_page_rules(config, method), _ordering(config))
+    rules = _page_rules(config, method)
+    return page_scorer(
+        rules.read, _ordering(config), config.lang, obeys_directives=config.obeys_directives
+    )
 
 
 def _page_rules(config: Config, method: PageMethod) -> VisitRules:

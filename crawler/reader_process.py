@@ -21,7 +21,7 @@ from typing import NamedTuple, NoReturn
 import msgspec
 
 from crawler.preparation import page_scorer_of
-from crawler.visit import Download, ReadPage
+from crawler.reading import Download, ReadPage
 
 
 class Limits(NamedTuple):

@@ -21,7 +21,7 @@ import msgspec
 
 from crawler.config import Config
 from crawler.reader_process import ERROR, LAST_PAGE, Limits, Task
-from crawler.visit import Download, PageRead
+from crawler.reading import Download, PageRead
 
 FIRST_PAGES: Final = 100
 """Pages that a crawl reads itself before it starts readers: small crawls need none."""

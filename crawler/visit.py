@@ -3,17 +3,13 @@
 This module does not import Scrapy. The spider, the simulator and the tests pass downloads in.
 """
 
-import logging
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol
 
 from classifiers.urls.standard import absolute
 from crawler.config import RetryRule
 from crawler.copied_text import CopiedTexts
-from crawler.domains import domain_of
-from crawler.exchange import Exchange
 from crawler.frontier.base import (
     PAGE,
     REDIRECT,
@@ -27,84 +23,28 @@ from crawler.frontier.base import (
     Record,
     Visit,
 )
-from crawler.link_header import HeaderLink
+from crawler.outputs.exchange import Exchange
 from crawler.politeness import directives
 from crawler.politeness.blocking import BLOCKED
-from crawler.politeness.directives import NOARCHIVE, RobotsVersion
-from crawler.politeness.ports import has_bad_port
-from crawler.politeness.traps import is_trap
-from crawler.revisits import Earlier, digest_of, unchanged_visit, visit_of
-from crawler.same_page import spelling_key
-from crawler.sitemap import Sitemap
+from crawler.politeness.directives import NOARCHIVE
+from crawler.reading import (
+    Download,
+    PageRead,
+    Read,
+    Reading,
+    Sifted,
+    blocks_nothing,
+    is_status,
+    is_text,
+    page_scorer,
+    scored,
+    sift,
+)
+from crawler.sources.revisits import Earlier, digest_of, unchanged_visit, visit_of
+from crawler.sources.sitemaps import Sitemaps
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import SEED, LinkSource, Ordering
-from crawler.url import fingerprint, host_of, is_unwanted_file, normalise
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
-
-    `is_cut` is True if the body ended before the announced length. `statements` are those of its
-    headers (`crawler.politeness.directives`), `robots` the robots.txt that allowed the fetch, None
-    if none was asked. `links` are those of its headers, `etag` and `modified` its ETag and
-    Last-Modified. `exchange` has the bytes as they were sent, None if nothing keeps them.
-    """
-
-    url: str
-    status: int
-    body: bytes = b""
-    content_type: str | None = None
-    content_language: str | None = None
-    location: str | None = None
-    retry_after_s: float | None = None
-    ip: str | None = None
-    is_cut: bool = False
-    statements: tuple[str, ...] = ()
-    robots: RobotsVersion | None = None
-    links: tuple[HeaderLink, ...] = ()
-    etag: str | None = None
-    modified: str | None = None
-    exchange: Exchange | None = field(default=None, repr=False)
-
-
-class Reading(NamedTuple):
-    """The links of a page (absolute, unsorted), its language and its charset.
-
-    `forbidden` are links that it asks not to follow (`nofollow`), `declared` are links to pages
-    that it says are in the target language (`hreflang`), `declared_other` links to pages in
-    another, `feeds` its RSS and Atom feeds.
-    `dropped_links` is the number of links that could not be resolved or are too long.
-    `is_reference` is True if its language is evidence for linked pages: the method reads them, and
-    the text is long enough. `parser` is the name of the HTML parser. `canonical` is the absolute
-    URL that the page gives as its own, None if it gives none.
-    `statements` are those of its META elements (`crawler.politeness.directives`). `words` are those
-    of the text by which it was identified, `sketch` is that of `crawler.copied_text`.
-    """
-
-    links: Sequence[str]
-    language: str | None
-    confidence: float | None
-    method: str | None
-    charset: str | None
-    dropped_links: int = 0
-    is_reference: bool = False
-    parser: str | None = None
-    canonical: str | None = None
-    statements: tuple[str, ...] = ()
-    words: int | None = None
-    forbidden: Sequence[str] = ()
-    declared: Sequence[str] = ()
-    declared_other: Sequence[str] = ()
-    feeds: Sequence[str] = ()
-    sketch: tuple[int, ...] = ()
-
-
-Read = Callable[[Download, Sequence[str]], Reading]
-"""Function that reads a page; the second argument has the languages of pages that link to it."""
-
-
-_log = logging.getLogger(__name__)
+from crawler.url import domain_of, fingerprint, host_of, is_unwanted_file, normalise, spelling_key
 
 INTERRUPTED = "interrupted"
 """The outcome of a URL whose requests were all interrupted by kills."""
@@ -114,54 +54,10 @@ PROTOCOL = "protocol"
 
 _NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-_TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
-
-
-def is_text(content_type: str | None) -> bool:
-    """Return True if a Content-Type may belong to a page; a missing one may."""
-    kind = (content_type or "").strip().lower()
-    return not kind or kind.startswith(_TEXT_TYPES)
-
-
-def is_status(code: int) -> bool:
-    """Return True for a status of HTTP, which has three digits (RFC 9110, 15)."""
-    return 100 <= code <= 999
-
-
-class Sifted(NamedTuple):
-    """Links to be queued, normalised, each once, and the numbers of other links."""
-
-    wanted: list[str]
-    files: int
-    malformed: int
-    ports: int
-    traps: int
-    blocked: int = 0
-
-
-def _blocks_nothing(url: str) -> bool:
-    return False
 
 
 def _no_earlier(url: str) -> Earlier | None:
     return None
-
-
-def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = _blocks_nothing) -> Sifted:
-    """Return the links of a page that may be queued; `urls` are absolute."""
-    normal = [url for url in map(normalise, urls) if url]
-    allowed = [url for url in normal if not has_bad_port(url)]
-    pages = [url for url in allowed if not is_unwanted_file(url)]
-    finite = [url for url in pages if not is_trap(url)]
-    wanted = [url for url in finite if not is_blocked(url)]
-    return Sifted(
-        list(dict.fromkeys(wanted)),
-        files=len(allowed) - len(pages),
-        malformed=len(urls) - len(normal),
-        ports=len(normal) - len(allowed),
-        traps=len(pages) - len(finite),
-        blocked=len(finite) - len(wanted),
-    )
 
 
 def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
@@ -198,66 +94,8 @@ class VisitRules:
     least_seed_score: float = float("-inf")
     stays_on_host: bool = False
     obeys_directives: bool = True
-    is_blocked: Callable[[str], bool] = _blocks_nothing
+    is_blocked: Callable[[str], bool] = blocks_nothing
     earlier: Callable[[str], Earlier | None] = _no_earlier
-
-
-def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[Link]:
-    """Return URLs as links, scored in one batch; those of an ordering that learns have evidence."""
-    if not urls:
-        return []
-    if isinstance(ordering, Focus):
-        found = ordering.evidence(urls, source)
-        scores = ordering.first_scores(found)
-        return [Link(*link) for link in zip(urls, scores, found, strict=True)]
-    scores = ordering.scores(urls, source)
-    return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
-
-
-class PageRead(NamedTuple):
-    """A page that was read: `reading` without links, and the links that may be queued, scored.
-
-    Blocked links are still among `links`. `nofollow` is the number of links that the page asks not
-    to follow, if that is obeyed.
-    """
-
-    reading: Reading
-    links: Sequence[Link]
-    sifted: Sifted
-    nofollow: int
-
-
-ReadPage = Callable[[Download, Sequence[str], int], PageRead]
-"""Function that reads a page and scores its links, for the languages of the pages that link to it
-and its depth.
-"""
-
-
-def page_scorer(rules: VisitRules, ordering: Ordering) -> ReadPage:
-    """Return a function that reads a page; it depends on nothing but the page and the rules."""
-
-    def followed(download: Download, reading: Reading) -> tuple[Sequence[str], int]:
-        if not rules.obeys_directives:
-            return [*reading.links, *reading.forbidden], 0
-        if directives.forbids_links({*download.statements, *reading.statements}):
-            return [], len(reading.links) + len(reading.forbidden)
-        return reading.links, len(reading.forbidden)
-
-    def read(download: Download, inlinks: Sequence[str], depth: int) -> PageRead:
-        reading = rules.read(download, inlinks)
-        found, nofollow = followed(download, reading)
-        sifted = sift(found)
-        source = LinkSource(
-            reading.language == rules.language,
-            depth,
-            frozenset(filter(None, map(normalise, reading.declared))),
-            frozenset(filter(None, map(normalise, reading.declared_other))),
-        )
-        links = scored(ordering, sifted.wanted, source)
-        bare = reading._replace(links=(), forbidden=(), declared=(), declared_other=())
-        return PageRead(bare, links, sifted._replace(wanted=[]), nofollow)
-
-    return read
 
 
 OnSettled = Callable[[Lease, Record, Sequence[Admission]], None]
@@ -279,25 +117,6 @@ def keep_nothing(
     return nullcontext()
 
 
-class SitemapSource(Protocol):
-    """The sitemaps and feeds of a crawl (`crawler.sitemap_links`)."""
-
-    def is_file(self, lease: Lease) -> bool:
-        """Return True if a URL was chosen as a sitemap or a feed."""
-
-    def read(self, lease: Lease, download: Download, now: float) -> Sitemap | None:
-        """Return a download as a sitemap or a feed, None if it is read as a page."""
-
-    def may_lead(self, lease: Lease, url: str, now: float) -> bool:
-        """Return True if a redirect to a normalised URL may be followed."""
-
-    def of_page(self, lease: Lease, feeds: Sequence[str], now: float) -> list[Link]:
-        """Return the sitemaps and feeds that a relevant page leads to."""
-
-    def of_file(self, lease: Lease, found: Sitemap, now: float) -> tuple[list[Link], Sifted]:
-        """Return the links of a sitemap or a feed, and the numbers of those left out."""
-
-
 class Visitor:
     """Turns downloads into records and links, and settles their URLs in the frontier.
 
@@ -313,13 +132,15 @@ class Visitor:
         *,
         on_settled: OnSettled = lambda *_: None,
         keep: Keep = keep_nothing,
-        sitemaps: SitemapSource | None = None,
+        sitemaps: Sitemaps | None = None,
     ) -> None:
         """Score links by `ordering` and read downloads by `rules`; `clock` returns unix seconds."""
         self._frontier = frontier
         self._ordering = ordering
         self._rules = rules
-        self._read_page = page_scorer(rules, ordering)
+        self._read_page = page_scorer(
+            rules.read, ordering, rules.language, obeys_directives=rules.obeys_directives
+        )
         self._clock = clock
         self._on_settled = on_settled
         self._keep_exchange = keep
@@ -427,10 +248,10 @@ class Visitor:
 
     def _without_copy(self, lease: Lease, record: Record, reading: Reading) -> Record:
         """Return the record of a page; a copy of a text is not relevant."""
-        domain = domain_of(lease.host)
-        if record.is_relevant and self._copied_texts.is_copy(reading.sketch, domain):
-            return replace(record, is_relevant=False, is_copy=1)
-        return record
+        if not record.is_relevant:
+            return record
+        is_copy = self._copied_texts.is_copy(reading.sketch, domain_of(lease.host))
+        return replace(record, is_relevant=False, is_copy=1) if is_copy else record
 
     def _settle_other(self, lease: Lease, download: Download) -> Record:
         """Settle a URL whose answer has no page: an error, or 304 for a page of an earlier run."""

@@ -64,8 +64,7 @@ def identify_page(
     evidence, or for binary data such as an image. Raises `LanguageError` for an unknown method and
     `MissingPackageError` for one whose package is not installed.
     """
-    from crawler.identification import identified
-    from crawler.visit import Download
+    from crawler.reading import Download, identified
 
     if not isinstance(html, bytes | str):
         raise TypeError(f"expected the HTML of a page as bytes or str, not {type(html).__name__}")

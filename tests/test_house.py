@@ -175,7 +175,7 @@ def test_a_crawl_loads_nothing_of_the_laboratory(tmp_path: Path) -> None:
         from dataclasses import replace
         from crawler.config import Config
         from crawler.opening import open_crawl
-        from crawler.visit import Download
+        from crawler.reading import Download
 
         config = Config.read({"lang": "de", "web": "sample"}, {"LANGFOCUS_SAMPLE_HOSTS": 300})
         crawl = open_crawl(replace(config, run_folder=Path(sys.argv[1]), delay_s=0))

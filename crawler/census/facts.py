@@ -17,12 +17,11 @@ from classifiers.pages.method import PageMethod, Surroundings
 from classifiers.pages.methods.alone import answers_of
 from crawler.errors import ArchiveError, SettingError
 from crawler.frontier.base import PAGE, REDIRECT
-from crawler.identification import identified
+from crawler.reading import Download, identified, is_text
 from crawler.run import reading
 from crawler.sources.archive import ArchivedAnswer, answers
 from crawler.sources.warc_reader import Damage
 from crawler.url import fingerprint, host_of, normalise
-from crawler.visit import Download, is_text
 from crawler.whole_file import read_regular
 
 ABSENT: Final = frozenset(

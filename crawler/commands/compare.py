@@ -134,8 +134,8 @@ def _check_strategies(comparison: Comparison, settings: Mapping[str, str]) -> No
     from classifiers.pages.methods import DEFAULT_METHOD
     from classifiers.pages.text.fasttextengine import VARIABLE, named_file
     from crawler.config import Config
-    from crawler.identification import page_method
     from crawler.preparation import check_goals
+    from crawler.reading import page_method
     from crawler.strategies import make_ordering
 
     given = comparison.arguments

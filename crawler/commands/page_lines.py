@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 from crawler.commands.input_lines import InputLines
 from crawler.errors import CrawlError, SettingError
 from crawler.fetching import Lookup, Unfetched, open_fetch
+from crawler.reading import Download, is_text
 from crawler.report.formatting import printable
 from crawler.sources.archive import ArchivedAnswer, answers
 from crawler.sources.warc_reader import Damage, is_warc
 from crawler.url import is_unwanted_file, normalise
-from crawler.visit import Download, is_text
 
 if TYPE_CHECKING:
     from scrapy.settings import Settings
@@ -104,7 +104,7 @@ class PageReader:
 
     def read(self, download: Download) -> Record:
         """Return the record of a page, without its source."""
-        from crawler.identification import identified
+        from crawler.reading import identified
 
         page, found = identified(download, self.by)
         record = _record(found, page.charset if page else None)

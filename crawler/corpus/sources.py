@@ -20,14 +20,13 @@ from crawler.corpus.item import ROW_FIELDS
 from crawler.errors import ArchiveError
 from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE, UNCHANGED
-from crawler.identification import identified
 from crawler.politeness import directives
 from crawler.politeness.directives import NOARCHIVE
+from crawler.reading import Download, identified, is_text
 from crawler.run import reading
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import Answer
 from crawler.url import host_of, normalise
-from crawler.visit import Download, is_text
 
 ALL_LANGUAGES: Final = "all"
 _ROWS: Final = 250

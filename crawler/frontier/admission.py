@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from crawler.domains import domain_of
 from crawler.frontier.base import Admission, Link
 from crawler.frontier.evidence_rows import ScoredUrl, packed
 from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage
@@ -15,7 +14,7 @@ from crawler.frontier.slots import are_full
 from crawler.frontier.storage import HostRow, SeenUrl, Storage, UrlRow
 from crawler.strategies.focus.evidence import NO_EVIDENCE
 from crawler.strategies.relevance import NOTHING, Tally
-from crawler.url import fingerprint, host_of
+from crawler.url import domain_of, fingerprint, host_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
 
-from crawler.domains import domain_of
 from crawler.errors import StorageError
 from crawler.frontier.admission import Admitter, Origin, Outcome
 from crawler.frontier.base import (
@@ -49,6 +48,7 @@ from crawler.frontier.slots import are_full, fallen_to, falls_of, holder_of, lev
 from crawler.frontier.storage import HostRow, Storage
 from crawler.strategies.orderings import Draw
 from crawler.strategies.relevance import Tally
+from crawler.url import domain_of
 
 _ALWAYS_FOLLOWED = Tally(1, 1)
 """The tally of a source whose links are always followed.

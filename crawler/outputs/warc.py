@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crawler.errors import StorageError
-from crawler.exchange import Exchange
 from crawler.frontier.base import UNCHANGED, Lease, Record
 from crawler.outputs import archived
 from crawler.outputs.archived import ArchivedRow
+from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc_files import Place, WarcFiles
 from crawler.outputs.warc_records import (
     NOT_MODIFIED,

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from fastwarc.warc import WarcRecord, WarcRecordType
 
-from crawler.exchange import Exchange
+from crawler.outputs.exchange import Exchange
 
 try:
     from isal import isal_zlib as zlib  # five times as fast as zlib, files a tenth larger

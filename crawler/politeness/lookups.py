@@ -8,8 +8,8 @@ several lookups in a row got no answer. Names of other domains do not wait for t
 from collections import Counter, OrderedDict
 from typing import Any, Final
 
-from crawler.domains import domain_of
 from crawler.politeness.waiting_room import STEP_S, WaitingRoom
+from crawler.url import domain_of
 
 PER_DOMAIN: Final = 4
 """Names of one registered domain that are looked up at once."""

@@ -11,14 +11,13 @@ from struct import unpack as unpacked_as
 from typing import Any, NamedTuple
 from zlib import crc32
 
-from crawler.domains import domain_of
 from crawler.frontier.base import Link
 from crawler.frontier.evidence_rows import Links
 from crawler.frontier.learning import NO_PAGE, LinkingPage
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
-from crawler.url import fingerprint, host_of
+from crawler.url import domain_of, fingerprint, host_of
 
 _BUCKETS = 100_000
 # Redis stores a set of at most 512 integers in little memory. A bucket may contain two hosts.

@@ -17,6 +17,7 @@ from crawler.frontier import outlinks
 from crawler.frontier.base import PAGE as PAGE_OUTCOME
 from crawler.frontier.base import REDIRECT as REDIRECT_OUTCOME
 from crawler.frontier.base import Admission, Frontier, Lease, Link, Record
+from crawler.reading import Download, Read
 from crawler.run import reading
 from crawler.simulate.rows import GraphRow, GraphSource, count_ignored
 from crawler.simulate.table_files import ENDINGS, table_source
@@ -24,7 +25,7 @@ from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT
 from crawler.sources.contract import Answer, NotArchived
 from crawler.strategies.orderings import BreadthFirst
 from crawler.url import fingerprint, normalise
-from crawler.visit import Download, Read, Visitor, VisitRules
+from crawler.visit import Visitor, VisitRules
 
 _KINDS: Final = (
     "the folder of a run, a folder with tables called pages and links, a WARC file, "
@@ -148,7 +149,7 @@ def _archive(path: Path, identify: str) -> GraphSource:
     for a file that is missing or without answers.
     """
     from classifiers.pages.text.fasttextengine import named_file
-    from crawler.identification import page_method, page_reader
+    from crawler.reading import page_method, page_reader
     from crawler.sources.archive import ArchiveWeb
 
     web, read = ArchiveWeb(path), page_reader(page_method(identify, named_file()))

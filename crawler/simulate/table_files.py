@@ -17,10 +17,10 @@ from typing import Final
 from classifiers.datasets.rows import opened
 from classifiers.errors import MissingPackageError
 from crawler.errors import GraphError
+from crawler.reading import sift
 from crawler.simulate.rows import GraphRow, GraphSource, count_ignored
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.url import normalise
-from crawler.visit import sift
 
 ENDINGS: Final = (".tsv", ".tsv.gz", ".parquet")
 

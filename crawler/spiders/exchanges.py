@@ -6,7 +6,7 @@ from http import HTTPStatus
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.exchange import Exchange
+from crawler.outputs.exchange import Exchange
 from crawler.sources.contract import Answer
 from crawler.spiders.live_handler import Heads
 from crawler.spiders.request_meta import HEADS, LEASED_AT

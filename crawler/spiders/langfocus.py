@@ -26,7 +26,8 @@ from crawler.politeness.network import (
 )
 from crawler.politeness.robots import MAX_ROBOTS_BYTES, ROBOTS_UNREACHABLE, is_unreachable
 from crawler.readers import Answer, ReadingError
-from crawler.sitemap import may_be_sitemap
+from crawler.reading import Download, is_text
+from crawler.sources.sitemaps import may_be_sitemap
 from crawler.spiders.failures import explain
 from crawler.spiders.given_settings import remarks
 from crawler.spiders.printable_log import make_log_printable
@@ -48,7 +49,6 @@ from crawler.spiders.responses import (
 from crawler.spiders.scrapy_settings import adapt, config_of
 from crawler.spiders.throttle import PAUSE_S, Throttle
 from crawler.spiders.unpacking import UNLIMITED
-from crawler.visit import Download, is_text
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -37,9 +37,9 @@ from twisted.web.client import URI, Agent
 from twisted.web.iweb import IResponse
 
 from crawler.politeness.network import LocalFaultError
+from crawler.reading import is_status
 from crawler.spiders.failures import HeadTooLarge, local_fault
 from crawler.spiders.request_meta import HEADS
-from crawler.visit import is_status
 
 MAX_HEAD_BYTES: Final = 256 * 1024
 """Most bytes before a body, answers of status 1xx included; browsers have the same limit."""

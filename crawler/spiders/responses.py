@@ -6,11 +6,10 @@ from urllib.parse import quote_from_bytes
 from scrapy.http import Response
 from scrapy.http.headers import Headers
 
-from crawler.link_header import links_of
 from crawler.politeness import directives
+from crawler.reading import Download, header_links
 from crawler.spiders.request_meta import EXCHANGE, ROBOTS
 from crawler.url import normalise
-from crawler.visit import Download
 
 
 def download_of(response: Response, now: float) -> Download:
@@ -29,7 +28,7 @@ def download_of(response: Response, now: float) -> Download:
         is_cut="dataloss" in response.flags,
         statements=statements_of(headers),
         robots=meta.get(ROBOTS),
-        links=links_of(_texts(headers, "Link")),
+        links=header_links(_texts(headers, "Link")),
         etag=_validator(headers.get(b"ETag")),
         modified=_validator(headers.get(b"Last-Modified")),
         exchange=meta.get(EXCHANGE),

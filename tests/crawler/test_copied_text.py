@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from crawler.copied_text import HOSTS, CopiedTexts, sketch_of
+from crawler.copied_text import DOMAINS, CopiedTexts, sketch_of
 from tests.support.germantext import german
 
 TEXT = german(Random(1), 150)
@@ -17,7 +17,7 @@ def copies(sketches: list[tuple[int, ...]]) -> list[bool]:
 
 
 def test_a_text_on_five_domains_is_a_copy_on_all_further_ones() -> None:
-    assert copies([sketch_of(TEXT)] * 8) == [False] * HOSTS + [True] * 3
+    assert copies([sketch_of(TEXT)] * 8) == [False] * DOMAINS + [True] * 3
 
 
 def test_a_domain_that_had_the_text_early_keeps_it() -> None:
@@ -61,12 +61,12 @@ def test_any_text_has_a_sketch_or_none(text: str) -> None:
 def test_the_texts_that_were_not_met_for_longest_are_forgotten() -> None:
     known = CopiedTexts(most=50)
     old = sketch_of(TEXT)
-    for number in range(HOSTS):
+    for number in range(DOMAINS):
         known.is_copy(old, f"domain{number}.de")
     for seed in range(60):
         known.is_copy(sketch_of(german(Random(seed), 150)), "other.de")
     assert not known.is_copy(old, "domain9.de")
-    assert len(known._hosts) == 50
+    assert len(known._domains) == 50
     assert len(known._texts) <= 50 * 16
 
 
@@ -75,4 +75,4 @@ def test_a_text_that_comes_again_and_again_is_not_forgotten() -> None:
     for seed in range(1000, 1200):
         known.is_copy(sketch_of(german(Random(seed), 150)), "other.de")
         is_copy = known.is_copy(sketch_of(TEXT), f"domain{seed}.de")
-        assert is_copy is (seed >= 1000 + HOSTS)
+        assert is_copy is (seed >= 1000 + DOMAINS)

@@ -11,8 +11,8 @@ from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.opening import open_crawl
+from crawler.reading import Download
 from crawler.report.harvest import summarise
-from crawler.visit import Download
 from tests.support.crawls import rows
 from tests.support.germantext import WORDS as GERMAN_WORDS
 from tests.support.germantext import german

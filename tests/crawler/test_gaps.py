@@ -8,7 +8,7 @@ from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
 from crawler.config import Config
 from crawler.errors import SettingError
 from crawler.gaps import check_language, gaps
-from crawler.identification import page_method
+from crawler.reading import page_method
 from crawler.strategies import make_ordering
 from tests.crawler.sources.test_web_archive import http, record, write
 from tests.support.crawls import crawl, summary

@@ -17,7 +17,7 @@ from crawler.config import Config
 from crawler.preparation import page_scorer_of
 from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
-from crawler.visit import Download, PageRead
+from crawler.reading import Download, PageRead
 from tests.support.processes import wait_until
 from tests.support.smallweb import SmallWeb
 

@@ -12,15 +12,14 @@ from crawler.config import RetryRule
 from crawler.frontier.base import Lease, Record, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.identification import page_method, page_reader
-from crawler.link_header import HeaderLink
 from crawler.politeness.directives import RobotsVersion
+from crawler.reading import Download, HeaderLink, page_method, page_reader
 from crawler.run import open_run
 from crawler.strategies import make_filter, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.orderings import SEED
 from crawler.url import normalise
-from crawler.visit import Download, Visitor, VisitRules
+from crawler.visit import Visitor, VisitRules
 from tests.crawler.frontier.test_frontier_contract import META
 from tests.support.crawls import rows
 

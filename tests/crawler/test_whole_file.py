@@ -10,8 +10,8 @@ from crawler.census.facts import read_addresses
 from crawler.errors import SettingError
 from crawler.politeness.blocking import BlockFile
 from crawler.report.sample import read_labels
-from crawler.seeds import read_seeds
 from crawler.sources.hosts import read_hosts
+from crawler.sources.seeds import read_seeds
 from crawler.whole_file import read_regular, replacing
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from crawler.domains import domain_of
 from crawler.frontier.base import (
     FORWARDING,
     MAX_INLINKS,
@@ -16,7 +15,7 @@ from crawler.frontier.base import (
 )
 from crawler.strategies.filters import Filter
 from crawler.strategies.relevance import Tally
-from crawler.url import host_of
+from crawler.url import domain_of, host_of
 
 
 @dataclass

@@ -5,10 +5,10 @@ from pathlib import Path
 
 from crawler.config import Config
 from crawler.crawl import Crawl
-from crawler.exchange import Exchange
 from crawler.opening import open_crawl
+from crawler.outputs.exchange import Exchange
+from crawler.reading import Download
 from crawler.strategies import SEED
-from crawler.visit import Download
 from tests.support.smallweb import SENTENCES
 
 WORDS = SENTENCES["de"].split()

@@ -11,13 +11,14 @@ from crawler.frontier.base import PAGE as PAGE_OUTCOME
 from crawler.frontier.base import Lease, Sending
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
+from crawler.reading import Download, Reading
 from crawler.run import open_run
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
 from crawler.strategies import SEED, make_ordering
 from crawler.strategies.filters import Filter
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import Confidence, Ordering
-from crawler.visit import Download, Reading, Visitor, VisitRules
+from crawler.visit import Visitor, VisitRules
 
 LANGUAGES = ("th", "en")
 DOMAINS = ("th", "com", "org")

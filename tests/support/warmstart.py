@@ -22,8 +22,7 @@ from scrapy.utils.misc import walk_modules_iter
 
 from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.urls.model import UrlModel
-from crawler.identification import page_method, page_reader
-from crawler.visit import Download
+from crawler.reading import Download, page_method, page_reader
 from tests.support.smallweb import SENTENCES
 
 PACKAGES = (

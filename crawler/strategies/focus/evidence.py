@@ -6,8 +6,7 @@ from itertools import starmap
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from crawler.domains import domain_of
-from crawler.url import host_of
+from crawler.url import domain_of, host_of
 
 _SAID = {None: 0.0, True: 1.0, False: -1.0}
 _KEPT_URLS = 65_536

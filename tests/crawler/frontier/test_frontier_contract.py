@@ -14,7 +14,6 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crawler.domains import domain_of
 from crawler.frontier.base import (
     PAGE,
     REDIRECT,
@@ -38,7 +37,7 @@ from crawler.shared.stored import connect
 from crawler.strategies.filters import FILTERS, make_filter
 from crawler.strategies.focus.evidence import Evidence
 from crawler.strategies.orderings import Draw
-from crawler.url import fingerprint, host_of
+from crawler.url import domain_of, fingerprint, host_of
 from tests.support.frontiers import ObviousFrontier
 from tests.support.learning import PRIOR
 from tests.support.redisserver import RedisServer

@@ -13,17 +13,17 @@ from crawler.config import Config
 from crawler.corpus.sources import source_of
 from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, StorageError
-from crawler.exchange import Exchange
 from crawler.frontier.base import Sending
 from crawler.opening import open_crawl
 from crawler.outputs import archived, takedown
 from crawler.outputs.archived import read_archived
 from crawler.outputs.cdxj import write_index
+from crawler.outputs.exchange import Exchange
 from crawler.outputs.takedown import take_down
 from crawler.outputs.wacz import write_wacz
+from crawler.reading import Download
 from crawler.run import maintaining
 from crawler.sources.archive import ArchiveWeb
-from crawler.visit import Download
 from tests.support.commandline import call
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES

@@ -12,9 +12,9 @@ from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
 from crawler.errors import StorageError
-from crawler.exchange import Exchange
 from crawler.frontier.base import Lease, Record
 from crawler.outputs.archived import read_archived
+from crawler.outputs.exchange import Exchange
 from crawler.outputs.repair import repair
 from crawler.outputs.warc import WarcArchive
 from crawler.outputs.warc_files import WarcFiles

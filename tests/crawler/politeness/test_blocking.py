@@ -13,7 +13,7 @@ from crawler.errors import SettingError
 from crawler.frontier.base import Lease
 from crawler.opening import open_crawl
 from crawler.politeness.blocking import LOOK_EVERY_S, BlockFile, read_lines
-from crawler.visit import Download
+from crawler.reading import Download
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 

@@ -11,7 +11,7 @@ from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, SettingError
 from crawler.opening import open_crawl
-from crawler.visit import Download
+from crawler.reading import Download
 from tests.support import processes
 from tests.support.crawls import crawl, environment, rows, summary
 from tests.support.fasttextmodel import write_model

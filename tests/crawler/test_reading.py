@@ -1,8 +1,30 @@
-"""The header `Link` (RFC 8288)."""
+"""How a crawl reads a page: the evidence beside its bytes, and the header `Link` (RFC 8288)."""
 
 import pytest
 
-from crawler.link_header import MAX_LINKS, HeaderLink, links_of
+from crawler.reading import (
+    MAX_HEADER_LINKS,
+    Download,
+    HeaderLink,
+    header_links,
+    page_method,
+    page_reader,
+)
+
+WITHOUT_TEXT = Download("http://www.beispiel.de/", 200, b"<img src=plakat.png>", "text/html")
+
+
+@pytest.mark.parametrize(("method", "language"), [("top-level-domain", "de"), ("composite", None)])
+def test_a_page_without_text_has_a_language_if_the_method_reads_urls(
+    method: str, language: str | None
+) -> None:
+    reading = page_reader(page_method(method))(WITHOUT_TEXT, ())
+    assert reading.language == language
+
+
+def test_a_page_without_text_has_the_language_of_its_inlinks_by_their_method() -> None:
+    reading = page_reader(page_method("inlinks"))(WITHOUT_TEXT, ("fr", "fr", "de"))
+    assert (reading.language, reading.method) == ("fr", "inlinks")
 
 
 @pytest.mark.parametrize(
@@ -39,10 +61,10 @@ from crawler.link_header import MAX_LINKS, HeaderLink, links_of
     ],
 )
 def test_links_are_read(value: str, links: object) -> None:
-    assert list(links_of([value])) == links
+    assert list(header_links([value])) == links
 
 
 def test_links_are_bounded_and_read_in_linear_time() -> None:
-    assert len(links_of(["<a>," * 10_000])) == MAX_LINKS
-    assert links_of(["<a>" + "; x" * 30_000]) == (HeaderLink("a", ()),)
-    assert links_of(["<" * 60_000, " " * 60_000, '<a>;x="' + "\\" * 60_000])[0].target == "a"
+    assert len(header_links(["<a>," * 10_000])) == MAX_HEADER_LINKS
+    assert header_links(["<a>" + "; x" * 30_000]) == (HeaderLink("a", ()),)
+    assert header_links(["<" * 60_000, " " * 60_000, '<a>;x="' + "\\" * 60_000])[0].target == "a"

@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import exp
 from pathlib import Path
+from random import Random
 
 import pytest
 from warcio.archiveiterator import ArchiveIterator
@@ -12,15 +14,16 @@ from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.errors import RunFolderError, SettingError
-from crawler.exchange import Exchange
 from crawler.frontier.base import FIRST_SCORE
 from crawler.opening import open_crawl
 from crawler.outputs.cdxj import INDEX, write_index
+from crawler.outputs.exchange import Exchange
+from crawler.reading import Download
 from crawler.report.crawl_tables import headline
 from crawler.report.harvest import summarise
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived
-from crawler.visit import Download
+from crawler.sources.revisits import chance_of_change, changes_per_second
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
 
@@ -306,3 +309,37 @@ def test_an_answer_304_for_a_page_that_no_run_kept_refers_to_nothing(
     (revisit,) = kept_records(tmp_path / "1", "tag")
     assert revisit.rec_type == "revisit"
     assert revisit.rec_headers.get_header("WARC-Refers-To-Date") is None
+
+
+# The rate of change is estimated without the bias of changes that no visit could see.
+
+
+def test_a_page_that_was_visited_once_has_no_rate() -> None:
+    assert changes_per_second(0, 0, 0.0) is None
+    assert changes_per_second(2, 1, 0.0) is None
+
+
+def test_the_rate_is_zero_without_a_change_and_finite_if_every_visit_found_one() -> None:
+    assert changes_per_second(9, 0, 9.0) == 0.0
+    assert changes_per_second(9, 9, 9.0) == pytest.approx(2.944, abs=0.001)  # ln(9.5 / 0.5)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 1.0, 1.5])
+def test_the_mean_of_many_estimates_is_near_the_true_rate_of_a_poisson_process(rate: float) -> None:
+    random, looks, crawls = Random(7), 30, 2000
+    found = []
+    for _ in range(crawls):
+        changes = sum(random.random() < 1 - exp(-rate) for _ in range(looks))
+        found.append(changes_per_second(looks, changes, float(looks)))
+    assert sum(value or 0.0 for value in found) / crawls == pytest.approx(rate, rel=0.03)
+
+
+def test_the_chance_of_a_change_grows_with_time_and_is_none_at_once() -> None:
+    assert chance_of_change(0.1, 0.0) == chance_of_change(0.1, -5.0) == 0.0
+    assert chance_of_change(0.1, 10.0) == pytest.approx(1 - exp(-1))
+
+
+@pytest.mark.parametrize(("looks", "changes"), [(1, 2), (1, -1), (-1, 0)])
+def test_impossible_numbers_are_refused(looks: int, changes: int) -> None:
+    with pytest.raises(ValueError, match="cannot have found"):
+        changes_per_second(looks, changes, 1.0)

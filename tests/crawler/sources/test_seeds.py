@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from classifiers import languages
-from crawler.seeds import read_seeds
+from crawler.sources.seeds import read_seeds
 
-SEEDS = Path(__file__).parents[2] / "seeds"
+SEEDS = Path(__file__).parents[3] / "seeds"
 LISTS = sorted(SEEDS.glob("*.txt"))
 
 

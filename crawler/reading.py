@@ -1,0 +1,344 @@
+"""How a crawl reads a page: it is parsed once and identified, and its links are scored.
+
+All of it follows from the bytes, the method of `-a identify=` and the ordering, so a process beside
+the crawl can do it (`crawler.reader_process`).
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from classifiers.errors import ClassifierError
+from classifiers.pages.binary import binary_kind
+from classifiers.pages.declared import meant
+from classifiers.pages.method import (
+    MIN_REFERENCE_LENGTH,
+    Neighbour,
+    PageLanguage,
+    PageMethod,
+    Surroundings,
+    unknown,
+)
+from classifiers.pages.methods import NEIGHBOURLY, method_with
+from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.pages.text.fasttextengine import VARIABLE
+from classifiers.pages.text.words import number_of_words
+from classifiers.urls.standard import absolute
+from crawler.copied_text import sketch_of
+from crawler.errors import SettingError
+from crawler.frontier.base import Link
+from crawler.outputs.exchange import Exchange
+from crawler.politeness import directives
+from crawler.politeness.directives import RobotsVersion
+from crawler.politeness.ports import has_bad_port
+from crawler.politeness.traps import is_trap
+from crawler.strategies.focus.ordering import Focus
+from crawler.strategies.orderings import LinkSource, Ordering
+from crawler.url import is_unwanted_file, normalise
+
+MAX_HEADER_LINKS: Final = 200
+"""Links of one header `Link` that are read."""
+
+ALTERNATE: Final = "alternate"
+CANONICAL: Final = "canonical"
+
+_TARGET = re.compile(r"[\s,;]*+<([^>]*+)>")
+_PARAMETER = re.compile(
+    r"\s*+;\s*+([A-Za-z*_-]++)(?:\s*+=\s*+(?:\"((?:[^\"\\]|\\.)*+)\"|([^\s;,\"]++)))?"
+)
+_TEXT_TYPES = ("text/html", "application/xhtml", "text/plain", "application/xml", "text/xml")
+
+
+class HeaderLink(NamedTuple):
+    """A link: its URL as it is written, its relations in lower case, its language tag or ""."""
+
+    target: str
+    relations: tuple[str, ...]
+    hreflang: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """The answer of a server. `retry_after_s` is its Retry-After in seconds, `ip` its address.
+
+    `is_cut` is True if the body ended before the announced length. `statements` are those of its
+    headers (`crawler.politeness.directives`), `robots` the robots.txt that allowed the fetch, None
+    if none was asked. `links` are those of its headers, `etag` and `modified` its ETag and
+    Last-Modified. `exchange` has the bytes as they were sent, None if nothing keeps them.
+    """
+
+    url: str
+    status: int
+    body: bytes = b""
+    content_type: str | None = None
+    content_language: str | None = None
+    location: str | None = None
+    retry_after_s: float | None = None
+    ip: str | None = None
+    is_cut: bool = False
+    statements: tuple[str, ...] = ()
+    robots: RobotsVersion | None = None
+    links: tuple[HeaderLink, ...] = ()
+    etag: str | None = None
+    modified: str | None = None
+    exchange: Exchange | None = field(default=None, repr=False)
+
+
+class Reading(NamedTuple):
+    """The links of a page (absolute, unsorted), its language and its charset.
+
+    `forbidden` are links that it asks not to follow (`nofollow`), `declared` are links to pages
+    that it says are in the target language (`hreflang`), `declared_other` links to pages in
+    another, `feeds` its RSS and Atom feeds.
+    `dropped_links` is the number of links that could not be resolved or are too long.
+    `is_reference` is True if its language is evidence for linked pages: the method reads them, and
+    the text is long enough. `parser` is the name of the HTML parser. `canonical` is the absolute
+    URL that the page gives as its own, None if it gives none.
+    `statements` are those of its META elements (`crawler.politeness.directives`). `words` are those
+    of the text by which it was identified, `sketch` is that of `crawler.copied_text`.
+    """
+
+    links: Sequence[str]
+    language: str | None
+    confidence: float | None
+    method: str | None
+    charset: str | None
+    dropped_links: int = 0
+    is_reference: bool = False
+    parser: str | None = None
+    canonical: str | None = None
+    statements: tuple[str, ...] = ()
+    words: int | None = None
+    forbidden: Sequence[str] = ()
+    declared: Sequence[str] = ()
+    declared_other: Sequence[str] = ()
+    feeds: Sequence[str] = ()
+    sketch: tuple[int, ...] = ()
+
+
+Read = Callable[[Download, Sequence[str]], Reading]
+"""Function that reads a page; the second argument has the languages of pages that link to it."""
+
+
+def is_text(content_type: str | None) -> bool:
+    """Return True if a Content-Type may belong to a page; a missing one may."""
+    kind = (content_type or "").strip().lower()
+    return not kind or kind.startswith(_TEXT_TYPES)
+
+
+def is_status(code: int) -> bool:
+    """Return True for a status of HTTP, which has three digits (RFC 9110, 15)."""
+    return 100 <= code <= 999
+
+
+class Sifted(NamedTuple):
+    """Links to be queued, normalised, each once, and the numbers of other links."""
+
+    wanted: list[str]
+    files: int
+    malformed: int
+    ports: int
+    traps: int
+    blocked: int = 0
+
+
+def blocks_nothing(url: str) -> bool:
+    """Return False: no URL is blocked."""
+    return False
+
+
+def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = blocks_nothing) -> Sifted:
+    """Return the links of a page that may be queued; `urls` are absolute."""
+    normal = [url for url in map(normalise, urls) if url]
+    allowed = [url for url in normal if not has_bad_port(url)]
+    pages = [url for url in allowed if not is_unwanted_file(url)]
+    finite = [url for url in pages if not is_trap(url)]
+    wanted = [url for url in finite if not is_blocked(url)]
+    return Sifted(
+        list(dict.fromkeys(wanted)),
+        files=len(allowed) - len(pages),
+        malformed=len(urls) - len(normal),
+        ports=len(normal) - len(allowed),
+        traps=len(pages) - len(finite),
+        blocked=len(finite) - len(wanted),
+    )
+
+
+def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[Link]:
+    """Return URLs as links, scored in one batch; those of an ordering that learns have evidence."""
+    if not urls:
+        return []
+    if isinstance(ordering, Focus):
+        found = ordering.evidence(urls, source)
+        scores = ordering.first_scores(found)
+        return [Link(*link) for link in zip(urls, scores, found, strict=True)]
+    scores = ordering.scores(urls, source)
+    return [Link(url, score) for url, score in zip(urls, scores, strict=True)]
+
+
+class PageRead(NamedTuple):
+    """A page that was read: `reading` without links, and the links that may be queued, scored.
+
+    Blocked links are still among `links`. `nofollow` is the number of links that the page asks not
+    to follow, if that is obeyed.
+    """
+
+    reading: Reading
+    links: Sequence[Link]
+    sifted: Sifted
+    nofollow: int
+
+
+ReadPage = Callable[[Download, Sequence[str], int], PageRead]
+"""Function that reads a page and scores its links, for the languages of the pages that link to it
+and its depth.
+"""
+
+
+def page_scorer(
+    read: Read, ordering: Ordering, language: str, *, obeys_directives: bool = True
+) -> ReadPage:
+    """Return a function that reads a page by `read` and scores its links by an ordering.
+
+    A page in the `language` is relevant. Without `obeys_directives` links with nofollow are
+    followed.
+    """
+
+    def followed(download: Download, reading: Reading) -> tuple[Sequence[str], int]:
+        if not obeys_directives:
+            return [*reading.links, *reading.forbidden], 0
+        if directives.forbids_links({*download.statements, *reading.statements}):
+            return [], len(reading.links) + len(reading.forbidden)
+        return reading.links, len(reading.forbidden)
+
+    def read_page(download: Download, inlinks: Sequence[str], depth: int) -> PageRead:
+        reading = read(download, inlinks)
+        found, nofollow = followed(download, reading)
+        sifted = sift(found)
+        source = LinkSource(
+            reading.language == language,
+            depth,
+            frozenset(filter(None, map(normalise, reading.declared))),
+            frozenset(filter(None, map(normalise, reading.declared_other))),
+        )
+        links = scored(ordering, sifted.wanted, source)
+        bare = reading._replace(links=(), forbidden=(), declared=(), declared_other=())
+        return PageRead(bare, links, sifted._replace(wanted=[]), nofollow)
+
+    return read_page
+
+
+def page_method(name: str, fasttext: Path | None = None) -> PageMethod:
+    """Return the method with this name with its models loaded; raises `SettingError`.
+
+    A model file of fastText adds its languages to the default method.
+    """
+    try:
+        return method_with(name, fasttext)
+    except ClassifierError as error:
+        told = f"-a identify={name}" if fasttext is None else VARIABLE
+        raise SettingError(f"{told}: {error}") from error
+
+
+def page_reader(by: PageMethod, *, is_census: bool = False, target: str | None = None) -> Read:
+    """Return a function that parses a page once and identifies its language by a method.
+
+    Only for a method that reads neighbours is a page evidence for the pages that it links to. A
+    census reads no links. With a `target` language the reading has the links to pages that the page
+    declares to be in that language.
+    """
+    is_neighbourly = by.name in NEIGHBOURLY
+
+    def read(download: Download, inlinks: Sequence[str]) -> Reading:
+        page, told = identified(download, by, inlinks)
+        if page is None:
+            return Reading([], None, None, None, None)
+        has_language = told.language is not None
+        of_header, canonical = _of_header(download)
+        reading = Reading(
+            [],
+            told.language,
+            told.confidence,
+            told.method,
+            page.charset,
+            is_reference=is_neighbourly and len(page.text) >= MIN_REFERENCE_LENGTH,
+            parser=page.parser,
+            canonical=page.canonical or canonical,
+            statements=directives.of_metas(page.statements),
+            words=number_of_words(page.text) if has_language else None,
+            feeds=page.feeds,
+            sketch=sketch_of(page.text) if has_language else (),
+        )
+        if is_census:
+            return reading
+        links = [*page.links]
+        links += [url for url, _ in of_header if url not in links]
+        alternates = [*page.alternates, *of_header] if target else []
+        return reading._replace(
+            links=[url for url in links if url not in page.nofollowed],
+            forbidden=sorted(page.nofollowed),
+            dropped_links=page.dropped_links,
+            declared=[url for url, tag in alternates if target in meant(tag)],
+            declared_other=[url for url, tag in alternates if target not in meant(tag)],
+        )
+
+    return read
+
+
+def _of_header(download: Download) -> tuple[list[tuple[str, str]], str | None]:
+    """Return the translations that a header names, with their tags, and the canonical URL."""
+    translations, canonical = [], None
+    for link in download.links:
+        url = absolute(link.target, download.url)
+        if ALTERNATE in link.relations and link.hreflang:
+            translations += [(url, link.hreflang)] if url is not None else []
+        elif CANONICAL in link.relations:
+            canonical = canonical or url
+    return translations, canonical
+
+
+def identified(
+    download: Download, by: PageMethod, inlinks: Sequence[str] = ()
+) -> tuple[ParsedPage | None, PageLanguage]:
+    """Return a download as a page, and its language; None and no language for binary data.
+
+    `inlinks` are the languages of pages that link to it.
+    """
+    kind = binary_kind(download.body)
+    if kind is not None:
+        return None, unknown(f"no page: {kind}")
+    page = parse_page(
+        download.body,
+        content_type=download.content_type,
+        url=download.url,
+        content_language=download.content_language,
+    )
+    # Only pages of that length or more are among the inlinks.
+    neighbours = tuple(Neighbour(code, MIN_REFERENCE_LENGTH) for code in inlinks)
+    return page, by.identify(page, Surroundings(download.url, neighbours))
+
+
+def header_links(values: Iterable[str]) -> tuple[HeaderLink, ...]:
+    """Return the links of all headers `Link` of an answer; a broken value ends early."""
+    found: list[HeaderLink] = []
+    for value in values:
+        for link in _links(value):
+            if len(found) == MAX_HEADER_LINKS:
+                return tuple(found)
+            found.append(link)
+    return tuple(found)
+
+
+def _links(value: str) -> Iterator[HeaderLink]:
+    at = 0
+    while target := _TARGET.match(value, at):
+        at = target.end()
+        parameters: dict[str, str] = {}
+        while parameter := _PARAMETER.match(value, at):
+            at = parameter.end()
+            name, quoted, token = parameter.groups("")
+            parameters.setdefault(name.lower(), quoted or token)
+        relations = tuple(parameters.get("rel", "").lower().split())
+        yield HeaderLink(target[1].strip(), relations, parameters.get("hreflang", "").strip())
