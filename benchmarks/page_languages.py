@@ -42,12 +42,12 @@ from benchmarks import pagerivals
 from classifiers.datasets import LabelledText, LabelledTexts
 from classifiers.datasets.texts import NEWS, is_held_out
 from classifiers.errors import ClassifierError
-from classifiers.lab.study.page_runs import text_page
 from classifiers.languages import canonical
 from classifiers.pages.methods.composite import Composite
 from classifiers.pages.text.textengine import LangfocusEngine, is_rare
 from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel
-from classifiers.training import texttraining
+from classifiers.papers.page_cases import text_page
+from classifiers.training import texts as texttraining
 
 PAGE = 20
 SURE = 0.9

@@ -15,7 +15,6 @@ from tests.support.crawls import ROOT
 PACKAGES = ("langfocus", "crawler", "classifiers")
 
 LABORATORY = (
-    "classifiers.lab",
     "classifiers.papers",
     "classifiers.training",
     "classifiers.datasets",

@@ -55,10 +55,9 @@ pages and texts:
   page (a text is a page without links and declarations). Tables show accuracy by method, language,
   length, kind, encoding and evidence, confusions, calibration, CPU time, and the results of Hayati
   2004 and Cai 2009. --methods takes the methods of `langfocus identify pages`. A default method
-  whose package or file is missing is left out, with the reason. --surroundings gives each text a
-  URL and 0 to 10 pages that link to it. These are simulated: 95 of 100 are in the language of the
-  text, as counted by Hayati. The figures of a method that was trained on the data are too high:
-  train it with --held-out 0.1 and evaluate it with --held-out 0.1.
+  whose package or file is missing is left out, with the reason. The figures of a method that was
+  trained on the data are too high: train it with --held-out 0.1 and evaluate it with
+  --held-out 0.1.
 
   The neighbours of pages come from a recorded graph (--graph), which also tells how many links are
   between pages of one language. --short cuts pages to fewer than 50 characters, as few labelled
@@ -84,7 +83,7 @@ examples:
   langfocus evaluate urls.tsv.gz all --markdown study.md --plots plots
   langfocus evaluate urls.tsv.gz baselines --mmdb GeoLite2-Country.mmdb --addresses hosts.tsv
   langfocus evaluate pages/ --json figures.json
-  langfocus evaluate texts.tsv.gz --methods composite,nfc,inlinks --surroundings --limit 5000
+  langfocus evaluate texts.tsv.gz --methods composite,nfc --limit 5000
   langfocus evaluate docs.warc.gz --labels docs.tsv --graph graphs/docs --short
 """
 
@@ -166,7 +165,7 @@ def _question(opts: argparse.Namespace) -> Question:
         kinds=parts(opts.kinds),
         held_out=opts.held_out,
         limit=opts.limit,
-        seed=opts.seed if opts.surroundings or opts.short else None,
+        seed=opts.seed,
         labels=opts.labels,
         graph=opts.graph,
         is_short=opts.short,

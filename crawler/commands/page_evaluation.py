@@ -16,7 +16,7 @@ from crawler.command import positive, share
 
 if TYPE_CHECKING:
     from classifiers.datasets import Dataset, LabelledPage, LabelledTexts
-    from classifiers.lab.study.page_runs import Cases, Choice, MethodRun, Progress
+    from classifiers.papers.page_cases import Cases, Choice, MethodRun, Progress
     from crawler.simulate.recorded_links import RecordedLinks
 
 _OF_URLS: Final = (
@@ -36,7 +36,6 @@ _OF_PAGES: Final = (
     "kinds",
     "held_out",
     "limit",
-    "surroundings",
     "labels",
     "graph",
     "short",
@@ -45,8 +44,7 @@ _OF_PAGES: Final = (
 _MODULES: Final = (
     "classifiers/pages",
     "classifiers/models/[!u]*.npz",
-    "classifiers/lab/page_methods",
-    "classifiers/lab/study/page_*.py",
+    "classifiers/papers/[!b]*",
 )
 
 
@@ -60,8 +58,8 @@ class Question:
     held_out: float | None = None
     """The held-out share, which no method was trained on."""
     limit: int | None = None
-    seed: int | None = None
-    """The seed of simulated surroundings; None without them."""
+    seed: int = 0
+    """The seed of the places at which pages are cut."""
     labels: Path | None = None
     """The table with the labels of a WARC file's pages."""
     graph: Path | None = None
@@ -94,11 +92,6 @@ def add_options(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         type=positive,
         help="at most N pages or texts, chosen by their hashes (default: all)",
-    )
-    group.add_argument(
-        "--surroundings",
-        action="store_true",
-        help="give each text simulated inlinks and a URL, drawn with --seed",
     )
     group.add_argument(
         "--labels",
@@ -148,7 +141,7 @@ def evaluate(
     `progress` gives a function that shows the progress; it is closed before the tables are printed.
     The finished methods are printed and written even after Ctrl-C or an error.
     """
-    from classifiers.lab.study.page_runs import asked, found_methods
+    from classifiers.papers.page_cases import asked, found_methods
 
     methods, left_out = found_methods(question.methods)
     with progress() as told:
@@ -173,17 +166,15 @@ def _cases(
 ) -> tuple[Cases, dict[str, Any]]:
     """The cases for the methods, and facts about them; StudyError if no case is left."""
     from classifiers.datasets import LabelledTexts
-    from classifiers.lab.study.page_runs import Choice, cases_of_texts, selected
+    from classifiers.papers.page_cases import Choice, cases_of_texts, selected
 
     choice = Choice(question.languages, question.kinds, question.held_out or 1.0, question.limit)
     facts: dict[str, Any] = {}
     if isinstance(source, LabelledTexts):
         if question.graph is not None or question.is_short:
             raise StudyError("--graph and --short are for pages; these are texts")
-        cases = cases_of_texts(selected(source, choice), seed=question.seed)
+        cases = cases_of_texts(selected(source, choice))
     else:
-        if question.seed is not None and not question.is_short:
-            raise StudyError("--surroundings is for texts; pages have real ones: see --graph")
         cases, facts = _page_cases(source, choice, question, on_progress)
     if not cases.cases:
         raise StudyError(f"{source.path}: no rows in these languages and of these kinds")
@@ -196,9 +187,9 @@ def _page_cases(
     question: Question,
     on_progress: Progress | None,
 ) -> tuple[Cases, dict[str, Any]]:
-    from classifiers.lab.study.page_runs import cases_of_pages, selected, shortened
     from classifiers.pages.method import Surroundings
     from classifiers.pages.methods import method
+    from classifiers.papers.page_cases import cases_of_pages, selected, shortened
 
     facts: dict[str, Any] = {}
     around: Callable[[str], Surroundings] = Surroundings
@@ -209,7 +200,7 @@ def _page_cases(
         around = links.around
     cases = cases_of_pages(selected(source, choice), on_progress, around)
     if question.is_short:
-        cases, left_out = shortened(cases, method(), question.seed or 0)
+        cases, left_out = shortened(cases, method(), question.seed)
         facts["cut"] = (
             "to 5-24 and 25-49 characters in turn, from the text of each page; left out, because "
             f"their text is short or not in the language of the label: {left_out:,}"
@@ -235,8 +226,6 @@ def _facts(
     facts["rows skipped"] = source.skipped
     if question.held_out is not None:
         facts["held out"] = question.held_out
-    if question.seed is not None and not question.is_short:
-        facts["surroundings"] = f"simulated, seed {question.seed}"
     if left_out:
         facts["left out"] = dict(left_out)
     return facts
@@ -249,7 +238,7 @@ def _data(data: Path, question: Question) -> list[Path]:
 def _report(
     data: Path, facts: dict[str, Any], cases: Cases, runs: Sequence[MethodRun], question: Question
 ) -> None:
-    from classifiers.lab.study.page_tables import results
+    from classifiers.papers.pages.tables import results
     from crawler.report.files import write_whole
     from crawler.report.markdown import write_markdown
     from crawler.report.printer import WIDE, Printer
@@ -267,10 +256,9 @@ def _report(
     )
     if question.json:
         told = {"measured": measured, **facts}
-        write_whole(question.json, page_study_json(told, cases, runs, found))
+        write_whole(question.json, page_study_json(told, runs, found))
     if question.markdown:
         write_markdown(question.markdown, page_study_markdown(facts | measured, found))
     printer = Printer(width=WIDE)
     print_facts(facts, printer)
-    for result in found:
-        print_result(result, printer)
+    print_result(found, printer)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from classifiers.training.urls import Options
 
 _URL_MODEL: Final = "url-model.npz"
+_MIN_URLS: Final = 30
 
 _MANUAL = """\
 data:
@@ -62,6 +63,7 @@ examples:
   langfocus train content.rdf.u8.gz --languages en de fr es it
   langfocus train texts.tsv.gz --method nfc --output nfc.npz
   langfocus train texts.tsv.gz sib200.tsv.gz --method text --output text.npz
+  langfocus train texts.tsv.gz --method letters --output page-letters.npz
   langfocus train pages/ --method top-level-domain
 """
 
@@ -153,7 +155,6 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
     )
     numbers = {
         "--buckets": (1 << 18, "buckets of the hashed features, a power of two"),
-        "--min-urls": (30, "URLs that a language needs to get a classifier"),
         "--max-per-domain": (20, "URLs of a language that a registered domain adds at most"),
         "--seed": (0, "seed of the split and the training, a whole number"),
         "--jobs": (1, "threads, two at most; the model does not depend on it"),
@@ -162,6 +163,13 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
         group.add_argument(
             name, metavar="N", type=int, default=default, help=f"{meaning} (default: {default})"
         )
+    group.add_argument(
+        "--min-urls",
+        metavar="N",
+        type=positive,
+        help="URLs that a language needs to get a classifier (default: 30); with --method, texts "
+        "or pages that it needs to be learned (default: 1)",
+    )
     group.add_argument(
         "--evaluate",
         action=argparse.BooleanOptionalAction,
@@ -177,7 +185,7 @@ def _add_model(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_method(group: argparse._ArgumentGroup) -> None:
-    from classifiers.lab.page_methods.trainers import NAMES
+    from classifiers.training.methods import NAMES
 
     group.add_argument(
         "--method",
@@ -288,7 +296,7 @@ def _options(opts: argparse.Namespace, *, has_word_lists: bool = True) -> Option
     return Options(
         buckets=opts.buckets,
         seed=opts.seed,
-        min_urls=opts.min_urls,
+        min_urls=opts.min_urls or _MIN_URLS,
         max_per_domain=opts.max_per_domain,
         languages=opts.languages,
         word_lists=uses_word_lists,
@@ -297,7 +305,7 @@ def _options(opts: argparse.Namespace, *, has_word_lists: bool = True) -> Option
 
 
 def _train_method(data: list[Path], opts: argparse.Namespace) -> dict[str, Any]:
-    from classifiers.lab.page_methods.trainers import FROM_ADDRESSES, trainer
+    from classifiers.training.methods import FROM_ADDRESSES, trainer
 
     start = time.monotonic()
     learn = _addresses if opts.method in FROM_ADDRESSES else _texts
@@ -310,6 +318,8 @@ def _train_method(data: list[Path], opts: argparse.Namespace) -> dict[str, Any]:
             raise DatasetError(f"{path}: no usable rows, {_left_out(source.reasons)}")
         learned += found
         reasons += source.reasons
+    counts = Counter(language for _, language, *_ in learned)
+    learned = [row for row in learned if counts[row[1]] >= (opts.min_urls or 1)]
     print(f"{len(learned)} usable rows, {_left_out(reasons)}")
     model = trainer(opts.method, **_settings(opts))(learned)
     output = opts.output or Path(f"{opts.method}.npz")
@@ -327,7 +337,7 @@ def _train_method(data: list[Path], opts: argparse.Namespace) -> dict[str, Any]:
 
 
 def _settings(opts: argparse.Namespace) -> dict[str, int]:
-    from classifiers.lab.page_methods.trainers import WITH_LEAST
+    from classifiers.training.methods import WITH_LEAST
 
     if opts.least_appearances is None:
         return {}

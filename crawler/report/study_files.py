@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from classifiers.lab.study.page_measures import confusion
 from crawler.report.files import json_text
 from crawler.report.formatting import duration
 from crawler.report.markdown import markdown
 from crawler.report.study_tables import study_table
 
 if TYPE_CHECKING:
-    from classifiers.lab.study.page_runs import Cases, MethodRun
+    from classifiers.papers.page_cases import MethodRun
     from classifiers.papers.table import MeasureTable, Result
     from crawler.report.printer import Printer
 
@@ -54,12 +53,11 @@ def study_markdown(facts: Facts, results: Iterable[Result], pictures: str = "") 
     return "\n".join(lines) + "\n"
 
 
-def page_study_markdown(facts: Facts, results: Iterable[Result]) -> str:
+def page_study_markdown(facts: Facts, result: Result) -> str:
     """The results for labelled pages or texts."""
     lines = [_LEAD_OF_PAGES, "", *_facts(facts)]
-    for result in results:
-        for measured in result.tables:
-            lines += _section("##", measured)
+    for measured in result.tables:
+        lines += _section("##", measured)
     return "\n".join(lines) + "\n"
 
 
@@ -68,16 +66,14 @@ def study_json(facts: Facts, results: Iterable[Result]) -> str:
     return json_text({**facts, "experiments": [result.as_json() for result in results]})
 
 
-def page_study_json(
-    facts: Facts, cases: Cases, runs: Sequence[MethodRun], results: Iterable[Result]
-) -> str:
+def page_study_json(facts: Facts, runs: Sequence[MethodRun], result: Result) -> str:
     """The results for labelled pages or texts, with the confusion matrix of each method."""
     return json_text(
         {
             **facts,
-            "tables": [_plain(measured) for result in results for measured in result.tables],
+            "tables": [_plain(measured) for measured in result.tables],
             "cpu_ms": {run.name: round(run.ms_per_page, 4) for run in runs},
-            "confusion": {run.name: confusion(cases, run) for run in runs},
+            "confusion": {run.name: run.confusion() for run in runs},
         }
     )
 

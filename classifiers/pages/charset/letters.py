@@ -2,7 +2,7 @@
 
 Each byte beyond ASCII is one character. Its cost is the negative logarithm of the probability of
 the character in a language and of its two neighbours. Readings of the same bytes are compared by
-the sum of these costs. `classifiers.training.letter_training` learns the counts. The file (56
+the sum of these costs. `classifiers.training.letters` learns the counts. The file (56
 kB) is read on first use and turned into tables of bytes (0.3 s, 10 MB).
 """
 

@@ -6,7 +6,7 @@ languages: multinomial naive Bayes with Dirichlet smoothing toward the script. T
 is the evidence for a language in nats. Divided by the number of n-grams it also tells whether the
 text is in any of the languages: a text in an unknown language is no more likely than its script.
 
-Values have one byte. `classifiers.training.texttraining` trains the model.
+Values have one byte. `classifiers.training.texts` trains the model.
 """
 
 from __future__ import annotations

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classifiers.datasets import LabelledText
 from classifiers.pages.charset import charsets, detection
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.charset.letters import LetterModel
-from classifiers.training.letter_training import decomposed, is_held_out, train
+from classifiers.training.letters import decomposed, is_held_out, train
 
 GERMAN = "Die Bäckerei an der Ecke öffnet früh, und über dem Fluß hängt schon Nebel."
 FRENCH = "Le marché d'été commence très tôt, et les légumes sont déjà vendus à midi."
@@ -289,14 +290,15 @@ def test_bytes_of_no_encoding_are_decoded_all_the_same(body: bytes) -> None:
 
 
 def test_the_letter_model_is_made_of_texts_alike_each_time(tmp_path: Path) -> None:
-    texts = [(f"{GERMAN} {n}", "de") for n in range(30)] + [(RUSSIAN, "ru"), (RUSSIAN, "xx")]
+    pairs = [(f"{GERMAN} {n}", "de") for n in range(30)] + [(RUSSIAN, "ru"), (RUSSIAN, "xx")]
+    texts = [LabelledText(text, code, "sentence", "") for text, code in pairs]
     for name in ("a.npz", "b.npz"):
-        train(texts, tmp_path / name)
+        train(texts).save(tmp_path / name)
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
     model = LetterModel(tmp_path / "a.npz")
     costs, _ = model.costs(GERMAN.encode("cp1252"))
     assert model.readings[int(costs.argmin())] == ("windows-1252", "de")
-    assert 0 < sum(is_held_out(text) for text, _ in texts) < len(texts)
+    assert 0 < sum(is_held_out(text) for text, _ in pairs) < len(texts)
 
 
 @given(st.binary(max_size=400), st.none() | st.text(max_size=40))

@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers.errors import LanguageError, MissingPackageError, ModelError
-from classifiers.lab.study.page_runs import text_page
 from classifiers.languages import known
 from classifiers.pages import methods
 from classifiers.pages.method import NOTHING, Neighbour, PageLanguage, PageMethod, Surroundings
 from classifiers.pages.parse import parse_page
 from classifiers.pages.text.scripts import utf16_units, vote
 from classifiers.pages.text.textengine import shipped_engine
+from classifiers.papers.page_cases import text_page
 
 SENTENCES = {
     "af": "Ons het gisteraand lank langs die rivier gestap en oor die volgende reis gepraat.",

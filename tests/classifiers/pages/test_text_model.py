@@ -14,9 +14,8 @@ from classifiers.errors import DatasetError, ModelError
 from classifiers.pages.text import textgrams, textmodel, typicality
 from classifiers.pages.text.textengine import shipped_engine
 from classifiers.pages.text.textmodel import TextModel
-from classifiers.training import texttraining
-from classifiers.training.serbian import in_latin_letters
-from classifiers.training.texttraining import MIN_TEXTS, matrix
+from classifiers.training import texts as texttraining
+from classifiers.training.texts import LATIN_SERBIAN, MIN_TEXTS, matrix
 
 LATIN = shipped_engine().model.scripts["Latn"]
 WORDS = {
@@ -73,7 +72,7 @@ def test_texts_of_a_language_are_learned_in_each_of_its_scripts() -> None:
     model = texttraining.train(serbian)
     assert "sr" in model.scripts["Latn"].languages
     assert "sr" in model.scripts["Cyrl"].languages
-    assert in_latin_letters("Њујорк и Љубљана, џеп") == "Njujork i Ljubljana, džep"
+    assert "Њујорк и Љубљана, џеп".translate(LATIN_SERBIAN) == "Njujork i Ljubljana, džep"
 
 
 def test_the_accuracy_of_each_language_is_cross_validated(small: TextModel) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from classifiers.lab.page_methods.trainers import NAMES
-from classifiers.lab.study.page_runs import text_page
 from classifiers.pages.method import Surroundings
 from classifiers.pages.methods import names
+from classifiers.papers.page_cases import text_page
+from classifiers.training.methods import NAMES
 from crawler.commands import evaluate, train
 from crawler.report.markdown import BEGIN, END
 from tests.support.commandline import call
@@ -185,20 +185,10 @@ def test_the_same_rows_stand_for_the_data_whatever_their_order(texts: Path, tmp_
     assert found[0] == found[1]
 
 
-def test_surroundings_are_simulated_and_said_to_be(
-    texts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    figures = tmp_path / "f.json"
-    options = ["--methods", "text", "--surroundings", "--seed", "7"]
-    assert call("evaluate", str(texts), *options, "--json", str(figures)) == 0
-    assert "surroundings: simulated, seed 7" in capsys.readouterr().out
-    assert json.loads(figures.read_text())["surroundings"] == "simulated, seed 7"
-
-
 def test_methods_of_the_default_that_cannot_be_had_are_named(
     texts: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("classifiers.lab.study.page_runs.DEFAULT_METHODS", ("text", "fasttext"))
+    monkeypatch.setattr("classifiers.papers.page_cases.DEFAULT_METHODS", ("text", "fasttext"))
     monkeypatch.delenv("LANGFOCUS_FASTTEXT_MODEL", raising=False)
     assert call("evaluate", str(texts)) == 0
     assert "\nleft out: fasttext: " in capsys.readouterr().out
@@ -227,20 +217,13 @@ def test_what_cannot_be_asked_of_pages_is_one_line_and_exit_code_2(
     check_one_line(capsys)
 
 
-def test_surroundings_are_refused_for_pages(
-    pages: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("evaluate", str(pages), "--surroundings") == 2
-    check_one_line(capsys)
-
-
 @pytest.mark.parametrize(
     "args",
     [
         ["--methods", "nfc"],
         ["--kinds", "web"],
         ["--limit", "5"],
-        ["--surroundings"],
+        ["--short"],
         ["--held-out", "0.1"],
     ],
 )
@@ -288,7 +271,7 @@ def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(tmp_path
     options = ["--methods", "text,langdetect", "--json", str(figures)]
     code = f"""
 import os, signal
-from classifiers.lab.study import page_runs
+from classifiers.papers import page_cases as page_runs
 asked = page_runs.asked
 def interrupted(method, *args):
     if method.name == "langdetect":
@@ -339,11 +322,22 @@ def test_a_method_is_trained_from_texts_or_the_texts_of_pages(
     assert found["bytes"] == model.stat().st_size
 
 
-def test_part_of_the_texts_can_be_learned_from(texts: Path, tmp_path: Path) -> None:
-    model = tmp_path / "model.npz"
-    options = ["--languages", "de,French", "--kinds", "sentence", "--output", str(model)]
-    assert call("train", str(texts), "--method", "nfc", *options) == 0
-    assert load("nfc", model).languages == {"de", "fr"}  # type: ignore[attr-defined]
+@pytest.mark.parametrize(
+    ("options", "languages"),
+    [
+        (["--languages", "de,French", "--kinds", "sentence"], {"de", "fr"}),
+        (["--min-urls", "6"], set(SENTENCES)),
+        (["--min-urls", "7"], {"de"}),
+    ],
+)
+def test_part_of_the_texts_can_be_learned_from(
+    tmp_path: Path, options: list[str], languages: set[str]
+) -> None:
+    model, texts = tmp_path / "model.npz", write_texts(tmp_path / "texts.tsv")
+    with texts.open("a", encoding="utf-8") as file:
+        file.write("Noch ein Satz.\tde\tsentence\tmade\n")
+    assert call("train", str(texts), "--method", "nfc", "--output", str(model), *options) == 0
+    assert load("nfc", model).languages == languages  # type: ignore[attr-defined]
 
 
 def test_what_was_held_out_from_training_is_what_is_evaluated(
@@ -429,4 +423,4 @@ def test_the_help_tells_of_texts_and_pages() -> None:
     for text in (evaluate._MANUAL, train._MANUAL):
         for expected in ("pages.tsv", "html.tar", "text, lang", "texts.tsv.gz --method"):
             assert expected in text
-    assert set(NAMES) - {"byte-ngrams", "text"} <= set(names())
+    assert set(NAMES) - {"byte-ngrams", "letters"} <= set(names())

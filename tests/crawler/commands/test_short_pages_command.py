@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from classifiers.lab.study.page_runs import SHORT
+from classifiers.papers.page_cases import SHORT
 from tests.support.commandline import call
 from tests.support.smallweb import SENTENCES
 

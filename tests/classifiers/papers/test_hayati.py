@@ -12,8 +12,6 @@ from hypothesis import strategies as st
 
 from classifiers.datasets.texts import LabelledPage, LabelledText
 from classifiers.errors import ModelError
-from classifiers.lab.page_methods import cavnar_trenkle, grams, nfc, top_level_domain
-from classifiers.lab.page_methods.neighbours import Inlinks, Outlinks
 from classifiers.pages.method import (
     NOTHING,
     Neighbour,
@@ -23,6 +21,8 @@ from classifiers.pages.method import (
 )
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.papers.hayati import base, letters, nfc, top_level_domain
+from classifiers.papers.hayati.around import Inlinks, Outlinks
 
 SENTENCES = {
     "de": "Gestern Abend gingen wir lange am Fluss entlang und sprachen über die nächste Reise.",
@@ -49,18 +49,18 @@ ADDRESSES = [
 PAGE = parse_page(b"<p>x", content_type=None, url="")
 
 by_text = pytest.mark.parametrize(
-    "text_method", [cavnar_trenkle.train(TEXTS), nfc.train(TEXTS)], ids=lambda one: one.name
+    "text_method", [base.train(TEXTS), nfc.train(TEXTS)], ids=lambda one: one.name
 )
 trained = pytest.mark.parametrize(
     ("load", "one"),
     [
-        (cavnar_trenkle.load, cavnar_trenkle.train(TEXTS)),
+        (base.load, base.train(TEXTS)),
         (nfc.load, nfc.train(TEXTS)),
         (top_level_domain.load, top_level_domain.train(ADDRESSES)),
     ],
     ids=["cavnar-trenkle", "nfc", "top-level-domain"],
 )
-Ranked = cavnar_trenkle.CavnarTrenkle | nfc.Nfc
+Ranked = base.CavnarTrenkle | nfc.Nfc
 Train = Callable[[list[LabelledText]], Ranked]
 Trained = Ranked | top_level_domain.TopLevelDomain
 Load = Callable[[Path], Trained]
@@ -83,7 +83,7 @@ def page_of(text: str) -> ParsedPage:
 
 
 def cleaned(text: str) -> str:
-    return "".join(map(chr, grams.letters(text).tolist()))
+    return "".join(map(chr, letters.letters(text).tolist()))
 
 
 def linked(*languages: str | None, characters: int = 500) -> tuple[Neighbour, ...]:
@@ -106,28 +106,28 @@ def test_signs_of_east_asia_are_words_of_their_own() -> None:
 
 
 def test_ngrams_wrap_around_so_that_there_are_as_many_as_characters() -> None:
-    codes = grams.letters("the quick")
-    spelled = grams.spelled(codes, np.arange(len(codes)), 3).tolist()
+    codes = letters.letters("the quick")
+    spelled = letters.spelled(codes, np.arange(len(codes)), 3).tolist()
     assert spelled == ["the", "he ", "e q", " qu", "qui", "uic", "ick", "ckt", "kth"]
-    assert grams.unpacked(grams.trigrams(codes)).tolist() == spelled
+    assert letters.unpacked(letters.trigrams(codes)).tolist() == spelled
 
 
 @given(st.text(min_size=1), st.integers(1, 5))
 def test_a_written_ngram_has_the_hash_it_had_in_the_text(text: str, n: int) -> None:
-    codes = grams.letters(text)
-    spelled = grams.spelled(codes, np.arange(len(codes)), n)
-    assert (grams.keys_of(spelled) == grams.keys(codes, n)).all()
+    codes = letters.letters(text)
+    spelled = letters.spelled(codes, np.arange(len(codes)), n)
+    assert (letters.keys_of(spelled) == letters.keys(codes, n)).all()
 
 
 @given(st.text(min_size=1))
 def test_packed_3grams_can_be_read_back(text: str) -> None:
-    keys = grams.trigrams(grams.letters(text))
-    assert (grams.packed(grams.unpacked(keys)) == keys).all()
+    keys = letters.trigrams(letters.letters(text))
+    assert (letters.packed(letters.unpacked(keys)) == keys).all()
 
 
 def test_the_distance_of_two_lists_is_how_far_each_ngram_is_out_of_place() -> None:
     lists = np.array([["a", "b", "c"], ["c", "x", "cc"]])
-    distances = cavnar_trenkle.CavnarTrenkle(["de", "en"], lists).distances("abbccc")
+    distances = base.CavnarTrenkle(["de", "en"], lists).distances("abbccc")
     # The text's list is c, b, cc: |3-1| + |2-2| + |4-3| and |1-1| + |4-2| + |3-3|.
     assert distances is not None
     assert distances.tolist() == [3, 2]
@@ -135,7 +135,7 @@ def test_the_distance_of_two_lists_is_how_far_each_ngram_is_out_of_place() -> No
 
 def test_a_language_is_the_list_of_its_most_common_ngrams(tmp_path: Path) -> None:
     rows = [LabelledText("aaab", "de", "", ""), LabelledText("...", "en", "", "")]
-    cavnar_trenkle.train(rows, length=3).save(tmp_path / "lists.npz")
+    base.train(rows, length=3).save(tmp_path / "lists.npz")
     with np.load(tmp_path / "lists.npz") as arrays:
         assert arrays["lists"].tolist() == [["a", "aa", "b"], ["", "", ""]]
 
@@ -163,7 +163,9 @@ def test_fishers_discriminant_is_that_of_the_formula() -> None:
         means.append(vectors.mean(axis=0))
         within = within + ((vectors - means[-1]) ** 2).mean(axis=0)
     between = sum((one - other) ** 2 for one in means for other in means)
-    found = nfc.discriminants([LabelledText(t, k, "", "") for k, d in texts.items() for t in d])
+    rows = [LabelledText(t, k, "", "") for k, d in texts.items() for t in d]
+    keys, _, discriminants = nfc.discriminants(list(nfc.by_language(rows).values()))
+    found = dict(zip(letters.unpacked(keys).tolist(), discriminants.tolist(), strict=True))
     assert sorted(found) == vocabulary
     assert [found[gram] for gram in vocabulary] == pytest.approx((between / within).tolist())
 
@@ -214,11 +216,11 @@ def test_any_text_has_an_answer(text_method: Ranked, text: str) -> None:
 
 @by_text
 def test_of_a_huge_text_only_the_beginning_is_read(text_method: Ranked) -> None:
-    begin = (SENTENCES["de"] * 200)[: grams.MAX_CHARACTERS]
+    begin = (SENTENCES["de"] * 200)[: letters.MAX_CHARACTERS]
     assert text_method.rank(begin + SENTENCES["en"] * 10_000) == text_method.rank(begin)
 
 
-@pytest.mark.parametrize("train", [cavnar_trenkle.train, nfc.train])
+@pytest.mark.parametrize("train", [base.train, nfc.train])
 def test_nothing_to_learn_from_is_no_error(train: Train) -> None:
     for rows in (TEXTS[:0], [LabelledText("1234", "de", "", "")]):
         answer = train(rows).identify(page_of("Wort"))
@@ -239,7 +241,7 @@ def test_a_saved_method_is_read_back_and_written_the_same(
         assert load(first).identify(page_of(text), around) == one.identify(page_of(text), around)
 
 
-@pytest.mark.parametrize("train", [cavnar_trenkle.train, nfc.train])
+@pytest.mark.parametrize("train", [base.train, nfc.train])
 def test_the_same_texts_in_another_order_give_the_same_file(train: Train, tmp_path: Path) -> None:
     by_language = sorted(TEXTS, key=lambda row: row.language, reverse=True)
     for name, rows in (("one", TEXTS), ("other", by_language)):
@@ -252,7 +254,7 @@ def test_a_damaged_or_missing_file_is_a_model_error(
     load: Load, one: Trained, tmp_path: Path
 ) -> None:
     other = tmp_path / "other.npz"
-    (cavnar_trenkle if one.name != "cavnar-trenkle" else nfc).train(TEXTS).save(other)
+    (base if one.name != "cavnar-trenkle" else nfc).train(TEXTS).save(other)
     broken = tmp_path / "broken.npz"
     broken.write_bytes(other.read_bytes()[:100])
     for path in (other, broken, tmp_path / "none.npz"):

@@ -88,11 +88,6 @@ def load(path: Path | None = None) -> TopLevelDomain:
     return TopLevelDomain(dict(zip(pairs, counts.tolist(), strict=True)))
 
 
-def shipped() -> TopLevelDomain:
-    """Return the method that ships."""
-    return load()
-
-
 def top_level_domain(url: str) -> str:
     """The part of a URL's host after the last period, in ASCII; empty without a period."""
     try:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import DatasetError, ModelError
-from classifiers.lab.page_methods.cai_tables import encoded, encodings_of, filtered
+from classifiers.papers.cai.encodings import encoded, encodings_of, filtered
 
 SHIPPED: Final = MODELS / "byte-ngrams.npz"
 

@@ -6,6 +6,7 @@ has the smallest out-of-place distance to its own.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
@@ -16,9 +17,10 @@ from numpy.typing import NDArray
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import ModelError
-from classifiers.lab.page_methods import grams
-from classifiers.lab.page_methods.ranked import RankingMethod
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking
+from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.ranking import Ranking, softmax
+from classifiers.papers.hayati import letters
 
 SHIPPED: Final = MODELS / "cavnar-trenkle.npz"
 LENGTH: Final = 399
@@ -30,6 +32,28 @@ _LONGEST: Final = 5
 _TEMPERATURE: Final = 400.0
 
 
+class RankingMethod(ABC):
+    """A method that returns the first language of its ranking; a subclass has `name` and `rank`."""
+
+    name: str
+
+    def __init__(self, languages: Iterable[str]) -> None:
+        self._languages = tuple(languages)
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The languages that were learned."""
+        return frozenset(self._languages)
+
+    def identify(self, page: ParsedPage, surroundings: Surroundings = NOTHING) -> PageLanguage:
+        """The language of the visible text; None if the ranking is empty."""
+        return by_ranking(self.rank(page.text))
+
+    @abstractmethod
+    def rank(self, text: str) -> Ranking:
+        """The languages of a text with probabilities, best first; empty without evidence."""
+
+
 class CavnarTrenkle(RankingMethod):
     """Ranked lists of the most common n-grams, compared by the out-of-place distance.
 
@@ -39,11 +63,11 @@ class CavnarTrenkle(RankingMethod):
 
     name = "cavnar-trenkle"
 
-    def __init__(self, languages: Iterable[str], lists: grams.Grams) -> None:
+    def __init__(self, languages: Iterable[str], lists: letters.Grams) -> None:
         super().__init__(languages)
         self._lists = lists
         self._length = lists.shape[1]
-        keys = grams.keys_of(lists)
+        keys = letters.keys_of(lists)
         owner, place = np.nonzero(keys)
         self._keys, rows = np.unique(keys[owner, place], return_inverse=True)
         shape = len(self._keys), len(self._languages)
@@ -63,7 +87,7 @@ class CavnarTrenkle(RankingMethod):
         None if no list has one of its n-grams. A text with fewer than C n-grams is summed over
         those that it has.
         """
-        keys = _most_common(grams.letters(text[: grams.MAX_CHARACTERS]), self._length)
+        keys = _most_common(letters.letters(text[: letters.MAX_CHARACTERS]), self._length)
         rows = np.searchsorted(self._keys, keys)
         rows[rows == len(self._keys)] = 0
         known = self._keys[rows] == keys if len(self._keys) else np.zeros(len(keys), dtype=bool)
@@ -90,7 +114,7 @@ def train(rows: Iterable[LabelledText], *, length: int = LENGTH) -> CavnarTrenkl
     languages = sorted(texts)
     lists = np.full((len(languages), length), "", dtype=f"<U{_LONGEST}")
     for number, language in enumerate(languages):
-        codes = grams.joined(texts[language])
+        codes = letters.joined(texts[language])
         common = _most_common(codes, length)
         lists[number, : len(common)] = _spelled(codes, common)
     return CavnarTrenkle(languages, lists)
@@ -105,25 +129,20 @@ def load(path: Path | None = None) -> CavnarTrenkle:
     return CavnarTrenkle(languages.tolist(), lists)
 
 
-def shipped() -> CavnarTrenkle:
-    """Return the method that ships."""
-    return load()
-
-
-def _most_common(codes: grams.Codes, length: int) -> grams.Keys:
+def _most_common(codes: letters.Codes, length: int) -> letters.Keys:
     """The hashes of a text's most common n-grams; among equally common ones the shorter first."""
-    found = [np.unique(grams.keys(codes, n), return_counts=True) for n in range(1, _LONGEST + 1)]
+    found = [np.unique(letters.keys(codes, n), return_counts=True) for n in range(1, _LONGEST + 1)]
     counts = np.concatenate([count for _, count in found])
     order = np.argsort(-counts, kind="stable")[:length]
     return np.concatenate([key for key, _ in found])[order]
 
 
-def _spelled(codes: grams.Codes, wanted: grams.Keys) -> grams.Grams:
+def _spelled(codes: letters.Codes, wanted: letters.Keys) -> letters.Grams:
     """The n-grams of a text that have these hashes, as text."""
     result = np.full(len(wanted), "", dtype=f"<U{_LONGEST}")
     for n in range(1, _LONGEST + 1):
-        found, first = np.unique(grams.keys(codes, n), return_index=True)
+        found, first = np.unique(letters.keys(codes, n), return_index=True)
         rows = np.minimum(np.searchsorted(found, wanted), len(found) - 1)
         here = found[rows] == wanted
-        result[here] = grams.spelled(codes, first[rows[here]], n)
+        result[here] = letters.spelled(codes, first[rows[here]], n)
     return result

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Final, Literal
 
 from classifiers.datasets.texts import LabelledText
-from classifiers.lab.page_methods import cai_models
-from classifiers.lab.page_methods.cai_models import ByteModels, Distance
-from classifiers.lab.page_methods.cai_tables import encoded, filtered, language_of_encoding
 from classifiers.pages.declared import meant
 from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
 from classifiers.pages.methods.alone import DECLARING
 from classifiers.pages.parse import ParsedPage
+from classifiers.papers.cai import models as cai_models
+from classifiers.papers.cai.encodings import encoded, filtered, language_of_encoding
+from classifiers.papers.cai.models import ByteModels, Distance
 
 Evidence = Literal["encoding", "declaration", "text"]
 Manner = Literal["serial", "parallel"]
@@ -186,11 +186,6 @@ def load(path: Path | None = None, *, manner: Manner = "serial") -> Cai:
     ModelError if the file is missing or damaged.
     """
     return Cai(_shipped() if path is None else cai_models.read(path), manner)
-
-
-def serial() -> Cai:
-    """The method with the models that ship, in the serial manner."""
-    return load()
 
 
 def parallel() -> Cai:

@@ -1,22 +1,20 @@
 """Counts neighbours of letters in labelled texts, for the detection of single-byte encodings.
 
-    python -m classifiers.training.letter_training texts.tsv.gz page-letters-v1.npz
-
 The counts come from the texts and from langdetect's profiles.
 """
 
 import json
-import sys
 import unicodedata
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from classifiers.arrayfile import write_arrays
-from classifiers.datasets.texts import LabelledTexts
+from classifiers.datasets.texts import LabelledText
 from classifiers.pages.charset.codepages import (
     BEYOND_ASCII,
     CODE_PAGES,
@@ -24,7 +22,6 @@ from classifiers.pages.charset.codepages import (
     context,
     triples,
 )
-from classifiers.pages.charset.letters import MODEL
 
 _PROFILE_CHARACTERS = 20_000
 _MANY = 10_000
@@ -35,27 +32,34 @@ _OLD_LETTERS = str.maketrans("șțȘȚی", "şţŞŢي")
 _TONES = "\u0300\u0301\u0303\u0309\u0323"
 
 
-def train(texts: Iterable[tuple[str, str]], path: Path = MODEL) -> None:
-    """Write the model learned from pairs of text and language; the same pairs give the same file.
+class Letters(NamedTuple):
+    """The counts of neighbours of some languages; see `_counts`."""
 
-    Held-out texts (`is_held_out`) and languages without an encoding are left out.
-    """
+    languages: list[str]
+    counts: list[Counter[int]]
+
+    def save(self, path: Path) -> None:
+        """Write the model; the same counts give the same file."""
+        keys = [np.diff(np.array(sorted(c)), prepend=0) for c in self.counts]
+        values = [np.log2([c[key] for key in sorted(c)]) for c in self.counts]
+        write_arrays(
+            path,
+            languages=np.array(self.languages),
+            lengths=np.array([len(c) for c in self.counts]),
+            keys=np.concatenate(keys).astype(np.uint32),
+            counts=np.round(16 * np.concatenate(values)).clip(0, 255).astype(np.uint8),
+        )
+
+
+def train(texts: Iterable[LabelledText]) -> Letters:
+    """The model of some texts, without held-out ones and languages that have no encoding."""
     wanted = {code for page in CODE_PAGES.values() for code in page.languages.split()}
     rows = defaultdict(list)
-    for text, language in texts:
+    for text, language, *_ in texts:
         if language in wanted and not is_held_out(text):
             rows[language].append(text)
     languages = sorted(rows)
-    counts = [_counts(rows[language], language) for language in languages]
-    keys = [np.diff(np.array(sorted(c)), prepend=0) for c in counts]
-    values = [np.log2([c[key] for key in sorted(c)]) for c in counts]
-    write_arrays(
-        path,
-        languages=np.array(languages),
-        lengths=np.array([len(c) for c in counts]),
-        keys=np.concatenate(keys).astype(np.uint32),
-        counts=np.round(16 * np.concatenate(values)).clip(0, 255).astype(np.uint8),
-    )
+    return Letters(languages, [_counts(rows[language], language) for language in languages])
 
 
 def is_held_out(text: str) -> bool:
@@ -125,13 +129,3 @@ def decomposed(text: str) -> str:
         rest = unicodedata.normalize("NFC", "".join(c for c in parts if c not in tones))
         result.append(rest + tones if tones else character)
     return "".join(result)
-
-
-def main(arguments: list[str]) -> None:
-    """Train from the table of the first argument and write the file of the second."""
-    texts, *output = map(Path, arguments)
-    train(((row.text, row.language) for row in LabelledTexts(texts)), *output)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

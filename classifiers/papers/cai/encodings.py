@@ -8,63 +8,33 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache
+from pathlib import Path
 from typing import Final
 
 from classifiers.pages.charset import charsets
 
-SINGLE_LANGUAGE: Final[dict[str, str]] = {
-    "windows-874": "th",
-    "shift_jis": "ja",
-    "euc-jp": "ja",
-    "iso-2022-jp": "ja",
-    "iso-2022-jp-2": "ja",
-    "iso-2022-jp-3": "ja",
-    "iso-2022-jp-2004": "ja",
-    "x-mac-japanese": "ja",
-    "euc-kr": "ko",
-    "iso-2022-kr": "ko",
-    "johab": "ko",
-    "x-mac-korean": "ko",
-    "gb18030": "zh",
-    "hz-gb-2312": "zh",
-    "iso-2022-cn": "zh",
-    "iso-2022-cn-ext": "zh",
-    "big5": "zh",
-    "euc-tw": "zh",
-    "x-mac-chinesesimp": "zh",
-    "x-mac-chinesetrad": "zh",
-    "windows-1253": "el",
-    "iso-8859-7": "el",
-    "ibm737": "el",
-    "ibm869": "el",
-    "x-mac-greek": "el",
-    "windows-1254": "tr",
-    "ibm857": "tr",
-    "x-mac-turkish": "tr",
-    "windows-1255": "he",
-    "iso-8859-8": "he",
-    "ibm862": "he",
-    "x-mac-hebrew": "he",
-    "iso-8859-6": "ar",
-    "ibm864": "ar",
-    "koi8-r": "ru",
-    "koi8-u": "uk",
-    "windows-1258": "vi",
-    "viscii": "vi",
-    "tcvn": "vi",
-    "vps": "vi",
-    "ibm861": "is",
-    "x-mac-icelandic": "is",
-    "iso-ir-111": "ru",
-    "armscii-8": "hy",
-    "georgian-ps": "ka",
-    "georgian-academy": "ka",
-    "tscii": "ta",
-    "mulelao-1": "lo",
-    "ptcp154": "kk",
-    "kz-1048": "kk",
+_ONLY_IN: Final = {
+    "th": "windows-874",
+    "ja": "shift_jis euc-jp iso-2022-jp iso-2022-jp-2 iso-2022-jp-3 iso-2022-jp-2004"
+    " x-mac-japanese",
+    "ko": "euc-kr iso-2022-kr johab x-mac-korean",
+    "zh": "gb18030 hz-gb-2312 iso-2022-cn iso-2022-cn-ext big5 euc-tw x-mac-chinesesimp"
+    " x-mac-chinesetrad",
+    "el": "windows-1253 iso-8859-7 ibm737 ibm869 x-mac-greek",
+    "tr": "windows-1254 ibm857 x-mac-turkish",
+    "he": "windows-1255 iso-8859-8 ibm862 x-mac-hebrew",
+    "ar": "iso-8859-6 ibm864",
+    "ru": "koi8-r iso-ir-111",
+    "uk": "koi8-u",
+    "vi": "windows-1258 viscii tcvn vps",
+    "is": "ibm861 x-mac-icelandic",
+    "hy": "armscii-8",
+    "ka": "georgian-ps georgian-academy",
+    "ta": "tscii",
+    "lo": "mulelao-1",
+    "kk": "ptcp154 kz-1048",
 }
-"""Encodings whose letters are those of one language, and that language.
+"""Language -> encodings whose letters are those of this language alone.
 
 Names, aliases and the languages that they are registered for: the IANA registry of character
 sets, and the labels of the WHATWG Encoding Standard; Microsoft's table of code pages for the
@@ -73,6 +43,8 @@ library of 72 codes came from W3C's and Microsoft's lists (Cai 2009, 4.3.2, 5.1.
 Turkish ones, as his Table 5-2 shows: iso-8859-9 is windows-1254 here. Left out are encodings of
 several languages of one script, among them windows-1251, windows-1256, iso-8859-2 and ibm866.
 """
+SINGLE_LANGUAGE: Final = {name: code for code, names in _ONLY_IN.items() for name in names.split()}
+"""Encoding -> the only language that is written in it."""
 
 WRITTEN_IN: Final[dict[str, str]] = {
     "windows-874": "th",
@@ -104,69 +76,8 @@ Languages without letters beyond ASCII are not listed: their bytes are the same 
 in UTF-8.
 """
 
-COMMON_WORDS: Final = (
-    "this page uses frames",
-    "all rights reserved",
-    "internet explorer",
-    "terms of service",
-    "privacy policy",
-    "netscape navigator",
-    "flash player",
-    "mozilla firefox",
-    "powered by",
-    "home page",
-    "homepage",
-    "web site",
-    "website",
-    "webmaster",
-    "web",
-    "site map",
-    "sitemap",
-    "e-mail",
-    "email",
-    "copyright",
-    "microsoft",
-    "windows",
-    "linux",
-    "ubuntu",
-    "apache",
-    "android",
-    "javascript",
-    "java",
-    "python",
-    "php",
-    "html",
-    "xml",
-    "css",
-    "rss",
-    "pdf",
-    "faq",
-    "google",
-    "yahoo",
-    "facebook",
-    "twitter",
-    "youtube",
-    "instagram",
-    "linkedin",
-    "whatsapp",
-    "github",
-    "wordpress",
-    "adobe",
-    "acrobat reader",
-    "iphone",
-    "internet",
-    "online",
-    "download",
-    "login",
-    "cookies",
-    "blog",
-    "https",
-    "http",
-    "www",
-    "com",
-    "org",
-    "net",
-)
+_WORDS_FILE: Final = Path(__file__).with_name("common-words.txt")
+COMMON_WORDS: Final = tuple(_WORDS_FILE.read_text(encoding="utf-8").splitlines())
 """Words and lines on pages in any language (the kinds of Cai 2009, 2.3 and 3.2.2), lower case."""
 
 _COMMON = re.compile(rf"(?<![^\W\d_])(?:{'|'.join(map(re.escape, COMMON_WORDS))})(?![^\W\d_])")

@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from classifiers.lab.page_methods import cai
-from classifiers.lab.page_methods.cai import Cai
-from classifiers.lab.page_methods.cai_models import Distance
-from classifiers.lab.page_methods.cai_tables import (
+from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
+from classifiers.pages.parse import ParsedPage
+from classifiers.papers.cai import method as cai
+from classifiers.papers.cai.encodings import (
     SINGLE_LANGUAGE,
     encoded,
     encodings_of,
     language_of_encoding,
 )
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, unknown
-from classifiers.pages.parse import ParsedPage
+from classifiers.papers.cai.method import Cai
+from classifiers.papers.cai.models import Distance
 
 NOISE: Final = "windows-1252"
 """The encoding of META elements with ISO-8859-1: tools write it by default, so it is ignored."""

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from classifiers.lab.page_methods.grams import letters
 from classifiers.pages.method import (
     MIN_REFERENCE_LENGTH,
     NOTHING,
@@ -21,6 +20,7 @@ from classifiers.pages.method import (
 )
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage
+from classifiers.papers.hayati.letters import letters
 
 MIN_LENGTH: Final = 50
 """Characters of cleaned text above which only the page itself counts: the longest short pages of

@@ -15,12 +15,15 @@ from classifiers import languages
 from classifiers.arrayfile import write_arrays
 from classifiers.datasets.texts import LabelledText, LabelledTexts
 from classifiers.errors import DatasetError, ModelError
-from classifiers.lab.page_methods import cai, cai_models, cai_tables, tamura
 from classifiers.pages.charset.charsets import canonical_label, codec
 from classifiers.pages.methods import method
 from classifiers.pages.parse import ParsedPage, parse_page
+from classifiers.papers.cai import encodings as cai_tables
+from classifiers.papers.cai import method as cai
+from classifiers.papers.cai import models as cai_models
+from classifiers.papers.tamura import method as tamura
 
-TEXTS = Path(__file__).parents[5] / "shared" / "data" / "texts.tsv.gz"
+TEXTS = Path(__file__).parents[4] / "shared" / "data" / "texts.tsv.gz"
 
 SENTENCES = {
     "cs": "Včera večer jsme se dlouho procházeli podél řeky a mluvili o příští cestě do hor.",
@@ -91,7 +94,7 @@ def rows_of(n: int = 60) -> list[LabelledText]:
     ],
 )
 def test_a_declaration_is_read_in_all_its_spellings(tag: str, language: str) -> None:
-    found = cai.serial().identify(page_of("1 2 3", lang=tag))
+    found = cai.load().identify(page_of("1 2 3", lang=tag))
     assert (found.language, found.method) == (language, "declaration")
     assert tag in found.reason
 
@@ -131,7 +134,7 @@ def test_the_tables_use_codes_and_names_of_the_project() -> None:
 
 
 def test_the_encoding_goes_before_the_declaration_and_that_before_the_text() -> None:
-    method = cai.serial()
+    method = cai.load()
     german = SENTENCES["de"]
     declared = page_of(german, lang="fr", meta="shift_jis", charset="ascii")
     assert method.identify(declared).language == "ja"
@@ -149,13 +152,13 @@ def test_only_a_declared_encoding_determines_a_language() -> None:
     page = page_of(SENTENCES["ja"] * 3, charset="shift_jis")
     assert (page.charset, page.charset_source) == ("shift_jis", "detected")
     assert cai.by_encoding(page).language is None
-    assert cai.serial().identify(page).language == "ja"
+    assert cai.load().identify(page).language == "ja"
 
 
 def test_in_the_parallel_manner_agreement_raises_the_confidence_and_contradiction_lowers_it() -> (
     None
 ):
-    serial, parallel = cai.serial(), cai.parallel()
+    serial, parallel = cai.load(), cai.parallel()
     agreeing = page_of(SENTENCES["de"], lang="de")
     contradicted = page_of(SENTENCES["de"], lang="fr")
     alone = serial.identify(agreeing).confidence
@@ -170,7 +173,7 @@ def test_in_the_parallel_manner_agreement_raises_the_confidence_and_contradictio
 
 @pytest.mark.parametrize("code", SENTENCES)
 def test_the_text_tells_the_language(code: str) -> None:
-    found = cai.serial().identify(page_of(SENTENCES[code]))
+    found = cai.load().identify(page_of(SENTENCES[code]))
     assert (found.language, found.method) == (code, "text")
     assert 0 < found.confidence <= 1
 
@@ -187,11 +190,11 @@ def test_characters_that_the_encoding_lacks_are_read_in_utf8() -> None:
     page = page_of(SENTENCES["th"], http="windows-1251", charset="ascii")
     assert page.charset == "windows-1251"
     assert cai.own_bytes(page, cai.load().models)[1] == "utf-8"
-    assert cai.serial().identify(page).language == "th"
+    assert cai.load().identify(page).language == "th"
 
 
 def test_less_than_forty_bytes_are_no_text() -> None:
-    method = cai.serial()
+    method = cai.load()
     short = method.identify(page_of("Das ist ein kurzer Satz am Morgen heute"))
     assert short.language is None
     assert "39 bytes" in short.reason
@@ -207,7 +210,7 @@ def test_common_words_and_symbols_are_taken_out() -> None:
 
 
 def test_a_text_of_common_words_is_in_no_language() -> None:
-    found = cai.serial().identify(page_of("Microsoft Windows Linux Java Internet Explorer " * 20))
+    found = cai.load().identify(page_of("Microsoft Windows Linux Java Internet Explorer " * 20))
     assert found.language is None
 
 
@@ -218,12 +221,12 @@ def test_no_language_is_named_beyond_the_border() -> None:
     assert found.language is None
     assert "beyond the border" in found.reason
     noise = page_of("xkcd qwrtz zzyxq plmkw wqrvj hjklx bvcxz " * 5)
-    assert cai.serial().identify(noise).language is None
+    assert cai.load().identify(noise).language is None
 
 
 def test_alternatives_within_the_typical_value_are_in_the_reason() -> None:
     page = page_of("Vi gikk en lang tur ved elven og snakket om alt det vi har gjort der.")
-    assert "alternatives" in cai.serial().identify(page).reason
+    assert "alternatives" in cai.load().identify(page).reason
     assert "alternatives" not in cai.Cai(cai.load().models, typical=1.0).identify(page).reason
 
 

@@ -1,13 +1,13 @@
-"""Runs methods of page identification on labelled pages and texts, and measures their CPU time.
+"""Labelled pages and texts as cases, and the answers of methods about them with their CPU time.
 
-Each page is parsed once and given to each method once. `page_tables` makes tables of the answers.
+Each page is parsed once and given to each method once. `tables` makes tables of the answers.
 """
 
 from __future__ import annotations
 
 import random
 import time
-from array import array
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -19,23 +19,16 @@ from classifiers.datasets import Dataset, LabelledPage, LabelledText, stable_sha
 from classifiers.datasets.texts import is_held_out
 from classifiers.errors import MissingPackageError, ModelError, StudyError
 from classifiers.pages import methods
-from classifiers.pages.method import (
-    MIN_REFERENCE_LENGTH,
-    NOTHING,
-    Neighbour,
-    PageMethod,
-    Surroundings,
-)
+from classifiers.pages.method import MIN_REFERENCE_LENGTH, NOTHING, PageMethod, Surroundings
 from classifiers.pages.parse import MAX_CHARACTERS, ParsedPage, parse_page
 
-DEFAULT_METHODS: Final = (
-    "composite",
-    "langdetect",
-    "cavnar-trenkle",
-    "nfc",
-    "cai",
-    "tamura",
-)
+DEFAULT_METHODS: Final = ("composite", "langdetect", "cavnar-trenkle", "nfc", "cai", "tamura")
+MAIN_KINDS: Final = ("sentence", "udhr-paragraph")
+"""Texts of these kinds are measured together: they are sentences as on pages."""
+UNKNOWN: Final = "unknown"
+"""The key for no answer in counts of answers."""
+SHORT: Final = ((5, 24), (25, 49))
+"""Least and greatest characters of the pages that `shortened` cuts, in turn."""
 
 Progress = Callable[[str, int, int | None], None]
 """Called with the name of a task, the steps done, and all steps (None if unknown)."""
@@ -43,19 +36,8 @@ Progress = Callable[[str, int, int | None], None]
 Labelled = TypeVar("Labelled", LabelledText, LabelledPage)
 
 _MS: Final = 1e6
-_STEP_S: Final = 0.1
+_NAN: Final = float("nan")
 _NO_ADDRESS: Final = "http://page.invalid/"
-
-MAX_INLINKS: Final = 10
-"""Greatest number of simulated pages that link to one (Hayati 2004, 5.4)."""
-
-SHORT: Final = ((5, 24), (25, 49))
-"""Least and greatest characters of the pages that `shortened` cuts, in turn."""
-
-_SAME_LANGUAGE = 0.95
-_INLINK_CHARACTERS = 1000
-# Ratio of the probabilities of n + 1 and n inlinks; it makes the mean of 0..10 equal 4.0.
-_RARER = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,29 +55,6 @@ class Case:
         return len(self.page.text)
 
 
-@dataclass
-class MethodRun:
-    """The answers of one method about all cases, in their order."""
-
-    name: str
-    knows: frozenset[str]
-    """Languages that it can answer; empty if it can answer any."""
-    answers: list[str | None] = field(default_factory=list)
-    confidences: array[float] = field(default_factory=lambda: array("d"))
-    decided: list[str] = field(default_factory=list)
-    """Names of the deciding evidence; `none` if there is no answer."""
-    cpu_ns: int = 0
-
-    @property
-    def ms_per_page(self) -> float:
-        """Return the CPU time per page without parsing; nan without cases."""
-        return self.cpu_ns / _MS / len(self.answers) if self.answers else float("nan")
-
-    def can_answer(self, language: str) -> bool:
-        """Whether the method knows a language."""
-        return not self.knows or language in self.knows
-
-
 @dataclass(frozen=True)
 class Cases:
     """The cases of a study: pages or texts."""
@@ -103,18 +62,76 @@ class Cases:
     sort: str
     """`pages` or `texts`."""
     cases: tuple[Case, ...]
-    parse_ms: float = float("nan")
+    parse_ms: float = _NAN
     """CPU time of parsing one page; nan for texts."""
 
+    @property
+    def main_places(self) -> list[int]:
+        """The places of the cases of the main kinds; of all cases if there are none."""
+        found = [place for place, case in enumerate(self.cases) if case.kind in MAIN_KINDS]
+        return found or list(range(len(self.cases)))
 
-def text_page(text: str) -> ParsedPage:
-    """A page whose visible text is `text`, without links and declarations."""
-    return replace(_empty_page(), text=" ".join(text.split())[:MAX_CHARACTERS])
+
+@dataclass
+class MethodRun:
+    """The answers of one method about some cases, in their order."""
+
+    name: str
+    knows: frozenset[str]
+    """Languages that it can answer; empty if it can answer any."""
+    cases: Sequence[Case]
+    answers: list[str | None] = field(default_factory=list)
+    confidences: list[float] = field(default_factory=list)
+    decided: list[str] = field(default_factory=list)
+    """Names of the deciding evidence; `none` if there is no answer."""
+    cpu_ns: int = 0
+
+    @property
+    def ms_per_page(self) -> float:
+        """Return the CPU time per page without parsing; nan without cases."""
+        return self.cpu_ns / _MS / len(self.answers) if self.answers else _NAN
+
+    def known(self, places: Iterable[int]) -> list[int]:
+        """Those of some places whose language the method knows."""
+        return [at for at in places if not self.knows or self.cases[at].language in self.knows]
+
+    def answered(self, places: Iterable[int]) -> list[int]:
+        """Those of some places that have an answer."""
+        return [at for at in places if self.answers[at] is not None]
+
+    def right(self, places: Iterable[int]) -> float:
+        """The percentage of right answers; nan without cases."""
+        return percent(self.answers[at] == self.cases[at].language for at in places)
+
+    def macro_right(self, places: Iterable[int]) -> float:
+        """The mean of `right` over the languages of the cases."""
+        shares = [self.right(group) for group in grouped(self.cases, places).values()]
+        return sum(shares) / len(shares) if shares else _NAN
+
+    def confusion(self) -> dict[str, dict[str, int]]:
+        """Language -> answer or UNKNOWN -> cases."""
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for case, answer in zip(self.cases, self.answers, strict=True):
+            counts[case.language][answer or UNKNOWN] += 1
+        return {code: dict(counts[code].most_common()) for code in sorted(counts)}
 
 
-@cache
-def _empty_page() -> ParsedPage:
-    return parse_page(b"", content_type=None, url="")
+def percent(flags: Iterable[bool]) -> float:
+    """The percentage of flags that are true; nan without flags."""
+    every = list(flags)
+    return 100 * sum(every) / len(every) if every else _NAN
+
+
+def grouped(
+    cases: Sequence[Case],
+    places: Iterable[int],
+    by: Callable[[Case], str] = lambda case: case.language,
+) -> dict[str, list[int]]:
+    """The places of some cases, grouped by a property."""
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for place in places:
+        groups[by(cases[place])].append(place)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -166,14 +183,30 @@ def cases_of_pages(
 ) -> Cases:
     """The parsed pages; `around` gives the surroundings of a URL, by default the URL alone."""
     cases: list[Case] = []
-    ticks, cpu_ns = _Ticks("parsing", None, on_progress), 0
+    cpu_ns = 0
     for row in rows:
         before = time.process_time_ns()
         page = parse_page(row.body, content_type=None, url=row.url or _NO_ADDRESS)
         cpu_ns += time.process_time_ns() - before
         cases.append(Case(row.language, row.kind, page, around(row.url)))
-        ticks.tell(len(cases))
-    return Cases("pages", tuple(cases), cpu_ns / _MS / len(cases) if cases else float("nan"))
+        if on_progress:
+            on_progress("parsing", len(cases), None)
+    return Cases("pages", tuple(cases), cpu_ns / _MS / len(cases) if cases else _NAN)
+
+
+def cases_of_texts(rows: Iterable[LabelledText]) -> Cases:
+    """The texts as pages."""
+    return Cases("texts", tuple(Case(row.language, row.kind, text_page(row.text)) for row in rows))
+
+
+def text_page(text: str) -> ParsedPage:
+    """A page whose visible text is `text`, without links and declarations."""
+    return replace(_empty_page(), text=" ".join(text.split())[:MAX_CHARACTERS])
+
+
+@cache
+def _empty_page() -> ParsedPage:
+    return parse_page(b"", content_type=None, url="")
 
 
 def shortened(cases: Cases, judge: PageMethod, seed: int = 0) -> tuple[Cases, int]:
@@ -208,43 +241,6 @@ def _cut(text: str, lengths: tuple[int, int], chance: random.Random) -> str:
     return found if len(found) >= least else " ".join(words)[:length]
 
 
-def cases_of_texts(rows: Iterable[LabelledText], *, seed: int | None = None) -> Cases:
-    """The texts as pages; with a seed, `surroundings` simulates their links."""
-    rows = list(rows)
-    languages = sorted({row.language for row in rows})
-    return Cases(
-        "texts",
-        tuple(
-            Case(
-                row.language,
-                row.kind,
-                text_page(row.text),
-                NOTHING if seed is None else surroundings(row, languages, seed),
-            )
-            for row in rows
-        ),
-    )
-
-
-def surroundings(row: LabelledText, languages: Sequence[str], seed: int = 0) -> Surroundings:
-    """Simulated surroundings of a short page with a text, always the same for that text.
-
-    Up to ten inlinks from pages of 1,000 characters, 4.0 on average; larger numbers are rarer. Each
-    is in the language of the text with a probability of 0.95 (counted on 799 links, Hayati 2004,
-    5.3), else in another of `languages`. The URL is in a generic domain.
-    """
-    chance = random.Random(f"{seed}:{row.language}:{row.text}")
-    others = [language for language in languages if language != row.language]
-    weights = [_RARER**number for number in range(MAX_INLINKS + 1)]
-    (number,) = chance.choices(range(MAX_INLINKS + 1), weights)
-    inlinks = []
-    for _ in range(number):
-        is_same = chance.random() < _SAME_LANGUAGE or not others
-        language = row.language if is_same else chance.choice(others)
-        inlinks.append(Neighbour(language, _INLINK_CHARACTERS))
-    return Surroundings(f"http://www.{chance.randrange(10**6)}.net/", tuple(inlinks))
-
-
 def found_methods(named: Sequence[str] = ()) -> tuple[list[PageMethod], dict[str, str]]:
     """The methods with those names, and the reasons why others are left out.
 
@@ -276,8 +272,7 @@ def asked(
     """
     for case in {case.language: case for case in cases}.values():
         method.identify(case.page, case.surroundings)
-    run = MethodRun(method.name, method.languages)
-    ticks = _Ticks(method.name, len(cases), on_progress)
+    run = MethodRun(method.name, method.languages, cases)
     for case in cases:
         before = time.process_time_ns()
         answer = method.identify(case.page, case.surroundings)
@@ -285,20 +280,6 @@ def asked(
         run.answers.append(answer.language)
         run.confidences.append(answer.confidence)
         run.decided.append(answer.method)
-        ticks.tell(len(run.answers))
+        if on_progress:
+            on_progress(method.name, len(run.answers), len(cases))
     return run
-
-
-class _Ticks:
-    """Reports progress at most ten times a second."""
-
-    def __init__(self, what: str, total: int | None, on_progress: Progress | None) -> None:
-        self._what = what
-        self._total = total
-        self._on_progress = on_progress
-        self._told = 0.0
-
-    def tell(self, done: int) -> None:
-        if self._on_progress and (now := time.monotonic()) > self._told + _STEP_S:
-            self._on_progress(self._what, done, self._total)
-            self._told = now

@@ -1,4 +1,4 @@
-"""The methods for pages that learn from labelled data, by name."""
+"""What learns from labelled texts or pages, by name: page methods, and the models that ship."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Any, Final, Protocol, cast
 
 NAMES: Final = {
-    "cavnar-trenkle": "classifiers.lab.page_methods.cavnar_trenkle",
-    "nfc": "classifiers.lab.page_methods.nfc",
-    "byte-ngrams": "classifiers.lab.page_methods.cai",
-    "top-level-domain": "classifiers.lab.page_methods.top_level_domain",
-    "text": "classifiers.training.texttraining",
+    "cavnar-trenkle": "classifiers.papers.hayati.base",
+    "nfc": "classifiers.papers.hayati.nfc",
+    "byte-ngrams": "classifiers.papers.cai.method",
+    "top-level-domain": "classifiers.papers.hayati.top_level_domain",
+    "text": "classifiers.training.texts",
+    "letters": "classifiers.training.letters",
 }
 """Name -> the module whose function `train` learns the method."""
 
 FROM_ADDRESSES: Final = frozenset({"top-level-domain"})
 """Methods that learn from pairs of URL and language; the others learn from labelled texts."""
+WITH_LEAST: Final = frozenset({"byte-ngrams"})
+"""Methods whose training has the setting `least`: the least appearances of an n-gram."""
 
 
 class Trained(Protocol):
@@ -30,10 +33,6 @@ class Trained(Protocol):
 
     def save(self, path: Path) -> None:
         """Write the file of the model; the same model gives the same bytes."""
-
-
-WITH_LEAST: Final = frozenset({"byte-ngrams"})
-"""Methods whose training has the setting `least`: the least appearances of an n-gram."""
 
 
 def trainer(name: str, **settings: int) -> Callable[[Iterable[Any]], Trained]:

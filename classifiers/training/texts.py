@@ -26,7 +26,6 @@ from classifiers.pages.text.scripts import utf16_units, vote
 from classifiers.pages.text.textengine import model_script
 from classifiers.pages.text.textgrams import buckets
 from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel, language_of
-from classifiers.training.serbian import in_latin_letters
 
 MIN_TEXTS: Final = 40
 """Least number of texts of a language in a script that is learned."""
@@ -55,6 +54,14 @@ SINGLES: Final = 60
 """Texts of a language and fold that are scored alone."""
 UNKNOWN_SHARE: Final = 0.1
 """Share of texts in no known language that the confidence assumes."""
+
+_CYRILLIC: Final = "абвгдђежзијклмнопрстћуфхцчшљњџ"
+_LATIN: Final = (*"abvgdđežzijklmnoprstćufhcčš", "lj", "nj", "dž")
+_LETTERS: Final = dict(zip(_CYRILLIC, _LATIN, strict=True))
+LATIN_SERBIAN: Final = str.maketrans(
+    _LETTERS | {letter.upper(): latin.capitalize() for letter, latin in _LETTERS.items()}
+)
+"""Serbian is written in two alphabets, letter for letter."""
 
 Counts = npt.NDArray[np.float32]
 Sparse = Any
@@ -148,7 +155,7 @@ def _with_latin_serbian(rows: Iterable[LabelledText]) -> Iterator[LabelledText]:
     for row in rows:
         yield row
         if row.language == "sr" and vote(utf16_units(row.text)).script == "Cyrl":
-            yield row._replace(text=in_latin_letters(row.text))
+            yield row._replace(text=row.text.translate(LATIN_SERBIAN))
 
 
 def _script_texts(script: str, found: list[tuple[LabelledText, str]]) -> ScriptTexts | None:

@@ -1,1 +1,0 @@
-"""Data sets, training, methods of papers, and studies; no crawl imports this package."""

@@ -1,1 +1,0 @@
-"""Runs of page methods on labelled pages and texts, and their tables."""
