@@ -1,7 +1,6 @@
 """A crawl whose processes are killed again and again loses nothing and does nothing twice.
 
     python -m benchmarks.killloop [--kills 50] [--pages 3000] [--frontier redis] [--sitemaps]
-        [--arguments relevant=400]
 
 Serves a web (`benchmarks.killweb`) from a separate process and starts `scrapy crawl langfocus` on
 it. It sends the crawl SIGKILL 0.5 to 3 seconds after its first fetch, and one time in five at any
@@ -10,16 +9,10 @@ end. With `--frontier redis` three processes share a frontier in a redis-server 
 file, and any of the four is killed. A walk of the web and the server's own log judge the result.
 Every reachable URL has exactly one record with the right outcome. Crowded hosts have exactly as
 many URLs as the cap. No host was contacted sooner than the delay after its last answer. The WARC
-files hold each answer of the run once and nothing else (`benchmarks.killwarc`). An export has the
-text of every page in the language (`benchmarks.killtexts`). Nothing that was answered is fetched
-again, except after a kill.
-
-With `--whole` the web is then crawled without a kill, and both exports must have the same bytes,
-apart from crowded hosts. With `--sitemaps` the web has pages that only sitemaps and feeds name.
-`--arguments` are further arguments of the crawl. If a goal is among them (pages, relevant,
-words), the crawl must end exactly when it is reached (`benchmarks.killgoals`), and what its pages
-lead to must be queued.
-Prints one JSON line; exit code 1 if anything is wrong.
+files hold each answer of the run once and nothing else, and an export has the text of every page in
+the language (`benchmarks.killoutputs`). Nothing that was answered is fetched again, except after a
+kill. With `--sitemaps` the web has pages that only sitemaps and feeds name. Prints one JSON line;
+exit code 1 if anything is wrong.
 """
 
 import argparse
@@ -38,9 +31,7 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from benchmarks.killgoals import LANGUAGE, given_goals, misended, missing_links
-from benchmarks.killtexts import differing, misexported
-from benchmarks.killwarc import misarchived
+from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
 from crawler.shared.stored import connect
 from tests.support.crawls import ROOT, command, environment, rows, summary
@@ -183,11 +174,8 @@ def merged(folder: Path, folders: Sequence[Path], redis_url: str) -> Path:
     return merged
 
 
-def misrecorded(web: KillWeb, records: Sequence[Row], *, is_whole: bool = True) -> list[str]:
-    """Return the errors in the records, by a walk of the web.
-
-    Without `is_whole` the crawl ended before it had fetched all.
-    """
+def misrecorded(web: KillWeb, records: Sequence[Row]) -> list[str]:
+    """Return the errors in the records, by a walk of the web."""
     expected = web.settled()
     found = {row.url: (row.outcome, row.status) for row in records if not web.is_crowded(row.url)}
     wrong = [f"{url}: recorded {n} times" for url, n in _counts(records).items() if n > 1]
@@ -197,13 +185,12 @@ def misrecorded(web: KillWeb, records: Sequence[Row], *, is_whole: bool = True) 
         for url, what in expected.items()
         if url in found and found[url] != what
     ]
-    if is_whole:
-        unfetched = expected.keys() - found.keys()
-        wrong += [f"{url}: no record" for url in unfetched if not web.is_optional(url)]
-    return wrong + _miscrowded(web, records, is_whole=is_whole)
+    unfetched = expected.keys() - found.keys()
+    wrong += [f"{url}: no record" for url in unfetched if not web.is_optional(url)]
+    return wrong + _miscrowded(web, records)
 
 
-def _miscrowded(web: KillWeb, records: Sequence[Row], *, is_whole: bool) -> list[str]:
+def _miscrowded(web: KillWeb, records: Sequence[Row]) -> list[str]:
     crowds, wrong = web.crowds(), []
     crowded: dict[str, set[str]] = defaultdict(set)
     for row in records:
@@ -213,8 +200,7 @@ def _miscrowded(web: KillWeb, records: Sequence[Row], *, is_whole: bool) -> list
                 wrong.append(f"{row.url}: {row.outcome} {row.status}")
     for host in crowds.keys() | crowded.keys():
         has, available = len(crowded[host]), len(crowds.get(host, ()))
-        most = min(HOST_CAP, available)
-        if has > most or (is_whole and has < most):
+        if has != min(HOST_CAP, available):
             wrong.append(f"{host}: {has} of {available} URLs for a cap of {HOST_CAP}")
     return wrong
 
@@ -315,11 +301,10 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             stack.callback(redis.kill)
             settings |= {"LANGFOCUS_FRONTIER": redis.url, "LANGFOCUS_CRAWL": "killloop"}
         folders = [folder / f"run{n}" for n in range(number)]
-        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", "filter=none"]
-        crawl.append(f"seeds={web.seed}")
+        crawl = ["lang=de", f"strategy={arguments.strategy}", "filter=none", f"seeds={web.seed}"]
         workers = [
             Worker(
-                command(*crawl, *arguments.arguments, **settings, JOBDIR=run),
+                command(*crawl, **settings, JOBDIR=run),
                 server.proxy,
                 folder / f"{run.name}.log",
             )
@@ -334,17 +319,14 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
             run, slots = merged(folder, folders, redis.url), slots_in(redis, "killloop")
     if kills.hit.total() < arguments.kills:
         wrong.append(f"the crawl was over after {kills.hit.total()} kills: take more pages")
-    wrong += judge_records(web, run, server.log, slots, given_goals(arguments.arguments))
+    wrong += judge_records(web, run, server.log, slots)
     wrong += judge_log(server.log, kills, arguments.delay)
     wrong += misexported(run, folder / "pages.jsonl")
-    if arguments.whole:
-        wrong += crawled_whole(web, arguments, folder)
-        wrong += differing(run, folder / "whole", folder / "pages.jsonl", web.is_crowded)
     wrong += misarchived(folders)
     return {
         "date": time.strftime("%Y-%m-%d"),
         "frontier": arguments.frontier,
-        "arguments": [f"strategy={arguments.strategy}", *arguments.arguments],
+        "strategy": arguments.strategy,
         "kills": dict(kills.hit),
         "kills_at_start": kills.early,
         **found(web, run),
@@ -360,35 +342,15 @@ def measure(arguments: argparse.Namespace, folder: Path) -> dict[str, Any]:
     }
 
 
-def crawled_whole(web: KillWeb, arguments: argparse.Namespace, folder: Path) -> list[str]:
-    """Crawl the web without a kill into the folder `whole`; return the failures."""
-    with served(web, arguments.latency) as server:
-        crawl = [f"lang={LANGUAGE}", f"strategy={arguments.strategy}", "filter=none"]
-        crawl.append(f"seeds={web.seed}")
-        settings = {**settings_of(arguments), "JOBDIR": folder / "whole"}
-        line = command(*crawl, *arguments.arguments, **settings)
-        worker = Worker(line, server.proxy, folder / "whole.log")
-        try:
-            return finish([worker])
-        finally:
-            worker.kill()
-
-
 def judge_records(
-    web: KillWeb,
-    run: Path,
-    log: Sequence[Access],
-    slots: dict[str, int] | None,
-    goals: dict[str, float],
+    web: KillWeb, run: Path, log: Sequence[Access], slots: dict[str, int] | None
 ) -> list[str]:
-    """Return what is wrong with the records of a run, with its slots and with its end.
+    """Return what is wrong with the records of a run and with its slots.
 
     `slots` are those of a shared frontier, None: they are in the run.
     """
     records = [Row(*row) for row in rows(run, "SELECT url, outcome, status FROM pages")]
-    wrong = misrecorded(web, records, is_whole=not goals)
-    if goals:
-        return wrong + misended(run, goals) + missing_links(web, run, [row.url for row in records])
+    wrong = misrecorded(web, records)
     if slots is None:
         slots = dict(rows(run, "SELECT host, sent FROM hosts WHERE sent > 0"))
         left = rows(run, "SELECT COUNT(*) FROM urls WHERE queued = 1")[0][0]
@@ -404,7 +366,7 @@ def judge_log(log: Sequence[Access], kills: Kills, delay_s: float) -> list[str]:
 
 
 def found(web: KillWeb, run: Path) -> dict[str, Any]:
-    """Return what a run has, and what the web has for a crawl without a goal."""
+    """Return what a run has, and what the web has."""
     settled, crowds = web.settled(), web.crowds()
     optional = sum(map(web.is_optional, settled))
     outcomes = Counter(outcome for (outcome,) in rows(run, "SELECT outcome FROM pages"))
@@ -432,9 +394,7 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--connections", type=int, default=16, help="of each worker")
     parser.add_argument("--random-state", type=int, default=1)
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
-    parser.add_argument("--whole", action="store_true", help="also crawl without a kill")
     parser.add_argument("--sitemaps", action="store_true", help="also pages in sitemaps alone")
-    parser.add_argument("--arguments", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")
     arguments = parser.parse_args(line)
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,17 +1,13 @@
 """The figures of the model card: classifiers/models/README.md, between its two marks.
 
-    python -m benchmarks.url_card [--splits SPLITS.jsonl] [--naming NAMING.jsonl]
+    python -m benchmarks.url_card
 
-Reads them from the model that ships (`scrapy train` writes its data and its evaluation into it)
-and from the lines that `benchmarks.url_splits` and `benchmarks.url_naming` have written.
+Reads them from the model that ships: `langfocus train` writes its data and its evaluation into it.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from classifiers.languages import name
@@ -19,6 +15,9 @@ from classifiers.training.examples import FIVE
 from classifiers.urls import modelfile
 
 CARD = modelfile.SHIPPED.with_name("README.md")
+SPLIT = "domains 0"
+"""The domains on which `langfocus train` measures."""
+
 BEGIN, END = "<!-- begin: figures -->", "<!-- end: figures -->"
 
 
@@ -51,18 +50,17 @@ def data(model: modelfile.Parameters) -> Iterator[str]:
     yield ""
 
 
-def of_five(results: list[dict[str, Any]]) -> Iterator[str]:
+def of_five(evaluation: Mapping[str, Any]) -> Iterator[str]:
     yield "| unseen | URLs | mean F1 | en | de | fr | es | it | generic | document | ccTLD |"
     yield "|---|" + "---:|" * 10
-    for result in results:
-        for label, part in (("", result), (", all URLs", result["uncapped"])):
-            table = part["five"]
-            languages = [cell(table["languages"][code]["F1"]) for code in FIVE]
-            others = [part["generic_domains"], part["by_kind"].get("document")]
-            baseline = cell(result["cctld"]["mean_f1"]) if not label else ""
-            cells = [f"{table['urls']:,}", f"**{cell(table['mean_f1'])}**", *languages]
-            cells += [*map(cell, others), baseline]
-            yield f"| {result['split']}{label} | {' | '.join(cells)} |"
+    for label, part in ((SPLIT, evaluation), (f"{SPLIT}, all URLs", evaluation["uncapped"])):
+        table = part["five"]
+        languages = [cell(table["languages"][code]["F1"]) for code in FIVE]
+        others = [part["generic_domains"], part["by_kind"].get("document")]
+        baseline = cell(evaluation["cctld"]["mean_f1"]) if part is evaluation else ""
+        cells = [f"{table['urls']:,}", f"**{cell(table['mean_f1'])}**", *languages]
+        cells += [*map(cell, others), baseline]
+        yield f"| {label} | {' | '.join(cells)} |"
     yield ""
 
 
@@ -81,13 +79,13 @@ def of_all(figures: Mapping[str, Any], counts: Mapping[str, int]) -> Iterator[st
 
 
 def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
-    """The first answers on the domains of `benchmarks.url_naming`."""
+    """The first answers, by the prior of the languages."""
     yield ""
     yield f"### The first answer, of {n_named} languages"
     yield ""
     yield (
         f"{measured['urls']:,} URLs of {measured['sites']:,} unseen domains"
-        f" ({measured['split']}), at most three of each. `macro`: the mean over languages beside"
+        f" ({SPLIT}), at most three of each. `macro`: the mean over languages beside"
         " the five with ten domains or more; `few`: over those with fewer. ECE: the expected"
         " calibration error: under the prior, whose shares the languages have; of all, where every"
         " language counts the same; and the same of the two groups."
@@ -96,7 +94,7 @@ def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
     errors = "ECE under the prior | of all | of macro | of few"
     yield f"| prior | macro | few | the five | all URLs | {errors} |"
     yield "|---|" + "---:|" * 8
-    for prior in ("largest score", "uniform", "default", "web"):
+    for prior in ("uniform", "default", "web"):
         row = measured[prior]
         shares = [cell(row[key]) for key in ("macro", "small", "five", "right")]
         kinds = ("reliability_of_prior", "reliability", "reliability_of_macro")
@@ -117,41 +115,22 @@ def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
     yield f"Below 75 % with ten domains or more, and what is named instead: {'; '.join(low)}."
 
 
-def _last(path: Path | None) -> dict[str, Any] | None:
-    """The last line of a file, or None if there is no file."""
-    found: dict[str, Any] | None = None
-    for line in path.read_text(encoding="utf-8").splitlines() if path else ():
-        found = json.loads(line)
-    return found
-
-
-def figures(
-    model: modelfile.Parameters, splits: list[dict[str, Any]], naming: dict[str, Any] | None
-) -> str:
-    evaluation = {"split": "domains 0", **model.facts["evaluation"]}
-    lines = [*data(model), "### The five languages of the paper", ""]
-    lines += of_five([evaluation, *splits])
+def figures(model: modelfile.Parameters) -> str:
+    evaluation = model.facts["evaluation"]
+    lines = [*data(model), "### The five languages of the paper", "", *of_five(evaluation)]
     lines += ["### Every language with 200 URLs or more to learn from", ""]
     lines += of_all(evaluation, model.facts["languages"])
     lines.append(
         f"All {len(model.languages)} languages: mean F1 {cell(evaluation['all']['mean_f1'])}"
         f" (ccTLD {cell(evaluation['all_cctld']['mean_f1'])})."
     )
-    if naming:
-        lines += of_naming(naming, len(model.evidence.languages))
-    return "\n".join(lines)
+    return "\n".join([*lines, *of_naming(evaluation["naming"], len(model.evidence.languages))])
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--splits", type=Path, help="lines of benchmarks.url_splits")
-    parser.add_argument("--naming", type=Path, help="lines of benchmarks.url_naming; the last one")
-    args = parser.parse_args()
-    lines = args.splits.read_text(encoding="utf-8").splitlines() if args.splits else []
-    splits = [json.loads(line) for line in lines]
-    text = figures(modelfile.read(modelfile.SHIPPED), splits, _last(args.naming))
     before, _, rest = CARD.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
+    text = figures(modelfile.read(modelfile.SHIPPED))
     CARD.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}", encoding="utf-8")
 
 

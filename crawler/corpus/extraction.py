@@ -1,6 +1,6 @@
 """The main text of a page, by an extractor that the user chooses.
 
-`benchmarks.page_extraction` compares the extractors.
+docs/research/corpus.md compares the extractors.
 """
 
 from collections.abc import Callable

@@ -1,15 +1,12 @@
 """The loop that kills crawls finds what is wrong with one, and a short one finds nothing."""
 
 import json
-import sqlite3
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.killgoals import given_goals, misended, missing_links
 from benchmarks.killloop import (
     Row,
     asked_twice,
@@ -31,17 +28,6 @@ def records(web: KillWeb = WEB) -> list[Row]:
     for urls in web.crowds().values():
         rows += [Row(url, "page", 200) for url in sorted(urls)[:HOST_CAP]]
     return rows
-
-
-def run_of(folder: Path, reason: str, labels: Sequence[tuple[str, str | None, int]]) -> Path:
-    """A run whose records have these outcomes, languages and words."""
-    (folder / "summary.json").write_text(json.dumps({"finish_reason": reason}))
-    with closing(sqlite3.connect(folder / "run.db")) as connection, connection:
-        connection.execute("CREATE TABLE urls(url TEXT)")
-        columns = "id INTEGER PRIMARY KEY, outcome, language, words_read, is_copy"
-        connection.execute(f"CREATE TABLE pages({columns})")
-        connection.executemany("INSERT INTO pages VALUES(NULL, ?, ?, ?, 0)", labels)
-    return folder
 
 
 def first(kind: str) -> int:
@@ -114,37 +100,6 @@ def test_a_fetch_after_an_answer_needs_a_kill_in_between() -> None:
     assert asked_twice(log, [5.0]) == []
     assert len(asked_twice(log, [2.5, 7.0])) == 2
     assert fetched_again(log) == {"pages": 1, "sitemaps": 1}
-
-
-DE, FR, NONE = ("page", "de", 10), ("page", "fr", 10), ("timeout", None, 0)
-
-
-@pytest.mark.parametrize(
-    ("argument", "labels", "told"),
-    [
-        ("relevant=2", [DE, FR, DE, FR, NONE], ""),
-        ("relevant=2", [DE, FR, DE, DE], "beyond it"),
-        ("relevant=2", [DE, FR], "not reached"),
-        ("pages=2", [DE, NONE, FR, NONE], ""),
-        ("pages=2", [DE, FR, DE], "beyond it"),
-        ("words=15", [DE, FR, DE], ""),
-        ("words=15", [DE, FR, DE, FR], "beyond it"),
-        ("words=15", [DE, FR], "not reached"),
-    ],
-)
-def test_a_goal_is_judged_by_its_definition(
-    argument: str, labels: list[tuple[str, str | None, int]], told: str, tmp_path: Path
-) -> None:
-    goals = given_goals([argument, "host_cap=0"])
-    wrong = misended(run_of(tmp_path, argument.partition("=")[0], labels), goals)
-    assert ("".join(wrong).endswith(told) and bool(wrong)) == bool(told)
-
-
-def test_an_end_by_another_reason_and_lost_links_are_found(tmp_path: Path) -> None:
-    run = run_of(tmp_path, "finished", [DE])
-    assert misended(run, {"pages": 1.0}) == ["ended by 'finished', not by pages"]
-    wrong = missing_links(WEB, run, [WEB.seed])
-    assert sum("not in the queue" in line for line in wrong) >= 2
 
 
 def test_a_short_kill_loop_finds_nothing_wrong(

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from benchmarks.killwarc import misarchived
+from benchmarks.killoutputs import misarchived
 from crawler.shared.stored import connect
 from tests.support import processes
 from tests.support.crawls import (

@@ -1,5 +1,6 @@
-"""What is wrong with the WARC files of a run whose processes were killed, as warcio reads them."""
+"""What is wrong with the WARC files and the export of a run whose processes were killed."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -7,15 +8,22 @@ from pathlib import Path
 from warcio.archiveiterator import ArchiveIterator
 from warcio.exceptions import ArchiveLoadFailed
 
+from crawler.corpus.building import TextOptions
+from crawler.corpus.export import export
+from crawler.frontier.base import PAGE
+from crawler.run import reading
 from tests.support.crawls import rows
 
 _SETTLED = "SELECT url FROM pages WHERE status IS NOT NULL"
 _ROWS = "SELECT url, file, start, length FROM archived"
+_PAGES = """\
+SELECT url, fetched_at FROM pages WHERE outcome = ?
+AND language = (SELECT value FROM meta WHERE key = 'lang')"""
 _ANSWERS = ("response", "revisit")
 
 
 def misarchived(folders: Sequence[Path]) -> list[str]:
-    """Return the differences between the pages of run folders and their WARC files.
+    """Return the differences between the pages of run folders and their WARC files, by warcio.
 
     Every settled URL with an answer must have exactly one answer in the files, with a request and
     the right digests. The files must have no other bytes than those of the table `archived`.
@@ -51,3 +59,25 @@ def _answers(folders: Iterable[Path], wrong: list[str]) -> Iterator[tuple[str, s
                 wrong.append(f"{path.name}: {error}")
         if kinds["request"] != kinds["response"] + kinds["revisit"] or kinds["warcinfo"] != 1:
             wrong.append(f"{path.name}: {dict(kinds)}")
+
+
+def misexported(run: Path, file: Path) -> list[str]:
+    """Return the differences between the pages of a run and its export to a file.
+
+    Every page in the language must be there once, and no other page. Each copy must name a page
+    that was fetched before.
+    """
+    told = export([run], file, "jsonl", TextOptions(keeps_copies=True, keeps_repeated=True))
+    exported = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    found = Counter(item["url"] for item in exported)
+    with reading(run) as connection:
+        expected = dict(connection.execute(_PAGES, (PAGE,)).fetchall())
+    wrong = [f"{url}: exported {number} times" for url, number in found.items() if number > 1]
+    wrong += [f"{url}: no text" for url in expected.keys() - found.keys()]
+    wrong += [f"{url}: a text without its page" for url in found.keys() - expected.keys()]
+    for item in exported:
+        url, earlier = item["url"], item["duplicate_of"]
+        if earlier is not None and not expected.get(earlier, 1e99) <= expected.get(url, 0.0):
+            wrong.append(f"{url}: a copy of {earlier}, which is no earlier page")
+    kept = told.left_out.keys() - {"in another language", "without a language"}
+    return wrong + [f"{told.left_out[reason]} pages left out: {reason}" for reason in sorted(kept)]
