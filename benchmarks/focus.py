@@ -1,23 +1,25 @@
-"""Harvest of strategies against the best that any ordering could do, on webs whose truth is known.
+"""Harvest of strategies against an oracle, on webs whose truth is known.
 
-Each crawl runs in this process (`benchmarks.focus_crawl`) on a generated web or on an archive
+Each crawl runs in this process (`benchmarks.focus_crawl`) on a generated web
 (`benchmarks.focus_webs`). The truth is the language that the web gives a page, never the crawl's
-own answer. The harvest rate is that of the judge of the generated web: relevant pages among those
-answered with 200, each URL once. N pages are N pages answered with 200, so errors cost nothing.
-The perfect crawl, and the oracle that does not look ahead, are `benchmarks.focus_perfect`.
+own answer. N pages are N pages answered with 200, each URL once, so errors cost nothing.
+
+The oracle knows the language of each URL and nothing of the answer: among relevant URLs the one
+found first goes first, and then among irrelevant ones. It obeys the cap of a crawl: an error and a
+redirect take a slot of their host like a page. An ordering that scores each link by itself can
+hardly do better.
 
 A strategy is `ORDERING[:QUEUE][/FILTER][~KIND+KIND]`: `svm`, `soft/server-conservative`,
-`svm:10` with ten URLs of a host in the queue, as in Baykan 2013,
-`focus~host` without a kind of evidence. A web is
-`plain-SEED`, `hard-SEED`, `unseen-plain-SEED`, `unseen-hard-SEED`, `docs` or `docs-directories`.
+`svm:10` with ten URLs of a host in the queue, as in Baykan 2013, `focus~host` without a kind of
+evidence. A web is `plain-SEED`, `hard-SEED`, `unseen-plain-SEED` or `unseen-hard-SEED`.
 
     python -m benchmarks.focus --cache FOLDER --langs ru,th --strategies svm,cctld \
         --webs plain-1,hard-1 --counts 1000,4000 --out results.jsonl
 
 Prints a JSON line for each crawl, then for each kind of web the relevant pages of each strategy
-divided by those of the perfect crawl: the mean over webs, with a 95 % interval (Student's t) if
-there are several. `--with FILE` adds the lines of earlier crawls to the tables; of two lines of a
-crawl the later one counts. A `*` marks crawls that ended before that number of pages.
+divided by those of the oracle: the mean over webs, with a 95 % interval (Student's t) if there are
+several. `--with FILE` adds the lines of earlier crawls to the tables; of two lines of a crawl the
+later one counts. A `*` marks crawls that ended before that number of pages.
 """
 
 import argparse
@@ -25,6 +27,7 @@ import json
 import math
 import statistics
 import time
+from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -33,14 +36,11 @@ from typing import Any
 
 from scipy.stats import t as student
 
-from benchmarks.focus_crawl import Course, KeptReadings, KnownCrawl, Strategy, reader_of
-from benchmarks.focus_perfect import OracleCrawl, PageLinks, PerfectCrawl
-from benchmarks.focus_webs import KnownWeb, open_known
+from benchmarks.focus_crawl import KeptReadings, KnownCrawl, Strategy
+from benchmarks.focus_webs import GeneratedWeb, open_known
 from benchmarks.proxyweb import require
-from crawler.report.calibration import calibration_from
-from crawler.strategies.focus.odds import probability_of
+from crawler.url import fingerprint, host_of, normalise
 
-PERFECT = "perfect"
 ORACLE = "oracle"
 
 Line = dict[str, Any]
@@ -56,61 +56,63 @@ def harvest(relevant: Sequence[bool], counts: Iterable[int]) -> dict[str, Line]:
     return found
 
 
-def calibration(course: Course, counts: Sequence[int]) -> Line:
-    """Return Brier score and expected calibration error of scores that are log-odds.
+class OracleCrawl:
+    """A crawl in memory that is told the language of each URL and pays each request."""
 
-    Over all pages but the seeds, and between one number of pages and the next.
-    """
-    known = list(zip(course.scores, course.relevant, strict=True))
-    parts = {"all": known[: counts[-1]]}
-    for first, last in zip((0, *counts), counts, strict=False):
-        parts[f"{first}-{last}"] = known[first:last]
-    told = {}
-    for name, part in parts.items():
-        pairs = [(score, relevant) for score, relevant in part if score is not None]
-        if pairs:
-            told[name] = _errors(pairs)
-    return told
+    def __init__(self, web: GeneratedWeb, lang: str) -> None:
+        """Queue the seeds of a web for a language."""
+        self._web, self._lang = web, lang
+        self._cap = web.host_cap
+        self._known: set[int] = set()
+        self._sent: Counter[str] = Counter()
+        self._relevant: deque[str] = deque()
+        self._others: deque[str] = deque()
+        self._learn(filter(None, map(normalise, web.seeds(lang))))
 
+    def course(self, pages: int) -> list[bool]:
+        """Return for each of the first pages, in their order, whether it is relevant."""
+        course: list[bool] = []
+        while len(course) < pages and (self._relevant or self._others):
+            is_relevant = bool(self._relevant)
+            url = (self._relevant or self._others).popleft()
+            host = host_of(url)
+            if self._sent[host] >= self._cap or self._web.is_forbidden(url):
+                continue
+            self._sent[host] += 1
+            page = self._web.page_at(url)
+            if page is not None and fingerprint(page) != fingerprint(url):
+                self._learn([page])
+            elif page is not None:
+                course.append(is_relevant)
+                self._learn(self._web.links(page))
+        return course
 
-def _errors(pairs: Sequence[tuple[float, bool]]) -> Line:
-    told = calibration_from(pairs)
-    return {
-        "pages": len(pairs),
-        "predicted": round(statistics.fmean(probability_of(score) for score, _ in pairs), 4),
-        "relevant": round(statistics.fmean(relevant for _, relevant in pairs), 4),
-        "brier": round(told.brier or 0.0, 5),
-        "ece": round(told.error or 0.0, 5),
-    }
+    def _learn(self, urls: Iterable[str]) -> None:
+        for url in urls:
+            key = fingerprint(url)
+            if key not in self._known:
+                self._known.add(key)
+                is_relevant = self._web.language(url) == self._lang
+                (self._relevant if is_relevant else self._others).append(url)
 
 
 class Cells:
-    """The crawls of one web: of each language the perfect one and those of the strategies."""
+    """The crawls of one web: of each language that of the oracle and those of the strategies."""
 
-    def __init__(self, web: KnownWeb, counts: Sequence[int], cache_folder: Path) -> None:
+    def __init__(self, web: GeneratedWeb, counts: Sequence[int], cache_folder: Path) -> None:
         """Crawl a web up to the last of these numbers of pages."""
         self._web, self._counts, self._cache = web, counts, cache_folder
-        self._links = PageLinks(web)
 
-    def told(self, lang: str, name: str) -> Line:
-        """Return the line of the perfect crawl or of the oracle, from the cache if it is there."""
-        path = self._cache / f"{name}-{self._web.name}-{lang}-{self._counts[-1]}.json"
-        if path.exists():
-            kept: Line = json.loads(path.read_text())
-        else:
-            is_perfect = name == PERFECT
-            crawl: PerfectCrawl | OracleCrawl = OracleCrawl(self._web, lang)
-            if is_perfect:
-                crawl = PerfectCrawl(self._web, self._links, lang)
-            course = crawl.course(self._counts[-1])
-            most = self._web.most_relevant(lang)
-            kept = {"most_relevant": most, "course": "".join(str(int(x)) for x in course)}
-            path.write_text(json.dumps(kept))
-        relevant = [x == "1" for x in kept["course"]]
+    def oracle(self, lang: str) -> Line:
+        """Return the line of the oracle, from the cache if it is there."""
+        path = self._cache / f"{ORACLE}-{self._web.name}-{lang}-{self._counts[-1]}.json"
+        if not path.exists():
+            course = OracleCrawl(self._web, lang).course(self._counts[-1])
+            path.write_text(json.dumps({"course": "".join(str(int(x)) for x in course)}))
+        relevant = [x == "1" for x in json.loads(path.read_text())["course"]]
         return {
-            **self._head(lang, name),
+            **self._head(lang, ORACLE),
             "at": harvest(relevant, self._counts),
-            "most_relevant": kept["most_relevant"],
             "is_ended": len(relevant) < self._counts[-1],
         }
 
@@ -119,7 +121,7 @@ class Cells:
         start = time.process_time()
         course = crawl.course(strategy, self._counts[-1])
         told = sum(course.told) / max(1, len(course.told))
-        line = {
+        return {
             **self._head(crawl.lang, str(strategy)),
             "at": harvest(course.relevant, self._counts),
             "told_harvest_rate": round(told, 4),
@@ -128,9 +130,6 @@ class Cells:
             "is_ended": course.is_ended,
             "cpu_s": round(time.process_time() - start, 1),
         }
-        if strategy.ordering in {"focus", "svm"}:
-            line["calibration"] = calibration(course, self._counts)
-        return line
 
     def _head(self, lang: str, strategy: str) -> Line:
         return {
@@ -141,26 +140,26 @@ class Cells:
         }
 
 
-def ratio_table(lines: Sequence[Line], kind: str, count: int, best: str = PERFECT) -> str:
-    """Return a table of the ratios to the best crawl after a number of pages."""
+def ratio_table(lines: Sequence[Line], kind: str, count: int) -> str:
+    """Return a table of the ratios to the oracle after a number of pages."""
     cells = {(x["lang"], x["web"], x["strategy"]): x for x in lines if x["kind"] == kind}
     langs = list(dict.fromkeys(lang for lang, _, _ in cells))
-    names = list(dict.fromkeys(name for *_, name in cells if name != best))
+    names = list(dict.fromkeys(name for *_, name in cells if name != ORACLE))
     webs = list(dict.fromkeys(web for _, web, _ in cells))
-    rows = [["", best, *names]]
+    rows = [["", ORACLE, *names]]
     means: dict[str, list[float]] = {name: [] for name in names}
     for lang in langs:
-        rates = [_relevant(cells, (lang, web, best), count, "harvest_rate") for web in webs]
+        rates = [_relevant(cells, (lang, web, ORACLE), count, "harvest_rate") for web in webs]
         row = [lang, _mean_text([x for x in rates if x is not None])]
         for name in names:
-            ratios = _ratios(cells, lang, (name, best), webs, count)
+            ratios = _ratios(cells, lang, (name, ORACLE), webs, count)
             means[name].extend([statistics.fmean(ratios)] if ratios else [])
             row.append(_mean_text(ratios) + _mark(cells, lang, name, webs, count))
         rows.append(row)
     for told, figure in (("least", min), ("mean", statistics.fmean)):
         rows.append([told, "", *(f"{figure(means[n]):.3f}" if means[n] else "-" for n in names)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    title = f"{kind}, {count:,} pages, {len(webs)} webs: harvest rate of {best}, ratios to it"
+    title = f"{kind}, {count:,} pages, {len(webs)} webs: harvest rate of {ORACLE}, ratios to it"
     return "\n".join(
         [title] + ["  ".join(x.rjust(w) for x, w in zip(row, widths, strict=True)) for row in rows]
     )
@@ -208,20 +207,6 @@ def _mean_text(values: Sequence[float]) -> str:
     return f"{mean:.3f}±{student.ppf(0.975, len(values) - 1) * error:.3f}"
 
 
-def calibration_table(lines: Sequence[Line]) -> str:
-    """Return Brier scores and calibration errors, means over languages and webs."""
-    rows = []
-    groups: dict[tuple[str, str, str], list[Line]] = {}
-    for line in lines:
-        for part, told in line.get("calibration", {}).items():
-            groups.setdefault((line["kind"], line["strategy"], part), []).append(told)
-    for (kind, strategy, part), told in groups.items():
-        brier = statistics.fmean(x["brier"] for x in told)
-        ece = statistics.fmean(x["ece"] for x in told)
-        rows.append(f"{kind:8} {strategy:24} {part:12} Brier {brier:.4f}  ECE {ece:.4f}")
-    return "\n".join(["calibration, means over crawls", *rows])
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -233,7 +218,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--counts", default="500,1000,2000,4000", help="numbers of pages")
     parser.add_argument("--without", default="", help="kinds of evidence; focus runs without each")
     parser.add_argument("--url-model", type=Path, help="file of the URL model")
-    parser.add_argument("--against", default=PERFECT, choices=(PERFECT, ORACLE))
     parser.add_argument("--out", type=Path, help="file to which the JSON lines are added")
     parser.add_argument("--with", type=Path, nargs="*", default=[], dest="earlier")
     return parser.parse_args()
@@ -247,12 +231,11 @@ def _crawl_all(arguments: argparse.Namespace) -> list[Line]:
         strategies.append(replace(Strategy("focus"), without=(kind,)))
     lines = []
     for name in filter(None, arguments.webs.split(",")):
-        web = open_known(name, reader_of(readings), arguments.cache)
+        web = open_known(name, arguments.cache)
         cells = Cells(web, counts, arguments.cache)
-        kept = readings("docs" if name.startswith("docs") else name)
         for lang in arguments.langs.split(","):
-            crawl = KnownCrawl(web, lang, kept, arguments.url_model or web.url_model)
-            told = (partial(cells.told, lang, arguments.against),)
+            crawl = KnownCrawl(web, lang, readings(name), arguments.url_model or web.url_model)
+            told = (partial(cells.oracle, lang),)
             own = (partial(cells.strategy, crawl, each) for each in strategies)
             for line_of in (*told, *own):
                 line = line_of()
@@ -272,8 +255,7 @@ def main() -> None:
     lines += _crawl_all(arguments)
     for kind in dict.fromkeys(line["kind"] for line in lines):
         for count in sorted(map(int, arguments.counts.split(","))):
-            print("\n" + ratio_table(lines, kind, count, arguments.against))
-    print("\n" + calibration_table(lines))
+            print("\n" + ratio_table(lines, kind, count))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import re
 import sqlite3
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -24,9 +24,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from benchmarks.focus_webs import KnownWeb, download_of
+from benchmarks.focus_webs import GeneratedWeb, download_of
 from benchmarks.proxyweb import ROOT
-from classifiers.pages.methods import DEFAULT_METHOD
 from crawler import preparation
 from crawler.clock import CrawlClock
 from crawler.config import Config
@@ -34,9 +33,9 @@ from crawler.crawl import Crawl
 from crawler.frontier.base import Lease, Sending
 from crawler.opening import open_crawl
 from crawler.politeness.robots import Verdict
-from crawler.reading import Download, Read, Reading, page_method, page_reader
+from crawler.reading import Download, Read, Reading, page_reader
 from crawler.sources.contract import Unreachable
-from crawler.strategies import DIRECTORY_DEPTH, TOLERANCE
+from crawler.strategies import TOLERANCE
 from crawler.strategies.focus.belief import Prior
 
 SURE = 0.999
@@ -70,15 +69,12 @@ KINDS = {
 class Course:
     """The pages of a crawl that were answered with 200, in their order, without repetition.
 
-    `relevant` is the truth and `told` the decision of the crawl about each page. `scores` are those
-    before the fetch, None for seeds. `servers` are their hosts. `is_ended` is True if nothing
-    was left to fetch.
+    `relevant` is the truth and `told` the decision of the crawl about each page. `is_ended` is True
+    if nothing was left to fetch.
     """
 
     relevant: list[bool] = field(default_factory=list)
     told: list[bool] = field(default_factory=list)
-    scores: list[float | None] = field(default_factory=list)
-    servers: list[str] = field(default_factory=list)
     hosts: set[str] = field(default_factory=set)
     errors: int = 0
     is_ended: bool = False
@@ -97,7 +93,6 @@ class Strategy:
     filter: str = "none"
     without: tuple[str, ...] = ()
     tolerance: int = TOLERANCE
-    depth: int = DIRECTORY_DEPTH
     queue: int | None = None
 
     @classmethod
@@ -212,18 +207,12 @@ class _Time:
 
 @dataclass(frozen=True, slots=True)
 class KnownCrawl:
-    """Crawls of a known web in one language, each with a strategy, up to a number of pages.
+    """Crawls of a known web in one language, each with a strategy, up to a number of pages."""
 
-    `identify` is the method that tells languages.
-    """
-
-    web: KnownWeb
+    web: GeneratedWeb
     lang: str
     readings: KeptReadings
     url_model: Path | None = None
-    run_folder: Path | None = None
-    """Where the run is kept; None: nowhere."""
-    identify: str = DEFAULT_METHOD
 
     def course(self, strategy: Strategy, pages: int) -> Course:
         """Crawl until that many pages were answered with 200, or until nothing is left."""
@@ -237,12 +226,10 @@ class KnownCrawl:
                 strategy=strategy.ordering,
                 filter=strategy.filter,
                 tolerance=strategy.tolerance,
-                directory_depth=strategy.depth,
                 host_cap=self.web.host_cap,
                 host_queue=strategy.queue,
-                identify=self.identify,
                 seeds=tuple(self.web.seeds(self.lang)),
-                run_folder=self.run_folder or Path(folder) / "run",
+                run_folder=Path(folder) / "run",
                 delay_s=0.0,
                 retry_times=0,
                 retry_delay_s=0.0,
@@ -274,7 +261,7 @@ class KnownCrawl:
 
 
 class _Loop:
-    def __init__(self, web: KnownWeb, lang: str, crawl: Crawl, time: _Time) -> None:
+    def __init__(self, web: GeneratedWeb, lang: str, crawl: Crawl, time: _Time) -> None:
         self._web, self._lang, self._crawl, self._time = web, lang, crawl, time
         self._course = Course()
         self._asked: defaultdict[str, set[int]] = defaultdict(set)
@@ -317,9 +304,7 @@ class _Loop:
             return
         self._course.relevant.append(self._web.language(lease.url) == self._lang)
         self._course.told.append(record is not None and record.is_relevant)
-        self._course.scores.append(lease.score if lease.depth else None)
         self._course.hosts.add(lease.host)
-        self._course.servers.append(lease.host)
 
     def _is_allowed(self, url: str) -> bool:
         """Return whether robots.txt allows a URL; it is fetched first if it is not known."""
@@ -336,12 +321,3 @@ class _Loop:
                 robots.keep(url, None, b"", now)
             verdict = robots.verdict(url, now)
         return verdict is Verdict.ALLOWED
-
-
-def reader_of(readings: Callable[[str], KeptReadings]) -> Callable[[str], Read]:
-    """Return a function that gives the reader of a web's pages without a target language."""
-
-    def read_of(web: str) -> Read:
-        return readings(web).keeping(page_reader(page_method(DEFAULT_METHOD)), None)
-
-    return read_of

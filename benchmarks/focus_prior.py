@@ -7,7 +7,7 @@ normal distribution, whose mean and covariance are estimated from all crawls by 
 each crawl's posterior). That distribution is the prior of the next crawl. `--spread` is added to
 each variance, because other webs differ from each other more than these do.
 
-    python -m benchmarks.focus_prior --cache FOLDER --crawls unseen-plain-11:nl,pl docs:pt,tr
+    python -m benchmarks.focus_prior --cache FOLDER --crawls unseen-plain-11:nl,pl
 """
 
 import argparse
@@ -23,7 +23,7 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.focus_crawl import KeptReadings, KnownCrawl, Strategy, reader_of
+from benchmarks.focus_crawl import KeptReadings, KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
 from crawler.strategies.focus.belief import SHIPPED, Belief, Prior, Standing
@@ -47,12 +47,11 @@ def lessons(crawls: Sequence[str], pages: int, folder: Path) -> Iterator[Lesson]
     """Crawl, or read what an earlier call kept in `folder`."""
     readings = cache(lambda web: KeptReadings(folder, web))
     for name, _, langs in (crawl.partition(":") for crawl in crawls):
-        web = open_known(name, reader_of(readings), folder)
-        kept = readings("docs" if name.startswith("docs") else name)
+        web = open_known(name, folder)
         for lang in langs.split(","):
             path = folder / f"lesson-{name}-{lang}-{pages}-{len(FEATURES)}.pickle"
             if not path.exists():
-                found = _learned(KnownCrawl(web, lang, kept, web.url_model), pages)
+                found = _learned(KnownCrawl(web, lang, readings(name), web.url_model), pages)
                 path.write_bytes(pickle.dumps(Lesson(f"{name} {lang}", *found)))
             lesson: Lesson = pickle.loads(path.read_bytes())  # our own file
             print(f"{lesson.crawl}: {len(lesson.relevant)} pages", flush=True)

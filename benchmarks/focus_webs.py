@@ -1,83 +1,49 @@
-"""Webs whose truth is known, for `benchmarks.focus`: generated ones, and an archive.
+"""Generated webs whose truth is known, for `benchmarks.focus`.
 
 A generated web (`benchmarks.proxyweb`) is `plain-SEED` or `hard-SEED`. It is the program's own web,
-with its redirects, faults and robots.txt files, without its proxy. `unseen-plain-SEED` and
-`unseen-hard-SEED` are made of hosts that the URL model of their crawls never saw
-(`benchmarks.focus_unseen`), `mirror-plain-SEED` and `mirror-hard-SEED` of the other hosts. `docs`
-is the archive of documentation pages; a page of it is in the language that its text and
-declarations tell. For `docs-directories` it is in the language of its directory, although some
-pages there are not translated.
+with its redirects, faults and robots.txt files, without its proxy. The URL model
+that ships was trained on the URLs that these webs are made of, so an ordering that uses it does
+better there than on a new web. For `unseen-plain-SEED` and `unseen-hard-SEED` the labelled URLs are
+split by their registered domains: one half makes the webs, the other half trains the model of their
+crawls. The `mirror` webs have the halves the other way round: the prior of `focus` is learned
+there, so that it never saw a host of the webs that are judged.
 """
 
 import csv
+import gzip
 import html
 import re
+import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import Protocol
 from urllib.parse import urlsplit
 
-from benchmarks.focus_unseen import MIRROR, UNSEEN, unseen_model, unseen_urls
-from benchmarks.proxyweb import PROGRAM, SHARED, TEXTS, URLS
-from crawler.errors import ArchiveError
+from benchmarks.proxyweb import PROGRAM, ROOT, TEXTS, URLS
+from classifiers.datasets import domain_reader, stable_share
 from crawler.politeness import directives
-from crawler.reading import Download, Read, header_links, sift
-from crawler.sources.archive import ArchiveWeb
-from crawler.sources.contract import Answer, Unreachable
-from crawler.url import fingerprint, host_of, normalise
+from crawler.reading import Download, header_links, sift
+from crawler.sources.contract import Answer
+from crawler.url import normalise
 
 HOSTS = 12_000
 SEEDS = 3
 HOST_CAP = 10
-ARCHIVE = SHARED / "data" / "docs.warc.gz"
-DIRECTORIES = SHARED / "data" / "docs.tsv"
-PORTAL = "http://portal.invalid/"
+WEB_SHARE = 0.5
+"""The share of the registered domains that makes the webs."""
+
+SPLIT_SEED = 16
+
+UNSEEN = "unseen"
+MIRROR = "mirror"
 _HREF = re.compile(r'href="(https?://[^"]*)"')
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_MOVES = 5
 _BODIES = 500
 """The most bodies of a generated web that stay in memory."""
-
-
-class KnownWeb(Protocol):
-    """A web whose pages, links and languages can be asked for without a crawl.
-
-    `kind` is its name without a seed. `url_model` is the file of the URL model for its crawls, None
-    for the one that ships.
-    """
-
-    name: str
-    kind: str
-    host_cap: int
-    url_model: Path | None
-
-    def seeds(self, lang: str) -> Sequence[str]:
-        """Return the URLs from which a crawl for a language starts."""
-
-    def respond(self, url: str) -> Answer:
-        """Return the answer to a GET; raises `Unreachable`."""
-
-    def page_at(self, url: str) -> str | None:
-        """Return the URL of the page that a URL leads to; None for errors and forbidden URLs.
-
-        It is the URL itself, or the target of its redirects.
-        """
-
-    def is_forbidden(self, url: str) -> bool:
-        """Return True if robots.txt forbids a URL."""
-
-    def links(self, url: str) -> Sequence[str]:
-        """Return the URLs that a crawl may follow from a page, normalised, each once."""
-
-    def language(self, url: str) -> str | None:
-        """Return the language of the page with this URL, None if no page has it."""
-
-    def most_relevant(self, lang: str) -> int:
-        """Return the most relevant pages that the host cap allows, reachable or not."""
 
 
 def download_of(url: str, answer: Answer) -> Download:
@@ -192,92 +158,6 @@ class GeneratedWeb:
         place = self._web.page_of.get(_parts(url))
         return None if place is None else self._web.hosts[place[0]][3][place[1]]
 
-    def most_relevant(self, lang: str) -> int:
-        """Return the most relevant pages that the host cap allows, reachable or not."""
-        urls = (
-            f"http://{name}{path}"
-            for name, _, paths, langs in self._web.hosts
-            for path, told in zip(paths, langs, strict=True)
-            if told == lang
-        )
-        return _capped(self, urls)
-
-
-class DocsWeb:
-    """The archive of documentation pages, entered at its portal, without a host cap."""
-
-    def __init__(self, name: str, read: Read) -> None:
-        """Open `docs` or `docs-directories`; `read` reads its pages."""
-        self.name = self.kind = name
-        self.host_cap = 0
-        self.url_model: Path | None = None
-        self._read = read
-        self._web = ArchiveWeb(ARCHIVE)
-        self._directories: dict[str, str] = {}
-        if name == "docs-directories":
-            with DIRECTORIES.open(encoding="utf-8", newline="") as file:
-                rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-                told = {normalise(row["url"]): row["directory_lang"] for row in rows}
-            self._directories = {url: lang for url, lang in told.items() if url}
-        self._facts: dict[str, tuple[str | None, tuple[str, ...]]] = {}
-
-    def seeds(self, lang: str) -> Sequence[str]:
-        """Return the portal, whatever the language."""
-        return [PORTAL]
-
-    def respond(self, url: str) -> Answer:
-        """Return the archived answer."""
-        return self._web.respond(url)
-
-    def page_at(self, url: str) -> str | None:
-        """Return the URL of the page that a URL leads to."""
-        for _ in range(_MOST_MOVES):
-            try:
-                answer = self._web.respond(url)
-            except (Unreachable, ArchiveError):
-                return None
-            if answer.status not in _REDIRECTS:
-                return url if answer.status == 200 else None
-            target = normalise(answer.header("Location") or "", url)
-            if target is None:
-                return None
-            url = target
-        return None
-
-    def is_forbidden(self, url: str) -> bool:
-        """Return False: the archive has no robots.txt."""
-        return False
-
-    def links(self, url: str) -> Sequence[str]:
-        """Return the links that a crawl reads in a page."""
-        return self._facts_of(url)[1]
-
-    def language(self, url: str) -> str | None:
-        """Return the language of a page: by its directory or as it is identified."""
-        if self._directories:
-            return self._directories.get(url)
-        return self._facts_of(url)[0]
-
-    def most_relevant(self, lang: str) -> int:
-        """Return the number of relevant pages in the archive."""
-        urls = filter(None, map(normalise, self._web.urls()))
-        return _capped(self, (url for url in urls if self.language(url) == lang))
-
-    def _facts_of(self, url: str) -> tuple[str | None, tuple[str, ...]]:
-        if url not in self._facts:
-            reading = self._read(download_of(url, self._web.respond(url)), ())
-            self._facts[url] = reading.language, tuple(sift(reading.links).wanted)
-        return self._facts[url]
-
-
-def _capped(web: KnownWeb, urls: Iterable[str]) -> int:
-    """Return the number of these relevant URLs that are pages, at most the cap of each host."""
-    pages: dict[str, set[int]] = {}
-    for url in urls:
-        if web.page_at(url) == url:
-            pages.setdefault(host_of(url), set()).add(fingerprint(url))
-    return sum(min(len(found), web.host_cap or len(found)) for found in pages.values())
-
 
 def _parts(url: str) -> tuple[str, str]:
     """Return host and path of a URL, as the program's proxy tells them apart."""
@@ -287,16 +167,57 @@ def _parts(url: str) -> tuple[str, str]:
     )
 
 
-def open_known(name: str, read: Callable[[str], Read], folder: Path) -> KnownWeb:
-    """Return the web with this name; `read(name)` gives the reader of its pages.
+def unseen_urls(folder: Path, half: str = UNSEEN) -> Path:
+    """Return the table of the URLs that make the webs of a half; it is written once."""
+    return _tables(folder)[half != UNSEEN]
 
-    The model of unseen webs is kept in a folder. Ends the program for a name of no web.
+
+def unseen_model(folder: Path, half: str = UNSEEN) -> Path:
+    """Return the URL model that saw no registered domain of these webs; it is trained once."""
+    path = folder / f"{half}-model.npz"
+    if not path.exists():
+        unfinished = folder / f"{half}-model-unfinished.npz"
+        learned_from = _tables(folder)[half == UNSEEN]
+        command = [sys.executable, "-m", "langfocus", "train", str(learned_from)]
+        command += ["--no-evaluate", "--output", str(unfinished)]
+        subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
+        unfinished.rename(path)
+    return path
+
+
+def _tables(folder: Path) -> tuple[Path, Path]:
+    """Return the tables of the URLs of the webs and of the other URLs."""
+    paths = folder / "unseen-urls.tsv", folder / "other-urls.tsv"
+    if not all(path.exists() for path in paths):
+        folder.mkdir(parents=True, exist_ok=True)
+        _split(*paths)
+    return paths
+
+
+def _split(webs: Path, others: Path) -> None:
+    domain = domain_reader()
+    with (
+        gzip.open(URLS, "rt", encoding="utf-8", newline="") as source,
+        webs.open("w", encoding="utf-8", newline="") as first,
+        others.open("w", encoding="utf-8", newline="") as second,
+    ):
+        rows = csv.DictReader(source, delimiter="\t", quoting=csv.QUOTE_NONE)
+        header = "\t".join(rows.fieldnames or ()) + "\n"
+        first.write(header)
+        second.write(header)
+        for row in rows:
+            is_of_webs = stable_share(domain(row["url"]), SPLIT_SEED) < WEB_SHARE
+            (first if is_of_webs else second).write("\t".join(row.values()) + "\n")
+
+
+def open_known(name: str, folder: Path) -> GeneratedWeb:
+    """Return the web with this name; the model of unseen webs is kept in a folder.
+
+    Ends the program for a name of no web.
     """
-    if name in ("docs", "docs-directories"):
-        return DocsWeb(name, read("docs"))
     if re.fullmatch(r"(plain|hard)-\d+", name):
         return GeneratedWeb(name)
     half, _, _ = name.partition("-")
     if re.fullmatch(rf"({UNSEEN}|{MIRROR})-(plain|hard)-\d+", name):
         return GeneratedWeb(name, unseen_urls(folder, half), unseen_model(folder, half))
-    sys.exit(f"{name}: no such web; there are [unseen-]plain-1, [unseen-]hard-1, docs, ...")
+    sys.exit(f"{name}: no such web; there are [unseen-]plain-1, [unseen-]hard-1, ...")

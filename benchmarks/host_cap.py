@@ -1,13 +1,11 @@
 """How many URLs of a host get a request, by the server's own log, on webs that try to get more.
 
     python -m benchmarks.host_cap [--cases utm third] [--settings focus svm-redis random-kills]
-        [--json FILE] [--before FILE...] [--demo]
 
 Serves the hosts of `benchmarks.capweb` on loopback, all at once and by https too, and crawls them
 with the command of a user and its defaults, except that nobody waits (delays 0) and that sitemaps
 are read. A setting is an ordering, with `-redis` if two workers share the frontier, and with
-`-kills` if a process of the crawl is killed eight times and started again on its folder. `--demo`
-crawls the sample web too, which has no server: the run itself tells which URLs were fetched.
+`-kills` if a process of the crawl is killed eight times and started again on its folder.
 
 Counted for each host (in lower case, without leading `www.`, final dot and port):
 
@@ -25,7 +23,6 @@ host has fewer pages than the cap allows and the web has.
 
 import argparse
 import asyncio
-import json
 import re
 import ssl
 import sys
@@ -33,9 +30,9 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import Any, Final, NamedTuple
@@ -47,12 +44,10 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from benchmarks.capweb import Asked, Case, cases
-from crawler.report.files import json_text, write_whole
 from crawler.report.markdown import markdown
-from crawler.report.provenance import provenance
 from crawler.report.table import Table
 from crawler.url import fingerprint, normalise
-from tests.support.crawls import command, environment, rows, summary
+from tests.support.crawls import command, environment, summary
 from tests.support.hostileserver import Behaviour, Exchange, hostile_web
 from tests.support.processes import Forked, started
 from tests.support.redisserver import RedisServer
@@ -285,14 +280,6 @@ class Crawled:
     reasons: list[str] = field(default_factory=list)
 
 
-@dataclass
-class Workers:
-    """The processes of a crawl."""
-
-    starts: Sequence[AbstractContextManager[Forked]]
-    running: list[Forked] = field(default_factory=list)
-
-
 def crawl(served: Sequence[Case], setting: str, folder: Path, kills: int = KILLS) -> Crawled:
     """Serve cases and crawl them to the end, in a setting."""
     hosts = AllHosts(served)
@@ -302,22 +289,13 @@ def crawl(served: Sequence[Case], setting: str, folder: Path, kills: int = KILLS
         return _crawl(hosts.log, proxy.url, setting, folder, kills, f"seeds={seeds}")
 
 
-def crawl_sample(setting: str, folder: Path) -> Crawled:
-    """Crawl 500 pages of the sample web, as `make demo` does; the log is that of the run."""
-    crawled = _crawl([], "", setting, folder, 0, "web=sample", "pages=500")
-    query = "SELECT fetched_at, url, status FROM pages WHERE status IS NOT NULL"
-    found = [row for run in folder.glob("run*") for row in rows(run, query)]
-    log = [Request(at, url, status, None) for at, url, status in found]
-    return Crawled(log, reasons=crawled.reasons)
-
-
 def _crawl(
     log: Sequence[Any], proxy: str, setting: str, folder: Path, kills: int, *arguments: str
 ) -> Crawled:
     """Run a crawl until it ends; `log` grows meanwhile."""
     ordering, *parts = setting.split("-")
-    settings: dict[str, object] = dict(_HURRIED) if proxy else {"LANGFOCUS_QUIET": True}
-    surroundings = {**environment(proxy), "https_proxy": proxy} if proxy else environment(None)
+    settings: dict[str, object] = dict(_HURRIED)
+    surroundings = {**environment(proxy), "https_proxy": proxy}
     with ExitStack() as stack:
         folders = [folder / "run"]
         if "redis" in parts:
@@ -395,76 +373,27 @@ def table(found: Mapping[str, Mapping[str, Figures]], about: Mapping[str, str]) 
     return Table("Most requests of a host", head, rows, text_columns=2)
 
 
-def by_setting(found: Mapping[str, Mapping[str, Figures]], about: Mapping[str, str]) -> Table:
-    """Return the URLs of each case in each setting."""
-    rows = [[name, *(f"{found[setting][name].urls:,}" if name in found[setting] else ""
-                     for setting in found)] for name in about]  # fmt: skip
-    return Table("Most URLs of a host", ["case", *found], rows)
-
-
-def with_before(now: Table, before: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table whose figures have those of earlier files before them; the last file wins."""
-    earlier = {
-        row[0]: row[2:]
-        for file in before
-        for table in file["tables"]
-        if table["title"] == now.title
-        for row in table["rows"]
-    }
-    rows = []
-    for name, about, *figures in now.rows:
-        both = zip(earlier.get(name, figures), figures, strict=True)
-        told = [" → ".join(pair) for pair in both] if name in earlier else figures
-        rows.append([name, about, *told])
-    return Table(now.title, now.head, rows, text_columns=now.text_columns)
-
-
-@contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        yield Path(name)
-
-
 def main(line: Sequence[str] | None = None) -> int:
     """Print the tables; 1 if a host is over a limit."""
     known = cases()
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("--cases", nargs="*", choices=known, default=list(known), metavar="CASE")
     parser.add_argument("--settings", nargs="*", choices=SETTINGS, default=SETTINGS)
-    parser.add_argument("--demo", action="store_true", help="also the sample web")
-    parser.add_argument("--json", type=Path, help="file for the tables")
-    parser.add_argument("--before", type=Path, nargs="*", default=[], metavar="FILE",
-                        help="files of earlier runs, for both figures")  # fmt: skip
     given = parser.parse_args(line)
     served = [known[name] for name in given.cases]
     found: dict[str, dict[str, Figures]] = {}
     faults: list[str] = []
     for setting in given.settings:
-        with _folder() as folder:
-            crawled = crawl(served, setting, folder)
+        with tempfile.TemporaryDirectory() as folder:
+            crawled = crawl(served, setting, Path(folder))
         found[setting] = worst(served, crawled)
         told = [setting, f"{len(crawled.log)} requests", f"{len(crawled.killed_at)} kills"]
-        if given.demo and not setting.endswith("kills"):
-            with _folder() as folder:
-                sample = crawl_sample(setting, folder)
-            of_hosts = judge(sample.log).values()
-            found[setting]["demo"] = Figures(urls=max(each.urls for each in of_hosts))
         print(" ".join([*told, *crawled.reasons]), file=sys.stderr, flush=True)
         for name, figures in found[setting].items():
-            least = known[name].least if name in known else 0
-            faults += [f"{setting} {name}: {fault}" for fault in figures.faults(least)]
-    about = {case.name: case.about for case in served}
-    about |= {"demo": "500 pages of the sample web"} if given.demo else {}
-    tables = [table(found, about), by_setting(found, about)]
-    before = [json.loads(file.read_text(encoding="utf-8")) for file in given.before]
-    tables[0] = with_before(tables[0], before)
-    for each in tables:
-        print("\n".join(["", each.title, "", *markdown(each)]))
+            faults += [f"{setting} {name}: {fault}" for fault in figures.faults(known[name].least)]
+    worst_of_all = table(found, {case.name: case.about for case in served})
+    print("\n".join(["", worst_of_all.title, "", *markdown(worst_of_all)]))
     print("\n".join(["", f"{len(faults)} over a limit", *faults[:40]]))
-    if given.json:
-        measured = provenance(sys.argv, [], date.today(), ["langfocus", "Scrapy", "Twisted"])
-        named = [tables[0].as_json("host-cap"), tables[1].as_json("host-cap-settings")]
-        write_whole(given.json, json_text({"measured": measured, "tables": named}))
     return int(bool(faults))
 
 
