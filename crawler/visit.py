@@ -41,7 +41,7 @@ from crawler.reading import (
     sift,
 )
 from crawler.sources.revisits import Earlier, digest_of, unchanged_visit, visit_of
-from crawler.sources.sitemaps import Sitemaps
+from crawler.sources.sitemaps import Sitemap, Sitemaps
 from crawler.strategies.focus.ordering import Focus
 from crawler.strategies.orderings import SEED, LinkSource, Ordering
 from crawler.url import domain_of, fingerprint, host_of, is_unwanted_file, normalise, spelling_key
@@ -194,17 +194,20 @@ class Visitor:
         is_passing = download.status in self._rules.retry_rule.statuses
         if is_passing and self._retried(lease, download.retry_after_s or 0.0):
             return None
+        if self._sitemaps is not None:
+            now = self._clock()
+            found = self._sitemaps.read(lease, download, now) if is_success else None
+            if found is None and self._sitemaps.is_file(lease):
+                found = Sitemap({})
+            if found is not None:
+                links, sifted = self._sitemaps.of_file(lease, found, now)
+                record = _ignoring(self._record(SITEMAP, download), sifted, found.malformed)
+                return self._settle(lease, record, links, download=download)
         if is_success:
             return self._succeeded(lease, download, page)
         return self._settle_other(lease, download)
 
     def _succeeded(self, lease: Lease, download: Download, page: PageRead | str | None) -> Record:
-        sitemaps, now = self._sitemaps, self._clock()
-        found = sitemaps.read(lease, download, now) if sitemaps is not None else None
-        if sitemaps is not None and found is not None:
-            links, sifted = sitemaps.of_file(lease, found, now)
-            record = _ignoring(self._record(SITEMAP, download), sifted, found.malformed)
-            return self._settle(lease, record, links, download=download)
         if not is_text(download.content_type):
             return self._settle(lease, self._record("media", download), download=download)
         if isinstance(page, str):

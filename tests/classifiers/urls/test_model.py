@@ -275,7 +275,7 @@ def test_a_damaged_byte_never_shows_as_another_error(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match="no such model file"):
+    with pytest.raises(ModelError, match=r"none.npz: no such model file; `langfocus train` makes"):
         UrlModel.load(tmp_path / "none.npz")
     with pytest.raises(ModelError):
         UrlModel.load(tmp_path)

@@ -246,6 +246,22 @@ def test_a_sitemap_is_no_page_and_its_best_links_get_its_slot(tmp_path: Path) ->
     assert depths == [("http://a.com/de", 1)]
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "content_type"),
+    [(200, GERMAN.encode(), "text/html"), (404, b"", "text/html"), (200, b"\0", "image/png")],
+)
+def test_a_file_that_was_chosen_as_a_sitemap_and_is_none_is_no_page(
+    status: int, body: bytes, content_type: str, tmp_path: Path
+) -> None:
+    crawl = Crawled(tmp_path)
+    crawl.begin("http://a.com/", b"Sitemap: http://a.com/s.xml.gz")
+    crawl.answer(GERMAN)
+    lease = crawl.lease()
+    record = crawl.visitor.answered(lease, Download(lease.url, status, body, content_type))
+    assert record is not None
+    assert (record.outcome, crawl.frontier.counts().pages) == ("sitemap", 1)
+
+
 def test_of_equal_links_the_newest_goes_first(tmp_path: Path) -> None:
     crawl = Crawled(tmp_path, host_cap=3, ordering="bfs")
     crawl.begin("http://a.de/s.xml")
