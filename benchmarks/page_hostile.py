@@ -20,7 +20,7 @@ from collections.abc import Callable
 from itertools import count
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.hazards import disarmed, is_hazardous
+from classifiers.pages.html.costly import affordable
 from classifiers.pages.methods import identify
 from classifiers.pages.parse import MAX_BYTES, parse_page
 
@@ -221,13 +221,9 @@ def costs(body: bytes, rounds: int) -> dict[str, float]:
     read = body[:MAX_BYTES]
     html = decode(read).utf8
 
-    def hazards() -> None:
-        if is_hazardous(html):
-            is_hazardous(disarmed(html))
-
     steps: dict[str, Callable[[], object]] = {
         "decode": lambda: decode(read),
-        "hazards": hazards,
+        "limit": lambda: affordable(html),
         "parse": lambda: parse_page(body, content_type=None, url=URL),
         "identify": lambda: identify(page),
     }
@@ -264,9 +260,7 @@ def measure(names: list[str], sizes_mb: list[float], rounds: int) -> dict[str, d
 
 def show(name: str, row: dict[str, object]) -> None:
     """Print a line of the table on stderr."""
-    cells = "".join(
-        f"{row[key]!s:>9}" for key in ("decode", "hazards", "parse", "identify", "ratio")
-    )
+    cells = "".join(f"{row[key]!s:>9}" for key in ("decode", "limit", "parse", "identify", "ratio"))
     mark = "" if row["is_within"] else "  too much"
     print(f"{name:40}{cells} {row['language']!s:>5}{mark}", file=sys.stderr)
 

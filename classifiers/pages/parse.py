@@ -60,8 +60,8 @@ class ParsedPage:
     RSS and Atom feeds, which are not among the links.
     `charset_declared` is the WHATWG name of the encoding in META, whether it was believed or not;
     None if there is none. `canonical` is the URL that the
-    page gives as its own; None if there is none. `parser` is `lexbor`; `lexbor-disarmed` if
-    dangerous markup was removed first; `beautifulsoup` if only the beginning could be read.
+    page gives as its own; None if there is none. `parser` is `lexbor`; `lexbor-cut` if the
+    rest would take too long; `beautifulsoup` if lexbor cannot read the page.
     """
 
     text: str

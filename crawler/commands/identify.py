@@ -67,7 +67,7 @@ identify pages [FILE|FOLDER|URL ...] [--list FILE] [--method NAME] [--explain] [
     declarations  [place, value] pairs: the languages that the page declares
     encoding      charset, its source (bom, utf-8, http, meta, detected, ascii) and the charset
                   that META declares, null without one
-    parser        the parser that read the page: lexbor, lexbor-disarmed or beautifulsoup
+    parser        the parser that read the page: lexbor, lexbor-cut or beautifulsoup
   A page that cannot be read is a line with language null; the exit code is then 1. Binary files
   (images, PDF, archives, programs) are no pages.
 

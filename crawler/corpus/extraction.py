@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from classifiers.pages.charset.encodings import decode
-from classifiers.pages.html.hazards import defused
+from classifiers.pages.html.costly import affordable
 from classifiers.pages.html.tree import read
 from classifiers.pages.parse import MAX_BYTES
 from classifiers.pages.text.words import number_of_words
@@ -40,16 +40,14 @@ class MainText(NamedTuple):
 def main_text_of(body: bytes, content_type: str | None, extract: Extract) -> MainText:
     """Return the main text of a page; no paragraphs if it has none.
 
-    A plain text has its own lines. Raises an error of the extractor, which may be any. Markup that
-    takes a parser too long is removed first; a page that stays dangerous has no text.
+    A plain text has its own lines. Of a page that takes a parser too long the beginning is read.
+    Raises an error of the extractor, which may be any.
     """
     html = decode(body[:MAX_BYTES], content_type).utf8
     if (content_type or "").strip().lower().startswith("text/plain"):
         return MainText("", _lines(html.decode("utf-8", "replace")))
     title = read(html, 1).title
-    html, is_hazardous = defused(html)
-    found = "" if is_hazardous else extract(html.decode("utf-8", "replace"))
-    return MainText(title, _lines(found))
+    return MainText(title, _lines(extract(affordable(html).decode("utf-8", "replace"))))
 
 
 def text_of(answer: Answer, language: str | None, extract: Extract) -> dict[str, Any]:

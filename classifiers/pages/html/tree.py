@@ -1,8 +1,7 @@
 """The parts of a page that identification and the crawl need, from one tree.
 
-lexbor reads a page in the same way as browsers, at 250 MB/s. A page that would take it too long
-(`hazards`) is disarmed first. BeautifulSoup with lxml reads the beginning of the page in two cases
-only: the page is still hazardous after that, or lexbor raises.
+lexbor reads a page in the same way as browsers, at 250 MB/s. Of a page that would take it too long
+(`costly`) it reads the beginning. BeautifulSoup with lxml reads a page for which lexbor raises.
 """
 
 import re
@@ -16,7 +15,7 @@ from typing import Any
 import numpy as np
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from classifiers.pages.html.hazards import defused
+from classifiers.pages.html.costly import affordable
 from classifiers.pages.html.links import MAX_ANCHOR
 
 MAX_SOUP_BYTES = 50_000
@@ -66,7 +65,7 @@ class RawPage:
     attributes (of `a` only `href` if anchors were not asked for, and `rel` and `hreflang` if the
     page has the words nofollow or hreflang); `unread` counts those beyond `MAX_ELEMENTS`.
     `anchors` are the texts of the elements, if they were asked for. `root` and `body` are the
-    attributes of `html` and `body`; `parser` is `lexbor`, `lexbor-disarmed` or `beautifulsoup`.
+    attributes of `html` and `body`; `parser` is `lexbor`, `lexbor-cut` or `beautifulsoup`.
     """
 
     text: str = ""
@@ -81,12 +80,11 @@ class RawPage:
 
 def read(html: bytes, max_characters: int, *, anchors: bool = False) -> RawPage:
     """The parts of a page given in UTF-8; `text` is at most `max_characters` long."""
-    safe, is_hazardous = defused(html)
-    if not is_hazardous:
-        parser = "lexbor" if safe is html else "lexbor-disarmed"
-        with suppress(Exception):
-            return _read_lexbor(safe, max_characters, anchors, parser)
-    return _read_soup(safe, max_characters, anchors)
+    kept = affordable(html)
+    parser = "lexbor" if kept is html else "lexbor-cut"
+    with suppress(Exception):
+        return _read_lexbor(kept, max_characters, anchors, parser)
+    return _read_soup(kept, max_characters, anchors)
 
 
 def _read_lexbor(
