@@ -437,7 +437,7 @@ def _answer(connection: sqlite3.Connection, fields: list[bytes]) -> None:
             RetryRule(1, 10.0, max_redirects=3),
         ),
         lambda: now[0],
-        on_settled=settled,
+        listeners=[settled],
     )
     frontier.seed([Link(URL, 1.0), Link("http://b.de/", 0.5)], now[0])
     for at in range(0, len(fields), 3):

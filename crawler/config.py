@@ -24,7 +24,6 @@ from classifiers.pages.methods import DEFAULT_METHOD
 from classifiers.pages.methods import names as page_methods
 from classifiers.shipped import shipped_folder
 from crawler.errors import SettingError
-from crawler.first_answer import PATIENCE_S
 from crawler.frontier.rules import HOST_QUEUE, queue_slots
 from crawler.frontier.slots import ADDRESS_HOSTS, DOMAIN_HOSTS
 from crawler.politeness.contact import BotName
@@ -40,6 +39,9 @@ SEED_FOLDER = shipped_folder("seeds", "seeds")
 
 ONLY_EXPECTED: Final = "only"
 """The value of `-a expected` for a crawl that leaves out all URLs that it doubts."""
+
+FIRST_ANSWER_S: Final = 15.0
+"""Seconds after the first request in which a server must answer, or the crawl ends."""
 
 FileName = str | PathLike[str] | None
 """The path of a file or a folder; `Config.read` makes a `Path` of it."""
@@ -461,7 +463,7 @@ class Config(Arguments):
     bot: BotName = field(default_factory=BotName)
     retry_statuses: frozenset[int] = RetryRule.statuses
     obeys_robots: bool = True
-    first_answer_s: float = PATIENCE_S  # a crawl ends if no server answered within that time
+    first_answer_s: float = FIRST_ANSWER_S
     version: str = ""
 
     @classmethod

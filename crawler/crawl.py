@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from crawler.clock import CrawlClock
 from crawler.config import Config
+from crawler.ending import UNANSWERED, Ending
 from crawler.errors import StorageError
-from crawler.first_answer import UNANSWERED, FirstAnswer
 from crawler.frontier.base import Counts, Frontier, Lease
-from crawler.goals import GoalWatch
 from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc import WarcArchive
 from crawler.politeness.blocking import Blocking
@@ -23,7 +22,7 @@ from crawler.shared.worker import Waiting, Worker
 from crawler.sources.contract import Web
 from crawler.sources.revisits import Revisits
 from crawler.strategies import SEED, Ordering
-from crawler.visit import OnSettled, Visitor
+from crawler.visit import Visitor
 
 _COUNTS_KEPT_S = 0.5
 _LONGEST_REST_S = 24 * 3600.0
@@ -38,10 +37,9 @@ class Crawl:
     `lock` keeps other processes out of the run folder until it is closed. `fault` is the reason why
     the crawl cannot continue, "" if it can. `worker` is set if other processes share the frontier;
     `waiting` then knows when the frontier last blocked this process. `occupancy` enforces the limit
-    of requests for each address. `goals` knows when the crawl must end. `gaps` tells what does not
-    know the language (`crawler.gaps`). `archive` keeps the exchanges of the crawl; None: they are
-    not kept. `blocking` is all that may not be fetched,
-    `revisits` are the pages of an earlier run. `first_answer` ends a crawl that no server answers.
+    of requests for each address. `ending` knows when the crawl must end. `gaps` tells what does not
+    know the language. `archive` keeps the exchanges of the crawl; None: they are not kept.
+    `blocking` is all that may not be fetched, `revisits` are the pages of an earlier run.
     """
 
     config: Config
@@ -52,17 +50,15 @@ class Crawl:
     robots: Robots
     clock: CrawlClock
     visitor: Visitor
-    listeners: list[OnSettled]
     lock: ExitStack
     waiting: Waiting
     occupancy: Occupancy
-    goals: GoalWatch
+    ending: Ending
     revisits: Revisits
     worker: Worker | None = None
     gaps: tuple[str, ...] = ()
     archive: WarcArchive | None = None
     blocking: Blocking = field(default_factory=Blocking)
-    first_answer: FirstAnswer = field(default_factory=lambda: FirstAnswer(is_awaited=False))
     finish_reason: str = ""
     fault: str = ""
     _counts: Counts | None = None
@@ -115,21 +111,18 @@ class Crawl:
         """
         if self._is_unanswered():
             return UNANSWERED
-        return self.goals.reached(self.counts(), self.clock())
+        return self.ending.reached(self.counts(), self.clock())
 
     def _is_unanswered(self) -> bool:
-        if not self.first_answer.is_awaited:
-            return False
         now = self.clock()
-        return self.first_answer.is_missing(now, self.frontier.ready_at(now))
+        is_awaited = self.ending.awaits_answer
+        return is_awaited and self.ending.is_unanswered(now, self.frontier.ready_at(now))
 
     def next(self) -> Lease | None:
         """Return the lease of the next URL, None if there is none now or no more is wanted."""
         now = self.clock()
         self._follow_block_file(now)
-        if not (self.goals.may_fetch(now) and self.first_answer.may_come(now)):
-            return None
-        return self.frontier.next(now)
+        return self.frontier.next(now) if self.ending.may_fetch(now) else None
 
     def _follow_block_file(self, now: float) -> None:
         ignored = self.blocking.follow(now)
@@ -141,8 +134,7 @@ class Crawl:
         """Return the time at which to ask for a URL again, or at which the crawl's time is up."""
         now = self.clock()
         at = self.frontier.ready_at(now)
-        ends_at = min(self.goals.deadline, self.first_answer.deadline)
-        return at if at is None else min(at, max(now, ends_at))
+        return at if at is None else min(at, max(now, self.ending.deadline))
 
     def has_more(self) -> bool:
         """Return True if there is something to fetch now or later."""
@@ -150,7 +142,7 @@ class Crawl:
         counts = self._count()
         # URLs leased by other workers may bring links, or come back if those workers die.
         is_others_turn = self.worker is not None and counts.leased > 0
-        if self.goals.reached(counts, self.clock()) or self._is_unanswered():
+        if self.ending.reached(counts, self.clock()) or self._is_unanswered():
             return False
         if self.worker is not None and counts.queued > 0 and not counts.leased:
             self._check_progress(counts)

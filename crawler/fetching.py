@@ -12,12 +12,12 @@ from typing import Final, Generic, NamedTuple, TypeVar
 
 from crawler.config import Config
 from crawler.crawl import Crawl
+from crawler.errors import one_line
 from crawler.frontier.base import PAGE, REDIRECT, Lease, Link, Record
 from crawler.opening import open_crawl
-from crawler.politeness.traps import is_trap
-from crawler.reading import Download, PageRead, Reading
+from crawler.reading import Download, Reading
 from crawler.strategies.orderings import LinkSource
-from crawler.url import fingerprint, is_unwanted_file, normalise
+from crawler.url import fingerprint
 from crawler.visit import Visitor, VisitRules
 
 Found = TypeVar("Found")
@@ -77,14 +77,9 @@ class Lookup(Generic[Found]):
                 return Unfetched("a circle of redirects")
         return end
 
-    def end(self, key: int, found: Found | Unfetched) -> None:
+    def end(self, key: int, end: "Found | Unfetched | _Moved") -> None:
         """Settle the URL with this fingerprint."""
-        self._ends[key] = found
-        self.on_end()
-
-    def move(self, key: int, target: str) -> None:
-        """Settle the URL with this fingerprint, which redirects to another one."""
-        self._ends[key] = _Moved(fingerprint(target))
+        self._ends[key] = end
         self.on_end()
 
 
@@ -129,50 +124,31 @@ class _Fetching(Visitor, Generic[Found]):
         """Return all URLs as links, also those that look like files."""
         return [Link(url, 0.0) for url in urls]
 
-    def answered(
-        self, lease: Lease, download: Download, page: PageRead | str | None = None
-    ) -> Record | None:
-        """Settle a URL that a server answered; None: it went back into the queue for a retry."""
-        self._pages.clear()
-        record = super().answered(lease, download, page)
-        if record is None:
-            return None
-        if record.outcome == REDIRECT:
-            self._redirect(lease, download)
-        elif self._pages:
-            self._lookup.end(lease.fingerprint, self._pages[-1])
+    def _settle(
+        self,
+        lease: Lease,
+        record: Record,
+        links: Sequence[Link] = (),
+        *,
+        download: Download | None = None,
+        was_contacted: bool = True,
+    ) -> Record:
+        super()._settle(lease, record, links, download=download, was_contacted=was_contacted)
+        pages, self._pages = self._pages, []
+        if record.outcome == REDIRECT and links:
+            self._lookup.end(lease.fingerprint, _Moved(fingerprint(links[0].url)))
         else:
-            self._lookup.end(lease.fingerprint, Unfetched(_reason(record, download)))
+            found = pages[-1] if pages else Unfetched(_reason(record, download))
+            self._lookup.end(lease.fingerprint, found)
         return record
 
-    def _redirect(self, lease: Lease, download: Download) -> None:
-        target = normalise(download.location or "", download.url)
-        if target is None or is_unwanted_file(target) or is_trap(target):
-            words = " ".join((download.location or "").split())[:200]
-            self._lookup.end(
-                lease.fingerprint, Unfetched(f"redirected to {words}, which is no page")
-            )
-        else:
-            self._lookup.move(lease.fingerprint, target)
 
-    def failed(
-        self, lease: Lease, reason: str, *, is_final: bool, hold_s: float = 0.0
-    ) -> Record | None:
-        """Settle a URL whose download failed; None: it went back into the queue for a retry."""
-        record = super().failed(lease, reason, is_final=is_final, hold_s=hold_s)
-        if record is not None:
-            self._lookup.end(lease.fingerprint, Unfetched(REASONS.get(reason, reason)))
-        return record
-
-    def refused(self, lease: Lease, reason: str) -> None:
-        """Settle a URL without contacting its host."""
-        super().refused(lease, reason)
-        self._lookup.end(lease.fingerprint, Unfetched(REASONS.get(reason, reason)))
-
-
-def _reason(record: Record, download: Download) -> str:
-    if record.outcome == PAGE:
+def _reason(record: Record, download: Download | None) -> str:
+    """Return the reason why a settled URL has no page."""
+    if download is not None and record.outcome == REDIRECT:
+        return f"redirected to {one_line(download.location or '')[:200]}, which is no page"
+    if download is not None and record.outcome == PAGE:
         return f"HTTP status {download.status}"
-    if record.outcome == "media":
+    if download is not None and record.outcome == "media":
         return f"no page: {download.content_type}"
     return REASONS.get(record.outcome, record.outcome)

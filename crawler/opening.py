@@ -3,7 +3,7 @@
 import logging
 import sqlite3
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import count
@@ -12,12 +12,11 @@ from pathlib import Path
 from crawler.clock import CrawlClock
 from crawler.config import ONLY_EXPECTED, Config
 from crawler.crawl import Crawl
+from crawler.ending import Ending
 from crawler.errors import RunFolderError
-from crawler.first_answer import FirstAnswer
-from crawler.frontier.base import Admission, Frontier, Lease, Record
+from crawler.frontier.base import Frontier
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
-from crawler.goals import watch
 from crawler.outputs.repair import repair
 from crawler.outputs.takedown import taken_down
 from crawler.outputs.warc import WarcArchive, argument_fields
@@ -61,8 +60,8 @@ class _Store:
     run: OpenRun
     frontier: Frontier
     occupancy: Occupancy
-    worker: Worker | None = None
-    archive: WarcArchive | None = None
+    worker: Worker | None
+    archive: WarcArchive | None
 
 
 def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
@@ -73,62 +72,50 @@ def open_crawl(config: Config, clock: CrawlClock | None = None) -> Crawl:
     """
     clock = clock or CrawlClock()
     prepared = prepare(config)
-    config = prepared.config
+    config, ordering = prepared.config, prepared.ordering
     waiting = Waiting(clock)
     store = _open_store(prepared, waiting, clock)
-    goals = watch(config, store.run.connection, clock())
-    revisits = Revisits(store.run.connection)
-    blocking = Blocking(prepared.block_file, taken_down(store.run.connection))
-    rules = replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of)
+    frontier, connection = store.frontier, store.run.connection
+    # A census and given URLs tell the failure of each URL, so they have no language and no watch.
+    awaits_answer = prepared.web is None and config.lang != "" and not frontier.counts().pages
+    ending = Ending.of_run(config, connection, clock(), awaits_answer=awaits_answer)
+    revisits = Revisits(connection)
+    blocking = Blocking(prepared.block_file, taken_down(connection))
     robots = Robots(
-        store.frontier,
+        frontier,
         config.bot.robots_name,
         max_delay_s=config.max_crawl_delay_s,
         keeps_sitemaps=config.reads_sitemaps,
         host_cap=config.host_cap,
     )
-    listeners: list[OnSettled] = [
-        lambda _lease, record, _links: goals.count(record),
-        _log_fitting(store.run.connection),
-    ]
+    visitor = Visitor(
+        frontier,
+        ordering,
+        replace(prepared.rules, is_blocked=blocking.blocks, earlier=revisits.of),
+        clock,
+        listeners=[lambda _lease, record, _links: ending.count(record), _log_fitting(connection)],
+        keep=keep_nothing if store.archive is None else store.archive.keeping,
+        sitemaps=_sitemaps(prepared, robots, frontier, blocking.blocks),
+    )
     return Crawl(
         config=config,
-        ordering=prepared.ordering,
+        ordering=ordering,
         web=prepared.web,
         run=store.run,
-        frontier=store.frontier,
+        frontier=frontier,
         robots=robots,
         clock=clock,
-        visitor=Visitor(
-            store.frontier,
-            prepared.ordering,
-            rules,
-            clock,
-            on_settled=_tell_all(listeners),
-            keep=keep_nothing if store.archive is None else store.archive.keeping,
-            sitemaps=_sitemaps(prepared, robots, store.frontier, blocking.blocks),
-        ),
-        listeners=listeners,
+        visitor=visitor,
         lock=store.lock,
         waiting=waiting,
         occupancy=store.occupancy,
-        goals=goals,
+        ending=ending,
         worker=store.worker,
         gaps=prepared.gaps,
         archive=store.archive,
         blocking=blocking,
         revisits=revisits,
-        first_answer=_first_answer(prepared, store.frontier),
     )
-
-
-def _first_answer(prepared: Preparation, frontier: Frontier) -> FirstAnswer:
-    """Return the watch of a crawl of the live Web that has no page yet.
-
-    A census and given URLs tell the failure of each URL, so they have no language and no watch.
-    """
-    is_awaited = prepared.web is None and prepared.config.lang != "" and not frontier.counts().pages
-    return FirstAnswer(prepared.config.first_answer_s, is_awaited=is_awaited)
 
 
 def _sitemaps(
@@ -152,20 +139,13 @@ def _log_fitting(connection: sqlite3.Connection) -> OnSettled:
     return fit
 
 
-def _tell_all(listeners: Sequence[OnSettled]) -> OnSettled:
-    def tell(lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
-        for listener in listeners:
-            listener(lease, record, admissions)
-
-    return tell
-
-
 def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _Store:
     """Open the run folder and the frontier; after an error nothing stays open."""
     config, ordering = prepared.config, prepared.ordering
     folder = _run_folder(config, ordering, clock())
     meta = {**_meta(config, ordering), "gaps": list(prepared.gaps)}
     rules = _rules(config, ordering)
+    worker = archive = None
     with ExitStack() as undo:
         shared = None
         if config.frontier is not None:
@@ -176,32 +156,23 @@ def _open_store(prepared: Preparation, waiting: Waiting, clock: CrawlClock) -> _
         now = clock()
         run = open_run(folder, meta, now)
         undo.callback(run.connection.close)
-        store = _store(lock, run, rules, config, shared, clock)
-        if store.worker is not None:
-            store.worker.write_down()  # so that pages of a killed worker count as settled
+        frontier: Frontier
+        occupancy: Occupancy
+        if shared is None:
+            frontier = SqliteFrontier(run.connection, rules, now=clock())
+            occupancy = OwnOccupancy(config.per_address)
+        else:
+            limit = SharedOccupancy(shared, config.per_address, clock, lease_s=config.lease_s)
+            frontier, occupancy = shared, limit
+            worker = _worker(shared, limit, run, config)
+            worker.write_down()  # so that pages of a killed worker count as settled
         repair(run.connection, folder)
         if config.since is not None:
             Revisits(run.connection).take_over(Path(config.since))
         if config.keeps_warc:
-            store = replace(store, archive=_archive(run, meta, config, now))
+            archive = _archive(run, meta, config, now)
         undo.pop_all()
-    return store
-
-
-def _store(
-    lock: ExitStack,
-    run: OpenRun,
-    rules: FrontierRules,
-    config: Config,
-    shared: RedisFrontier | None,
-    clock: CrawlClock,
-) -> _Store:
-    if shared is None:
-        frontier = SqliteFrontier(run.connection, rules, now=clock())
-        return _Store(lock, run, frontier, OwnOccupancy(config.per_address))
-    occupancy = SharedOccupancy(shared, config.per_address, clock, lease_s=config.lease_s)
-    worker = _worker(shared, occupancy, run, config)
-    return _Store(lock, run, shared, occupancy, worker)
+    return _Store(lock, run, frontier, occupancy, worker, archive)
 
 
 def _archive(run: OpenRun, meta: Mapping[str, object], config: Config, now: float) -> WarcArchive:

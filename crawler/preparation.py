@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from classifiers import languages
 from classifiers.errors import ClassifierError, GeoIPError
-from classifiers.pages.method import PageMethod
-from classifiers.pages.text.fasttextengine import named_file
-from crawler.config import Config, FileName
+from classifiers.pages.method import Adding, PageMethod
+from classifiers.pages.methods import DEFAULT_METHOD
+from classifiers.pages.text.fasttextengine import VARIABLE, named_file
+from crawler.config import SEED_FOLDER, Config, FileName
 from crawler.errors import SettingError
 from crawler.frontier.slots import least_expected
-from crawler.gaps import check_language, gaps
 from crawler.politeness.blocking import BlockFile
 from crawler.reading import ReadPage, page_method, page_reader, page_scorer
 from crawler.run import SCHEMA_VERSION
@@ -19,6 +20,7 @@ from crawler.sources.contract import Web
 from crawler.sources.opening import open_web
 from crawler.sources.revisits import check_since
 from crawler.strategies import Ordering, make_ordering
+from crawler.strategies.focus.ordering import Focus
 from crawler.visit import VisitRules
 
 
@@ -26,7 +28,7 @@ from crawler.visit import VisitRules
 class Preparation:
     """The parts of a crawl that need no run folder. `web` is None for the live Web.
 
-    `gaps` are those of `crawler.gaps`. `block_file` is None if the crawl has none.
+    `gaps` tell what does not know its language. `block_file` is None if the crawl has none.
     """
 
     config: Config
@@ -138,3 +140,75 @@ def _country_lookup(path: Path | None) -> Callable[[str | None], str | None]:
         return country_lookup(path)
     except GeoIPError as error:
         raise SettingError(f"LANGFOCUS_GEOIP={error}") from error
+
+
+def gaps(config: Config, ordering: Ordering, method: PageMethod) -> tuple[str, ...]:
+    """Return a sentence for each part that does not know the language of a crawl.
+
+    `ordering` is the ordering of the crawl. `method` identifies the pages. A census has no
+    language: the lines of its list that name no host are told.
+    """
+    if not config.lang:
+        return _notes(config)
+    name = languages.name(config.lang)
+    found = [_of_urls(config, ordering, name), _of_pages(config.lang, method, name)]
+    if isinstance(method, Adding) and method.note:
+        found.append(method.note)
+    if config.web == "live" and not (SEED_FOLDER / f"{config.lang}.txt").exists():
+        found.append(f"no seeds ship for {name}: the crawl starts from those of -a seeds")
+    return tuple(filter(None, found))
+
+
+def _notes(config: Config) -> tuple[str, ...]:
+    hosts = config.hosts
+    if hosts is None or not hosts.skipped:
+        return ()
+    lines = f"{hosts.skipped:,} lines name no host and are skipped"
+    return (f"{hosts.path}: {lines}, the first: {hosts.first_skipped}",)
+
+
+def check_language(lang: str, method: PageMethod) -> None:
+    """Raise `SettingError` for a language beyond the project's codes that no model of pages knows.
+
+    No page would count as relevant: there is no text of it, and its declarations are not read.
+    """
+    if not lang or lang in languages.known():
+        return
+    if lang not in (method.added if isinstance(method, Adding) else method.languages):
+        name = languages.name(lang)
+        raise SettingError(
+            f"-a lang={lang}: no model here reads {name}; {VARIABLE}=FILE names a model of "
+            "fastText that does"
+        )
+
+
+def _of_urls(config: Config, ordering: Ordering, name: str) -> str:
+    if not isinstance(ordering, Focus) or ordering.knows_urls:
+        return ""
+    domain = (
+        "top-level domain, "
+        if config.lang in languages.known() and languages.tlds_of(config.lang)
+        else ""
+    )
+    return (
+        f"the URL model does not know {name}: the frontier is ordered by {domain}codes in URLs, "
+        "links and what the crawl learns of servers"
+    )
+
+
+def _of_pages(lang: str, method: PageMethod, name: str) -> str:
+    added = method.added if isinstance(method, Adding) else frozenset()
+    if lang in added:
+        return f"the text model does not know {name}: a model of fastText identifies its pages"
+    if method.name == DEFAULT_METHOD or added:
+        from classifiers.pages.text.known import known_languages
+
+        if lang in known_languages():
+            return ""
+        return (
+            f"the text model does not know {name}: pages that declare it count if their text is in "
+            "no language that it knows"
+        )
+    if not method.languages or lang in method.languages:
+        return ""
+    return f"the method {method.name} does not know {name}: no page will count as relevant"

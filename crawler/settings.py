@@ -58,7 +58,6 @@ EXTENSIONS = {
     "scrapy.extensions.throttle.AutoThrottle": None,
 }
 FEED_EXPORTERS = {
-    "parquet": "crawler.spiders.items.ParquetFeed",
     "csv": "crawler.spiders.items.CsvFeed",
     "xml": "crawler.spiders.items.XmlFeed",
 }

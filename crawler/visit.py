@@ -52,6 +52,9 @@ INTERRUPTED = "interrupted"
 PROTOCOL = "protocol"
 """The outcome of a URL whose server does not keep to HTTP."""
 
+NO_ADDRESS = "dns"
+"""The reason of a failure if a host has no address."""
+
 _NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -130,7 +133,7 @@ class Visitor:
         rules: VisitRules,
         clock: Callable[[], float],
         *,
-        on_settled: OnSettled = lambda *_: None,
+        listeners: Sequence[OnSettled] = (),
         keep: Keep = keep_nothing,
         sitemaps: Sitemaps | None = None,
     ) -> None:
@@ -142,7 +145,7 @@ class Visitor:
             rules.read, ordering, rules.language, obeys_directives=rules.obeys_directives
         )
         self._clock = clock
-        self._on_settled = on_settled
+        self.listeners = list(listeners)
         self._keep_exchange = keep
         self._sitemaps = sitemaps
         self._copied_texts = CopiedTexts()
@@ -388,5 +391,6 @@ class Visitor:
             admissions = self._frontier.admit(
                 lease, record, links, now=self._clock(), was_contacted=was_contacted
             )
-        self._on_settled(lease, record, admissions)
+        for tell in self.listeners:
+            tell(lease, record, admissions)
         return record

@@ -14,9 +14,10 @@ from scrapy.commands import crawl as scrapy_crawl
 from scrapy.settings import Settings
 
 from crawler.command import ExitCode, LangfocusCommand, meanings
+from crawler.ending import UNANSWERED
 from crawler.errors import CrawlError, SettingError
-from crawler.first_answer import NO_ADDRESS, UNANSWERED
 from crawler.report.files import write_whole
+from crawler.visit import NO_ADDRESS
 
 if TYPE_CHECKING:
     from crawler.crawl import Crawl
@@ -115,7 +116,7 @@ class CrawlCommand(LangfocusCommand, scrapy_crawl.Command):
         elif crawl.finish_reason in _STOPPED:
             self.fail(f"stopped; {continuation}", ExitCode.INTERRUPTED)
         elif crawl.finish_reason == UNANSWERED:
-            self.fail(_unanswered(crawl.first_answer.reasons))
+            self.fail(_unanswered(crawl.ending.failures))
         elif crawl.counts().pages == 0:
             self.fail(f"no page was fetched{_outcomes(crawl.run.folder)}")
         elif crawl.finish_reason == _NOTHING_LEFT and not crawl.counts().labelled:

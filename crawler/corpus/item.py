@@ -25,7 +25,7 @@ class PageItem:
     The columns of the run's table `pages` are those of `crawler.page_row.PageRow`; a page that no
     run knows has None for `parent`, `score` and `depth`, and a file without a date for
     `fetched_at`. `is_relevant` is True if the page is in the language that was asked for. The last
-    fields are None in a feed without `crawler.spiders.text_pipeline.TextPipeline`. `text` has one
+    fields are None in the feeds of a crawl. `text` has one
     paragraph in each line, without those in other languages and without lines that its host
     repeats; `words` is the number of its words. `repeated` are the numbers, from 0, of the repeated
     lines in `text`, if they were asked for. `duplicate_of` is the URL of an earlier page with

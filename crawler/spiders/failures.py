@@ -10,11 +10,10 @@ from twisted.internet import error
 from twisted.python.failure import Failure
 from twisted.web._newclient import ParseError
 
-from crawler.first_answer import NO_ADDRESS
 from crawler.politeness.network import PrivateAddressError
 from crawler.sources.contract import NotArchived
 from crawler.spiders.unpacking import BrokenEncoding
-from crawler.visit import PROTOCOL
+from crawler.visit import NO_ADDRESS, PROTOCOL
 
 
 class HeadTooLarge(Exception):

@@ -2,35 +2,13 @@
 
 import re
 from collections.abc import Mapping
-from typing import IO, Any
+from typing import Any
 
-from itemadapter import ItemAdapter
-from scrapy.exporters import BaseItemExporter, CsvItemExporter, XmlItemExporter
+from scrapy.exporters import CsvItemExporter, XmlItemExporter
 
-from crawler.corpus.item import FIELDS, PageItem
-from crawler.corpus.parquet import ParquetWriter
 from crawler.report.sample import safe_cell
 
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class ParquetFeed(BaseItemExporter):
-    """Writes the items of a crawl as a Parquet file: `-O pages.parquet`."""
-
-    def __init__(self, file: IO[bytes], **options: Any) -> None:
-        """Begin a file; Scrapy's options for other formats have no effect."""
-        super().__init__(dont_fail=True, **options)
-        self._writer = ParquetWriter(file)
-
-    def export_item(self, item: Any) -> None:
-        """Add an item; a pipeline may have made another kind of item of a page."""
-        values: dict[str, Any] = ItemAdapter(item).asdict()
-        fields_of_page: dict[str, Any] = {name: values.get(name) for name in FIELDS}
-        self._writer.write(PageItem(**fields_of_page))
-
-    def finish_exporting(self) -> None:
-        """Write the end of the file."""
-        self._writer.close()
 
 
 class CsvFeed(CsvItemExporter):

@@ -15,7 +15,6 @@ from twisted.python.failure import Failure
 from crawler.corpus.item import PageItem, settled_item
 from crawler.crawl import Crawl
 from crawler.errors import StorageError
-from crawler.first_answer import NO_ADDRESS
 from crawler.frontier.base import PAGE, UNCHANGED, Lease, LeaseError
 from crawler.opening import open_crawl
 from crawler.politeness.network import (
@@ -29,7 +28,6 @@ from crawler.readers import Answer, ReadingError
 from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
 from crawler.spiders.failures import explain
-from crawler.spiders.given_settings import remarks
 from crawler.spiders.printable_log import make_log_printable
 from crawler.spiders.request_meta import (
     EXCHANGE,
@@ -46,9 +44,10 @@ from crawler.spiders.responses import (
     retry_after_s,
     statements_of,
 )
-from crawler.spiders.scrapy_settings import adapt, config_of
+from crawler.spiders.scrapy_settings import adapt, config_of, remarks
 from crawler.spiders.throttle import PAUSE_S, Throttle
 from crawler.spiders.unpacking import UNLIMITED
+from crawler.visit import NO_ADDRESS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -166,10 +165,10 @@ class LangfocusSpider(Spider):
 
     def _patience(self) -> dict[str, float]:
         """Count a request; until a server answered, its download ends with the wait for that."""
-        watch, now = self.crawl.first_answer, self.crawl.clock()
+        watch, now = self.crawl.ending, self.crawl.clock()
         watch.ask(now)
         timeout_s = self.settings.getfloat("DOWNLOAD_TIMEOUT") or float("inf")
-        left_s = max(_LEAST_TIMEOUT_S, watch.deadline - now)
+        left_s = max(_LEAST_TIMEOUT_S, watch.answer_deadline - now)
         return {"download_timeout": left_s} if left_s < timeout_s else {}
 
     @settles
@@ -211,7 +210,7 @@ class LangfocusSpider(Spider):
 
     def _is_over(self, lease: Lease) -> bool:
         """Return True if a goal was reached during the download; the URL is then queued again."""
-        if not self.crawl.goals.is_over():
+        if not self.crawl.ending.is_over():
             return False
         self.crawl.frontier.release(lease, now=self.crawl.clock())
         return True
@@ -257,7 +256,7 @@ class LangfocusSpider(Spider):
     def _reason(self, lease: Lease, failure: Failure) -> tuple[str, bool]:
         """Return the reason of a failure, and whether a retry is useless."""
         reason, is_final = explain(failure)
-        self.crawl.first_answer.fail(lease.host, reason)
+        self.crawl.ending.fail(lease.host, reason)
         return reason, is_final
 
     def _waits(self, lease: Lease, failure: Failure) -> bool:
@@ -267,7 +266,7 @@ class LangfocusSpider(Spider):
         """
         now = self.crawl.clock()
         if isinstance(failure.value, NoAddressYetError):
-            self.crawl.first_answer.fail(lease.host, NO_ADDRESS)
+            self.crawl.ending.fail(lease.host, NO_ADDRESS)
         if isinstance(failure.value, BusyAddressError):
             self.crawl.frontier.release(lease, now=now, not_before=now + failure.value.wait_s)
             return True
@@ -314,7 +313,7 @@ class LangfocusSpider(Spider):
         A small one is read: to stop it may close a connection that is already back in the pool,
         and the next request on that connection would fail.
         """
-        self.crawl.first_answer.come()
+        self.crawl.ending.come()
         if ROBOTS_BYTES in request.meta:
             return
         is_large = isinstance(body_length, int) and body_length > _SMALL_BODY_BYTES

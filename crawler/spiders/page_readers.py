@@ -33,7 +33,7 @@ class PageReaders:
         crawl: Crawl | None = getattr(crawler.spider, "crawl", None)
         if crawl is None or crawl.config.readers == 0 or not is_asyncio_available():
             raise NotConfigured
-        number = crawl.config.readers or max(1, len(os.sched_getaffinity(0)) - 1)
+        number = crawl.config.readers or max(1, processors() - 1)
         readers = Readers(number, crawl.config)
         crawler.signals.connect(readers.close, signals.spider_closed, weak=False)
         return cls(crawl, readers)
@@ -50,3 +50,10 @@ class PageReaders:
                 page = await self._readers.read(download, lease.inlinks, lease.depth)
                 request.meta[READ_PAGE] = download, page
         return response
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    if hasattr(os, "sched_getaffinity"):  # not on macOS
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -60,7 +60,7 @@ class Reporter:
             Totals(counts.pages, counts.labelled, counts.relevant),
             is_census=crawl.config.is_census,
         )
-        crawl.listeners.append(self.on_settled)
+        crawl.visitor.listeners.append(self.on_settled)
 
     def on_settled(self, lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
         """Count a settled URL and update the progress line."""

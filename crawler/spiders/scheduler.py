@@ -11,7 +11,7 @@ from scrapy.utils.asyncio import create_looping_call
 
 from crawler.clock import CrawlClock
 from crawler.crawl import Crawl
-from crawler.errors import StorageError
+from crawler.errors import StorageError, one_line
 from crawler.frontier.base import DOMAIN_FULL, Lease, LeaseError
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
@@ -119,7 +119,7 @@ class FrontierScheduler(BaseScheduler):
         except StorageError as error:
             self._crawl.fault = str(error)
         except Exception as error:
-            told = " ".join(f"{type(error).__name__}: {error}".split())
+            told = one_line(f"{type(error).__name__}: {error}")
             self._crawl.fault = f"the queue of the run cannot be read: {told}; restore a copy"
         return None
 
@@ -147,8 +147,8 @@ class FrontierScheduler(BaseScheduler):
         except StorageError as error:
             self._crawl.fault = str(error)
         except Exception as error:
-            told = " ".join(str(error).split())
-            self._crawl.fault = f"the leases cannot be renewed: {type(error).__name__}: {told}"
+            told = one_line(f"{type(error).__name__}: {error}")
+            self._crawl.fault = f"the leases cannot be renewed: {told}"
         if self._crawl.fault and self._tending.running:
             self._tending.stop()
 

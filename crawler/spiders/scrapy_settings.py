@@ -1,28 +1,45 @@
-"""Converts Scrapy's settings into those of a crawl, and sets those that follow from a crawl."""
+"""Scrapy's settings: those that a user gave are read and checked, others follow from the crawl.
 
+A setting that is misspelt, of another type or without effect is told; none is passed over.
+"""
+
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
+from urllib.request import getproxies
 
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings
 
 from classifiers import languages
-from crawler.config import SETTINGS, Config, of_settings
+from crawler import settings as project
+from crawler.config import FIRST_ANSWER_S, SETTINGS, Config, of_settings
 from crawler.crawl import Crawl
 from crawler.errors import SettingError
-from crawler.first_answer import PATIENCE_S
 from crawler.politeness.contact import BotName, missing_contact, product_token, user_agent
 from crawler.settings import USER_AGENT
-from crawler.spiders.given_settings import check_given, is_given
 from crawler.spiders.request_meta import SLOT
 
-_COMMAND_LINE_PRIORITY = 40
+_PREFIX = "LANGFOCUS_"
+_DEFAULTS: Mapping[str, object] = MappingProxyType(
+    {name: value for name, value in vars(default_settings).items() if name.isupper()}
+)
+_SECONDS = ("_TIMEOUT", "_DELAY", "_INTERVAL", "_INTERVAL_SECONDS")
 _MOST_PER_DOMAIN = 1000
 _WEB_HANDLER = "crawler.spiders.web_handler.WebDownloadHandler"
 _LIVE_HANDLER = "crawler.spiders.connections.GuardedDownloadHandler"
 
+_WITHOUT_EFFECT = (
+    *("AUTOTHROTTLE", "CONCURRENT_REQUESTS_PER", "RANDOMIZE_DOWNLOAD_DELAY"),
+    *("DEPTH_", "DUPEFILTER", "SCHEDULER_", "REDIRECT_ENABLED", "REDIRECT_PRIORITY"),
+    *("RETRY_ENABLED", "RETRY_PRIORITY", "RETRY_EXCEPTIONS", "ROBOTSTXT_PARSER"),
+    *("DNSCACHE_ENABLED", "HTTPCACHE", "HTTPERROR", "METAREFRESH", "REFER", "URLLENGTH_LIMIT"),
+)
+"""Beginnings of the names of Scrapy's settings that a crawl does not read."""
 
 _SWITCHED = (
     (
@@ -36,18 +53,13 @@ _SWITCHED = (
 """Parts of Scrapy with their switches; Scrapy imports them even if they are switched off."""
 
 
-def given(settings: BaseSettings) -> dict[str, object]:
-    """Return the declared settings that have a value which is not Scrapy's own."""
-    return {name: settings.get(name) for name in SETTINGS if is_given(settings, name)}
-
-
 def config_of(arguments: Mapping[str, object] | None, settings: BaseSettings) -> Config:
     """Return the configuration of a crawl; raises `SettingError`.
 
     `arguments` None: that of given URLs, which has no language. A Web without servers (the sample
     web, an archive) needs no politeness: only a delay given with `-s` counts there.
     """
-    check_given(settings)
+    _check(settings)
     if arguments is None:
         config = Config(**of_settings(given(settings)))
     else:
@@ -57,15 +69,77 @@ def config_of(arguments: Mapping[str, object] | None, settings: BaseSettings) ->
         delay_s = config.delay_s if is_asked_for(settings, "DOWNLOAD_DELAY") else 0.0
         config = replace(config, delay_s=delay_s, max_crawl_delay_s=0.0, retry_delay_s=0.0)
     folder = settings.get("JOBDIR")
+    timeout_s = settings.getfloat("DOWNLOAD_TIMEOUT")
     return replace(
         config,
         run_folder=Path(folder) if folder else None,
         bot=_bot_name(settings, config.contact, has_servers=has_servers),
         retry_statuses=_statuses(settings),
         obeys_robots=settings.getbool("ROBOTSTXT_OBEY"),
-        first_answer_s=_first_answer_s(settings),
+        first_answer_s=max(
+            FIRST_ANSWER_S, timeout_s if is_asked_for(settings, "DOWNLOAD_TIMEOUT") else 0.0
+        ),
         version=settings.get("BOT_NAME") + " " + settings.get("VERSION", ""),
     )
+
+
+def given(settings: BaseSettings) -> dict[str, object]:
+    """Return the declared settings that have a value which is not Scrapy's own."""
+    return {name: settings.get(name) for name in SETTINGS if _is_given(settings, name)}
+
+
+def is_asked_for(settings: BaseSettings, name: str) -> bool:
+    """Return True for a setting that was given with `-s` or has a higher priority."""
+    return (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]
+
+
+def _is_given(settings: BaseSettings, name: str) -> bool:
+    return (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]
+
+
+def _changed(settings: BaseSettings) -> Iterator[str]:
+    """Yield Scrapy's settings whose value is not Scrapy's own."""
+    for name, default in _DEFAULTS.items():
+        # Reading a deprecated setting warns, so only those that were given are read.
+        if _is_given(settings, name) and str(settings.get(name)) != str(default):
+            yield name
+
+
+def _check(settings: BaseSettings) -> None:
+    """Raise `SettingError` for an unknown LANGFOCUS_ name or a value of another type."""
+    for name in sorted(settings.keys()):
+        if name.startswith(_PREFIX) and name not in SETTINGS:
+            near = _nearest(name, [one for one in SETTINGS if one.startswith(_PREFIX)], _PREFIX)
+            advice = f"did you mean {near}?" if near else "langfocus crawl --help lists them"
+            raise SettingError(f"{name}: no such setting; {advice}")
+    for name in _changed(settings):
+        if name not in SETTINGS:
+            _check_type(settings, name)
+
+
+def _nearest(name: str, known: list[str], prefix: str = "", cutoff: float = 0.6) -> str:
+    """Return the known name that is most alike, "" if none is; the prefix counts for nothing."""
+    bare = [one.removeprefix(prefix) for one in known]
+    near = get_close_matches(name.upper().removeprefix(prefix), bare, n=1, cutoff=cutoff)
+    return prefix + near[0] if near else ""
+
+
+def _check_type(settings: BaseSettings, name: str) -> None:
+    value, default = settings.get(name), _DEFAULTS[name]
+    if value is None or not isinstance(default, bool | int | float):
+        return
+    is_number = not isinstance(default, bool)
+    try:
+        if not is_number:
+            settings.getbool(name)
+        elif name.endswith(_SECONDS) or isinstance(default, float):
+            if not math.isfinite(float(value)):
+                raise ValueError
+        else:
+            int(value)
+    except (TypeError, ValueError):
+        wanted = "a number" if is_number else "True or False"
+        raise SettingError(f"{name}={value}: {wanted} is needed") from None
 
 
 def _statuses(settings: BaseSettings) -> frozenset[int]:
@@ -75,11 +149,6 @@ def _statuses(settings: BaseSettings) -> frozenset[int]:
     except ValueError:
         told = ",".join(map(str, statuses))
         raise SettingError(f"RETRY_HTTP_CODES={told}: numbers with commas are needed") from None
-
-
-def is_asked_for(settings: BaseSettings, name: str) -> bool:
-    """Return True for a setting that was given with `-s` or has a higher priority."""
-    return (settings.getpriority(name) or 0) >= _COMMAND_LINE_PRIORITY
 
 
 def _bot_name(settings: BaseSettings, contact: str | None, *, has_servers: bool) -> BotName:
@@ -92,10 +161,34 @@ def _bot_name(settings: BaseSettings, contact: str | None, *, has_servers: bool)
     )
 
 
-def _first_answer_s(settings: BaseSettings) -> float:
-    """Return the patience with servers that do not answer, longer if the user wants it longer."""
-    is_wanted = is_asked_for(settings, "DOWNLOAD_TIMEOUT")
-    return max(PATIENCE_S, settings.getfloat("DOWNLOAD_TIMEOUT") if is_wanted else 0.0)
+def remarks(settings: BaseSettings, *, has_servers: bool) -> list[str]:
+    """Return one line for each setting that the crawl does not use as its user may expect."""
+    lines = [
+        f"{name} has no effect on a crawl; langfocus crawl --help lists the settings that have"
+        for name in _changed(settings)
+        if name.startswith(_WITHOUT_EFFECT)
+        and str(settings.get(name)) != str(getattr(project, name, None))
+    ]
+    known = [*_DEFAULTS, *SETTINGS]
+    lines += [
+        f"{name}: no such setting; did you mean {near}?"
+        for name in sorted(settings.keys())
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]
+        and name not in known
+        and (near := _nearest(name, known, cutoff=0.85))
+    ]
+    if has_servers and settings.getbool("HTTPPROXY_ENABLED"):
+        lines += _remarks_on_proxies(getproxies())
+    return lines
+
+
+def _remarks_on_proxies(proxies: Mapping[str, str]) -> Iterator[str]:
+    for scheme, other in (("http", "https"), ("https", "http")):
+        if proxies.get(scheme) and not proxies.get(other):
+            fate = "are fetched without a proxy"
+            yield f"{scheme}_proxy is set and {other}_proxy is not: {other} pages {fate}"
+    if proxies.get("all") and not (proxies.get("http") and proxies.get("https")):
+        yield "all_proxy has no effect: set http_proxy and https_proxy"
 
 
 def adapt(settings: BaseSettings, crawl: Crawl) -> None:

@@ -18,6 +18,7 @@ from crawler.preparation import page_scorer_of
 from crawler.reader_process import ERROR, Limits, answer_to
 from crawler.readers import CRASHED, TIMEOUT, Answer, Readers
 from crawler.reading import Download, PageRead
+from crawler.spiders import page_readers
 from tests.support.processes import wait_until
 from tests.support.smallweb import SmallWeb
 
@@ -194,3 +195,11 @@ def test_readers_end_when_their_crawl_is_killed(tmp_path: Path) -> None:
         family = [template, *children(template)]
         crawl.kill()
     wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in family))
+
+
+def test_processors_are_counted_where_the_kernel_names_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 3)
+    assert page_readers.processors() == 3

@@ -65,7 +65,7 @@ class Visit:
                 obeys_directives=obeys_directives,
             ),
             self.clock,
-            on_settled=lambda lease, record, _: self.settled.append((lease, record)),
+            listeners=[lambda lease, record, _: self.settled.append((lease, record))],
         )
         self.frontier.seed(self.visitor.links([seed], SEED), self.clock.now)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from classifiers.pages.methods import method
 from crawler.config import Config, census_arguments
 from crawler.errors import SettingError
-from crawler.gaps import gaps
+from crawler.preparation import gaps
 from crawler.sources.hosts import ALL_HOSTS, HostRange, read_hosts, read_range
 from crawler.strategies import make_ordering
 

@@ -1,10 +1,11 @@
-"""Feeds of pages whose texts come from the Web, in formats that programs execute or reject."""
+"""The items of a crawl in Scrapy's feeds, also in formats that programs execute or reject."""
 
 import csv
 import io
 import json
 from collections.abc import Callable
 from dataclasses import fields
+from pathlib import Path
 from typing import IO, Any
 from xml.etree import ElementTree as ET
 
@@ -13,7 +14,8 @@ from scrapy.exporters import BaseItemExporter
 from scrapy.utils.misc import load_object
 
 from crawler import settings
-from crawler.corpus.item import PageItem
+from crawler.corpus.item import FIELDS, PageItem
+from tests.support.crawls import crawl, rows, summary
 
 
 def page(title: str, text: str) -> PageItem:
@@ -45,3 +47,29 @@ def test_an_xml_feed_is_xml_whatever_the_texts_are() -> None:
     assert item.findtext("title") == "a\ufffd\ufffd[2Jb"
     assert item.findtext("text") == "\ufffd\ufffd\ufffdä\n\U0001f600"
     assert json.dumps(item.findtext("other_paragraphs/value/text")).count("\\ufffd") == 3
+
+
+def test_a_crawl_stops_at_its_words_and_its_feed_has_the_fields_of_an_export(
+    tmp_path: Path,
+) -> None:
+    feed = tmp_path / "feed.jsonl"
+    done = crawl(
+        *("lang=de", "web=sample", "words=900"),
+        JOBDIR=tmp_path / "run",
+        LANGFOCUS_SAMPLE_HOSTS=300,
+        CONCURRENT_REQUESTS=1,
+        LANGFOCUS_LINKS=True,
+        LANGFOCUS_WARC=False,
+        FEEDS=json.dumps({str(feed): {"format": "jsonl"}}),
+    )
+    assert done.returncode == 0, done.stderr
+    assert summary(tmp_path / "run")["finish_reason"] == "words"
+    read_words = rows(tmp_path / "run", "SELECT words_read FROM pages WHERE language = 'de'")
+    words = [number for (number,) in read_words]
+    assert sum(words[:-1]) < 900 <= sum(words)
+    items = [json.loads(line) for line in feed.read_text(encoding="utf-8").splitlines()]
+    assert len(items) == summary(tmp_path / "run")["pages"]
+    assert all(list(item) == list(FIELDS) for item in items)
+    assert all(item["links"] is not None for item in items if item["status"] == 200)
+    assert {item["text"] for item in items} == {None}
+    assert not list((tmp_path / "run").glob("pages-*"))

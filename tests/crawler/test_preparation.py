@@ -1,4 +1,4 @@
-"""The notes about a language that a part of the project does not know."""
+"""What is checked before a crawl: its language, which a part of the project may not know."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from classifiers.pages.methods import DEFAULT_METHOD, method, method_with
 from crawler.config import Config
 from crawler.errors import SettingError
-from crawler.gaps import check_language, gaps
+from crawler.preparation import check_language, gaps
 from crawler.reading import page_method
 from crawler.strategies import make_ordering
 from tests.crawler.sources.test_web_archive import http, record, write

@@ -1,0 +1,123 @@
+"""When a crawl ends: at the first of its goals, or soon if no server answers at all.
+
+The frontier keeps the goals of pages, relevant pages and expected URLs: it leases no URL that could
+go beyond them. The others are watched here. After the goal of words is reached, pages that were
+still in progress are not settled; their URLs stay queued. All goals follow from what the run has
+stored, so a crawl that is continued ends where an uninterrupted one would have ended.
+
+Without a network all seeds would fail in vain. Any answer shows that there is one: a robots.txt or
+an error too. From the first one on a crawl is patient.
+"""
+
+import sqlite3
+from collections import Counter
+from typing import Final
+
+from crawler.config import ONLY_EXPECTED, Config
+from crawler.frontier.base import Counts, Record
+from crawler.run import sessions_of
+
+UNANSWERED: Final = "unanswered"
+"""The finish reason of a crawl that no server answered."""
+
+_WORDS = "SELECT COALESCE(SUM(words_read), 0) FROM pages WHERE language = ? AND NOT is_copy"
+_S_PER_HOUR = 3600.0
+_NEVER: Final = float("inf")
+
+
+class Ending:
+    """Knows whether a crawl ends, and why. Times are unix seconds."""
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        now: float,
+        used_s: float = 0.0,
+        words: int = 0,
+        awaits_answer: bool = False,
+    ) -> None:
+        """Watch a session that begins at `now`.
+
+        Earlier sessions took `used_s` seconds and found `words` words. While it `awaits_answer`, a
+        server must answer within `config.first_answer_s` seconds after the first request.
+        """
+        self._config = config
+        self._words = words
+        hours = config.hours
+        self._ends_at = _NEVER if hours is None else now + hours * _S_PER_HOUR - used_s
+        self.awaits_answer = awaits_answer
+        self._asked_at = _NEVER
+        self._reasons: dict[str, str] = {}
+
+    @classmethod
+    def of_run(
+        cls, config: Config, connection: sqlite3.Connection, now: float, *, awaits_answer: bool
+    ) -> "Ending":
+        """Return the end of a session that has just begun in a run."""
+        words = connection.execute(_WORDS, (config.lang,)).fetchone()[0]
+        used_s = sum(one.ended_at - one.started_at for one in sessions_of(connection)[:-1])
+        return cls(config, now=now, used_s=used_s, words=words, awaits_answer=awaits_answer)
+
+    @property
+    def answer_deadline(self) -> float:
+        """The time at which the wait for the first answer ends, infinite if there is none."""
+        return self._asked_at + self._config.first_answer_s if self.awaits_answer else _NEVER
+
+    @property
+    def deadline(self) -> float:
+        """The time at which the crawl ends whatever is queued, infinite if there is none."""
+        return min(self._ends_at, self.answer_deadline)
+
+    @property
+    def failures(self) -> Counter[str]:
+        """The reason of the last failure of each host, counted; empty after an answer."""
+        return Counter(self._reasons.values() if self.awaits_answer else ())
+
+    def ask(self, now: float) -> None:
+        """Count a request that is sent."""
+        self._asked_at = min(self._asked_at, now)
+
+    def fail(self, host: str, reason: str) -> None:
+        """Count the failure of a request."""
+        if self.awaits_answer:
+            self._reasons[host] = reason
+
+    def come(self) -> None:
+        """Count an answer."""
+        self.awaits_answer = False
+
+    def count(self, record: Record) -> None:
+        """Count a settled URL, and the words by which a relevant page was identified."""
+        self._words += (record.words_read or 0) if record.is_relevant else 0
+
+    def is_over(self) -> bool:
+        """Return True if no further page may be settled."""
+        return self._config.words is not None and self._words >= self._config.words
+
+    def may_fetch(self, now: float) -> bool:
+        """Return False if no further request may begin."""
+        return now < self.deadline and not self.is_over()
+
+    def is_unanswered(self, now: float, ready_at: float | None) -> bool:
+        """Return True if no server answered and no request in time is left; none is in progress.
+
+        The next one can be sent at `ready_at`, None if nothing is queued.
+        """
+        at = _NEVER if ready_at is None else ready_at
+        ends_at = self.answer_deadline
+        return now >= ends_at or (bool(self.failures) and at >= ends_at)
+
+    def reached(self, counts: Counts, now: float) -> str:
+        """Return the name of the first goal that is reached, "" if none is."""
+        config = self._config
+        is_reached = {
+            "pages": config.pages is not None and counts.pages >= config.pages,
+            "relevant": config.relevant is not None and counts.relevant >= config.relevant,
+            "words": self.is_over(),
+            "hours": now >= self._ends_at,
+            "expected": config.expected == ONLY_EXPECTED
+            and counts.queued > 0
+            and counts.expected == 0,
+        }
+        return next((name for name, is_true in is_reached.items() if is_true), "")

@@ -1,0 +1,290 @@
+"""When a crawl ends: at its goals, also after a kill, and soon if no server answers."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from socket import AF_INET, SOCK_STREAM, socket
+from typing import Any
+
+import pytest
+
+from crawler.config import Config
+from crawler.ending import Ending
+from crawler.errors import SettingError
+from crawler.frontier.base import PAGE, Counts, Record
+from crawler.preparation import check_goals
+from crawler.sources.contract import Answer
+from tests.crawler.politeness.test_crawl_polite import FORBIDDING, linking, polite, rules, served
+from tests.support.crawls import crawl, rows, summary
+from tests.support.nameserver import name_server
+from tests.support.report_run import Row, make_run
+
+NEVER = float("inf")
+NAMES = {"TWISTED_DNS_RESOLVER": "crawler.spiders.names.CaresNames", "DNS_TIMEOUT": 0.2}
+RESTING: dict[str, Any] = {"LANGFOCUS_RETRY_DELAY": 60}
+"""A rest of hosts after a failure that is longer than the patience of a crawl."""
+
+
+def options(**goals: Any) -> Config:
+    return Config("de", **goals)
+
+
+def page(language: str | None = "de") -> Record:
+    return Record(PAGE, 0.0, 200, True, language == "de", language)
+
+
+def with_words(words: int, language: str = "de") -> Record:
+    return replace(page(language), words_read=words)
+
+
+def counts(**numbers: Any) -> Counts:
+    return Counts(
+        **{
+            "queued": 5,
+            "leased": 0,
+            "hosts": 1,
+            "pages": 0,
+            "labelled": 0,
+            "relevant": 0,
+            **numbers,
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("goals", "numbers", "name"),
+    [
+        ({"pages": 3}, {"pages": 3}, "pages"),
+        ({"pages": 3, "relevant": 2}, {"pages": 2, "relevant": 2}, "relevant"),
+        ({"relevant": 2}, {"pages": 9, "relevant": 1}, ""),
+        ({"expected": "only"}, {"expected": 0}, "expected"),
+        ({"expected": "only"}, {"expected": 1}, ""),
+        ({"expected": "only"}, {"expected": 0, "queued": 0}, ""),
+    ],
+)
+def test_a_goal_that_the_frontier_counts_has_its_name(
+    goals: dict[str, Any], numbers: dict[str, Any], name: str
+) -> None:
+    assert Ending(options(**goals), now=0.0).reached(counts(**numbers), 0.0) == name
+
+
+def test_the_page_that_brings_enough_words_is_the_last() -> None:
+    goals = Ending(options(words=100), now=0.0, words=60)
+    goals.count(with_words(39))
+    goals.count(with_words(99, language="en"))
+    assert (goals.is_over(), goals.may_fetch(0.0)) == (False, True)
+    goals.count(with_words(1))
+    assert (goals.is_over(), goals.may_fetch(0.0)) == (True, False)
+    assert goals.reached(counts(), 0.0) == "words"
+
+
+def test_hours_count_over_all_sessions() -> None:
+    goals = Ending(options(hours=1.0), now=10_000.0, used_s=3000.0)
+    assert goals.deadline == 10_600.0
+    assert [goals.may_fetch(now) for now in (10_599.0, 10_600.0)] == [True, False]
+    assert goals.reached(counts(), 10_600.0) == "hours"
+    assert not goals.is_over()  # what is in progress is settled
+
+
+@pytest.mark.parametrize(
+    ("goals", "facts", "told"),
+    [
+        ({"expected": "only"}, {"doubts": False}, "-a expected=only: this strategy expects no"),
+        ({"words": 9, "frontier": "redis://r/0"}, {}, "-a words: not for a shared crawl"),
+        ({"expected": "only", "frontier": "redis://r/0"}, {}, "-a expected: not for a shared"),
+    ],
+)
+def test_a_goal_that_cannot_be_kept_is_refused_in_one_line(
+    goals: dict[str, Any], facts: dict[str, bool], told: str
+) -> None:
+    all_facts = {"doubts": True, **facts}
+    with pytest.raises(SettingError, match=told) as refused:
+        check_goals(options(**goals), **all_facts)
+    assert "\n" not in str(refused.value)
+
+
+def test_crawls_end_at_their_goals_and_go_on_with_others(tmp_path: Path) -> None:
+    """In one run: so many relevant pages, then all that is expected."""
+    given = ("lang=de", "web=sample", "host_cap=3")
+    settings: dict[str, Any] = {"LANGFOCUS_SAMPLE_HOSTS": 300, "LANGFOCUS_QUIET": True}
+    for goal, reason, relevant in (
+        ("relevant=12", "relevant", 12),
+        ("expected=only", "expected", None),
+    ):
+        done = crawl(*given, goal, JOBDIR=tmp_path, **settings)
+        assert done.returncode == 0, done.stderr
+        told = summary(tmp_path)
+        assert told["finish_reason"] == reason
+        assert told["relevant"] == (relevant or told["relevant"])
+    doubted = "SELECT COUNT(*) FROM pages WHERE score <= 0 AND depth > 0"
+    assert rows(tmp_path, doubted) == [(0,)]
+    assert rows(tmp_path, "SELECT COUNT(*) FROM urls WHERE queued = 1 AND score > 0") == [(0,)]
+
+
+def test_a_crawl_of_what_is_expected_begins_with_its_seeds(tmp_path: Path) -> None:
+    """Their URLs say nothing of German."""
+    seeds = tmp_path / "seeds.txt"
+    first = ("seiten.sample.example", "www.sample.example")
+    seeds.write_text("".join(f"http://{host}/\n" for host in first))
+    run = tmp_path / "run"
+    done = crawl("lang=de", "web=sample", "expected=only", f"seeds={seeds}", JOBDIR=run)
+    assert done.returncode in (0, 1), done.stderr
+    assert rows(run, "SELECT COUNT(*) FROM pages WHERE depth = 0") == [(2,)]
+
+
+def test_a_run_tells_what_it_fetched_for_nothing(tmp_path: Path) -> None:
+    from crawler.report.harvest import summarise
+
+    pages = [Row(f"http://a.de/{n}", language="de" if n < 20 else "en") for n in range(400)]
+    connection = make_run(None, pages)
+    assert summarise(connection).advice == [
+        "the last page in German was page 20 of 400 (95.0 % came after it): -a expected=only "
+        "ends a crawl earlier",
+    ]
+
+
+def told(done: Any) -> str:
+    """Return the last line of standard error."""
+    return str(done.stderr.splitlines()[-1])
+
+
+def last_reason(folder: Path) -> Any:
+    return summary(folder)["finish_reason"]
+
+
+@contextmanager
+def closed_port() -> Iterator[int]:
+    """Yield a port of this machine that refuses connections."""
+    with socket(AF_INET, SOCK_STREAM) as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+# The wait for the first answer.
+
+
+def awaiting(awaits_answer: bool = True) -> Ending:
+    return Ending(options(first_answer_s=15.0), now=0.0, awaits_answer=awaits_answer)
+
+
+def test_the_wait_begins_with_the_first_request_and_ends_with_any_answer() -> None:
+    watch = awaiting()
+    assert watch.may_fetch(1e9)
+    assert not watch.is_unanswered(1e9, None)
+    watch.ask(100.0)
+    watch.ask(110.0)
+    assert (watch.may_fetch(114.9), watch.may_fetch(115.0)) == (True, False)
+    assert (watch.is_unanswered(114.9, 114.9), watch.is_unanswered(115.0, 115.0)) == (False, True)
+    watch.come()
+    assert watch.may_fetch(1e9)
+    assert not watch.is_unanswered(1e9, None)
+
+
+@pytest.mark.parametrize(("ready_at", "is_missing"), [(110.0, False), (115.0, True), (None, True)])
+def test_a_retry_that_would_come_too_late_is_not_waited_for(
+    ready_at: float | None, is_missing: bool
+) -> None:
+    watch = awaiting()
+    watch.ask(100.0)
+    assert not watch.is_unanswered(101.0, ready_at)
+    watch.fail("a.de", "refused")
+    assert watch.is_unanswered(101.0, ready_at) == is_missing
+
+
+def test_a_host_counts_with_its_last_reason() -> None:
+    watch = awaiting()
+    for host, reason in (("a.de", "dns"), ("b.de", "dns"), ("a.de", "refused")):
+        watch.fail(host, reason)
+    assert watch.failures == {"dns": 1, "refused": 1}
+    watch.come()
+    assert not watch.failures
+
+
+def test_a_crawl_that_awaits_nothing_is_never_unanswered() -> None:
+    watch = awaiting(False)
+    watch.ask(100.0)
+    watch.fail("a.de", "dns")
+    assert watch.deadline == NEVER
+    assert not watch.is_unanswered(1e9, None)
+
+
+# Crawls.
+
+
+def test_names_that_nobody_knows_end_a_crawl(tmp_path: Path) -> None:
+    done = polite(tmp_path, "http://a.de/", "http://b.de/", **RESTING)
+    assert done.returncode == 1
+    assert told(done) == (
+        "langfocus: no seed answered: names cannot be resolved here; try -a web=sample"
+    )
+    assert last_reason(tmp_path) == "unanswered"
+    assert rows(tmp_path, "SELECT * FROM pages") == []  # the same command with JOBDIR goes on
+
+
+def test_name_servers_that_never_answer_end_a_crawl(tmp_path: Path) -> None:
+    with name_server({}, "dead.de") as names:
+        settings: dict[str, Any] = {**NAMES, **RESTING, "LANGFOCUS_DNS": names.address}
+        done = polite(tmp_path, "http://x.dead.de/", "http://y.dead.de/", **settings)
+    assert done.returncode == 1
+    assert "names cannot be resolved here" in told(done)
+    assert names.asked
+
+
+def test_hosts_that_refuse_connections_end_a_crawl(tmp_path: Path) -> None:
+    known = {"a.de": "127.0.0.1", "b.de": "127.0.0.1"}
+    with closed_port() as port:
+        seeds = [f"http://{name}:{port}/" for name in (*known, "c.de")]
+        done = polite(tmp_path, *seeds, names=known, LANGFOCUS_PRIVATE_ADDRESSES=True, **RESTING)
+    assert done.returncode == 1
+    assert told(done) == (
+        "langfocus: no seed answered; connection refused: 2 hosts, its host has no address: "
+        "1 host; try -a web=sample"
+    )
+
+
+def test_without_retries_the_reason_is_the_same(tmp_path: Path) -> None:
+    done = polite(tmp_path, "http://a.de/", RETRY_TIMES=0)
+    assert done.returncode == 1
+    assert "names cannot be resolved here" in told(done)
+    assert rows(tmp_path, "SELECT outcome FROM pages") == [("dns",)]
+
+
+def test_seeds_that_robots_txt_forbids_are_named_so(tmp_path: Path) -> None:
+    with served() as (web, server):
+        web.answers["/robots.txt"] = rules(FORBIDDING)
+        done = polite(tmp_path, "http://a.de/", "http://b.de/", proxy=server.url)
+    assert done.returncode == 1
+    assert told(done) == "langfocus: no page was fetched; forbidden by robots.txt: 2 URLs"
+    assert last_reason(tmp_path) == "finished"
+
+
+def test_seeds_that_all_answer_with_an_error_are_a_failure(tmp_path: Path) -> None:
+    with served() as (web, server):
+        web.answers["/"] = Answer(403)
+        done = polite(tmp_path, "http://a.de/", "http://b.de/", proxy=server.url)
+    assert done.returncode == 1
+    assert told(done) == "langfocus: no seed gave a page; status 403: 2 URLs"
+
+
+def test_private_seeds_tell_the_setting_that_allows_them(tmp_path: Path) -> None:
+    done = polite(tmp_path, "http://127.0.0.1:9999/")
+    assert done.returncode == 1
+    assert "LANGFOCUS_PRIVATE_ADDRESSES" in told(done)
+
+
+def test_a_crawl_with_one_seed_that_answers_goes_on(tmp_path: Path) -> None:
+    with served(start=linking("http://a.de:1024/next")) as (_, server):
+        names = {"a.de": "127.0.0.1"}
+        port = server.port
+        done = polite(
+            tmp_path,
+            f"http://b.de:{port}/",
+            f"http://a.de:{port}/start",
+            names=names,
+            LANGFOCUS_PRIVATE_ADDRESSES=True,
+        )
+    assert done.returncode == 0, done.stderr
+    # Nobody listens at the port of a.de/next.
+    assert summary(tmp_path)["outcomes"] == {"page": 1, "dns": 1, "refused": 1}
+    assert last_reason(tmp_path) == "finished"
