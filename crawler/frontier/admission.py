@@ -1,88 +1,77 @@
 """Admits the links of a page: each is seen, rejected, beyond a cap, or stored in the queue."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
+from crawler.frontier import inlinks
 from crawler.frontier.base import Admission, Link
-from crawler.frontier.evidence_rows import ScoredUrl, packed
+from crawler.frontier.evidence_rows import KnownUrl, known_url, packed
 from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import are_full
 from crawler.frontier.storage import HostRow, SeenUrl, Storage, UrlRow
-from crawler.strategies.focus.evidence import NO_EVIDENCE
 from crawler.strategies.relevance import NOTHING, Tally
 from crawler.url import domain_of, fingerprint, host_of
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The facts about a page that decide about the admission of its links.
+    """The facts about a page that decide about the admission of its links."""
 
-    `parent` is the id of its URL. `depth` and `redirects` are those of the links. `source` is the
-    tally of the page's unit, None for seeds. `inlinks` are the languages that count for each link:
-    that of the page, or those of the pages that linked to a redirect. `page` is what it tells an
-    ordering that learns.
-    """
-
-    parent: int | None = None
-    depth: int = 0
+    parent: int | None = None  # the id of its URL
+    depth: int = 0  # of the links, and `redirects`
     redirects: int = 0
     page_is_relevant: bool = True
-    source: Tally | None = None
+    source: Tally | None = None  # the tally of the page's unit, None for seeds
+    # The languages that count for each link: that of the page, or those of the pages that linked to
+    # a redirect.
     inlinks: tuple[str, ...] = ()
-    page: LinkingPage = NO_PAGE
+    page: LinkingPage = NO_PAGE  # what it tells an ordering that learns
+
+
+class Moved(NamedTuple):
+    """A queued URL whose score changed; `host` is the id of its host."""
+
+    host: int
+    url: int
+    before: float
+    after: float
 
 
 @dataclass(slots=True)
 class Outcome:
-    """The result of an admission.
-
-    `lifted` are the ids of hosts with a URL whose score rose. `met` are queued URLs that the page
-    links to, for an ordering that learns.
-    """
+    """The result of an admission: URLs that were queued, and queued URLs with another score."""
 
     admissions: list[Admission] = field(default_factory=list)
     stored: list[UrlRow] = field(default_factory=list)
-    lifted: set[int] = field(default_factory=set)
-    met: list[ScoredUrl] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
 
 
-class _Page(NamedTuple):
-    """The links of a page that are decided about, by their place on the page, from 0.
+class _Target(NamedTuple):
+    """A link that is the first of its URL on the page, with its place and its fingerprint.
 
-    `first` is the first place of each fingerprint, and `best` its best score; that is empty if
-    scores are not lifted. `hosts` are the hosts of the links.
+    `known` is None if its URL is new. `score` and `evidence` are those in the queue after the page.
     """
 
-    links: Sequence[Link]
-    prints: Sequence[int]
-    first: Mapping[int, int]
-    best: Mapping[int, float]
-    hosts: Mapping[int, str]
-
-
-class _Accepted(NamedTuple):
     place: int
-    host: HostRow
+    key: int
+    link: Link
+    known: SeenUrl | None
     score: float
+    evidence: bytes | None = None
 
 
 @dataclass(slots=True)
 class _Caps:
-    """What hosts and domains have left for the links of a page.
-
-    `hosts` are the hosts and their domains by name, `domains` the domain of each host; that is
-    empty if domains have no cap. `queued` are the queued URLs of each host, those of this page too,
-    where `rules.host_queue` asks.
-    """
+    """What hosts and domains have left for the links of a page."""
 
     rules: FrontierRules
-    hosts: Mapping[str, HostRow]
-    domains: Mapping[str, HostRow]
-    queued: Counter[str]
+    hosts: Mapping[str, HostRow]  # the hosts and their domains, by name
+    domains: Mapping[str, HostRow]  # the domain of each host; empty if domains have no cap
+    queued: Counter[str]  # queued URLs of each host, with those of this page; empty if not asked
 
     def take(self, name: str) -> Admission:
         """Take a place in the queue of a host, unless it, its host or its domain is full."""
@@ -102,98 +91,115 @@ class Admitter:
     """Decides about links by the rules of a crawl.
 
     `learner` scores the links of an ordering that learns. `queued_of` returns the number of queued
-    URLs of a host by its id.
+    URLs of a host by its id, `is_leased` whether a URL is leased: such a URL keeps its score.
     """
 
     storage: Storage
     rules: FrontierRules
     learner: Learner | None
     queued_of: Callable[[int], int]
+    is_leased: Callable[[int], bool]
 
     def admit(self, links: Sequence[Link], origin: Origin, counts: Counter[str]) -> Outcome:
         """Decide about each link and queue the accepted ones, in the caller's transaction.
 
         `counts` gets the number of each admission.
         """
-        outcome = Outcome()
         if not links:
-            return outcome
+            return Outcome()
         prints = [fingerprint(link.url) for link in links]
-        seen = self.storage.seen(prints)
-        self.storage.add_inlinks(seen.values(), origin.inlinks)
-        page = self._scored(self._page(links, prints, seen), origin)
-        caps = self._caps(page)
-        targets = self._targets(page, origin)
+        targets = self._scored(self._targets(links, prints), origin)
         admissions = [Admission.SEEN] * len(links)
-        accepted: list[_Accepted] = []
-        for place, name in page.hosts.items():
-            link = page.links[place]
-            best = page.best.get(prints[place], link.score)
-            if prints[place] in seen:
-                self._lift(prints[place], best, outcome)
+        outcome = Outcome(admissions, moved=self._meet(targets, origin))
+        new = [target for target in targets if target.known is None]
+        caps, tallies = self._caps(new), self._tallies(new, origin)
+        for target in new:
+            name = host_of(target.link.url)
+            if self._is_rejected(origin, tallies.get(target.link.url, NOTHING)):
+                admissions[target.place] = Admission.REJECTED
                 continue
-            if self._is_rejected(origin, targets.get(link.url, NOTHING)):
-                admissions[place] = Admission.REJECTED
-                continue
-            admissions[place] = caps.take(name)
-            if admissions[place] is Admission.STORED:
-                accepted.append(_Accepted(place, caps.hosts[name], best))
-        outcome.stored = [self._row(page, link, origin) for link in accepted]
-        self._store(outcome)
-        outcome.met = self._meet(page, seen, origin)
-        outcome.admissions = _with_repeated(page, admissions)
-        counts.update(admission.value for admission in outcome.admissions)
+            admissions[target.place] = caps.take(name)
+            if admissions[target.place] is Admission.STORED:
+                outcome.stored.append(self._row(target, caps.hosts[name], origin))
+        self.storage.store_hosts(
+            {row.host.key: row.host for row in outcome.stored if row.host.is_new}.values()
+        )
+        self.storage.store(outcome.stored)
+        if len(targets) < len(links):
+            _repeat(admissions, prints)
+        counts.update(admission.value for admission in admissions)
         return outcome
 
-    def _page(self, links: Sequence[Link], prints: Sequence[int], seen: Collection[int]) -> _Page:
-        """Return the links to decide about: the new ones, or all if scores of others may rise."""
-        places = range(len(links))
-        first = dict(zip(reversed(prints), reversed(places), strict=True))
-        wanted = [i for i in places if first[prints[i]] == i]
-        if not self.rules.lifts:
-            wanted = [i for i in wanted if prints[i] not in seen]
-        hosts = {i: host_of(links[i].url) for i in wanted}
-        best = _best_scores(links, prints) if self.rules.lifts else {}
-        return _Page(links, prints, first, best, hosts)
+    def _targets(self, links: Sequence[Link], prints: Sequence[int]) -> list[_Target]:
+        """Return the first link to each URL that is new or queued.
 
-    def _scored(self, page: _Page, origin: Origin) -> _Page:
-        """Return a page whose new links have the scores that an ordering that learns gives them."""
+        Where scores are lifted, it has the best score of all links to that URL.
+        """
+        seen = self.storage.seen(prints)
+        first: dict[int, _Target] = {}
+        for place, (key, link) in enumerate(zip(prints, links, strict=True)):
+            before = first.get(key)
+            if before is None:
+                first[key] = _Target(place, key, link, seen.get(key), link.score)
+            elif self.rules.lifts and link.score > before.score:
+                first[key] = before._replace(score=link.score)
+        return [target for target in first.values() if not target.known or target.known.is_queued]
+
+    def _scored(self, targets: Sequence[_Target], origin: Origin) -> list[_Target]:
+        """Return links with the scores and the evidence that their URLs have in the queue."""
         if self.learner is None:
-            return page
-        new = [page.links[place] for place in page.hosts]
-        scored = self.learner.scored(new, list(page.hosts.values()), origin.page, origin.depth)
-        links = list(page.links)
-        for place, link in zip(page.hosts, scored, strict=True):
-            links[place] = link
-        return page._replace(links=links)
+            return [
+                target
+                if target.known is None or (self.rules.lifts and target.score > target.known.score)
+                else target._replace(score=target.known.score)
+                for target in targets
+            ]
+        urls = self.learner.linked(
+            [target.link for target in targets],
+            [None if target.known is None else _known(target.known) for target in targets],
+            origin.page,
+            origin.depth,
+        )
+        return [
+            target._replace(score=url.score, evidence=packed(url.evidence, url.links))
+            for target, url in zip(targets, urls, strict=True)
+        ]
 
-    def _meet(self, page: _Page, seen: Mapping[int, SeenUrl], origin: Origin) -> list[ScoredUrl]:
-        """Count the page's links to queued URLs, for an ordering that learns."""
-        if self.learner is None:
-            return []
-        queued = {}
-        for key, place in page.first.items():
-            known = seen.get(key)
-            if known is not None and known.is_queued:
-                queued[known.id] = page.links[place]
-        return self.learner.meet(queued, origin.page)
+    def _meet(self, targets: Sequence[_Target], origin: Origin) -> list[Moved]:
+        """Store what the page adds to queued URLs; return those with another score."""
+        moved, in_place, elsewhere = [], [], []
+        for target in targets:
+            known = target.known
+            if known is None:
+                continue
+            languages = known.inlinks
+            if origin.inlinks:
+                languages = inlinks.written([*inlinks.read(languages), *origin.inlinks])
+            after = known._replace(inlinks=languages, evidence=target.evidence)
+            if target.score != known.score and not self.is_leased(known.id):
+                moved.append(Moved(known.host, known.id, known.score, target.score))
+                elsewhere.append(after._replace(score=target.score))
+            elif after != known:
+                in_place.append(after)
+        self.storage.change(in_place, scores=False)
+        self.storage.change(elsewhere, scores=True)
+        return moved
 
-    def _caps(self, page: _Page) -> _Caps:
-        names = set(page.hosts.values())
+    def _caps(self, new: Sequence[_Target]) -> _Caps:
+        names = {host_of(target.link.url): None for target in new}
         domain_names = {name: domain_of(name) for name in names} if self.rules.domain_cap else {}
-        hosts = self.storage.hosts([*page.hosts.values(), *domain_names.values()])
+        hosts = self.storage.hosts([*names, *domain_names.values()])
         domains = {name: hosts[domain] for name, domain in domain_names.items()}
         queued: Counter[str] = Counter()
         if self.rules.host_queue:
             queued.update({name: self.queued_of(hosts[name].id) for name in names})
         return _Caps(self.rules, hosts, domains, queued)
 
-    def _targets(self, page: _Page, origin: Origin) -> Mapping[str, Tally]:
+    def _tallies(self, new: Sequence[_Target], origin: Origin) -> Mapping[str, Tally]:
         """Return the tally of each link's unit by its URL; empty if no rule asks for it."""
         if origin.source is None or not self.rules.filter.uses_relevance:
             return {}
-        urls = [page.links[place].url for place in page.hosts]
-        units = {url: self.rules.filter.units_of(url) for url in urls}
+        units = {target.link.url: self.rules.filter.units_of(target.link.url) for target in new}
         tallies = self.storage.tallies(chain.from_iterable(units.values()))
         return {
             url: self.rules.filter.worst([tallies[unit] for unit in of_url])
@@ -207,53 +213,30 @@ class Admitter:
             target=target,
         )
 
-    def _store(self, outcome: Outcome) -> None:
-        if outcome.stored:
-            new = {row.host.key: row.host for row in outcome.stored if row.host.is_new}
-            self.storage.store_hosts(new.values())
-            self.storage.store(outcome.stored)
-
-    def _lift(self, fp: int, score: float, outcome: Outcome) -> None:
-        """Raise the score of a queued URL."""
-        host = self.storage.lift(fp, score)
-        if host is not None:
-            outcome.lifted.add(host)
-
-    def _row(self, page: _Page, accepted: _Accepted, origin: Origin) -> UrlRow:
-        link = page.links[accepted.place]
-        url, evidence = link.url, None
-        if self.learner is not None:
-            links = origin.page.links(accepted.host.key)
-            evidence = packed(link.evidence or NO_EVIDENCE, links)
+    def _row(self, target: _Target, host: HostRow, origin: Origin) -> UrlRow:
         return UrlRow(
-            self.storage.new_url_id(accepted.score),
-            page.prints[accepted.place],
-            url,
-            accepted.host,
-            self.rules.filter.part_of_host(url),
+            self.storage.new_url_id(target.score),
+            target.key,
+            target.link.url,
+            host,
+            self.rules.filter.part_of_host(target.link.url),
             origin.parent,
             origin.depth,
             origin.redirects,
-            accepted.score,
+            target.score,
             origin.inlinks,
-            evidence,
+            target.evidence,
         )
 
 
-def _best_scores(links: Sequence[Link], prints: Sequence[int]) -> dict[int, float]:
-    """Return the best score of each fingerprint, as a page may link to a URL several times."""
-    best: dict[int, float] = {}
-    for link, key in zip(links, prints, strict=True):
-        best[key] = max(link.score, best.get(key, link.score))
-    return best
+def _known(seen: SeenUrl) -> KnownUrl:
+    return known_url(seen.url, seen.score, seen.depth, seen.evidence)
 
 
-def _with_repeated(page: _Page, admissions: list[Admission]) -> list[Admission]:
+def _repeat(admissions: list[Admission], prints: Sequence[int]) -> None:
     """Let each repeated link have the admission of the first one, `SEEN` if that was stored."""
-    if len(page.first) == len(admissions):
-        return admissions
-    for place, fp in enumerate(page.prints):
-        first = page.first[fp]
-        if first != place and admissions[first] is not Admission.STORED:
-            admissions[place] = admissions[first]
-    return admissions
+    first: dict[int, int] = {}
+    for place, key in enumerate(prints):
+        before = first.setdefault(key, place)
+        if before != place and admissions[before] is not Admission.STORED:
+            admissions[place] = admissions[before]

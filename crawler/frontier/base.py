@@ -169,6 +169,11 @@ class Record:
     blocked_links: int = 0
     visit: Visit | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def is_labelled(self) -> bool:
+        """True if an ordering that learns can learn from this page."""
+        return self.is_download and self.language is not None
+
     def counts(self) -> dict[str, int]:
         """Return the positive numbers that this page adds to the run's counters, by name."""
         numbers = {

@@ -2,9 +2,9 @@
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from struct import Struct
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crawler.strategies.focus.belief import Belief, Prior
 from crawler.strategies.focus.evidence import Evidence
@@ -22,11 +22,6 @@ _SET_BELIEF: Final = (
     "UPDATE belief SET labelled = ?, relevant = ?, mean = ?, covariance = ? WHERE id = 1"
 )
 
-_SELECT: Final = (
-    "SELECT u.id, u.fingerprint, u.url, u.host, u.depth, u.score, u.evidence FROM urls AS u"
-    " WHERE u.queued = 1"
-)
-
 _PACKED: Final = Struct("<2d3f4B")
 """The fields of `Evidence` and those of `Links`: rows of one size can be changed where they stand,
 and SQLite reads one value for all."""
@@ -41,15 +36,12 @@ class Links(NamedTuple):
     other_here: int = 0
 
 
-class ScoredUrl(NamedTuple):
-    """A queued URL, its score in the queue and its evidence."""
+class KnownUrl(NamedTuple):
+    """A queued URL, its score in the queue, its evidence and the pages that link to it."""
 
-    id: int
-    fingerprint: int
     url: str
-    host: int
-    depth: int
     score: float
+    depth: int
     evidence: Evidence
     links: Links
 
@@ -63,10 +55,11 @@ _make = tuple.__new__
 """Makes a named tuple in half the time of its own constructor; a page reads about 50."""
 
 
-def _scored(row: tuple[Any, ...]) -> ScoredUrl:
-    numbers = _PACKED.unpack(row[6])
-    evidence, links = _make(Evidence, numbers[:5]), _make(Links, numbers[5:9])
-    return _make(ScoredUrl, (*row[:6], evidence, links))
+def known_url(url: str, score: float, depth: int, evidence: bytes | None) -> KnownUrl:
+    """Return a queued URL from its columns in `urls`."""
+    numbers = _PACKED.unpack(evidence or bytes(_PACKED.size))
+    facts, links = _make(Evidence, numbers[:5]), _make(Links, numbers[5:])
+    return _make(KnownUrl, (url, score, depth, facts, links))
 
 
 class EvidenceRows:
@@ -77,32 +70,19 @@ class EvidenceRows:
         self._sql = connection.execute
         self._many = connection.executemany
 
-    def by_id(self, url: int) -> ScoredUrl | None:
-        """Return a URL by its id; None if it is not queued."""
-        row = self._sql(_SELECT + " AND u.id = ?", (url,)).fetchone()
-        return None if row is None else _scored(row)
+    def by_id(self, url: int) -> KnownUrl:
+        """Return a queued URL by its id."""
+        query = "SELECT url, score, depth, evidence FROM urls WHERE id = ?"
+        return known_url(*self._sql(query, (url,)).fetchone())
 
-    def by_ids(self, urls: Iterable[int]) -> list[ScoredUrl]:
-        """Return those of some URLs that are queued."""
-        where = " AND u.id IN (SELECT value FROM json_each(?))"
-        return list(map(_scored, self._sql(_SELECT + where, (json.dumps(list(urls)),))))
-
-    def change(self, rows: Iterable[tuple[int, Evidence, Links]]) -> None:
-        """Store other evidence and links of queued URLs by their ids."""
-        values = [(packed(evidence, links), url) for url, evidence, links in rows]
-        self._many("UPDATE urls SET evidence = ? WHERE id = ?", values)
-
-    def set_scores(self, scores: Iterable[tuple[float, int]]) -> None:
-        """Store new scores of queued URLs: pairs of a score and an id."""
-        self._many("UPDATE urls SET score = ? WHERE id = ?", scores)
-
-    def tallies(self, units: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-        """Yield unit, pages with a label and relevant pages, for those units that have any."""
-        yield from self._sql(
+    def tallies(self, units: Sequence[str]) -> dict[str, tuple[int, int]]:
+        """Return pages with a label and relevant pages, for those units that have any."""
+        rows = self._sql(
             "SELECT unit, labelled, relevant FROM tallies"
             " WHERE unit IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(units)),),
+            (json.dumps(units),),
         )
+        return {unit: (labelled, relevant) for unit, labelled, relevant in rows}
 
     def store_tallies(self, tallies: Mapping[str, tuple[int, int]]) -> None:
         """Store the tallies of units."""

@@ -78,13 +78,6 @@ class BestFirst:
             if host.is_ready:
                 self._push(head)
 
-    def lift(self, host: QueuedHost) -> None:
-        """Look up the host's best URL again: now, or when the host is ready."""
-        host.head = None
-        if host.is_ready:
-            host.head = (*self._head_of(host.id), host.id)
-            self._push(host.head)
-
     def rescore(self, host: QueuedHost, url_id: int, score: float) -> None:
         """Make a URL the host's best one if it is, or look up another if it was."""
         if host.head is None:
@@ -95,7 +88,10 @@ class BestFirst:
             if host.is_ready:
                 self._push(head)
         elif host.head[1] == url_id:
-            self.lift(host)
+            host.head = None
+            if host.is_ready:
+                host.head = (*self._head_of(host.id), host.id)
+                self._push(host.head)
 
     def best(self) -> float | None:
         """Return the score of the URL that `take` would return, None if no host is ready."""

@@ -10,7 +10,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from random import Random
 from typing import NamedTuple
@@ -30,17 +30,9 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.evidence_rows import EvidenceRows, Links
-from crawler.frontier.learning import (
-    MOST_FALLS,
-    MOST_TRIED,
-    NO_PAGE,
-    Learner,
-    LinkingPage,
-    Odds,
-    Rescored,
-    keeps_place,
-)
+from crawler.frontier.choosing import Candidate, chosen
+from crawler.frontier.evidence_rows import EvidenceRows
+from crawler.frontier.learning import NO_PAGE, Learner, LinkingPage, linking_page
 from crawler.frontier.patience import Patience
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.selection import BestFirst, Pick, QueuedHost, UniformDraw
@@ -65,7 +57,6 @@ class _Settlement(NamedTuple):
     outcome: Outcome
     dropped: list[tuple[float, int]]
     is_new_host: bool
-    rescored: list[Rescored]
 
 
 class _QueuedUrl(NamedTuple):
@@ -77,12 +68,11 @@ class _QueuedUrl(NamedTuple):
     score: float
 
 
-class _Taken(NamedTuple):
-    """A URL that may be leased next, and its log-odds with an ordering that learns."""
+@dataclass(slots=True)
+class _Taken(Candidate):
+    """A URL that may be leased next; `lease` explains its score if the ordering learns."""
 
     pick: Pick
-    lease: Lease
-    odds: Odds | None
 
 
 class SqliteFrontier:
@@ -102,13 +92,16 @@ class SqliteFrontier:
         if rules.prior is not None:
             rows = EvidenceRows(connection)
             self._learner = Learner(rows, rules.prior, rules)
-        self._admitter = Admitter(self._storage, rules, self._learner, self._queued_of)
+        self._admitter = Admitter(
+            self._storage, rules, self._learner, self._queued_of, self._is_leased
+        )
         self._pages, self._labelled, self._relevant = self._storage.page_totals()
         self._visited = self._storage.visited_hosts()
         self._hosts: dict[int, QueuedHost] = {}
         self._resting: list[tuple[float, int]] = []
         self._patience = Patience(rules, self._hosts)
         self._leased: dict[int, Pick] = {}
+        self._leased_ids: set[int] = set()
         self._sent: dict[int, str | None] = {}
         self._leaving: Counter[int] = Counter()
         self._queued = 0
@@ -150,9 +143,8 @@ class SqliteFrontier:
                     self._learner.reload()
             raise
         self._count(record, is_new_host=settlement.is_new_host)
-        self._take_out(host, [(pick.score, pick.url_id), *settlement.dropped])
         self._take_in(settlement.outcome, now)
-        self._move(settlement.rescored)
+        self._take_out(host, [(pick.score, pick.url_id), *settlement.dropped])
         self._end_lease(lease)
         self._rest(host, now + host.delay_s if was_contacted else host.ready_at, now)
         return settlement.outcome.admissions
@@ -266,44 +258,53 @@ class SqliteFrontier:
         self._wake_rested(now)
         if self._is_budget_leased():
             return None
-        taken = self._take(now)
+        threshold = self._patience.threshold
+        taken = chosen(lambda: self._take(now), self._best_besides, self._put_back, threshold)
         if taken is None:
             return None
-        pick, lease, odds = taken
+        pick, lease = taken.pick, taken.lease
         self._patience.lease(pick.score)
         if self._storage.draw is not None:
             self._storage.draw.lease(pick.score, pick.url_id)
         pick.host.is_ready, pick.host.is_leased = False, True
-        if odds is not None and self._learner is not None:
-            reasons = odds.weighed.reasons()
-            lease = replace(lease, score=odds.weighed.odds, reasons=reasons)
-            self._learner.lease(odds.url)
         self._leased[lease.fingerprint] = pick
+        self._leased_ids.add(pick.url_id)
         return lease
 
     def _take(self, now: float) -> _Taken | None:
-        """Take the best URL; if its score has fallen meanwhile, the next best is tried."""
-        tries, falls_left = MOST_TRIED, MOST_FALLS
-        while True:
-            best = self._best()
-            if best is None or self._patience.is_waiting(best, now):
-                return None
-            pick = self._selection.take()
-            if pick is None:
-                return None
-            lease, falls = self._lease(pick)
-            odds = None if self._learner is None else self._learner.odds(pick.url_id, falls)
-            score = odds.score if odds else fallen_to(pick.score, falls, self._rules.doubts_up_to)
-            has_fallen = falls > falls_of(pick.score, self._rules.doubts_up_to)
-            if tries == 1 or not falls_left or self._stands(pick, score, has_fallen=has_fallen):
-                return _Taken(pick, lease, odds)
-            with self._storage.transaction() as counts:
-                self._storage.set_score(pick.url_id, score)
-                counts["lowered"] += has_fallen
-            tries -= not has_fallen
-            falls_left -= has_fallen
-            self._count_moved(pick.host, pick.score, score)
-            self._selection.put(pick.host)
+        """Take the best URL, with the score that it has now."""
+        best = self._best()
+        if best is None or self._patience.is_waiting(best, now):
+            return None
+        pick = self._selection.take()
+        if pick is None:
+            return None
+        lease, falls = self._lease(pick)
+        has_fallen = falls > falls_of(pick.score, self._rules.doubts_up_to)
+        if self._learner is None:
+            score = fallen_to(pick.score, falls, self._rules.doubts_up_to)
+        else:
+            url = self._learner.known(pick.url_id)
+            weighed = self._learner.weigh(url)
+            score = self._learner.score(url, weighed.odds, falls)
+            lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
+        return _Taken(lease, pick.score, score, has_fallen, pick)
+
+    def _best_besides(self, taken: _Taken) -> float | None:
+        """Return the best score of all other URLs that are ready."""
+        # The others of its host were not scored anew either, so one of them may be better.
+        host = self._storage.best_besides(taken.pick.host.id, taken.pick.url_id)
+        best = self._selection.best()
+        return max((score for score in (best, host) if score is not None), default=None)
+
+    def _put_back(self, taken: _Taken) -> None:
+        """Give a URL that was taken back, with the score that it has now."""
+        host = taken.pick.host
+        with self._storage.transaction() as counts:
+            self._storage.set_score(taken.pick.url_id, taken.score)
+            counts["lowered"] += taken.is_penalized
+        self._count_moved(host, taken.before, taken.score)
+        self._selection.put(host)
 
     def _lease(self, pick: Pick) -> tuple[Lease, int]:
         """Return the lease of a URL, and how often it must have fallen with its domain."""
@@ -315,15 +316,6 @@ class SqliteFrontier:
         if are_full(cap, taken, relevant):
             lease = replace(lease, is_beyond_cap=True)
         return lease, level_of(cap, taken, relevant)
-
-    def _stands(self, pick: Pick, score: float, *, has_fallen: bool) -> bool:
-        """Return True if a taken URL is still the best with the score that it has now."""
-        if keeps_place(pick.score, score, has_fallen=has_fallen):
-            return True
-        # A long queue is not scored anew as a whole, so the next of the same host may be better.
-        others = [self._selection.best(), self._storage.best_besides(pick.host.id, pick.url_id)]
-        best = max((other for other in others if other is not None), default=None)
-        return score > self._patience.threshold if best is None else score >= best
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
@@ -338,11 +330,10 @@ class SqliteFrontier:
 
     def drop_blocked(self, is_blocked: Callable[[str], bool], ignored_lines: int = 0) -> int:
         """Drop the queued URLs that are blocked and return their number; leased URLs stay."""
-        leased = {pick.url_id for pick in self._leased.values()}
         found: dict[int, list[_QueuedUrl]] = {}
         with self._storage.transaction() as counts:
             for url in map(_QueuedUrl._make, self._storage.queued_urls()):
-                if url.id not in leased and is_blocked(url.url):
+                if url.id not in self._leased_ids and is_blocked(url.url):
                     found.setdefault(url.host, []).append(url)
             for urls in found.values():
                 self._storage.delete_urls(url.id for url in urls)
@@ -437,8 +428,7 @@ class SqliteFrontier:
             self._storage.add_visit(page, record.visit)
         if self._rules.keeps_links and (record.is_download or record.outcome == REDIRECT):
             self._storage.add_links(page, [link.url for link in links])
-        rescored = self._rescore(pick, outcome, dropped)
-        return _Settlement(outcome, dropped, is_new_host, rescored)
+        return _Settlement(outcome, dropped, is_new_host)
 
     def _earn(self, lease: Lease) -> None:
         """Count a relevant page for its domain and its address."""
@@ -448,29 +438,12 @@ class SqliteFrontier:
 
     def _learn(self, lease: Lease, pick: Pick, record: Record) -> LinkingPage:
         """Learn from a settled URL; return what its page tells of its links."""
-        learner = self._learner
-        if learner is None:
+        if self._learner is None:
             return NO_PAGE
-        url = learner.url(pick.url_id)
-        is_labelled = record.is_download and record.language is not None
-        if is_labelled:
-            learner.learn(url, lease.url, is_relevant=record.is_relevant)
-        if record.outcome in FORWARDING:
-            return LinkingPage(inherited=url.links if url is not None else Links())
-        return LinkingPage(lease.host, record.is_relevant if is_labelled else None)
-
-    def _rescore(
-        self, pick: Pick, outcome: Outcome, dropped: Sequence[tuple[float, int]]
-    ) -> list[Rescored]:
-        """Score URLs anew after a page, except those that are leased or left the queue."""
-        learner = self._learner
-        if learner is None:
-            return []
-        gone = {pick.url_id, *(url for _, url in dropped)}
-        leased = {other.url_id for other in self._leased.values()}
-        rescored = learner.rescore(outcome.met, leased | gone)
-        learner.store()
-        return rescored
+        url = self._learner.known(pick.url_id)
+        if record.is_labelled:
+            self._learner.learn(url, is_relevant=record.is_relevant)
+        return linking_page(lease, record, url.links)
 
     def _tallies(self, lease: Lease, record: Record) -> list[Tally]:
         """Return the tallies of a page's units, this page included."""
@@ -533,8 +506,7 @@ class SqliteFrontier:
 
     def _end_lease(self, lease: Lease) -> None:
         pick = self._leased.pop(lease.fingerprint)
-        if self._learner is not None:
-            self._learner.end_lease(pick.url_id)
+        self._leased_ids.discard(pick.url_id)
         self._sent.pop(lease.fingerprint, None)
         pick.host.is_leased = False
         self._patience.end_lease(pick.score)
@@ -576,22 +548,19 @@ class SqliteFrontier:
             is_waiting = is_waiting and host.ready_at > now
             if not (host.is_ready or host.is_leased or is_waiting):
                 self._rest(host, host.ready_at, now)
-        for host_id in outcome.lifted:
-            lifted = self._hosts.get(host_id)
-            if lifted is not None:
-                self._selection.lift(lifted)
+        for url in outcome.moved:
+            host = self._hosts[url.host]
+            self._count_moved(host, url.before, url.after)
+            self._selection.rescore(host, url.url, url.after)
 
     def _queued_of(self, host: int) -> int:
         """Return the number of queued URLs of a host, without those that leave just now."""
         queued = self._hosts.get(host)
         return 0 if queued is None else queued.queued - self._leaving[host]
 
-    def _move(self, rescored: Iterable[Rescored]) -> None:
-        for url in rescored:
-            host = self._hosts.get(url.host)
-            if host is not None:
-                self._count_moved(host, url.before, url.after)
-                self._selection.rescore(host, url.url, url.after)
+    def _is_leased(self, url_id: int) -> bool:
+        """Return True if the URL with an id is leased."""
+        return url_id in self._leased_ids
 
     def _count_moved(self, host: QueuedHost, before: float, after: float) -> None:
         """Count a queued URL whose score changed."""

@@ -91,11 +91,16 @@ _HOST = "h.id, h.host, h.sent, h.settled, h.delay_s, h.not_before, h.taken, h.re
 
 
 class SeenUrl(NamedTuple):
-    """A URL that is known already; `inlinks` as they are stored."""
+    """A URL that was found before; `inlinks` and `evidence` as they are stored."""
 
     id: int
     is_queued: bool
+    url: str
+    host: int
+    score: float
+    depth: int
     inlinks: str | None
+    evidence: bytes | None
 
 
 def _values_of(row: UrlRow) -> tuple[object, ...]:
@@ -387,11 +392,11 @@ class Storage:
     def seen(self, fingerprints: Iterable[int]) -> dict[int, SeenUrl]:
         """Return the known URLs with some fingerprints, by these."""
         rows = self._sql(
-            "SELECT fingerprint, id, queued = 1, inlinks FROM urls"
-            " WHERE fingerprint IN (SELECT value FROM json_each(?))",
+            "SELECT fingerprint, id, queued = 1, url, host, score, depth, inlinks, evidence"
+            " FROM urls WHERE fingerprint IN (SELECT value FROM json_each(?))",
             (json.dumps(list(fingerprints)),),
         )
-        return {key: SeenUrl(*row) for key, *row in rows}
+        return {row[0]: SeenUrl(*row[1:]) for row in rows}
 
     def hosts(self, keys: Iterable[str]) -> dict[str, HostRow]:
         """Return the hosts, domains and addresses with these names; a new one gets its id."""
@@ -466,28 +471,14 @@ class Storage:
             map(_values_of, urls),
         )
 
-    def add_inlinks(self, urls: Iterable[SeenUrl], languages: Sequence[str]) -> None:
-        """Add languages to the inlinks of the queued URLs among these.
-
-        A row that already has `MAX_INLINKS` is not written.
-        """
-        if not languages:
-            return
-        changed = []
-        for url_id, is_queued, old in urls:
-            new = inlinks.written([*inlinks.read(old), *languages]) if is_queued else old
-            if new != old:
-                changed.append((new, url_id))
-        self._many("UPDATE urls SET inlinks = ? WHERE id = ?", changed)
-
-    def lift(self, fingerprint: int, score: float) -> int | None:
-        """Raise the score of a queued URL; return its host's id, None if the score did not rise."""
-        row = self._sql(
-            "UPDATE urls SET score = ? WHERE fingerprint = ? AND queued = 1 AND score < ?"
-            " RETURNING host",
-            (score, fingerprint, score),
-        ).fetchone()
-        return None if row is None else int(row[0])
+    def change(self, urls: Sequence[SeenUrl], *, scores: bool) -> None:
+        """Store the inlinks and the evidence of queued URLs, with `scores` their scores too."""
+        if scores:
+            values = [(url.inlinks, url.evidence, url.score, url.id) for url in urls]
+            self._many("UPDATE urls SET inlinks = ?, evidence = ?, score = ? WHERE id = ?", values)
+        else:
+            kept = [(url.inlinks, url.evidence, url.id) for url in urls]
+            self._many("UPDATE urls SET inlinks = ?, evidence = ? WHERE id = ?", kept)
 
     # Politeness.
 

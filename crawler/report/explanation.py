@@ -167,10 +167,8 @@ def _found(connection: sqlite3.Connection, meta: dict[str, str], key: int) -> _F
         learner = Learner(EvidenceRows(connection), Prior.shipped(), rules)
     except (ValueError, TypeError) as error:
         raise RunFolderError(f"the weights of the run cannot be read: {error}") from error
-    odds = learner.odds(row[0], falls=0)
-    if odds is None:
-        return queued
-    return queued._replace(score=odds.weighed.odds, reasons=odds.weighed.reasons())
+    weighed = learner.weigh(learner.known(row[0]))
+    return queued._replace(score=weighed.odds, reasons=weighed.reasons())
 
 
 def _explained(

@@ -7,26 +7,20 @@ precisions, and of precisions times means. The belief of all is the prior and al
 """
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from crawler.frontier.base import FIRST_SCORE, FORWARDING, Lease, Link, Record
-from crawler.frontier.evidence_rows import Links
-from crawler.frontier.learning import (
-    NO_PAGE,
-    LinkingPage,
-    has_changed,
-    is_of_earlier_run,
-    sum_of,
-)
+from crawler.frontier.base import Lease, Link, Record
+from crawler.frontier.evidence_rows import KnownUrl, Links
+from crawler.frontier.learning import NO_PAGE, LinkingPage, Scorer, Tallies, linking_page
 from crawler.frontier.rules import FrontierRules
-from crawler.frontier.slots import fallen, fallen_to, falls_of
-from crawler.shared.packing import KnownUrl, known_url
-from crawler.strategies.focus.belief import Belief, Prior, Standing, Weighed
-from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence, units_of
-from crawler.url import fingerprint, host_of
+from crawler.shared.packing import known_url
+from crawler.strategies.focus.belief import Belief, Prior
+from crawler.strategies.focus.evidence import NO_EVIDENCE, units_of
+from crawler.url import fingerprint
 
 MERGED_EVERY: Final = 100
 """A worker merges its belief after so many pages with a label."""
@@ -41,9 +35,6 @@ Fields = Callable[[str, Sequence[str]], Sequence[bytes | None]]
 """Returns the values of fields of a hash of the crawl, by the name of its key."""
 
 
-_Url = tuple[str, Evidence, Links]
-
-
 class Settled(NamedTuple):
     """What a page changes: its links with new scores, what it tells of them, and what is counted.
 
@@ -55,15 +46,15 @@ class Settled(NamedTuple):
     counted: dict[str, object]
 
 
-class SharedLearner:
+class SharedLearner(Scorer):
     """Scores the URLs of a shared crawl by the belief of one worker."""
 
     def __init__(self, worker: str, prior: Prior, rules: FrontierRules, fields: Fields) -> None:
         """Begin with the prior; `merge` adds what was learned before."""
+        super().__init__(Belief(prior), rules)
         self._worker = worker
-        self._doubts_up_to = rules.doubts_up_to
         self._fields = fields
-        self._belief = Belief(prior)
+        self._tallies: dict[str, tuple[int, int]] = {}
         self._prior = self._merged = self._belief.sums()
         self._own = np.zeros_like(self._prior)
         self._merged_at = float("-inf")
@@ -71,84 +62,57 @@ class SharedLearner:
 
     # Scores.
 
-    def weigh(self, key: int, url: str) -> Weighed:
-        """Return the log-odds of a URL that was just leased."""
-        (known,) = self._known([key])
-        return self._belief.weigh(self._standings([_as_known(url, known)], {})[0])
+    def leased(self, lease: Lease) -> KnownUrl:
+        """Return what is known of a URL that was just leased."""
+        self._tallies.clear()
+        known = self._known([lease.fingerprint])[0]
+        return known or KnownUrl(lease.url, lease.score, lease.depth, NO_EVIDENCE, Links())
 
-    def score(self, before: float, odds: float, falls: int = 0) -> float:
-        """Return the score in the queue of a URL, after at least so many falls.
-
-        A page of an earlier run keeps its own.
-        """
-        if is_of_earlier_run(before, self._doubts_up_to):
-            return fallen_to(before, falls, self._doubts_up_to)
-        most = max(falls, falls_of(before, self._doubts_up_to))
-        return fallen(odds, most, self._doubts_up_to)
-
-    def scored(self, links: Sequence[Link]) -> list[Link]:
+    def scored(self, links: Sequence[Link], depth: int) -> list[Link]:
         """Return seeds with the scores that their URLs have, queued or new."""
-        known = self._known([fingerprint(link.url) for link in links])
-        return self._scored(links, known, NO_PAGE, {})
+        self._tallies.clear()
+        return self._scored(links, self._known([fingerprint(link.url) for link in links]), depth)
 
     def settle(self, lease: Lease, record: Record, links: Sequence[Link]) -> Settled:
         """Learn from a page, and score its links as the store will count it."""
-        keys = [lease.fingerprint, *(fingerprint(link.url) for link in links)]
-        own, *known = self._known(keys)
-        is_labelled = record.is_download and record.language is not None
-        counted = dict[str, tuple[int, int]]()
-        if is_labelled:
-            standing = self._standings([_as_known(lease.url, own)], {})[0]
-            if own is not None:
-                self._belief.learn(standing, is_relevant=record.is_relevant)
-                self._pages += 1
-            counted = dict.fromkeys(units_of(lease.url), (1, int(record.is_relevant)))
-        page = LinkingPage(lease.host, record.is_relevant if is_labelled else None)
-        if record.outcome in FORWARDING:
-            page = LinkingPage(inherited=own.links if own else Links())
-        told = {"units": list(counted), "tally": A_LABEL + record.is_relevant}
-        return Settled(self._scored(links, known, page, counted), page, told)
+        own, *known = self._known([lease.fingerprint, *(fingerprint(link.url) for link in links)])
+        urls = [lease.url, *(link.url for link in links)]
+        self._tallies.clear()
+        self.tallies(set(chain.from_iterable(map(units_of, urls))))
+        units = units_of(lease.url) if record.is_labelled else ()
+        if own is not None and record.is_labelled:
+            self._belief.learn(self._standings([own])[0], is_relevant=record.is_relevant)
+            self._pages += 1
+        for unit in units:
+            labelled, relevant = self._tallies[unit]
+            self._tallies[unit] = labelled + 1, relevant + record.is_relevant
+        page = linking_page(lease, record, own.links if own else Links())
+        told = {"units": units, "tally": A_LABEL + record.is_relevant}
+        return Settled(self._scored(links, known, lease.depth + 1, page), page, told)
 
     def _scored(
         self,
         links: Sequence[Link],
         known: Sequence[KnownUrl | None],
-        page: LinkingPage,
-        counted: Mapping[str, tuple[int, int]],
+        depth: int,
+        page: LinkingPage = NO_PAGE,
     ) -> list[Link]:
-        pairs = list(zip(links, known, strict=True))
-        standings = self._standings([_after(link, found, page) for link, found in pairs], counted)
-        odds = self._belief.scores(standings)
+        urls = self.linked(links, known, page, depth)
         return [
-            Link(link.url, self._score_of(link, found, now), link.evidence)
-            for (link, found), now in zip(pairs, odds, strict=True)
+            Link(link.url, url.score, link.evidence) for link, url in zip(links, urls, strict=True)
         ]
-
-    def _score_of(self, link: Link, found: KnownUrl | None, odds: float) -> float:
-        if found is None:
-            return link.score if link.score >= FIRST_SCORE else odds
-        now = self.score(found.score, odds)
-        return now if has_changed(found.score, now) else found.score
 
     def _known(self, keys: Sequence[int]) -> list[KnownUrl | None]:
         kept = self._fields("urls", [str(key) for key in keys])
         return [None if row is None else known_url(row) for row in kept]
 
-    def _standings(
-        self, urls: Sequence[_Url], counted: Mapping[str, tuple[int, int]]
-    ) -> list[Standing]:
-        """Return what is known of URLs; the store does not have yet what is `counted`."""
-        units = [units_of(url) for url, _, _ in urls]
-        names = list(dict.fromkeys(unit for of in units for unit in of))
-        tallies = dict[str, tuple[int, int]]()
-        for name, kept in zip(names, self._fields("tallies", names), strict=True):
+    def tallies(self, units: Collection[str]) -> Tallies:
+        """Return records of units; those of one page are read once."""
+        missing = [unit for unit in units if unit not in self._tallies]
+        for unit, kept in zip(missing, self._fields("tallies", missing), strict=True):
             labelled, relevant = divmod(int(kept or 0), A_LABEL)
-            more = counted.get(name, (0, 0))
-            tallies[name] = labelled + more[0], relevant + more[1]
-        return [
-            Standing(evidence, links, tuple(number for unit in of for number in tallies[unit]))
-            for (_, evidence, links), of in zip(urls, units, strict=True)
-        ]
+            self._tallies[unit] = labelled, relevant
+        return self._tallies
 
     # Merging.
 
@@ -182,17 +146,3 @@ class SharedLearner:
         if is_again or parts.keys() - {self._worker}:
             self._merged = self._prior + sum(parts.values())
             self._belief.take_over(self._merged)
-
-
-def _as_known(url: str, known: KnownUrl | None) -> _Url:
-    return (url, known.evidence, known.links) if known else (url, NO_EVIDENCE, Links())
-
-
-def _after(link: Link, found: KnownUrl | None, page: LinkingPage) -> _Url:
-    """Return a URL with its evidence and links as a page changes them."""
-    url, evidence = found.url if found else link.url, link.evidence or NO_EVIDENCE
-    more = page.links(host_of(url))
-    if found is None:
-        return url, evidence, more
-    declared = evidence.declared or found.evidence.declared
-    return url, found.evidence._replace(declared=declared), sum_of(found.links, more)

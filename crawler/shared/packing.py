@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from crawler.frontier.base import Link
-from crawler.frontier.evidence_rows import Links
+from crawler.frontier.evidence_rows import KnownUrl, Links
 from crawler.frontier.learning import NO_PAGE, LinkingPage
 from crawler.frontier.rules import FrontierRules
 from crawler.strategies.filters import Unit
@@ -24,7 +24,7 @@ _BUCKETS = 100_000
 _LONGEST_BUCKETED = 256
 _KEPT = 16_384
 _ORDER_DIGITS = 15
-_TIER, _EVIDENCE, _DECLARED, _LINKS = 6, 9, 10, 11
+_DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 9, 10, 11
 
 
 class LinkOrigin(NamedTuple):
@@ -170,15 +170,6 @@ def unpacked(kept: bytes) -> list[Any]:
     return row
 
 
-class KnownUrl(NamedTuple):
-    """What the store knows of a queued URL, for an ordering that learns."""
-
-    url: str
-    score: float
-    evidence: Evidence
-    links: Links
-
-
 def known_url(kept: bytes) -> KnownUrl:
     """Return what the row of a URL, as it is kept, says for an ordering that learns."""
     from msgpack import Unpacker
@@ -188,7 +179,8 @@ def known_url(kept: bytes) -> KnownUrl:
     facts.feed(row[_EVIDENCE])
     evidence = Evidence(*map(float, facts))._replace(declared=float(row[_DECLARED]))
     url = row[0].decode("utf-8", "surrogatepass")
-    return KnownUrl(url, 0.0 - float(row[_TIER]), evidence, Links(*row[_LINKS:]))
+    links = Links(*row[_LINKS:])
+    return KnownUrl(url, 0.0 - float(row[_TIER]), int(row[_DEPTH]), evidence, links)
 
 
 @lru_cache(_KEPT)

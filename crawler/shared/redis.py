@@ -14,7 +14,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
@@ -35,7 +35,7 @@ from crawler.frontier.base import (
     Record,
     Sending,
 )
-from crawler.frontier.learning import MOST_FALLS, MOST_TRIED, keeps_place
+from crawler.frontier.choosing import Candidate, chosen
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.slots import fallen_to, falls_of, holder_of
 from crawler.page_row import URL_COLUMNS, checked_values
@@ -86,6 +86,13 @@ class _Held(NamedTuple):
     address: str = ""
 
 
+@dataclass(slots=True)
+class _Taken(Candidate):
+    """A URL that may be leased next, and the best score of the others; None: there are none."""
+
+    best_other: float | None
+
+
 class RedisFrontier(StoredCrawl):
     """See `crawler.frontier.base.Frontier`. One object is one worker, used by one thread."""
 
@@ -124,6 +131,7 @@ class RedisFrontier(StoredCrawl):
         self._random = Random(f"{rules.random_state} {member.worker}")
         self._packer = LinkPacker(rules)
         self._held: dict[int, _Held] = {}
+        self._back: dict[str, dict[str, object]] = {}
         self._connection: Any = None
         self._check_server()
         policy = self.eviction_policy()
@@ -187,7 +195,7 @@ class RedisFrontier(StoredCrawl):
         for start in range(0, len(links), _SEEDS_A_CALL):
             some = links[start : start + _SEEDS_A_CALL]
             if self._learner is not None:
-                some = self._learner.scored(some)
+                some = self._learner.scored(some, depth)
             packed = self._packer.pack(some, origin)
             letters = self._call(
                 "seed", packed, links=packed.number, again=packed.again, **self._seed()
@@ -298,14 +306,16 @@ class RedisFrontier(StoredCrawl):
         if not answer.isdecimal():
             return Sending(answer)
         score = fallen_to(held.score, int(answer), self._rules.doubts_up_to)
-        self._call("lower", **self._back(lease.fingerprint, score, has_fallen=True))
+        self._call("lower", **self._given_back(lease, score, is_penalized=True))
         return Sending.LATER
 
-    def _back(self, key: int, score: float, *, has_fallen: bool) -> dict[str, object]:
+    def _given_back(
+        self, lease: Lease, score: float, *, is_penalized: bool
+    ) -> dict[str, dict[str, object]]:
         """Return the arguments that give a leased URL back with another score; forget the lease."""
-        held = self._held.pop(key)
-        back = {"host": held.host, "fingerprint": str(key), "token": held.token}
-        return {"back": {**back, "tier": repr(0.0 - score), "lowered": int(has_fallen)}}
+        held = self._held.pop(lease.fingerprint)
+        back = {"host": held.host, "fingerprint": str(lease.fingerprint), "token": held.token}
+        return {"back": {**back, "tier": repr(0.0 - score), "lowered": int(is_penalized)}}
 
     def _held_as(self, lease: Lease) -> _Held:
         try:
@@ -317,44 +327,35 @@ class RedisFrontier(StoredCrawl):
     def next(self, now: float) -> Lease | None:
         """Lease the best URL among the hosts that may be contacted now, or return None."""
         self._now = now
-        tries, falls_left = MOST_TRIED, MOST_FALLS
-        back: dict[str, object] = {}
-        while True:
-            answer = self._ask_next(back)
-            if answer == "none":
-                return None
-            *told, due, others = answer
-            lease = self._leased(told)
-            before, falls = self._held[lease.fingerprint].score, int(due)
-            score = fallen_to(before, falls, self._rules.doubts_up_to)
-            if self._learner is not None:
-                weighed = self._learner.weigh(lease.fingerprint, lease.url)
-                score = self._learner.score(before, weighed.odds, falls)
-                lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
-            has_fallen = falls > falls_of(before, self._rules.doubts_up_to)
-            stands = keeps_place(before, score, has_fallen=has_fallen) or self._is_best(
-                score, others
-            )
-            if tries == 1 or not falls_left or stands:
-                return lease
-            back = self._back(lease.fingerprint, score, has_fallen=has_fallen)
-            tries -= not has_fallen
-            falls_left -= has_fallen
-
-    def _ask_next(self, back: dict[str, object]) -> Any:
-        """Lease the URL with the best score in the queue; first give one `back`."""
-        answer = "again"
-        while answer == "again":
-            answer = self._call("next", **back)
-            back = {}
-        return answer
-
-    def _is_best(self, score: float, others: str) -> bool:
-        """Return True if a URL is to be fetched before the others, whose best tier is given."""
-        if others:
-            return score >= 0.0 - float(others)
         waits_up_to = self._rules.waits_up_to
-        return waits_up_to is None or score > waits_up_to
+        threshold = float("-inf") if waits_up_to is None else waits_up_to
+        self._back = {}
+        found = chosen(self._take, lambda taken: taken.best_other, self._put_back, threshold)
+        return None if found is None else found.lease
+
+    def _take(self) -> _Taken | None:
+        """Lease the URL with the best score in the queue; first give another back."""
+        answer: Any = "again"
+        while answer == "again":
+            answer, self._back = self._call("next", **self._back), {}
+        if answer == "none":
+            return None
+        *told, due, others = answer
+        lease = self._leased(told)
+        before, falls = self._held[lease.fingerprint].score, int(due)
+        score = fallen_to(before, falls, self._rules.doubts_up_to)
+        if self._learner is not None:
+            url = self._learner.leased(lease)
+            weighed = self._learner.weigh(url)
+            score = self._learner.score(url, weighed.odds, falls)
+            lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
+        has_fallen = falls > falls_of(before, self._rules.doubts_up_to)
+        best_other = 0.0 - float(others) if others else None
+        return _Taken(lease, before, score, has_fallen, best_other)
+
+    def _put_back(self, taken: _Taken) -> None:
+        """Let the next call give a URL back, with the score that it has now."""
+        self._back = self._given_back(taken.lease, taken.score, is_penalized=taken.is_penalized)
 
     def _leased(self, told: Sequence[str]) -> Lease:
         key, url, host, tier, depth, redirects, tries, inlinks, parent, *more = told

@@ -92,7 +92,8 @@ class ObviousFrontier:
     ) -> Admission:
         for known in self.known:
             if known.link.url == link.url:
-                if self.lifts and known.is_queued and link.score > known.link.score:
+                is_waiting = known.is_queued and not known.is_leased
+                if self.lifts and is_waiting and link.score > known.link.score:
                     known.link, known.falls = link, 0
                 return Admission.SEEN
         if not is_welcome(link):

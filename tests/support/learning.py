@@ -82,6 +82,7 @@ class ObviousLearner(ObviousFrontier):
         self._note_links(links)
         admissions = super().seed(links)
         self._meet({link.url for link in links})
+        self._rescore()
         return admissions
 
     def _note_links(self, links: list[Link]) -> None:

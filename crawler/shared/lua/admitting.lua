@@ -35,7 +35,7 @@ end
 local function meet_again(hosts, fps, tiers, founds, languages)
   local rows, moved, leased = {}, {}, {}
   local more = #languages > 0 and pack(unpack(languages))
-  if config.learns == 1 then
+  if config.learns == 1 or config.lifts == 1 then
     for i, lease in ipairs(fields_of('leased', hosts)) do
       leased[i] = lease and unpack_one(lease)[1]
     end

@@ -83,7 +83,7 @@ def declared_links(ended: Ended) -> int:
     """The queued URLs of which a page said that they are translations, or are none."""
     with closing(sqlite3.connect(ended.folder / "run.db")) as connection:
         ids = [number for (number,) in connection.execute("SELECT id FROM urls WHERE queued = 1")]
-        queued = EvidenceRows(connection).by_ids(ids)
+        queued = list(map(EvidenceRows(connection).by_id, ids))
     return sum(url.evidence.declared != 0 for url in queued)
 
 
