@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint bench bench-check clean
 
 demo: $(VENV)/.installed
 	@echo "langfocus: crawling 500 pages of the sample web (the first crawl also compiles its kernels)"
@@ -17,6 +17,14 @@ lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+bench: $(VENV)/.installed-test
+	$(INSTALL) '.[test,engines]' crawlee[beautifulsoup]
+	$(BIN)/python -m benchmarks.run $(if $(ONLY),--only $(ONLY))
+	$(BIN)/python -m benchmarks.docs_tables docs/research/benchmarks.md
+
+bench-check: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.run --check $(if $(ONLY),--only $(ONLY))
 
 $(VENV)/.installed: pyproject.toml
 	@echo "langfocus: making an environment in $(VENV)"

@@ -10,7 +10,7 @@ redirect take a slot of their host like a page. An ordering that scores each lin
 hardly do better.
 
 A strategy is `ORDERING[:QUEUE][/FILTER][~KIND+KIND]`: `svm`, `soft/server-conservative`,
-`svm:10` with ten URLs of a host in the queue, as in Baykan 2013, `focus~host` without a kind of
+`svm:10` with ten URLs of a host in the queue, as in Baykan 2013, `focus~records` without a kind of
 evidence. A web is `plain-SEED`, `hard-SEED`, `unseen-plain-SEED` or `unseen-hard-SEED`.
 
     python -m benchmarks.focus --cache FOLDER --langs ru,th --strategies svm,cctld \
@@ -30,13 +30,13 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scipy.stats import t as student
 
-from benchmarks.focus_crawl import KeptReadings, KnownCrawl, Strategy
+from benchmarks.focus_crawl import KnownCrawl, Strategy
 from benchmarks.focus_webs import GeneratedWeb, open_known
 from benchmarks.proxyweb import require
 from crawler.url import fingerprint, host_of, normalise
@@ -99,17 +99,13 @@ class OracleCrawl:
 class Cells:
     """The crawls of one web: of each language that of the oracle and those of the strategies."""
 
-    def __init__(self, web: GeneratedWeb, counts: Sequence[int], cache_folder: Path) -> None:
+    def __init__(self, web: GeneratedWeb, counts: Sequence[int]) -> None:
         """Crawl a web up to the last of these numbers of pages."""
-        self._web, self._counts, self._cache = web, counts, cache_folder
+        self._web, self._counts = web, counts
 
     def oracle(self, lang: str) -> Line:
-        """Return the line of the oracle, from the cache if it is there."""
-        path = self._cache / f"{ORACLE}-{self._web.name}-{lang}-{self._counts[-1]}.json"
-        if not path.exists():
-            course = OracleCrawl(self._web, lang).course(self._counts[-1])
-            path.write_text(json.dumps({"course": "".join(str(int(x)) for x in course)}))
-        relevant = [x == "1" for x in json.loads(path.read_text())["course"]]
+        """Return the line of the oracle."""
+        relevant = OracleCrawl(self._web, lang).course(self._counts[-1])
         return {
             **self._head(lang, ORACLE),
             "at": harvest(relevant, self._counts),
@@ -211,7 +207,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--cache", type=Path, required=True, help="folder of kept readings")
+    parser.add_argument("--cache", type=Path, required=True, help="folder of the unseen webs")
     parser.add_argument("--langs", default="de,fr,es,it,ru,ja")
     parser.add_argument("--strategies", default="svm,cctld,soft/server-conservative")
     parser.add_argument("--webs", default="plain-1,plain-2,plain-3")
@@ -225,16 +221,15 @@ def _arguments() -> argparse.Namespace:
 
 def _crawl_all(arguments: argparse.Namespace) -> list[Line]:
     counts = sorted(map(int, arguments.counts.split(",")))
-    readings = cache(lambda web: KeptReadings(arguments.cache, web))
     strategies = [Strategy.read(text) for text in filter(None, arguments.strategies.split(","))]
     for kind in filter(None, arguments.without.split(",")):
         strategies.append(replace(Strategy("focus"), without=(kind,)))
     lines = []
     for name in filter(None, arguments.webs.split(",")):
         web = open_known(name, arguments.cache)
-        cells = Cells(web, counts, arguments.cache)
+        cells = Cells(web, counts)
         for lang in arguments.langs.split(","):
-            crawl = KnownCrawl(web, lang, readings(name), arguments.url_model or web.url_model)
+            crawl = KnownCrawl(web, lang, arguments.url_model or web.url_model)
             told = (partial(cells.oracle, lang),)
             own = (partial(cells.strategy, crawl, each) for each in strategies)
             for line_of in (*told, *own):

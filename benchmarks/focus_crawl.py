@@ -3,52 +3,28 @@
 The parts are the project's own: options, ordering, frontier, visitor, robots.txt. A loop leases a
 URL, asks the web, and settles it, one URL at a time: without HTTP, without delays and without
 retries (the faults of these webs stay). So the order is that of the ordering alone.
-
-The readings of pages are kept in a file for each web and each state of the code that makes them.
-`VisitRules.read` also gets the languages of the pages that link to a page. The default method looks
-at them only if the page leaves a doubt, so a reading with a confidence of at least `SURE` is kept
-for all of them, any other one for its own. A page with `hreflang`, or with `lang` at a link, is
-read again for each target language.
 """
 
-import pickle
-import re
-import sqlite3
 import tempfile
 from collections import defaultdict
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 from benchmarks.focus_webs import GeneratedWeb, download_of
-from benchmarks.proxyweb import ROOT
-from crawler import preparation
 from crawler.clock import CrawlClock
 from crawler.config import Config
 from crawler.crawl import Crawl
 from crawler.frontier.base import Lease, Sending
 from crawler.opening import open_crawl
 from crawler.politeness.robots import Verdict
-from crawler.reading import Download, Read, Reading, page_reader
 from crawler.sources.contract import Unreachable
 from crawler.strategies import TOLERANCE
 from crawler.strategies.focus.belief import Prior
 
-SURE = 0.999
-"""Confidence from which the default method did not look at the links to a page."""
-
 STEP_S = 0.01
 """The seconds that pass between two fetches on the clock of a crawl."""
-
-_BY_TARGET = re.compile(rb"hreflang|<a\b[^>]*\slang=", re.IGNORECASE)
-_TELLS_TARGET = b"by target"
-_SOURCES = ("crawler/identification.py", "crawler/link_header.py", "classifiers/pages")
-_KEPT_AT_ONCE = 200
-
 
 _URL = ("URL, new host", "URL, known host", "SVM, new host", "SVM, known host")
 KINDS = {
@@ -116,85 +92,6 @@ class Strategy:
         return f"{self.ordering}{queue}{rule}{kinds}"
 
 
-class KeptReadings:
-    """Readings of pages in a file, by URL."""
-
-    def __init__(self, folder: Path, web: str) -> None:
-        """Keep the readings of a web in a folder; those of other code are not used."""
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"readings-{web}-{_state_of_code()}.db"
-        self._file = sqlite3.connect(path, isolation_level=None, timeout=120)
-        self._file.execute("PRAGMA journal_mode = WAL")
-        self._file.execute("PRAGMA synchronous = OFF")
-        self._file.execute("CREATE TABLE IF NOT EXISTS readings(key TEXT PRIMARY KEY, value BLOB)")
-        self._new: dict[str, bytes] = {}
-
-    def keeping(self, read: Read, target: str | None) -> Read:
-        """Return `read`, which reads for a target language, with the help of the kept readings."""
-
-        def kept(download: Download, inlinks: Sequence[str]) -> Reading:
-            key = download.url
-            found = self._get(key)
-            if found == _TELLS_TARGET:
-                key = f"{key} {target}"
-                found = self._get(key)
-            if found is None:
-                if _BY_TARGET.search(download.body):
-                    self._put(download.url, _TELLS_TARGET)
-                    key = f"{download.url} {target}"
-                reading = read(download, ())
-                self._put(key, pickle.dumps(reading, 5))
-            else:
-                reading = pickle.loads(found)
-            if not inlinks or (reading.confidence or 0.0) >= SURE:
-                return reading
-            return self._doubtful(key, read, download, inlinks)
-
-        return kept
-
-    def _doubtful(
-        self, key: str, read: Read, download: Download, inlinks: Sequence[str]
-    ) -> Reading:
-        key = f"{key} {' '.join(inlinks)}"
-        found = self._get(key)
-        if found is not None:
-            known: Reading = pickle.loads(found)
-            return known
-        reading = read(download, inlinks)
-        self._put(key, pickle.dumps(reading, 5))
-        return reading
-
-    def _get(self, key: str) -> bytes | None:
-        if key in self._new:
-            return self._new[key]
-        row = self._file.execute("SELECT value FROM readings WHERE key = ?", (key,)).fetchone()
-        return None if row is None else row[0]
-
-    def _put(self, key: str, value: bytes) -> None:
-        self._new[key] = value
-        if len(self._new) >= _KEPT_AT_ONCE:
-            self.save()
-
-    def save(self) -> None:
-        """Write all new readings."""
-        with self._file:
-            self._file.execute("BEGIN IMMEDIATE")
-            rows = self._new.items()
-            self._file.executemany("INSERT OR REPLACE INTO readings VALUES (?, ?)", rows)
-            self._file.execute("COMMIT")
-        self._new.clear()
-
-
-def _state_of_code() -> str:
-    """Return a hash of the code that makes readings."""
-    digest = blake2b(" ".join(Reading._fields).encode(), digest_size=6)
-    for name in _SOURCES:
-        path = ROOT / name
-        for file in sorted(path.rglob("*.py")) if path.is_dir() else [path]:
-            digest.update(file.read_bytes())
-    return digest.hexdigest()
-
-
 class _Time:
     """Seconds that pass only when the crawl says so."""
 
@@ -211,7 +108,6 @@ class KnownCrawl:
 
     web: GeneratedWeb
     lang: str
-    readings: KeptReadings
     url_model: Path | None = None
 
     def course(self, strategy: Strategy, pages: int) -> Course:
@@ -219,8 +115,9 @@ class KnownCrawl:
         time = _Time()
         with ExitStack() as open_parts:
             folder = open_parts.enter_context(tempfile.TemporaryDirectory())
-            for patch in self._patches(strategy):
-                open_parts.enter_context(patch)
+            features = [name for kind in strategy.without for name in KINDS[kind]]
+            prior = Prior.shipped().without(features)
+            open_parts.enter_context(mock.patch.object(Prior, "shipped", return_value=prior))
             config = Config(
                 lang=self.lang,
                 strategy=strategy.ordering,
@@ -244,20 +141,6 @@ class KnownCrawl:
                 return _Loop(self.web, self.lang, crawl, time).run(pages)
             finally:
                 crawl.close("finished")
-                self.readings.save()
-
-    def _patches(self, strategy: Strategy) -> list[AbstractContextManager[Any]]:
-        def reader(*args: Any, target: str | None = None, **named: Any) -> Read:
-            return self.readings.keeping(page_reader(*args, target=target, **named), target)
-
-        patches: list[AbstractContextManager[Any]] = [
-            mock.patch.object(preparation, "page_reader", reader)
-        ]
-        if strategy.without:
-            features = [name for kind in strategy.without for name in KINDS[kind]]
-            prior = Prior.shipped().without(features)
-            patches.append(mock.patch.object(Prior, "shipped", return_value=prior))
-        return patches
 
 
 class _Loop:

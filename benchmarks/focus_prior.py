@@ -15,7 +15,6 @@ import json
 import pickle
 import time
 from collections.abc import Iterator, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
@@ -23,7 +22,7 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.focus_crawl import KeptReadings, KnownCrawl, Strategy
+from benchmarks.focus_crawl import KnownCrawl, Strategy
 from benchmarks.focus_webs import open_known
 from benchmarks.proxyweb import require
 from crawler.strategies.focus.belief import SHIPPED, Belief, Prior, Standing
@@ -45,13 +44,12 @@ class Lesson(NamedTuple):
 
 def lessons(crawls: Sequence[str], pages: int, folder: Path) -> Iterator[Lesson]:
     """Crawl, or read what an earlier call kept in `folder`."""
-    readings = cache(lambda web: KeptReadings(folder, web))
     for name, _, langs in (crawl.partition(":") for crawl in crawls):
         web = open_known(name, folder)
         for lang in langs.split(","):
             path = folder / f"lesson-{name}-{lang}-{pages}-{len(FEATURES)}.pickle"
             if not path.exists():
-                found = _learned(KnownCrawl(web, lang, readings(name), web.url_model), pages)
+                found = _learned(KnownCrawl(web, lang, web.url_model), pages)
                 path.write_bytes(pickle.dumps(Lesson(f"{name} {lang}", *found)))
             lesson: Lesson = pickle.loads(path.read_bytes())  # our own file
             print(f"{lesson.crawl}: {len(lesson.relevant)} pages", flush=True)

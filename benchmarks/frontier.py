@@ -1,37 +1,32 @@
-"""CPU time of a URL in the frontier, by the number of hosts, compared with Scrapy's queue.
+"""URLs a second in the frontier, by the number of hosts, compared with Scrapy's queue.
 
-    python -m benchmarks.frontier [--hosts 100,10000,50000,1000000] [--urls-per-host 1]
+    python -m benchmarks.frontier [--hosts 100 10000 50000 1000000] [--rounds 1]
 
 For each number of hosts the SQLite frontier is filled with pages of 60 links each, to hosts in
 random order. A fresh process then opens it, once best-first with a different score for every URL,
 once drawn uniformly. Every host is a registered domain, and domains and addresses have the caps of
 a crawl with default settings. A *pop* is `next` and `release`; a *settled* page is `next` and
 `admit` without links. The clock advances by 0.1 ms for each, with 1 s between two contacts of a
-host, so that hosts rest and come back. Use the rates by CPU second: other processes hardly change
-them. Memory is the growth of the resident set, SQLite's page cache (64 MB) included. Disk is the
-size of the full `run.db`. A folder as large as a national archive's takes an hour or more:
-
-    python -m benchmarks.frontier --hosts 1000000 --urls-per-host 10
+host, so that hosts rest and come back. Seconds are of processor time. Memory is the growth of the
+resident set, SQLite's page cache (64 MB) included.
 
 In the same minutes Scrapy's default queue (`DownloaderAwarePriorityQueue` over `LifoMemoryQueue`,
-16 downloads in progress) takes as many requests to as many hosts, at most a million, since it holds
-them in memory. It neither rests hosts, caps them nor writes anything to disk. Every measurement
-runs in a separate process. Prints one JSON line, and a table on stderr.
+16 downloads in progress) takes as many requests to as many hosts. It neither rests hosts, caps them
+nor writes anything to disk. Every measurement runs in a process of its own.
 """
 
 import argparse
-import json
 import multiprocessing
 import random
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
+from benchmarks.claim import Claim, ratios
 from crawler.frontier.base import PAGE, Link, Record
 from crawler.frontier.rules import FrontierRules
 from crawler.frontier.sqlite import SqliteFrontier
@@ -54,6 +49,13 @@ _DELAY_S = 1.0
 _TICK_S = 0.0001
 _ACTIVE_DOWNLOADS = 16
 _STRIDE = 1_000_003
+_RIVAL_S = 5.0
+"""Seconds after which a slow rival is asked no more."""
+
+POPS: Final = "pops_per_s"
+_UNITS: Final = {"admits_per_s": "a second", POPS: "a second", "memory_mb": "MB"}
+
+Row = dict[str, dict[str, float]]
 
 
 def addresses(hosts: int, urls: int) -> Iterator[str]:
@@ -90,7 +92,7 @@ def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:
     frontier = frontier_in(folder, draw, now)
     frontier.seed([Link("http://start.example/", 1.0)], now)
     links: list[Link] = []
-    spent = cpu_s = slowest = 0.0
+    spent = 0.0
     for number, address in enumerate(addresses(hosts, urls), 1):
         links.append(Link(address, chance.gauss(0.0, 1.0) if draw is Draw.FIRST else 0.0))
         if len(links) < _LINKS_PER_PAGE and number < urls:
@@ -99,44 +101,26 @@ def fill(folder: Path, draw: Draw, hosts: int, urls: int) -> dict[str, float]:
         lease = frontier.next(now)
         if lease is None:
             raise RuntimeError("nothing to lease")
-        started_at, cpu_at = time.perf_counter(), time.process_time()
+        started_at = time.process_time()
         frontier.admit(lease, record, links, now=now)
-        took = time.perf_counter() - started_at
-        cpu_s += time.process_time() - cpu_at
-        spent += took
-        slowest = max(slowest, took)
+        spent += time.process_time() - started_at
         links.clear()
     if frontier.counts().queued + frontier.counts().pages != urls + 1:
         raise RuntimeError("not every URL was queued")
-    return {
-        "admits_per_s": round(urls / spent),
-        "admits_per_cpu_s": round(urls / cpu_s),
-        "slowest_admit_ms": round(1000 * slowest, 1),
-    }
+    return {"admits_per_s": urls / spent}
 
 
-def take(folder: Path, draw: Draw, hosts: int, urls: int, pops: int) -> dict[str, float]:
+def take(folder: Path, draw: Draw, pops: int) -> dict[str, float]:
     """Open a filled frontier and take URLs from it."""
-    size = sum(path.stat().st_size for path in folder.glob("run.db*"))
     before = resident_bytes()
     now = 1e6
-    started_at = time.perf_counter()
     frontier = frontier_in(folder, draw, now)
-    opening_s = time.perf_counter() - started_at
-    opened = resident_bytes()
     now += _DELAY_S
-    started_at = time.perf_counter()
-    frontier.ready_at(now)
-    first = frontier.next(now)
-    first_pop_s = time.perf_counter() - started_at
-    if first is None:
-        raise RuntimeError("nothing to lease")
-    frontier.release(first, now=now)
     record = Record(PAGE, 0.0, 200, True, True, "de", 0.9, "text", "utf-8")
 
-    def rate(number: int, end: Callable[..., object]) -> tuple[int, int]:
+    def rate(number: int, end: Callable[..., object]) -> float:
         nonlocal now
-        started_at, cpu_at = time.perf_counter(), time.process_time()
+        started_at = time.process_time()
         for _ in range(number):
             now += _TICK_S
             lease = frontier.next(now)
@@ -146,25 +130,15 @@ def take(folder: Path, draw: Draw, hosts: int, urls: int, pops: int) -> dict[str
             if lease is None:
                 raise RuntimeError("nothing to lease")
             end(lease, now=now)
-        seconds, cpu_s = time.perf_counter() - started_at, time.process_time() - cpu_at
-        return round(number / seconds), round(number / cpu_s)
+        return number / (time.process_time() - started_at)
 
-    pops_per_s, pops_per_cpu_s = rate(pops, frontier.release)
-    settled_per_s, settled_per_cpu_s = rate(
-        min(pops, frontier.counts().queued // 2),
-        lambda lease, now: frontier.admit(lease, record, now=now),
-    )
-    grown = max(opened, resident_bytes()) - before
     return {
-        "pops_per_s": pops_per_s,
-        "pops_per_cpu_s": pops_per_cpu_s,
-        "settled_per_s": settled_per_s,
-        "settled_per_cpu_s": settled_per_cpu_s,
-        "opening_s": round(opening_s, 2),
-        "first_pop_s": round(first_pop_s, 2),
-        "memory_mb": round(grown / 1e6, 1),
-        "memory_per_host": round(grown / hosts),
-        "disk_per_url": round(size / urls),
+        POPS: rate(pops, frontier.release),
+        "settled_per_s": rate(
+            min(pops, frontier.counts().queued // 2),
+            lambda lease, now: frontier.admit(lease, record, now=now),
+        ),
+        "memory_mb": (resident_bytes() - before) / 1e6,
     }
 
 
@@ -187,32 +161,26 @@ def scrapy_queue(hosts: int, urls: int, pops: int, seconds: float) -> dict[str, 
     spent = 0.0
     for address in addresses(hosts, urls):
         request = Request(address)
-        started_at = time.perf_counter()
+        started_at = time.process_time()
         queue.push(request)
-        spent += time.perf_counter() - started_at
-    grown = resident_bytes() - before
+        spent += time.process_time() - started_at
+    memory_mb = (resident_bytes() - before) / 1e6
     for slot in list(queue.pqueues)[:_ACTIVE_DOWNLOADS]:
         downloader.slots[slot] = SimpleNamespace(active=[None])
     return {
-        "admits_per_s": round(urls / spent),
-        "pops_per_s": round(pop_rate(queue.pop, pops, seconds), 1),
-        "memory_mb": round(grown / 1e6, 1),
-        "memory_per_host": round(grown / hosts),
-        "memory_per_url": round(grown / urls),
+        "admits_per_s": urls / spent,
+        POPS: pop_rate(queue.pop, pops, seconds),
+        "memory_mb": memory_mb,
     }
 
 
 def pop_rate(pop: Callable[[], object], pops: int, seconds: float) -> float:
     """Return pops per second, measured over `pops` pops or over the pops that `seconds` allow."""
-    started_at = time.perf_counter()
-    spent = 0.0
+    started_at = time.process_time()
     done = 0
-    while done < pops and spent < seconds:
-        if pop() is None:
-            break
+    while done < pops and time.process_time() - started_at < seconds and pop() is not None:
         done += 1
-        spent = time.perf_counter() - started_at
-    return done / spent
+    return done / (time.process_time() - started_at)
 
 
 def alone(measure: Callable[..., dict[str, float]], *arguments: object) -> dict[str, float]:
@@ -222,49 +190,38 @@ def alone(measure: Callable[..., dict[str, float]], *arguments: object) -> dict[
         return process.submit(measure, *arguments).result()
 
 
-def measure(hosts: int, arguments: argparse.Namespace) -> dict[str, dict[str, float]]:
+def measure(hosts: int, least_urls: int = 100_000, pops: int = 20_000) -> Row:
     """Return the figures of every queue for a number of hosts."""
-    urls = max(hosts * arguments.urls_per_host, arguments.urls // hosts * hosts)
-    rows = {}
-    wanted = arguments.only.split(",")
-    for name, draw in (("sqlite-best-first", Draw.FIRST), ("sqlite-uniform", Draw.UNIFORM)):
-        if name not in wanted:
-            continue
+    urls, rows = max(hosts, least_urls // hosts * hosts), {}
+    for name, draw in (("best-first", Draw.FIRST), ("uniform", Draw.UNIFORM)):
         with tempfile.TemporaryDirectory() as folder:
             filled = alone(fill, Path(folder), draw, hosts, urls)
-            taken = alone(take, Path(folder), draw, hosts, urls, arguments.pops)
-            rows[name] = filled | taken
-            show(hosts, urls, name, rows[name])
-    if "scrapy" in wanted:
-        rows["scrapy"] = alone(scrapy_queue, hosts, urls, arguments.pops, arguments.seconds)
-        show(hosts, urls, "scrapy", rows["scrapy"])
+            rows[name] = filled | alone(take, Path(folder), draw, pops)
+    rows["Scrapy"] = alone(scrapy_queue, hosts, urls, pops, _RIVAL_S)
     return rows
 
 
-def show(hosts: int, urls: int, name: str, row: dict[str, float]) -> None:
-    """Print a row of the table."""
-    figures = "  ".join(f"{key} {value:,}" for key, value in row.items())
-    print(f"{hosts:>9,} hosts {urls:>11,} URLs  {name:18} {figures}", file=sys.stderr, flush=True)
+def claims(rounds: int, hosts: Sequence[int]) -> Iterator[Claim]:
+    """Yield admissions and pops a second, and the memory of a host."""
+    for number in hosts:
+        found = [measure(number) for _ in range(rounds)]
+        for figure, unit in _UNITS.items():
+            for name in found[0]:
+                values = [each[name][figure] for each in found]
+                yield Claim(f"{number:,} hosts, {figure.replace('_', ' ')}: {name}", values, unit)
+        ours, theirs = ([each[name][POPS] for each in found] for name in ("best-first", "Scrapy"))
+        floor = 50.0 if number >= 10_000 else None
+        yield Claim(f"{number:,} hosts, pops: times Scrapy", ratios(ours, theirs), "", floor)
 
 
 def main() -> None:
-    """Measure everything and print the line."""
+    """Print the claims."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--hosts", default="100,10000,50000,1000000")
-    parser.add_argument("--urls-per-host", type=int, default=1, help="the least number of pops")
-    parser.add_argument("--urls", type=int, default=100_000, help="the least number of URLs")
-    parser.add_argument("--pops", type=int, default=20_000)
-    parser.add_argument("--seconds", type=float, default=5.0, help="time limit of a rival")
-    parser.add_argument("--only", default="sqlite-best-first,sqlite-uniform,scrapy")
-    arguments = parser.parse_args()
-    result: dict[str, object] = {
-        "date": time.strftime("%Y-%m-%d"),
-        "links_per_page": _LINKS_PER_PAGE,
-        "hosts": {
-            number: measure(number, arguments) for number in map(int, arguments.hosts.split(","))
-        },
-    }
-    print(json.dumps(result))
+    parser.add_argument("--hosts", type=int, nargs="+", default=[100, 10_000, 50_000, 1_000_000])
+    parser.add_argument("--rounds", type=int, default=1)
+    given = parser.parse_args()
+    for claim in claims(given.rounds, given.hosts):
+        print(f"{claim.name:50} {claim.middle:14,.1f} {claim.unit}", flush=True)
 
 
 if __name__ == "__main__":

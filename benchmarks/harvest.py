@@ -12,18 +12,34 @@ import argparse
 import json
 import statistics
 import tempfile
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from benchmarks import proxyweb
+from benchmarks.claim import Claim
 
 RULES = {"paper": ("filter=none", "host_queue=10"), "default": ()}
 """The arguments of a crawl by each rule."""
 
 
+LEAST = {"random": None, "cctld": None, "svm": 98.0, "focus": 98.0}
+"""The strategies, and the least harvest rate of German pages on web 1, %."""
+
+
+def claims(counts: Sequence[int]) -> Iterator[Claim]:
+    """Yield the harvest rate of German pages on web 1 after some numbers of pages."""
+    proxyweb.require()
+    for pages, (strategy, least) in product(counts, LEAST.items()):
+        judged = run(1, "de", strategy, "default", pages)
+        name = f"harvest rate of German, {pages:,} pages: {strategy}"
+        floor = least if pages == 1000 else None
+        yield Claim(name, [100 * judged["harvest_rate"]], "%", floor)
+
+
 def run(
-    seed: int, lang: str, strategy: str, rule: str, arguments: argparse.Namespace
+    seed: int, lang: str, strategy: str, rule: str, pages: int, delay_s: float = 0.2
 ) -> dict[str, Any]:
     """Crawl one web with one strategy by one rule and return the judge's figures."""
     with tempfile.TemporaryDirectory() as temporary:
@@ -34,13 +50,13 @@ def run(
                 folder / "run",
                 f"lang={lang}",
                 f"strategy={strategy}",
-                f"pages={arguments.pages}",
+                f"pages={pages}",
                 *RULES[rule],
                 f"seeds={','.join(web.seeds[lang][:3])}",
-                DOWNLOAD_DELAY=arguments.delay,
+                DOWNLOAD_DELAY=delay_s,
             )
         judged = web.judge(lang)
-    if told["pages"] != arguments.pages:
+    if told["pages"] != pages:
         crawl = f"web {seed} {lang} {strategy} {rule}"
         print(f"# {crawl}: only {told['pages']} pages, nothing was left")
     return {
@@ -84,7 +100,7 @@ def main() -> None:
     ):
         rates = []
         for seed in seeds:
-            result = run(seed, lang, strategy, rule, arguments)
+            result = run(seed, lang, strategy, rule, arguments.pages, arguments.delay)
             rates.append(result["harvest_rate"])
             print(json.dumps(result), flush=True)
         means.append(f"{lang}  {strategy:7}  {rule:7}  {statistics.mean(rates):.4f}")

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -31,6 +31,7 @@ from random import Random
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from benchmarks.claim import Claim
 from benchmarks.killoutputs import misarchived, misexported
 from benchmarks.killweb import HOST_CAP, Access, KillWeb, Server, served
 from crawler.shared.stored import connect
@@ -382,8 +383,17 @@ def found(web: KillWeb, run: Path) -> dict[str, Any]:
     }
 
 
-def main(line: Sequence[str] | None = None) -> int:
-    """Print the JSON line; 1 if anything was wrong."""
+def claims(kills: int) -> Iterator[Claim]:
+    """Yield what was wrong after kills of a crawl, alone and shared, with the default ordering."""
+    for frontier in ("sqlite", "redis"):
+        line = [f"--kills={kills}", f"--pages={60 * kills}", f"--frontier={frontier}"]
+        given = _parser().parse_args([*line, "--strategy=focus", "--latency=0.2", "--sitemaps"])
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = measure(given, Path(folder))["wrong_in_all"]
+        yield Claim(f"without a fault after {kills} kills: {frontier}", [-wrong], "faults", 0.0)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--pages", type=int, default=3000, help="about as many URLs are crawled")
@@ -396,7 +406,12 @@ def main(line: Sequence[str] | None = None) -> int:
     parser.add_argument("--settings", nargs="*", default=[], metavar="NAME=VALUE")
     parser.add_argument("--sitemaps", action="store_true", help="also pages in sitemaps alone")
     parser.add_argument("--folder", type=Path, help="keep the files of the crawl")
-    arguments = parser.parse_args(line)
+    return parser
+
+
+def main(line: Sequence[str] | None = None) -> int:
+    """Print the JSON line; 1 if anything was wrong."""
+    arguments = _parser().parse_args(line)
     with tempfile.TemporaryDirectory() as temporary:
         folder = arguments.folder or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)

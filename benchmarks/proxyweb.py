@@ -29,6 +29,11 @@ class Served:
     folder: Path
     seeds: dict[str, list[str]]
 
+    @property
+    def address(self) -> str:
+        """The address of the proxy."""
+        return f"http://127.0.0.1:{self.port}"
+
     def judge(self, lang: str) -> dict[str, Any]:
         """Return the figures of a crawl for `lang` from the server's own log."""
         command = [sys.executable, str(PROGRAM), "judge", "--lang", lang]
@@ -80,7 +85,7 @@ def crawl(web: Served, folder: Path, *arguments: str, **settings: object) -> dic
         command += ["-a", argument]
     for name, value in {"JOBDIR": folder, "LANGFOCUS_QUIET": True, **settings}.items():
         command += ["-s", f"{name}={value}"]
-    environment = os.environ | {"http_proxy": f"http://127.0.0.1:{web.port}"}
+    environment = os.environ | {"http_proxy": web.address}
     subprocess.run(command, cwd=ROOT, env=environment, check=True, stderr=subprocess.DEVNULL)
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_text())
     return summary

@@ -1,29 +1,42 @@
-"""Pages per second of a langfocus crawl against plain Scrapy, on one web in the same minutes.
+"""Pages per second of a crawl against other crawlers, on one web in the same minutes.
 
-Both start from the home pages of 10,000 hosts and obey robots.txt with the same number of
-concurrent requests. langfocus keeps its default settings (1 s between two requests to a host,
-identification, frontier on disk). Scrapy has no delay and identifies nothing; langfocus with the
-strategy `svm` is a third rival. Pages are the
-answers with status 200 in the server's own log; seconds are the time span of the log. Runs
-alternate; the result is the median ratio.
+    python -m benchmarks.speed [--pages 3000] [--rounds 3] [--kb 5 60] [--rivals scrapy,crawlee]
 
-    python -m benchmarks.speed --pages 3000 --rounds 3
+All start from the home pages of 10,000 hosts with the same number of concurrent requests. langfocus
+has its default settings (1 s between two requests to a host, identification, frontier on disk, WARC
+files). The rivals have no delay, and but for `scrapy-langdetect` they identify nothing; only
+`scrapy-without-robots` does not obey robots.txt. `svm` is this project's other ordering, whose
+figure is divided by that of the default. Pages are the answers with status 200 in the server's own
+log; seconds are the time span of the log. Crawls alternate.
 """
 
 import argparse
 import csv
-import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Final
 
 from benchmarks import proxyweb
+from benchmarks.claim import Claim, ratios
 
-OWN = {"langfocus": "focus", "langfocus-svm": "svm"}
-"""Crawls of this project -> their strategy."""
+OURS: Final = "langfocus"
+FLOORS: Final = {
+    "scrapy": 1.5,
+    "scrapy-without-robots": 1.0,
+    "scrapy-langdetect": 3.0,
+    "crawlee": 1.5,
+}
+"""The rivals, and how many times as fast the default is at least."""
+MOST_SVM: Final = 1.3
+"""How many times as fast as the default `svm` may be."""
+
+_BULK: Final = {5: 0, 60: 55_000}
+"""Size of a page in KB -> bytes of script and style that the web adds."""
 
 
 def home_pages(truth: Path, number: int) -> list[str]:
@@ -46,64 +59,103 @@ def pages_per_second(log: Path) -> tuple[float, int]:
     return pages / (max(times) - min(times)), pages
 
 
-def plain(web: proxyweb.Served, seeds: Path, pages: int, *, robots: bool) -> None:
-    """Run the rival."""
+def own(strategy: str, web: proxyweb.Served, seeds: Path, pages: int) -> None:
+    """Crawl with this project."""
+    told = ("lang=de", f"strategy={strategy}", f"seeds={seeds}", f"pages={pages}")
+    proxyweb.crawl(web, seeds.parent / "run", *told)
+
+
+def scrapy(given: str, obeys: bool, web: proxyweb.Served, seeds: Path, pages: int) -> None:
+    """Crawl with plain Scrapy."""
     settings = {
         "CONCURRENT_REQUESTS": 64,
-        "ROBOTSTXT_OBEY": robots,
-        # The rival counts each robots.txt as a page.
-        "CLOSESPIDER_PAGECOUNT": 2 * pages if robots else pages,
+        "ROBOTSTXT_OBEY": obeys,
+        # Scrapy counts each robots.txt as a page.
+        "CLOSESPIDER_PAGECOUNT": 2 * pages if obeys else pages,
         "LOG_LEVEL": "ERROR",
         "TELNETCONSOLE_ENABLED": False,
         "REMOTE_CONTROL_ENABLED": False,
     }
-    spider = Path(__file__).with_name("plain_scrapy.py")
-    command = [sys.executable, "-m", "scrapy", "runspider", str(spider), "-a", f"seeds={seeds}"]
+    command = ["-m", "scrapy", "runspider", str(Path(__file__).with_name("rival_scrapy.py"))]
+    command += ["-a", f"seeds={seeds}", "-a", f"identifies={given}"]
     for name, value in settings.items():
         command += ["-s", f"{name}={value}"]
-    environment = os.environ | {"http_proxy": f"http://127.0.0.1:{web.port}"}
-    subprocess.run(command, cwd=seeds.parent, env=environment, check=True)
+    _run(command, web, seeds.parent)
 
 
-def measure(seed: int, pages: int, who: str) -> dict[str, object]:
-    """Run one crawler on a fresh server and read its log."""
+def crawlee(web: proxyweb.Served, seeds: Path, pages: int) -> None:
+    """Crawl with Crawlee."""
+    script = str(Path(__file__).with_name("rival_crawlee.py"))
+    _run([script, web.address, str(seeds), str(pages)], web, seeds.parent)
+
+
+def _run(arguments: Sequence[str], web: proxyweb.Served, folder: Path) -> None:
+    environment = os.environ | {"http_proxy": web.address}
+    command = [sys.executable, *arguments]
+    subprocess.run(command, cwd=folder, env=environment, check=True, stderr=subprocess.DEVNULL)
+
+
+Crawl = Callable[[proxyweb.Served, Path, int], None]
+
+CRAWLS: Final[dict[str, Crawl]] = {
+    OURS: lambda *told: own("focus", *told),
+    "svm": lambda *told: own("svm", *told),
+    "scrapy": lambda *told: scrapy("", True, *told),
+    "scrapy-without-robots": lambda *told: scrapy("", False, *told),
+    "scrapy-langdetect": lambda *told: scrapy("1", True, *told),
+    "crawlee": crawlee,
+}
+
+
+def measure(who: str, pages: int, kb: int) -> float:
+    """Return the pages a second of one crawler on a fresh server."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        with proxyweb.serve(folder / "web", seed=seed) as web:
+        with proxyweb.serve(folder / "web", seed=1, bulk=_BULK[kb]) as web:
             seeds = folder / "seeds.txt"
             seeds.write_text("\n".join(home_pages(web.folder / "truth.tsv", 10_000)))
-            if who in OWN:
-                told = ("lang=de", f"strategy={OWN[who]}", f"seeds={seeds}", f"pages={pages}")
-                proxyweb.crawl(web, folder / "run", *told)
-            else:
-                plain(web, seeds, pages, robots=who == "scrapy")
+            CRAWLS[who](web, seeds, pages)
         speed, number = pages_per_second(folder / "web" / "log.tsv")
     if number < 0.8 * pages:
         sys.exit(f"{who} fetched {number} pages, not {pages}: nothing was measured")
-    return {"who": who, "pages_per_second": round(speed, 1), "pages": number}
+    return speed
+
+
+def claims(
+    rounds: int, pages: int = 3000, kb: Sequence[int] = (5, 60), rivals: Sequence[str] = ()
+) -> Iterator[Claim]:
+    """Yield pages per second, and the ratios to the rivals that are installed."""
+    proxyweb.require()
+    found = [OURS, "svm", *(rivals or FLOORS)]
+    if find_spec("crawlee") is None and "crawlee" in found:
+        found.remove("crawlee")
+    for size in kb:
+        speeds: dict[str, list[float]] = {who: [] for who in found}
+        for _ in range(rounds):
+            for who, values in speeds.items():
+                values.append(measure(who, pages, size))
+                print(f"{size} KB {who}: {values[-1]:.1f} pages/s", file=sys.stderr, flush=True)
+        for who, values in speeds.items():
+            yield Claim(f"pages crawled, {size} KB: {who}", values, "a second")
+        for who, values in speeds.items():
+            if who in FLOORS:
+                name = f"pages crawled, {size} KB: times {who}"
+                yield Claim(name, ratios(speeds[OURS], values), "", FLOORS[who])
+        slower = ratios(speeds[OURS], speeds["svm"])
+        yield Claim(f"pages crawled, {size} KB: times svm", slower, "", 1 / MOST_SVM)
 
 
 def main() -> None:
-    """Alternate both crawlers and print the ratios."""
+    """Print the claims."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--pages", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--rivals", default="scrapy,scrapy-without-robots,langfocus-svm")
-    arguments = parser.parse_args()
-    proxyweb.require()
-    ratios: dict[str, list[float]] = {who: [] for who in arguments.rivals.split(",")}
-    for number in range(arguments.rounds):
-        runs = {who: measure(1, arguments.pages, who) for who in ("langfocus", *ratios)}
-        for run in runs.values():
-            print(json.dumps({"round": number, **run}), flush=True)
-        for who, values in ratios.items():
-            values.append(
-                float(str(runs["langfocus"]["pages_per_second"]))
-                / float(str(runs[who]["pages_per_second"]))
-            )
-    for who, values in ratios.items():
-        rounds = [round(value, 2) for value in values]
-        print(f"langfocus / {who}: {statistics.median(values):.2f} (all: {rounds})")
+    parser.add_argument("--kb", type=int, nargs="+", choices=_BULK, default=[5])
+    parser.add_argument("--rivals", default=",".join(FLOORS))
+    given = parser.parse_args()
+    for claim in claims(given.rounds, given.pages, given.kb, given.rivals.split(",")):
+        values = ", ".join(f"{value:.2f}" for value in claim.values)
+        print(f"{claim.name:45} {claim.middle:8.2f} {claim.unit} ({values})", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,90 @@
+"""Memory of a long crawl: of its process, and of the processes that read its pages.
+
+    python -m benchmarks.memory [--pages 100000]
+
+Crawls a generated web from the home pages of all its hosts; a page has some 30 links. The resident
+memory of each process is sampled every second. The claim: after the first fifth of the crawl it
+grows by little.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median
+from typing import Final
+
+from benchmarks import proxyweb
+from benchmarks.claim import Claim
+from benchmarks.speed import home_pages
+
+MOST_MB: Final = 1500.0
+"""Of the crawl's process at its end, for 100,000 pages."""
+
+
+def resident_mb(pid: int) -> float:
+    """Return the resident memory of a process; 0 if it has ended."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0.0
+    return int(pages) * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the processes that a process started, and those that they started."""
+    try:
+        tasks = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    except OSError:
+        return []
+    return [found for child in map(int, tasks) for found in (child, *descendants(child))]
+
+
+def curves(pages: int) -> tuple[list[float], list[float]]:
+    """Crawl; return the memory of the crawl's process and of its largest other one, by second."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with proxyweb.serve(folder / "web", seed=1) as web:
+            seeds = folder / "seeds.txt"
+            seeds.write_text("\n".join(home_pages(web.folder / "truth.tsv", 12_000)))
+            command = [sys.executable, "-m", "scrapy", "crawl", "langfocus", "-a", "lang=de"]
+            command += ["-a", f"seeds={seeds}", "-a", f"pages={pages}"]
+            command += ["-s", f"JOBDIR={folder / 'run'}", "-s", "LANGFOCUS_QUIET=True"]
+            environment = os.environ | {"http_proxy": web.address}
+            with subprocess.Popen(command, cwd=proxyweb.ROOT, env=environment) as crawl:
+                own, others = [], []
+                while crawl.poll() is None:
+                    own.append(resident_mb(crawl.pid))
+                    others.append(max(map(resident_mb, descendants(crawl.pid)), default=0.0))
+                    time.sleep(1)
+    return own, others
+
+
+def claims(pages: int) -> Iterator[Claim]:
+    """Yield the greatest memory, and how much it grew after the first fifth."""
+    proxyweb.require()
+    for name, curve in zip(("crawl", "largest reader"), curves(pages), strict=True):
+        fifth = max(1, len(curve) // 5)
+        grown = median(curve[-fifth:]) - median(curve[fifth : 2 * fifth])
+        yield Claim(f"memory of the {name}, {pages:,} pages", [max(curve)], "MB")
+        yield Claim(f"memory of the {name}, grown after a fifth", [grown], "MB")
+        if name == "crawl":
+            yield Claim(
+                f"memory of the {name}, left of {MOST_MB:g}", [MOST_MB - max(curve)], "MB", 0
+            )
+
+
+def main() -> None:
+    """Print the claims."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pages", type=int, default=100_000)
+    for claim in claims(parser.parse_args().pages):
+        print(f"{claim.name:50} {claim.middle:10.1f} {claim.unit}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""All claims against rivals, measured side by side: `make bench` and `make bench-check`.
+
+    python -m benchmarks.run [--only speed urls] [--rounds 5]
+    python -m benchmarks.run --check
+
+Writes a file for each group of claims into docs/research/benchmarks/, from which
+`benchmarks.docs_tables` makes the tables of docs/research/benchmarks.md: each has its own commit
+and date. `--check` measures one short round, writes nothing, and exits with 1 if a claim is under
+its floor. Let nothing else run on the machine.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from datetime import date
+from typing import Any, Final, NamedTuple
+
+from benchmarks import frontier, harvest, killloop, memory, pages, speed, urls
+from benchmarks.claim import Claim
+from crawler.report.files import json_text, write_whole
+from crawler.report.provenance import ROOT, provenance
+
+FOLDER: Final = ROOT / "docs" / "research" / "benchmarks"
+PACKAGES: Final = ("langfocus", "Scrapy", "crawlee", "scikit-learn", "py3langid", "courlan")
+
+
+class Group(NamedTuple):
+    """Claims about one subject: how all of them are measured, and how they are checked."""
+
+    title: str
+    measured: Callable[..., Iterator[Claim]]
+    checked: Callable[[], Iterator[Claim]]
+    modules: Sequence[str]
+
+
+GROUPS: Final = {
+    "speed": Group(
+        "Pages crawled a second, two cores, server included",
+        speed.claims,
+        lambda: speed.claims(1, 1000, (5,), ("scrapy",)),
+        ("crawler", "classifiers/pages", "classifiers/urls"),
+    ),
+    "urls": Group(
+        "URLs scored a second of one core, in batches of 60, and F1 of five languages",
+        urls.claims,
+        lambda: urls.claims(1, n_rows=5000),
+        ("classifiers/urls", "classifiers/models/url-*.npz"),
+    ),
+    "pages": Group(
+        "Texts identified: right, mean over languages, and a second of one core",
+        pages.claims,
+        lambda: pages.claims(1),
+        ("classifiers/pages",),
+    ),
+    "frontier": Group(
+        "URLs admitted and taken a second of one core, by the number of hosts",
+        lambda rounds: frontier.claims(rounds, (100, 10_000, 1_000_000)),
+        lambda: frontier.claims(1, (10_000,)),
+        ("crawler/frontier",),
+    ),
+    "harvest": Group(
+        "Relevant pages in %, by the server's judge",
+        lambda rounds: harvest.claims((1000, 4000)),
+        lambda: harvest.claims((1000,)),
+        ("crawler/strategies", "crawler/frontier", "classifiers/urls"),
+    ),
+    "kills": Group(
+        "Faults after SIGKILLs, by the server's log and the files",
+        lambda rounds: killloop.claims(20),
+        lambda: killloop.claims(4),
+        ("crawler",),
+    ),
+    "memory": Group(
+        "Memory of a long crawl",
+        lambda rounds: memory.claims(100_000),
+        lambda: memory.claims(3000),
+        ("crawler",),
+    ),
+}
+
+
+def table(name: str, title: str, claims: Sequence[Claim]) -> dict[str, Any]:
+    """Return the table of a document: the middle value, the least, the greatest, the floor."""
+    rows = [
+        [each.name, each.middle, min(each.values), max(each.values), each.unit, each.floor]
+        for each in claims
+    ]
+    head = ["claim", "median", "least", "greatest", "unit", "floor"]
+    return {"name": name, "title": title, "head": head, "rows": rows, "digits": 2}
+
+
+def measured(names: Sequence[str], rounds: int) -> bool:
+    """Measure groups and renew their tables; return True if all claims are kept."""
+    is_kept = True
+    for name in names:
+        group = GROUPS[name]
+        found = [_told(claim) for claim in group.measured(rounds)]
+        is_kept &= all(claim.is_kept for claim in found)
+        of = provenance(sys.argv, [], date.today(), PACKAGES, group.modules)
+        FOLDER.mkdir(exist_ok=True)
+        write_whole(
+            FOLDER / f"{name}.json",
+            json_text({"measured": of, "tables": [table(name, group.title, found)]}),
+        )
+    return is_kept
+
+
+def _told(claim: Claim) -> Claim:
+    floor = "" if claim.floor is None else f", at least {claim.floor:.2f}"
+    mark = "" if claim.is_kept else "  UNDER ITS FLOOR"
+    values = ", ".join(f"{value:,.2f}" for value in claim.values)
+    print(f"{claim.name}: {claim.middle:,.2f} {claim.unit} ({values}{floor}){mark}", flush=True)
+    return claim
+
+
+def main() -> int:
+    """Measure or check."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    if not given.check:
+        return int(not measured(given.only, given.rounds))
+    kept = [_told(claim).is_kept for name in given.only for claim in GROUPS[name].checked()]
+    return int(not all(kept))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
