@@ -31,11 +31,10 @@ from crawler.politeness.network import (
     is_private_address,
 )
 from crawler.politeness.shared_address import SharedAddresses
-from crawler.spiders.exchanges import sent
 from crawler.spiders.live_handler import LiveDownloadHandler
 from crawler.spiders.names import Lookups
-from crawler.spiders.request_meta import EXCHANGE, LEASE, ROBOTS_BYTES
-from crawler.spiders.sending import take_slot
+from crawler.spiders.requests import EXCHANGE, LEASE, ROBOTS_BYTES, take_slot
+from crawler.spiders.responses import sent
 from crawler.url import host_of
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from crawler.reading import Download, is_text
 from crawler.sources.sitemaps import may_be_sitemap
 from crawler.spiders.failures import explain
 from crawler.spiders.printable_log import make_log_printable
-from crawler.spiders.request_meta import (
+from crawler.spiders.requests import (
     EXCHANGE,
     LEASE,
     LEASED_AT,

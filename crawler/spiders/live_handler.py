@@ -13,7 +13,7 @@ handler, since neither Scrapy nor Twisted has an option for the parser and the a
 """
 
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from scrapy import Request
 from scrapy.core.downloader.handlers.http11 import (
@@ -39,7 +39,7 @@ from twisted.web.iweb import IResponse
 from crawler.politeness.network import LocalFaultError
 from crawler.reading import is_status
 from crawler.spiders.failures import HeadTooLarge, local_fault
-from crawler.spiders.request_meta import HEADS
+from crawler.spiders.requests import HEADS, Heads
 
 MAX_HEAD_BYTES: Final = 256 * 1024
 """Most bytes before a body, answers of status 1xx included; browsers have the same limit."""
@@ -86,13 +86,6 @@ class LiveDownloadHandler(HTTP11DownloadHandler):
             raise LocalFaultError(lacking) from error
         request.meta[HEADS] = agent.heads
         return response
-
-
-class Heads(NamedTuple):
-    """The bytes before the body of a request and of its answer, with the empty line."""
-
-    request: bytes
-    answer: bytes
 
 
 class _KeepingAgent(_ScrapyAgent):

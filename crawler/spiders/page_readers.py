@@ -15,7 +15,7 @@ from scrapy.utils.asyncio import is_asyncio_available
 from crawler.crawl import Crawl
 from crawler.frontier.base import Lease
 from crawler.readers import Readers
-from crawler.spiders.request_meta import LEASE, READ_PAGE, ROBOTS_FILE
+from crawler.spiders.requests import LEASE, READ_PAGE, ROBOTS_FILE
 from crawler.spiders.responses import download_of
 
 

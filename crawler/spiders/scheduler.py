@@ -15,7 +15,7 @@ from crawler.errors import StorageError, one_line
 from crawler.frontier.base import DOMAIN_FULL, Lease, LeaseError
 from crawler.politeness.blocking import BLOCKED
 from crawler.politeness.robots import ORIGINS_FULL, ROBOTS_UNREACHABLE, Verdict
-from crawler.spiders.request_meta import LEASE, LEASED_AT, ROBOTS, SLOT
+from crawler.spiders.requests import LEASE, LEASED_AT, ROBOTS, SLOT
 from crawler.spiders.wakeup import WakeUp, keep_time
 from crawler.strategies import SEED
 from crawler.visit import INTERRUPTED

@@ -22,7 +22,7 @@ from crawler.crawl import Crawl
 from crawler.errors import SettingError
 from crawler.politeness.contact import BotName, missing_contact, product_token, user_agent
 from crawler.settings import USER_AGENT
-from crawler.spiders.request_meta import SLOT
+from crawler.spiders.requests import SLOT
 
 _PREFIX = "LANGFOCUS_"
 _DEFAULTS: Mapping[str, object] = MappingProxyType(

@@ -17,9 +17,8 @@ from scrapy.responsetypes import responsetypes
 
 from crawler.sources.archive import NO_ROBOTS
 from crawler.sources.contract import Answer, Reason, Unreachable
-from crawler.spiders.exchanges import replayed
-from crawler.spiders.request_meta import EXCHANGE
-from crawler.spiders.sending import take_slot
+from crawler.spiders.requests import EXCHANGE, take_slot
+from crawler.spiders.responses import replayed
 
 if TYPE_CHECKING:
     from crawler.spiders.langfocus import LangfocusSpider

@@ -23,7 +23,7 @@ from crawler.opening import open_crawl
 from crawler.politeness.network import BusyAddressError, LocalFaultError
 from crawler.spiders.failures import local_fault
 from crawler.spiders.langfocus import LangfocusSpider
-from crawler.spiders.request_meta import LEASE, LEASED_AT, ROBOTS_FILE
+from crawler.spiders.requests import LEASE, LEASED_AT, ROBOTS_FILE
 from crawler.spiders.scheduler import FrontierScheduler
 from crawler.spiders.throttle import Throttle
 
