@@ -170,7 +170,7 @@ def finish(workers: Iterable[Worker]) -> list[str]:
 def merged(folder: Path, folders: Sequence[Path], redis_url: str) -> Path:
     """Return the folder of one run made of those of all workers."""
     merged = folder / "merged"
-    line = [sys.executable, "-m", "scrapy", "merge", str(merged), *map(str, folders), redis_url]
+    line = [sys.executable, "-m", "langfocus", "merge", str(merged), *map(str, folders), redis_url]
     subprocess.run(line, cwd=ROOT, env=environment(None), check=True, stdout=subprocess.DEVNULL)
     return merged
 

@@ -587,11 +587,6 @@ def of_settings(given: Mapping[str, object]) -> dict[str, Any]:
     }
 
 
-def census_arguments() -> dict[str, Knob]:
-    """Return the declarations of the arguments of a census."""
-    return {name: ARGUMENTS[name] for name in _CENSUS}
-
-
 def _census(values: dict[str, Any]) -> Config:
     """Return the configuration of a census, a crawl of one page of each host."""
     from crawler.sources.hosts import ALL_HOSTS, HostRange

@@ -9,7 +9,7 @@ except PackageNotFoundError:
 
 BOT_NAME = "langfocus"
 SPIDER_MODULES = ["crawler.spiders.langfocus"]
-COMMANDS_MODULE = "crawler.commands"
+COMMANDS_MODULE = "crawler.commands.crawl"
 USER_AGENT = f"langfocus/{VERSION}"
 
 # Politeness. The frontier keeps the delay for each host (DOWNLOAD_DELAY), one connection at a time.

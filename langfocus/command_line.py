@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _say(f"langfocus {__version__}")
     if first not in COMMANDS:
         return _refuse(first)
-    from langfocus.dispatch import run_command
+    from crawler.commands.base import run_command
 
     return run_command(first, given)
 

@@ -2,9 +2,6 @@
 
 import json
 import os
-import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,8 +9,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import IO, ParamSpec
+from typing import ParamSpec
 
+from crawler.child import command, run_child
 from crawler.config import Arguments, Config
 from crawler.errors import CrawlError
 from langfocus.past_run import Run
@@ -71,69 +69,14 @@ def crawl(
         config = Config.read(values)
         chosen = Path(folder) if folder is not None else _new_folder(config.lang or "census")
         is_new = folder is None or not chosen.exists()
-        command = _command(values, _texts(settings or {}), chosen)
-        try:
-            _run(command, shows_progress=shows_progress)
-        except CrawlError:
-            if is_new:
-                with suppress(OSError):
-                    chosen.rmdir()  # a crawl that was refused leaves no empty folder
-            raise
+        line = command(values, _texts(settings or {}), chosen)
+        code, last = run_child(line, is_watched=True, shows_progress=shows_progress)
+    if code and is_new:
+        with suppress(OSError):
+            chosen.rmdir()  # a crawl that was refused leaves no empty folder
+    if code:
+        raise CrawlError(_message(last, code))
     return Run(chosen)
-
-
-def _command(arguments: Mapping[str, str], settings: Mapping[str, str], folder: Path) -> list[str]:
-    settings = {**settings, "JOBDIR": str(folder), "LANGFOCUS_QUIET": "True"}
-    return [
-        # -P: the working folder may contain a package called crawler.
-        *(sys.executable, "-P", "-m", "langfocus", "crawl"),
-        *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
-        *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
-    ]
-
-
-def _run(command: list[str], *, shows_progress: bool) -> None:
-    """Run a crawl to its end; raises `CrawlError` with its message if it fails."""
-    with subprocess.Popen(  # noqa: S603  our own command
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        # Ctrl-C in a terminal reaches the crawl once, through this process.
-        process_group=0,
-    ) as child:
-        try:
-            lines = _read(child.stderr, shows_progress=shows_progress)
-            child.wait()
-        except BaseException:
-            _stop(child)
-            raise
-    if child.returncode:
-        raise CrawlError(_message(lines, child.returncode))
-
-
-def _read(log: IO[str] | None, *, shows_progress: bool) -> list[str]:
-    """Return the last lines of a process's log, after the process has closed it."""
-    last: list[str] = []
-    for line in log or ():
-        if shows_progress:
-            sys.stderr.write(line)
-        if line.strip():
-            last = [*last[-9:], line.strip()]
-    return last
-
-
-def _stop(child: subprocess.Popen[str]) -> None:
-    """Stop a crawl in order; kill it if this process gets another signal to stop."""
-    child.send_signal(signal.SIGINT)
-    try:
-        _read(child.stderr, shows_progress=False)
-        child.wait()
-    except BaseException:
-        child.kill()
-        raise
 
 
 def _message(lines: list[str], code: int) -> str:

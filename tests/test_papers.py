@@ -5,14 +5,13 @@ import shlex
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
 from classifiers.papers.baykan import custom, special
 from crawler.simulate.generator import generate
 from crawler.simulate.measures import WebMeasures
-from tests.crawler.commands.test_compare import ForkedCrawl
+from tests.crawler.commands.test_compare import forked
 from tests.crawler.commands.test_page_study_command import write_pages
 from tests.crawler.commands.test_short_pages_command import PAGES_EACH, archive, url
 from tests.support import processes
@@ -59,7 +58,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         small = partial(custom.CustomFeatures, dictionary=words, cities=words)
         patch.setattr(custom, "CustomFeatures", small)
         patch.setattr(special, "N_CHOSEN", 3)
-        patch.setattr("crawler.commands.comparing.subprocess", SimpleNamespace(Popen=ForkedCrawl))
+        patch.setattr("crawler.commands.compare.run_child", forked)
         assert call("graph", "--from", "docs.warc.gz", "graphs/docs", "--target", "de") == 0
         yield folder
 
@@ -80,6 +79,15 @@ def _runs(folder: Path) -> None:
         cells[column] = "de" if number % 2 else "en"
         rows[number] = "\t".join(cells)
     (folder / "labelled.tsv").write_text("\n".join([head, *rows]) + "\n")
+
+
+@pytest.fixture(scope="module")
+def _census(folder: Path) -> None:
+    """The run of the page's only crawl, which is a census."""
+    (line,) = (command for command in COMMANDS if command.startswith("crawl "))
+    fast = ["-s", "DOWNLOAD_DELAY=0.01", "-s", "RETRY_TIMES=0"]
+    with loopback(PortalWeb(10)) as proxy:
+        ran(*shlex.split(line), *fast, folder=folder, proxy=proxy.url)
 
 
 def ran(*arguments: str, folder: Path, proxy: str | None = None) -> None:
@@ -108,9 +116,7 @@ def test_every_command_on_the_papers_runs(
         line += SMALLER
     if name == "compare":
         line += ["-a", "pages=30", "-s", f"JOBDIR={folder / 'runs' / 'compared'}"]
-    if name == "census":
-        with loopback(PortalWeb(10)) as proxy:
-            fast = ["-s", "DOWNLOAD_DELAY=0.01", "-s", "RETRY_TIMES=0"]
-            ran(name, *line, *fast, folder=folder, proxy=proxy.url)
-    else:
+    if name in ("crawl", "census"):
+        request.getfixturevalue("_census")
+    if name != "crawl":
         assert call(name, *line) == 0, capfd.readouterr().err

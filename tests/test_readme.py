@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import langfocus
-from langfocus import dispatch
+from crawler.commands.base import parser_of
 from tests.support import processes
 from tests.support.crawls import ROOT, environment
 from tests.support.processes import Done
@@ -75,9 +75,7 @@ def commands() -> list[str]:
 @pytest.mark.parametrize("command", commands())
 def test_every_command_of_the_readme_is_one_that_there_is(command: str) -> None:
     name, *arguments = words(command)[1:]
-    parser = dispatch.parser_of(name, dispatch.command_of(name))
-    _, rest = parser.parse_known_args(arguments)
-    assert [text for text in rest if text.startswith("-")] == []
+    assert parser_of(name).parse_known_intermixed_args(arguments)[1] == []
 
 
 def test_the_readmes_graph_is_made_and_simulated(tmp_path: Path) -> None:

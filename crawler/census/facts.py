@@ -12,25 +12,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from classifiers.geoip import CountryLookup, parsed_address
+from classifiers.geoip import CountryLookup
 from classifiers.pages.method import PageMethod, Surroundings
 from classifiers.pages.methods.alone import answers_of
-from crawler.errors import ArchiveError, SettingError
+from crawler.errors import ArchiveError
 from crawler.frontier.base import PAGE, REDIRECT
 from crawler.reading import Download, identified, is_text
 from crawler.run import reading
 from crawler.sources.archive import ArchivedAnswer, answers
 from crawler.sources.warc_reader import Damage
 from crawler.url import fingerprint, host_of, normalise
-from crawler.whole_file import read_regular
 
 ABSENT: Final = frozenset(
     "dns timeout refused unreachable private_address robots_unreachable tls "
     "not_archived address_full origins_full error".split()
 )
 """Outcomes that do not show that there is a server."""
-
-_MOST_BYTES: Final = 1 << 30
 
 _TABLE: Final = """
 CREATE TABLE facts(
@@ -118,23 +115,6 @@ def gathered(
             sources.append(source)
             places += source.rows
         yield connection, sources
-
-
-def read_addresses(path: Path) -> dict[str, str]:
-    """Return the address of each host in a file of lines `HOST<TAB>ADDRESS`; `SettingError`."""
-    found: dict[str, str] = {}
-    try:
-        lines = read_regular(path, _MOST_BYTES).decode().splitlines()
-    except (OSError, ValueError) as error:
-        raise SettingError(f"--addresses={path}: cannot be read: {error}") from error
-    for number, line in enumerate(lines, start=1):
-        host, tab, address = line.strip().partition("\t")
-        if not tab:
-            continue
-        if parsed_address(address.strip()) is None:
-            raise SettingError(f"{path}: line {number} has no IP address: {address.strip()[:60]!r}")
-        found[host.lower().removeprefix("www.")] = address.strip()
-    return found
 
 
 def _store(

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command import LangfocusCommand, language_codes, natural, parts, positive
-from crawler.errors import SettingError
+from crawler.commands.base import Parser, language_codes, natural, parts, positive
 
 if TYPE_CHECKING:
     from crawler.commands.page_evaluation import Question
@@ -88,54 +87,44 @@ examples:
 """
 
 
-class EvaluateCommand(LangfocusCommand):
-    """Runs the experiments of the study."""
+DESCRIPTION = (
+    "Trains and tests binary classifiers of URLs, one for each language, by stratified "
+    "cross-validation on balanced samples, and shows their precision, recall, p(-|-) and "
+    "F1 next to those of Baykan, Henzinger and Weber 2013. With labelled pages or texts it "
+    "runs methods that identify pages instead, and shows their accuracy."
+)
 
-    usage = "DATA [EXPERIMENT ...] [options]"
-    summary = "Compare URL classifiers as in Baykan 2013, or methods of identifying pages"
-    description = (
-        "Trains and tests binary classifiers of URLs, one for each language, by stratified "
-        "cross-validation on balanced samples, and shows their precision, recall, p(-|-) and "
-        "F1 next to those of Baykan, Henzinger and Weber 2013. With labelled pages or texts it "
-        "runs methods that identify pages instead, and shows their accuracy."
-    )
-    json_help = "write all results to FILE"
-    files = ("json", "markdown")
 
-    def manual(self) -> str:
-        """Return the rest of `--help`."""
-        from crawler.report.markdown import BEGIN, END
+def arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    from crawler.commands import page_evaluation
+    from crawler.report.markdown import BEGIN, END
 
-        return _MANUAL.replace("BEGIN", BEGIN).replace("END", END)
+    parser.epilog = _MANUAL.replace("BEGIN", BEGIN).replace("END", END)
+    parser.add_argument("data", metavar="DATA", type=Path, help="labelled URLs, pages or texts")
+    parser.add_argument("experiments", metavar="EXPERIMENT", nargs="*", help="see above")
+    parser.add_file("--json", "write all results to FILE")
+    _add_output(parser)
+    _add_what(parser.add_argument_group("Data and classifiers"))
+    _add_sample(parser.add_argument_group("Samples and folds"))
+    of_pages = parser.add_argument_group("Options for pages and texts")
+    page_evaluation.add_options(of_pages)
+    _add_where(parser.add_argument_group("Processes"))
+    _add_servers(parser.add_argument_group("Countries of servers (for IP)"))
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the command."""
-        from crawler.commands import page_evaluation
 
-        super().add_options(parser)
-        _add_output(parser)
-        _add_what(parser.add_argument_group("Data and classifiers"))
-        _add_sample(parser.add_argument_group("Samples and folds"))
-        of_pages = parser.add_argument_group("Options for pages and texts")
-        page_evaluation.add_options(of_pages)
-        _add_where(parser.add_argument_group("Processes"))
-        _add_servers(parser.add_argument_group("Countries of servers (for IP)"))
+def run(opts: argparse.Namespace) -> None:
+    """Run the evaluation that fits the data, and print tables."""
+    from classifiers.datasets.texts import recognised
+    from crawler.commands import page_evaluation, url_evaluation
 
-    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Run the evaluation that fits the data, and print tables."""
-        if not args:
-            raise SettingError("expected labelled URLs, pages or texts")
-        from classifiers.datasets.texts import recognised
-        from crawler.commands import page_evaluation, url_evaluation
-
-        data = Path(args[0])
-        source = _archive(data, opts.labels) or recognised(data)
-        if source is None:
-            page_evaluation.refuse(opts)
-            url_evaluation.evaluate(data, args[1:], opts)
-        else:
-            page_evaluation.check(args[1:], opts)
-            page_evaluation.evaluate(source, _question(opts), _counting)
+    source = _archive(opts.data, opts.labels) or recognised(opts.data)
+    if source is None:
+        page_evaluation.refuse(opts)
+        url_evaluation.evaluate(opts.data, opts.experiments, opts)
+    else:
+        page_evaluation.check(opts.experiments, opts)
+        page_evaluation.evaluate(source, _question(opts), _counting)
 
 
 @contextlib.contextmanager
@@ -252,6 +241,6 @@ def _add_servers(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--markdown", metavar="FILE", type=Path, help="write the tables to FILE")
+def _add_output(parser: Parser) -> None:
+    parser.add_file("--markdown", "write the tables to FILE")
     parser.add_argument("--plots", metavar="FOLDER", help="draw the figures, as PNG and SVG")

@@ -5,136 +5,113 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from crawler.command import LangfocusCommand, language_code, parts
+from crawler.commands.base import Parser, language_code, natural, parts, write_json
 from crawler.errors import GraphError, SettingError
+
+DESCRIPTION = (
+    "Prints Tables 1, 4 and 5 and Figures 1 and 2 of Tamura et al. 2007 for any Web graph: "
+    "pages by language and top-level domain, links by the languages of their ends and of "
+    "their servers, pages by distance from the seeds, and distances of relevant pages from "
+    "each other. For a graph that was generated to the paper, the figures of the paper are "
+    "printed beside ours."
+)
 
 _MANUAL = """\
 A graph is a folder with graph.json and a file for each column (docs/simulation.md). A distance is
 the number of links from the nearest seed. A relevant page is one in the target language, a relevant
 server one with such a page. Pages that were not fetched are known only as targets of links.
 
-With --from the arguments before the folder are the sources of the graph: folders of crawls with
--s LANGFOCUS_LINKS=True, WARC files, tables (docs/graphs.md). With --generate the graph is a
-Web with the measured quantities of Tamura 2007, at scale 1 18,344,127 pages (1.4 GB).
+With --from the paths before the folder are the sources of the graph: folders of crawls with
+-s LANGFOCUS_LINKS=True, WARC files, tables, lists of seeds (docs/graphs.md). With --generate the
+graph is a Web with the measured quantities of Tamura 2007, at scale 1 18,344,127 pages (1.4 GB).
 
 examples:
   langfocus graph graphs/thai
   langfocus graph --from runs/de-focus graphs/de --target de
-  langfocus graph --from one.warc.gz two.warc.gz graphs/archive --target fr --directory-depth 3
+  langfocus graph --from one.warc.gz two.warc.gz graphs/archive --target fr
   langfocus graph --generate graphs/thai --scale 0.02
   langfocus graph graphs/docs --target fr --html graph.html --json graph.json
 """
 
 
-class GraphCommand(LangfocusCommand):
-    """Prints the tables and figures of one graph; --from or --generate makes the graph first."""
-
-    usage = "[--from SOURCE... | --generate] GRAPH_FOLDER [--target LANG] [--json FILE]"
-    summary = "Print the figures of a Web graph: languages, links, distances"
-    description = (
-        "Prints Tables 1, 4 and 5 and Figures 1 and 2 of Tamura et al. 2007 for any Web graph: "
-        "pages by language and top-level domain, links by the languages of their ends and of "
-        "their servers, pages by distance from the seeds, and distances of relevant pages from "
-        "each other. For a graph that was generated to the paper, the figures of the paper are "
-        "printed beside ours."
+def arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.epilog = _MANUAL
+    parser.add_argument(
+        "paths",
+        metavar="GRAPH_FOLDER",
+        type=Path,
+        nargs="+",
+        help="the folder of a graph; with --from after its sources",
     )
-    json_help = "write the figures to FILE, as JSON"
-    files = ("json", "html")
-
-    def manual(self) -> str:
-        """Return the rest of `--help`."""
-        return _MANUAL
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the command."""
-        super().add_options(parser)
-        parser.add_argument(
-            "--html", metavar="FILE", type=Path, help="write the figures and plots to FILE"
-        )
-        parser.add_argument(
-            "--target", metavar="LANG", help="target language (default: that of the graph)"
-        )
-        _add_making(parser.add_argument_group("Making a graph from sources"))
-        _add_generating(parser.add_argument_group("Generating a graph"))
-
-    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Make the graph if --from or --generate is given, then print and write its figures."""
-        if opts.is_built and opts.generate:
-            raise SettingError("give either --from or --generate, not both")
-        if len(args) < 2 if opts.is_built else len(args) != 1:
-            raise SettingError(f"name one folder of a graph: langfocus graph {self.usage}")
-        folder = Path(args[-1])
-        if opts.is_built:
-            _build([Path(arg) for arg in args[:-1]], folder, opts)
-        elif opts.generate:
-            _generate(folder, opts)
-        self._show(folder, opts)
-
-    def _show(self, folder: Path, opts: argparse.Namespace) -> None:
-        from crawler.report.files import write_whole
-        from crawler.report.graph import graph_json, graph_page
-        from crawler.report.printer import WIDE, Printer
-        from crawler.simulate.figures import graph_figures
-        from crawler.simulate.plan import language_in
-        from crawler.simulate.webgraph import WebGraph
-
-        graph = WebGraph.open(folder)
-        figures = graph_figures(graph, language_in(graph, opts.target, "--target"))
-        page = graph_page(figures, graph.provenance, folder.resolve().name)
-        printer = Printer(width=WIDE)
-        for table in page.tables():
-            printer.table(table)
-        self.write_json(opts, graph_json(figures, graph.provenance))
-        if opts.html:
-            print(write_whole(opts.html, page.html()))
-
-
-def _add_making(group: argparse._ArgumentGroup) -> None:
-    from classifiers.pages.methods import DEFAULT_METHOD
-
-    group.add_argument(
+    parser.add_argument(
         "--from", action="store_true", dest="is_built", help="make the graph from these sources"
     )
-    group.add_argument(
-        "--directory-depth",
-        metavar="N",
-        type=int,
-        default=1,
-        help="depth of a directory: the number of path segments that count (default: 1)",
+    parser.add_argument(
+        "--target", metavar="LANG", help="target language (default: that of the graph)"
     )
-    group.add_argument(
+    parser.add_argument(
         "--orderings",
         metavar="NAME,NAME",
         default="",
-        help="score all URLs by these orderings: svm, cctld (default: none)",
+        help="with --from: score all URLs by these orderings: svm, cctld (default: none)",
     )
-    group.add_argument(
-        "--identify",
-        metavar="METHOD",
-        default=DEFAULT_METHOD,
-        help=f"method that identifies the pages of WARC files (default: {DEFAULT_METHOD})",
-    )
-    group.add_argument(
-        "--seeds", metavar="URL,URL", default="", help="seeds of crawls (default: of the sources)"
-    )
-
-
-def _add_generating(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--generate", action="store_true", help="generate it")
-    group.add_argument(
+    parser.add_argument("--generate", action="store_true", help="generate the graph")
+    parser.add_argument(
         "--scale",
         metavar="X",
         type=float,
         default=1.0,
-        help="share of the pages of the paper to generate (default: 1)",
+        help="with --generate: share of the pages of the paper (default: 1)",
     )
-    group.add_argument(
+    parser.add_argument(
         "--random-state",
         metavar="N",
-        type=int,
+        type=natural,
         default=0,
-        help="seed of a generated graph, a whole number (default: 0)",
+        help="with --generate: another number makes another graph (default: 0)",
     )
+    parser.add_file("--html", "write the figures and plots to FILE")
+    parser.add_file("--json", "write the figures to FILE, as JSON")
+
+
+def run(opts: argparse.Namespace) -> None:
+    """Make the graph if --from or --generate is given, then print and write its figures."""
+    from crawler.report.files import write_whole
+    from crawler.report.graph import graph_json, graph_page
+    from crawler.report.printer import WIDE, Printer
+    from crawler.simulate.figures import graph_figures
+    from crawler.simulate.plan import language_in
+    from crawler.simulate.webgraph import WebGraph
+
+    folder = _made(opts)
+    graph = WebGraph.open(folder)
+    figures = graph_figures(graph, language_in(graph, opts.target, "--target"))
+    page = graph_page(figures, graph.provenance, folder.resolve().name)
+    printer = Printer(width=WIDE)
+    for table in page.tables():
+        printer.table(table)
+    write_json(opts.json, graph_json(figures, graph.provenance))
+    if opts.html:
+        print(write_whole(opts.html, page.html()))
+
+
+def _made(opts: argparse.Namespace) -> Path:
+    """Return the folder of the graph, which is made first if that was asked for."""
+    *sources, folder = opts.paths
+    if opts.is_built and opts.generate:
+        raise SettingError("give either --from or --generate, not both")
+    if opts.is_built != bool(sources):
+        raise SettingError(
+            "name sources and a folder: langfocus graph --from SOURCE... GRAPH_FOLDER"
+            if opts.is_built
+            else "name one folder of a graph: langfocus graph GRAPH_FOLDER"
+        )
+    if opts.is_built:
+        _build(sources, folder, opts)
+    elif opts.generate:
+        _generate(folder, opts)
+    return Path(folder)
 
 
 def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
@@ -143,17 +120,7 @@ def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
     if not opts.target:
         raise SettingError("--target LANG is needed: the target language of the graph")
     target = language_code(opts.target, "--target")
-    build(
-        sources,
-        folder,
-        GraphOptions(
-            target=target,
-            directory_depth=opts.directory_depth,
-            orderings=parts(opts.orderings),
-            identify=opts.identify,
-            seeds=parts(opts.seeds),
-        ),
-    )
+    build(sources, folder, GraphOptions(target=target, orderings=parts(opts.orderings)))
 
 
 def _generate(folder: Path, opts: argparse.Namespace) -> None:

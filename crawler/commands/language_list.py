@@ -1,10 +1,9 @@
-"""The languages that at least one part of the project knows, as records and as a table."""
+"""The lines of `langfocus identify languages`: what the parts of the project know of each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from math import sqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,34 +12,6 @@ if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
 
 Record = dict[str, Any]
-
-_PREFACE = """\
-# Languages
-
-The languages that a part of langfocus knows. `langfocus identify languages --format markdown`
-writes this page, and `langfocus identify languages` the same facts as JSON.
-
-- **texts**: texts that the text model learned from; *script* if it knows the language by its
-  letters alone. Without either, a page that declares the language counts if its text is in no
-  language that is known.
-- **sentence**, **page**: right answers of the text model in percent, on single sentences and on
-  pages of 20 sentences that were held back from training.
-- **URLs**: URLs that the URL model learned from; without a classifier, the top-level domains by
-  which a URL is judged, or *codes* if only language codes and letters in the URL are known.
-- **tested**, **F1**: URLs of the language on domains that were held back from training, and F1 of
-  the URL model on them in percent ([url-model.md](url-model.md)). In brackets a 95 % interval: F1
-  at the ends of Wilson's interval of the recall. URLs of a domain are alike, so it is rather too
-  narrow. F1 of a few URLs says next to nothing.
-- **seeds**: URLs that ship as starting points. A crawl for another language needs `-a seeds=`.
-
-A hyphen means that there is none, or that it was not measured.
-"""
-_HEAD = (
-    *("code", "language", "scripts", "texts", "sentence", "page"),
-    *("URLs", "tested", "F1", "seeds"),
-)
-_NONE = "-"
-_Z = 1.96
 
 
 def language_records(fasttext: Path | None = None) -> list[Record]:
@@ -100,61 +71,6 @@ def _of_urls(model: UrlModel, code: str) -> Record | None:
         return {"by": "model", "urls": learned.get(code)}
     domains = sorted(tlds_of(code))
     return {"by": "rules", "domains": domains} if code in model.named_languages else None
-
-
-def language_table(records: Iterable[Record]) -> str:
-    """Return records as a page of Markdown, which ends with a table."""
-    rows = [_HEAD, ("---",) * 3 + ("---:",) * 3 + ("---",) + ("---:",) * 3, *map(_row, records)]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([_PREFACE, *lines, ""])
-
-
-def _row(record: Record) -> Sequence[str]:
-    text, accuracy = record["text"], record["accuracy"]
-    of_text, of_url = accuracy["text"] or {}, accuracy["url"] or {}
-    return (
-        record["language"],
-        record["name"],
-        " ".join(record["scripts"]),
-        _NONE if text is None else _number(text["sentences"], "script"),
-        _percent(of_text.get("sentence")),
-        _percent(of_text.get("page")),
-        _by(record["url"]),
-        _number(of_url.get("urls") or None),
-        _f1(of_url),
-        _number(record["seeds"] or None),
-    )
-
-
-def _by(url: Record | None) -> str:
-    if url is None:
-        return _NONE
-    if url["by"] == "model":
-        return _number(url["urls"])
-    domains = [f"`.{domain.encode().decode('idna')}`" for domain in url["domains"]]
-    return " ".join(domains) or "codes"
-
-
-def _number(value: int | None, otherwise: str = _NONE) -> str:
-    return otherwise if value is None else f"{value:,}"
-
-
-def _percent(value: float | None) -> str:
-    return _NONE if value is None else f"{value:.1f}"
-
-
-def _f1(measured: Mapping[str, float]) -> str:
-    """F1, with F1 at both ends of Wilson's interval of the recall."""
-    from classifiers.papers.evaluation import Measures
-
-    if measured.get("F1") is None:
-        return _NONE
-    n, recall = measured["urls"], measured["R"] / 100
-    middle = recall + _Z**2 / (2 * n)
-    half = _Z * sqrt(recall * (1 - recall) / n + (_Z / (2 * n)) ** 2)
-    ends = ((middle + sign * half) / (1 + _Z**2 / n) for sign in (-1, 1))
-    least, most = (100 * Measures(end, measured["p(-|-)"] / 100).f1 for end in ends)
-    return f"{measured['F1']:.1f} ({least:.0f}-{most:.0f})"
 
 
 def _seeds() -> dict[str, int]:

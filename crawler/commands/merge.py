@@ -6,11 +6,17 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crawler.command import LangfocusCommand
+from crawler.commands.base import Parser
 from crawler.errors import CrawlError, SettingError
 
 if TYPE_CHECKING:
     from crawler.shared.stored import StoredCrawl
+
+DESCRIPTION = (
+    "Makes one folder of the folders of all workers of a shared crawl: run.db, summary.json, "
+    "report.html. Each worker writes only the URLs that it settled into its own folder. The "
+    "folders of a census whose list of hosts was split into ranges are merged in the same way."
+)
 
 _MANUAL = """\
 With the address of the Redis server the run also has the records that are still in it: the last
@@ -29,65 +35,42 @@ examples:
 _SCHEMES = ("redis://", "rediss://", "unix://")
 
 
-class MergeCommand(LangfocusCommand):
-    """Makes one run of the folders of all workers."""
-
-    usage = "FOLDER WORKER_FOLDER... [redis://HOST:PORT/DB] [--remove] [--json FILE]"
-    summary = "Make one run and one report of the shares of a crawl's workers"
-    description = (
-        "Makes one folder of the folders of all workers of a shared crawl: run.db, summary.json, "
-        "report.html. Each worker writes only the URLs that it settled into its own folder. The "
-        "folders of a census whose list of hosts was split into ranges are merged in the same way."
+def arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.epilog = _MANUAL
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="the folder of the whole run")
+    parser.add_argument(
+        "shares",
+        metavar="WORKER_FOLDER|redis://HOST:PORT/DB",
+        nargs="+",
+        help="the folders of the workers, and the address of their server",
     )
-    json_help = "also write the figures to FILE, as JSON"
-
-    def manual(self) -> str:
-        """Return the rest of `--help`."""
-        return _MANUAL
-
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the command."""
-        super().add_options(parser)
-        parser.add_argument(
-            "--remove",
-            action="store_true",
-            help="delete the crawl from the Redis server afterwards, unless a worker is active "
-            "or records are missing",
-        )
-
-    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Merge the given folders and print the figures."""
-        folders = [Path(arg) for arg in args if not arg.startswith(_SCHEMES)]
-        addresses = [arg for arg in args if arg.startswith(_SCHEMES)]
-        if len(folders) < 2 or len(addresses) > 1 or (opts.remove and not addresses):
-            raise SettingError(f"expected langfocus merge {self.usage}")
-        stored = _stored(addresses[0], folders[1]) if addresses else None
-        self._merge(folders[0], folders[1:], stored, opts)
-        if stored is not None and opts.remove:
-            _remove(stored)
-
-    def _merge(
-        self,
-        folder: Path,
-        shares: list[Path],
-        stored: StoredCrawl | None,
-        opts: argparse.Namespace,
-    ) -> None:
-        from crawler.report.run_report import report
-        from crawler.shared.merging import merge
-
-        merged = merge(folder, shares, stored)
-        figures, page = report(folder)
-        self.write_json(opts, figures)
-        print(page)
-        if merged.missing:
-            raise CrawlError(f"{merged.missing:,} records are in none of these folders")
+    parser.add_argument(
+        "--remove",
+        action="store_true",
+        help="delete the crawl from the Redis server afterwards, unless a worker is active "
+        "or records are missing",
+    )
 
 
-def _remove(stored: StoredCrawl) -> None:
-    if stored.totals()["leased"]:
-        raise CrawlError("a worker is active; the crawl was not removed")
-    stored.remove()
+def run(opts: argparse.Namespace) -> None:
+    """Merge the given folders and print the figures."""
+    from crawler.report.run_report import report
+    from crawler.shared.merging import merge
+
+    shares = [Path(text) for text in opts.shares if not text.startswith(_SCHEMES)]
+    addresses = [text for text in opts.shares if text.startswith(_SCHEMES)]
+    if not shares or len(addresses) > 1 or (opts.remove and not addresses):
+        raise SettingError("expected FOLDER WORKER_FOLDER... [redis://HOST:PORT/DB] [--remove]")
+    stored = _stored(addresses[0], shares[0]) if addresses else None
+    merged = merge(opts.folder, shares, stored)
+    print(report(opts.folder)[1])
+    if merged.missing:
+        raise CrawlError(f"{merged.missing:,} records are in none of these folders")
+    if stored is not None and opts.remove:
+        if stored.totals()["leased"]:
+            raise CrawlError("a worker is active; the crawl was not removed")
+        stored.remove()
 
 
 def _stored(address: str, share: Path) -> StoredCrawl:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from classifiers.errors import StudyError
-from crawler.command import positive, share
+from crawler.commands.base import positive, share
 
 if TYPE_CHECKING:
     from classifiers.datasets import Dataset, LabelledPage, LabelledTexts

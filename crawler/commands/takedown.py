@@ -4,8 +4,13 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from crawler.command import LangfocusCommand
-from crawler.errors import SettingError
+from crawler.commands.base import Parser
+from crawler.errors import CrawlError, SettingError
+
+DESCRIPTION = (
+    "Removes hosts (example.org), names with all names below them (*.example.org), or "
+    "beginnings of their paths (example.org/private/) from a run that no process crawls."
+)
 
 _EXAMPLES = """\
 Queued URLs, links, robots.txt and WARC records are deleted. Of a fetched page only the entry
@@ -18,45 +23,34 @@ examples:
 """
 
 
-class TakedownCommand(LangfocusCommand):
-    """Removes hosts, domains or beginnings of paths from a run."""
+def arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.epilog = _EXAMPLES
+    parser.add_argument("folder", metavar="RUN_FOLDER", type=Path, help="the folder of a crawl")
+    parser.add_argument("hosts", metavar="HOST", nargs="+", help="what is removed")
 
-    usage = "RUN_FOLDER HOST... [--json FILE]"
-    summary = "Remove hosts from a crawl: its queue, WARC files and exports"
-    description = (
-        "Removes hosts (example.org), names with all names below them (*.example.org), or "
-        "beginnings of their paths (example.org/private/) from a run that no process crawls."
-    )
-    json_help = "also write the figures to FILE, as JSON"
 
-    def manual(self) -> str:
-        """Return the rest of `--help`."""
-        return _EXAMPLES
+def run(opts: argparse.Namespace) -> None:
+    """Remove the hosts and print what was removed."""
+    from crawler.outputs.takedown import take_down
+    from crawler.politeness.blocking import read_lines
+    from crawler.report.printer import Printer
+    from crawler.report.table import Table
+    from crawler.run import maintaining
 
-    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Remove the hosts and print what was removed."""
-        from crawler.outputs.takedown import take_down
-        from crawler.politeness.blocking import read_lines
-        from crawler.report.printer import Printer
-        from crawler.report.table import Table
-        from crawler.run import maintaining
-
-        if len(args) < 2:
-            raise SettingError("name a run and a host: langfocus takedown RUN_FOLDER HOST...")
-        folder, lines = Path(args[0]), args[1:]
-        _, bad = read_lines(lines)
-        if bad:
-            raise SettingError(bad[0].reason)
-        with maintaining(folder) as connection:
-            told = take_down(connection, folder, lines)
-        _write_again(folder)
-        figures = asdict(told)
-        rows = [(name.replace("_", " "), f"{number:,}") for name, number in figures.items()]
-        Printer().table(Table(f"Removed from {folder}", ("", "Run"), rows))
-        self.write_json(opts, figures)
-        if not any(figures.values()):
-            names = ", ".join(lines)
-            self.fail(f"{folder} has no URL of {names}; later sessions will not fetch any either")
+    _, bad = read_lines(opts.hosts)
+    if bad:
+        raise SettingError(bad[0].reason)
+    with maintaining(opts.folder) as connection:
+        removed = asdict(take_down(connection, opts.folder, opts.hosts))
+    _write_again(opts.folder)
+    rows = [(name.replace("_", " "), f"{number:,}") for name, number in removed.items()]
+    Printer().table(Table(f"Removed from {opts.folder}", ("", "Run"), rows))
+    if not any(removed.values()):
+        names = ", ".join(opts.hosts)
+        raise CrawlError(
+            f"{opts.folder} has no URL of {names}; later sessions will not fetch any either"
+        )
 
 
 def _write_again(folder: Path) -> None:

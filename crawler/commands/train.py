@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from classifiers.errors import DatasetError
-from crawler.command import LangfocusCommand, language_codes, parts, positive, share
+from crawler.commands.base import Parser, language_codes, parts, positive, share, write_json
 from crawler.errors import SettingError
 
 if TYPE_CHECKING:
@@ -68,44 +68,37 @@ examples:
 """
 
 
-class TrainCommand(LangfocusCommand):
-    """Trains the URL model, or a method that identifies pages."""
+DESCRIPTION = (
+    "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
+    "measures it on registered domains that it was not trained on, and writes the model file. "
+    "With --from-run the pages of crawls add languages to a model. "
+    "With --method it trains a method that identifies the language of a page instead."
+)
 
-    usage = "[DATA ...] [--from-run RUN ...] [options]"
-    summary = "Train the model that reads a page's language from its URL, or one that reads pages"
-    description = (
-        "Trains one linear SVM for each language on the character n-grams of labelled URLs, "
-        "measures it on registered domains that it was not trained on, and writes the model file. "
-        "With --from-run the pages of crawls add languages to a model. "
-        "With --method it trains a method that identifies the language of a page instead."
-    )
-    json_help = "write the figures to FILE, as JSON"
-    files = ("json", "output")
 
-    def manual(self) -> str:
-        """Return the rest of `--help`."""
-        return _MANUAL
+def arguments(parser: Parser) -> None:
+    """Add the arguments of the command."""
+    parser.epilog = _MANUAL
+    parser.add_argument("paths", metavar="DATA", nargs="*", help="labelled URLs, texts or pages")
+    parser.add_file("--json", "write the figures to FILE, as JSON")
+    _add_data(parser.add_argument_group("Data"))
+    _add_model(parser.add_argument_group("URL model"))
+    _add_method(parser.add_argument_group("Methods for pages"))
 
-    def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options of the command."""
-        super().add_options(parser)
-        _add_data(parser.add_argument_group("Data"))
-        _add_model(parser.add_argument_group("URL model"))
-        _add_method(parser.add_argument_group("Methods for pages"))
 
-    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Train, then print the figures."""
-        _check(args, opts)
-        opts.languages = language_codes(opts.languages) or None
-        opts.kinds = parts(opts.kinds)
-        paths = [Path(each) for each in args]
-        if opts.method:
-            figures = _train_method(paths, opts)
-        elif paths:
-            figures = _train_url_model(paths[0], opts)
-        else:
-            figures = _extend_url_model(opts)
-        self.write_json(opts, figures)
+def run(opts: argparse.Namespace) -> None:
+    """Train, then print the figures."""
+    _check(opts.paths, opts)
+    opts.languages = language_codes(opts.languages) or None
+    opts.kinds = parts(opts.kinds)
+    paths = [Path(each) for each in opts.paths]
+    if opts.method:
+        figures = _train_method(paths, opts)
+    elif paths:
+        figures = _train_url_model(paths[0], opts)
+    else:
+        figures = _extend_url_model(opts)
+    write_json(opts.json, figures)
 
 
 def _check(args: list[str], opts: argparse.Namespace) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from classifiers.errors import StudyError
-from crawler.command import language_codes, parts
+from crawler.commands.base import language_codes, parts
 
 if TYPE_CHECKING:
     from classifiers.datasets import Dataset, LabelledUrl

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from classifiers.urls.model import UrlModel
 
 _MOST_THREADS = 4
+_FEATURES: Final = 10
+"""Features that explain an answer."""
+
 _STEPS: Final = 10_000
 _DECIMALS: Final = [repr(step / _STEPS) for step in range(_STEPS + 1)]
 """The text of each confidence: four decimals."""
@@ -34,13 +37,11 @@ Batch = TypeVar("Batch", bytes, list[str])
 class UrlLines:
     """Writes the answers for batches of URLs as text, one line for each URL.
 
-    With `has_scores`, a line has the decision values. With `n_features`, it has that number of
-    features that explain the answer.
+    With `explains`, a line has the decision values and the features that explain the answer.
     """
 
     model: UrlModel
-    has_scores: bool = False
-    n_features: int = 0
+    explains: bool = False
 
     def text(self, urls: Sequence[str]) -> str:
         """Return the lines of a batch with their ends."""
@@ -64,8 +65,8 @@ class UrlLines:
         return f', "scores": {{{scores}}}'
 
     def _scores(self, urls: Sequence[str]) -> list[str]:
-        """The field of the decision values of each URL; empty if they are not wanted."""
-        if not self.has_scores:
+        """The field of the decision values of each URL; empty if it is not wanted."""
+        if not self.explains:
             return [""] * len(urls)
         template = self._template
         return [
@@ -74,14 +75,14 @@ class UrlLines:
         ]
 
     def _explained(self, urls: Sequence[str], codes: npt.NDArray[Any]) -> list[str]:
-        if not self.n_features:
+        if not self.explains:
             return [""] * len(urls)
         from classifiers.urls.explain import explain
 
         # Languages that are known by rules have no weights: the best of the others is explained.
         named = self.model.named_languages[: len(self.model.languages)]
         found = [
-            explain(self.model, url, named[at] if 0 <= at < len(named) else None, self.n_features)
+            explain(self.model, url, named[at] if 0 <= at < len(named) else None, _FEATURES)
             for url, at in zip(urls, codes.tolist(), strict=True)
         ]
         pairs = ([[each.text, round(each.weight, 4)] for each in row] for row in found)

@@ -20,18 +20,16 @@ from crawler.whole_file import replacing
 FORMATS: Final = ("jsonl", "parquet", "txt")
 
 
-def format_of(path: Path | None, given: str | None) -> str:
-    """Return the format of a file: the given one, else that of its name, else JSON lines.
+def format_of(path: Path | None) -> str:
+    """Return the format of a file by its name, JSON lines for standard output.
 
     Raises `SettingError` for a name of another format.
     """
-    if given is not None:
-        return given
     if path is None:
         return FORMATS[0]
     kind = path.name.removesuffix(".gz").rpartition(".")[2]
     if kind not in FORMATS:
-        raise SettingError(f"--output {path}: name the format: --format {', '.join(FORMATS)}")
+        raise SettingError(f"--output {path}: its name must end in one of {', '.join(FORMATS)}")
     return kind
 
 
@@ -51,7 +49,7 @@ def export(
     if kind == "parquet":
         check_parquet()
         if path is None:
-            raise SettingError("--format parquet needs --output FILE")
+            raise SettingError("parquet needs --output FILE")
     with _working(path) as work, _opened(path) as file:
         corpus = Corpus(paths, work, options, on_progress)
         write, end = _writer(file, kind)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from crawler.census.facts import read_addresses
 from crawler.errors import SettingError
 from crawler.politeness.blocking import BlockFile
 from crawler.report.sample import read_labels
@@ -61,10 +60,9 @@ def test_a_link_in_the_place_of_an_unfinished_file_is_not_followed(tmp_path: Pat
         lambda path: read_seeds(str(path), "-a seeds"),
         BlockFile,
         lambda path: read_hosts(path, "-a hosts"),
-        read_addresses,
         lambda path: read_labels(path, "de"),
     ],
-    ids=["seeds", "block", "hosts", "addresses", "labels"],
+    ids=["seeds", "block", "hosts", "labels"],
 )
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_a_list_comes_from_a_file_that_ends(

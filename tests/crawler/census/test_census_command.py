@@ -99,10 +99,10 @@ def test_portal_pages_alone_are_counted_on_wish(archive: Path, geoip: Path, tmp_
     }
 
 
-def test_a_run_is_counted_with_the_addresses_of_a_file(
+def test_a_run_is_counted_with_the_addresses_that_it_recorded(
     geoip: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    make_run(
+    made = make_run(
         tmp_path / "run",
         [
             Row("http://a.de/", "a.de", method="declaration"),
@@ -110,10 +110,11 @@ def test_a_run_is_counted_with_the_addresses_of_a_file(
             Row("http://b.de/", "b.de", country="FR", language=None),
             Row("http://c.de/", "c.de", outcome="dns", status=None, language=None),
         ],
-    ).close()
-    addresses = tmp_path / "addresses.tsv"
-    addresses.write_text("a.de\t81.2.69.1\n")
-    found = counted(tmp_path, tmp_path / "run", "--geoip", geoip, "--addresses", addresses)
+    )
+    made.execute("UPDATE pages SET address = '81.2.69.1' WHERE host = 'a.de'")
+    made.commit()
+    made.close()
+    found = counted(tmp_path, tmp_path / "run", "--geoip", geoip)
     assert found["languages_by_country"] == {
         "de": {"GB": 1},
         "en": {"GB": 1},
@@ -127,11 +128,8 @@ def test_a_run_is_counted_with_the_addresses_of_a_file(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "expected langfocus census RUN|WARC... | --hosts FILE"),
-        (("run", "--hosts", "x"), "expected langfocus census RUN|WARC... | --hosts FILE"),
-        (("run", "--range", "1-2"), "belong to --hosts"),
+        ((), "the following arguments are required: RUN|WARC"),
         (("nothing.warc.gz",), "nothing.warc.gz: No such file or directory; give a WARC file"),
-        (("run", "--identify", "x"), "--identify x: there are composite"),
         (("run", "--geoip", "no.mmdb"), "cannot be read as a MaxMind DB file"),
         (("run", "--language", "xx"), "--language xx: no such language"),
     ],

@@ -1,142 +1,98 @@
 """Laws that every command of the project keeps."""
 
-import argparse
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser, _get_commands_from_module
-from scrapy.settings import Settings
 
-from crawler.command import LangfocusCommand
+from classifiers.errors import MissingPackageError, ModelError, StudyError
+from crawler.commands.base import ended, parser_of
+from crawler.errors import GraphError, RunFolderError, SettingError
+from langfocus.command_table import COMMANDS
 from tests.support.commandline import call
+from tests.support.crawls import ROOT
 
-ROOT = Path(__file__).parents[3]
 DOCS = "".join(
     path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *ROOT.glob("docs/**/*.md"))
 )
-OURS = {
-    name: command
-    for name, command in _get_commands_from_module("crawler.commands", inproject=True).items()
-    if isinstance(command, LangfocusCommand)
-}
-NAMES = sorted(OURS)
+MOST_FLAGS = 44
+OF_SETTINGS = {"-h", "-a", "-s", "-o", "-O"}
+"""Flags whose values are counted as arguments and settings, and those of Scrapy."""
 
 
-def parser(name: str) -> argparse.ArgumentParser:
-    """The parser of a command, made as Scrapy makes it."""
-    made = ScrapyArgumentParser(conflict_handler="resolve")
-    OURS[name].settings = Settings()
-    OURS[name].add_options(made)
-    return made
+def flags(name: str) -> list[str]:
+    """The flags of a command itself."""
+    found = [action.option_strings for action in parser_of(name)._actions]
+    return [texts[0] for texts in found if texts and texts[0] not in OF_SETTINGS]
 
 
-def test_every_module_of_the_package_that_has_a_command_is_found() -> None:
-    assert NAMES == [
-        "census",
-        "compare",
-        "crawl",
-        "evaluate",
-        "export",
-        "graph",
-        "identify",
-        "merge",
-        "report",
-        "sample",
-        "simulate",
-        "takedown",
-        "train",
-        "warc",
-    ]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_command_has_a_class_a_line_a_description_and_a_place_in_the_docs(name: str) -> None:
-    command = OURS[name]
-    assert type(command).__name__ == f"{name.capitalize()}Command"
-    assert len(command.long_desc()) > len(command.short_desc()) > 10
-    assert not command.short_desc().endswith(".")
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_describes_every_argument_and_has_an_example(name: str) -> None:
+    parser = parser_of(name)
+    assert all(action.help for action in parser._actions)
+    text = parser.format_help()
+    assert text.startswith(f"usage: langfocus {name}")
+    assert "examples:" in text
+    assert f"\n  langfocus {name} " in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert len(import_module(f"crawler.commands.{name}").DESCRIPTION) > len(COMMANDS[name]) > 10
     assert f"langfocus {name}" in DOCS
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_help_describes_every_option_and_has_an_example(name: str) -> None:
-    made = parser(name)
-    assert all(action.help for action in made._actions)
-    text = made.format_help()
-    assert "examples:" in text
-    assert f"\n  langfocus {name} " in text
-    assert "--json FILE" in text
-    assert "scrapy crawl" not in text
-    assert max(map(len, OURS[name].manual().splitlines())) <= 100
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_an_unknown_option_is_one_line_and_exit_code_2(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command = OURS[name]
-    given, args = parser(name).parse_known_args(["x", "--colour", "red"])
-    command.exitcode = 0
-    command.run(args, given)
-    assert command.exitcode == 2
+    assert call(name, "x", "y", "--colour") == 2
     printed = capsys.readouterr()
-    assert (printed.out, printed.err) == (
-        "",
-        "langfocus: there is no option --colour; see --help\n",
-    )
+    assert printed.out == ""
+    assert printed.err.startswith("langfocus: ")
+    assert f"; see langfocus {name} --help" in printed.err
+    assert printed.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "flag"),
+    [(name, flag) for name in COMMANDS for flag in ("--json", "--html") if flag in flags(name)],
+)
 def test_a_file_in_a_folder_that_does_not_exist_is_refused_before_anything_is_done(
-    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    name: str, flag: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    command, path = OURS[name], tmp_path / "none" / "x.json"
-    given, args = parser(name).parse_known_args(["x", "--json", str(path)])
-    command.exitcode = 0
-    command.run(args, given)
-    assert command.exitcode == 2
-    assert capsys.readouterr().err == (f"langfocus: {path}: its folder does not exist\n")
+    path = tmp_path / "none" / "x.json"
+    assert call(name, "x", flag, path) == 2
+    assert f"argument {flag}: {path}: its folder does not exist" in capsys.readouterr().err
 
 
-def test_a_spider_that_does_not_exist_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("crawl", "other", "-a", "lang=de") == 2
-    assert capsys.readouterr().err == "langfocus: there is no spider 'other'\n"
-    assert call("crawl", "langfocsu", "-a", "lang=de") == 2
-    said = "langfocus: there is no spider 'langfocsu'; did you mean 'langfocus'?\n"
-    assert capsys.readouterr().err == said
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (["crawl", "other"], "other: not understood; see langfocus crawl --help"),
+        (["crawl", "lang=de"], "lang=de: an argument needs -a before it: -a lang=de"),
+        (["crawl", "-a", "lang"], "-a takes NAME=VALUE"),
+        (["report"], "the following arguments are required: RUN_FOLDER"),
+        (["warc"], "the following arguments are required: RUN_FOLDER"),
+        (["takedown", "x"], "the following arguments are required: HOST"),
+        (["merge", "x", "redis://y"], "expected FOLDER WORKER_FOLDER... [redis://HOST:PORT/DB]"),
+    ],
+)
+def test_a_wrong_call_is_one_line(
+    line: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call(*line) == 2
+    printed = capsys.readouterr().err
+    assert printed.startswith(f"langfocus: {said}")
+    assert printed.count("\n") == 1
 
 
-def test_help_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("report", "--help") == 0
-    assert "RUN_FOLDER" in capsys.readouterr().out
+def raised(error: BaseException) -> int:
+    raise error
 
 
-class Failing(LangfocusCommand):
-    """A command that ends with an error."""
-
-    usage = summary = description = json_help = ""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__()
-        self.error = error
-
-    def carry_out(self, args: list[str], opts: argparse.Namespace) -> None:
-        raise self.error
-
-
-def ended(error: BaseException) -> int:
-    command = Failing(error)
-    command.run([], argparse.Namespace(json=None))
-    return command.exitcode
-
-
-def errors() -> list[tuple[BaseException, int, str]]:
-    from classifiers.errors import MissingPackageError, ModelError, StudyError
-    from crawler.errors import GraphError, RunFolderError, SettingError
-
-    return [
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
         (SettingError("pages=x"), 2, "pages=x"),
         (StudyError("no folds"), 2, "no folds"),
         (RunFolderError("no run"), 1, "no run"),
@@ -146,14 +102,12 @@ def errors() -> list[tuple[BaseException, int, str]]:
         (FileNotFoundError(2, "No such file", "x.tsv"), 1, "x.tsv"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (KeyboardInterrupt("interrupted after 2"), 130, "interrupted after 2"),
-    ]
-
-
-@pytest.mark.parametrize(("error", "code", "said"), errors())
+    ],
+)
 def test_a_failure_is_one_line_and_the_exit_code_of_its_kind(
     error: BaseException, code: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ended(error) == code
+    assert ended(lambda: raised(error)) == code
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("langfocus: ")
@@ -163,11 +117,11 @@ def test_a_failure_is_one_line_and_the_exit_code_of_its_kind(
 
 def test_an_error_that_nobody_foresaw_is_not_hidden() -> None:
     with pytest.raises(ZeroDivisionError):
-        ended(ZeroDivisionError())
+        ended(lambda: raised(ZeroDivisionError()))
 
 
 def test_a_reader_that_goes_away_ends_a_command_without_a_message() -> None:
-    command = [sys.executable, "-m", "scrapy", "identify", "languages"]
+    command = [sys.executable, "-m", "langfocus", "identify", "languages"]
     with subprocess.Popen(command, cwd=ROOT, stdout=-1, stderr=-1) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -176,12 +130,14 @@ def test_a_reader_that_goes_away_ends_a_command_without_a_message() -> None:
     assert process.returncode == 1
 
 
-def test_the_list_of_commands_loads_neither_the_laboratory_nor_compilers() -> None:
+def test_commands_load_scrapy_and_heavy_packages_only_when_they_run() -> None:
     code = (
         "import sys\n"
-        "from scrapy.cmdline import _get_commands_from_module as found\n"
-        "found('crawler.commands', True)\n"
-        "heavy = ('classifiers.papers', 'numba', 'sklearn', 'scipy', 'rich', 'matplotlib')\n"
+        "from importlib import import_module\n"
+        f"for name in {[name for name in COMMANDS if name != 'crawl']!r}:\n"
+        "    import_module(f'crawler.commands.{name}')\n"
+        "heavy = ('classifiers.papers', 'numba', 'sklearn', 'scipy', 'rich', 'matplotlib',\n"
+        "    'scrapy', 'twisted')\n"
         "print([name for name in heavy if name in sys.modules])\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, check=True)

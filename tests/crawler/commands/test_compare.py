@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.commands.comparing import Comparison, make_comparison
+from crawler.commands.compare import Comparison, make_comparison
 from crawler.errors import SettingError
 from crawler.report import baykan
 from crawler.report.comparison_page import comparison_page, print_comparison
@@ -137,7 +136,7 @@ def test_the_json_has_the_tables_and_the_runs(runs: dict[str, dict[str, Summary]
 
 
 def comparison(**given: str) -> Comparison:
-    return make_comparison({"web": "sample", **given}, Path("runs/x"))
+    return make_comparison({"web": "sample", **given}, Path("runs/x"), {})
 
 
 def test_a_comparison_has_every_language_with_every_strategy() -> None:
@@ -214,20 +213,15 @@ def test_arguments_that_no_crawl_can_use_are_refused(given: Mapping[str, str], s
     assert "\n" not in str(caught.value)
 
 
-class ForkedCrawl:
-    """A crawl of a comparison as `subprocess.Popen`, started without the imports of Python."""
-
-    def __init__(self, command: Sequence[str], process_group: int) -> None:
-        assert (*command[:2], process_group) == (sys.executable, "-P", 0)
-        self._done = processes.run(*command[3:], environment=os.environ)
-
-    def wait(self) -> int:
-        return self._done.returncode
+def forked(command: Sequence[str]) -> tuple[int, list[str]]:
+    """Run a crawl of a comparison without the imports of Python."""
+    assert command[:3] == [sys.executable, "-P", "-m"]
+    return processes.run(*command[3:], environment=os.environ).returncode, []
 
 
 @pytest.fixture
 def _fast_crawls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.commands.comparing.subprocess", SimpleNamespace(Popen=ForkedCrawl))
+    monkeypatch.setattr("crawler.commands.compare.run_child", forked)
 
 
 def compare(*arguments: object) -> int:
@@ -254,16 +248,15 @@ def test_a_goal_that_one_of_the_strategies_cannot_have_is_refused_before_the_fir
 def test_strategies_are_compared_on_the_sample_web(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    copy = tmp_path / "copy.json"
     folder = tmp_path / "runs"
-    code = compare("-a", "lang=de", "-a", "pages=60", "-s", f"JOBDIR={folder}", "--json", copy)
+    code = compare("-a", "lang=de", "-a", "pages=60", "-s", f"JOBDIR={folder}")
     printed = capsys.readouterr()
     assert code == 0, printed.err
     for part in ("Table XVII)", "Table XVIII)", "Table XIX)", "Fig. 7)", "German, paper"):
         assert part in printed.out
     assert printed.out.isascii()
     assert max(map(len, printed.out.replace(str(folder), "").splitlines())) <= 80
-    figures = json.loads(copy.read_text(encoding="utf-8"))
+    figures = json.loads((folder / "compare.json").read_text(encoding="utf-8"))
     assert figures["is_complete"] is True
     assert figures["pages"] == {"de": {"random": 60, "cctld": 60, "svm": 60, "focus": 60}}
     assert "Cap: 10 URLs of a host, the first found (Baykan 2013, 5.2)." in printed.out
@@ -274,7 +267,7 @@ def test_strategies_are_compared_on_the_sample_web(
 
 def test_an_interrupted_comparison_goes_on_with_the_same_command(tmp_path: Path) -> None:
     line = [
-        *("scrapy", "compare", "-a", "web=sample"),
+        *("langfocus", "compare", "-a", "web=sample"),
         *("-a", "lang=de", "-a", "strategies=random", "-a", "pages=200"),
         *("-s", f"JOBDIR={tmp_path}", "-s", "LOGSTATS_INTERVAL=0.02"),
     ]

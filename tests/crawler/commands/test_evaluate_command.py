@@ -34,7 +34,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def start(*args: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [sys.executable, "-m", "scrapy", "evaluate", *args],
+        [sys.executable, "-m", "langfocus", "evaluate", *args],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -270,7 +270,7 @@ def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(tmp_path
     data, figures = write_texts(tmp_path / "texts.tsv", repeat=200), tmp_path / "f.json"
     options = ["--methods", "text,langdetect", "--json", str(figures)]
     code = f"""
-import os, signal
+import os, signal, sys
 from classifiers.papers import page_cases as page_runs
 asked = page_runs.asked
 def interrupted(method, *args):
@@ -278,8 +278,8 @@ def interrupted(method, *args):
         os.kill(os.getpid(), signal.{signal.SIGINT.name})
     return asked(method, *args)
 page_runs.asked = interrupted
-from scrapy.cmdline import execute
-execute(["scrapy", "evaluate", {str(data)!r}, *{options!r}])
+from langfocus.command_line import main
+sys.exit(main(["evaluate", {str(data)!r}, *{options!r}]))
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False

@@ -32,10 +32,3 @@ def test_a_folder_without_a_run_is_one_line_and_exit_code_1(
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err == f"langfocus: {tmp_path} is not the folder of a run: it has no run.db\n"
-
-
-def test_without_a_folder_the_message_says_what_to_name(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert call("report") == 2
-    assert "langfocus report RUN_FOLDER" in capsys.readouterr().err

@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from benchmarks.languages_page import PAGE, language_table
 from classifiers.arrayfile import write_arrays
 from classifiers.pages.text.known import LanguageFacts, known_languages
 from classifiers.training import urls as training
 from classifiers.urls.model import UrlModel
-from crawler.commands.language_list import language_table
+from crawler.commands.language_list import language_records
 from crawler.config import SEED_FOLDER
 from tests.classifiers.datasets.test_odp import dump, page
 from tests.classifiers.training.test_urls import rows, write
 from tests.support.commandline import call
-from tests.support.crawls import ROOT
 from tests.support.fasttextmodel import write_model
 
 
@@ -58,10 +58,11 @@ def test_identify_urls_writes_a_line_for_each_line_of_standard_input(
 ) -> None:
     lines = ["http://www.wetter-nachrichten.de/", "", "http://a.com/\xff"]
     text = "\n".join(lines).encode("latin-1") + b"\n"
-    done = called("identify", "urls", "--scores", stdin=text)
+    done = called("identify", "urls", "--explain", stdin=text)
     assert done.code == 0, done.err
     found = records(done.out)
-    assert [set(each) for each in found] == [{"url", "language", "confidence", "scores"}] * 3
+    fields = {"url", "language", "confidence", "scores", "explain"}
+    assert [set(each) for each in found] == [fields] * 3
     assert found[0]["language"] == "de"
     assert found[1]["language"] is None
     scores = found[0]["scores"]
@@ -71,12 +72,12 @@ def test_identify_urls_writes_a_line_for_each_line_of_standard_input(
 
 def test_identify_urls_explains_what_counts_most(called: Callable[..., Done]) -> None:
     lines = b"http://www.wetter-nachrichten.de/\n\n"
-    done = called("identify", "urls", "--explain", "--features", "3", stdin=lines)
+    done = called("identify", "urls", "--explain", stdin=lines)
     assert done.code == 0, done.err
     german, empty = records(done.out)
     found = german["explain"]
     assert isinstance(found, list)
-    assert len(found) == 3
+    assert len(found) == 10
     weights = [abs(weight) for _, weight in found]
     assert weights == sorted(weights, reverse=True)
     assert ".de" in [text for text, _ in found]
@@ -112,7 +113,7 @@ def test_the_short_formats_give_the_answers_of_the_long_one(
     path.write_text("\r\n".join(urls * 3000), encoding="utf-8")
     answers = [(each.language, each.confidence) for each in UrlModel.load().identify_many(urls)]
     full, short = (
-        records(called("identify", "urls", path, *options).out) for options in (["--scores"], [])
+        records(called("identify", "urls", path, *options).out) for options in (["--explain"], [])
     )
     assert [each["url"] for each in full] == urls * 3000
     assert [set(each) for each in short] == [{"url", "language", "confidence"}] * len(short)
@@ -166,9 +167,8 @@ def test_identify_pages_reads_files_and_lists_and_reports_what_it_cannot_read(
     missing = tmp_path / "none.html"
     listing = tmp_path / "pages.tsv"
     listing.write_text(f"{page}\thttp://a.de/\n{missing}\n", encoding="utf-8")
-    output = tmp_path / "out.jsonl"
-    done = called("identify", "pages", str(page), "--list", str(listing), "--json", str(output))
-    found = records(output.read_text(encoding="utf-8"))
+    done = called("identify", "pages", str(page), "--list", str(listing))
+    found = records(done.out)
     assert done.code == 1
     assert [each["source"] for each in found] == [str(page), str(page), str(missing)]
     assert [each["language"] for each in found] == ["de", "de", None]
@@ -188,7 +188,9 @@ def test_train_writes_a_model_that_identify_uses(
     assert "mean F1" in done.out
     assert json.loads(figures.read_text())["evaluation"]["five"]["mean_f1"] > 90
     urls = "http://verein.com/zeitung-straße\n".encode()
-    answer = records(called("identify", "urls", "--model", str(model), stdin=urls).out)[0]
+    answer = records(
+        called("identify", "urls", "-s", f"LANGFOCUS_URL_MODEL={model}", stdin=urls).out
+    )[0]
     assert answer["language"] == "de"
 
 
@@ -215,7 +217,7 @@ def test_train_reads_a_dump_of_a_directory_whatever_its_name(
         ["train", "seeds"],
         ["train", "pyproject.toml", "--format", "odp"],
         ["identify", "urls", "none.txt"],
-        ["identify", "urls", "--model", "pyproject.toml", "README.md"],
+        ["identify", "urls", "-s", "LANGFOCUS_URL_MODEL=pyproject.toml", "README.md"],
         ["identify", "pages", "--list", "none.tsv"],
         ["identify", "pages", "README.md", "--method", "guess"],
     ],
@@ -242,20 +244,14 @@ def test_what_cannot_be_done_is_one_line_and_exit_code_1(
         ["identify", "pages"],
         ["identify", "urls", "a", "b"],
         ["identify", "urls", "--list", "a"],
-        ["identify", "urls", "--explain", "--features", "0"],
-        ["identify", "urls", "--features", "3"],
         ["identify", "urls", "--method", "nfc"],
         ["identify", "pages", "--explain"],
-        ["identify", "pages", "a.html", "--explain", "--features", "3"],
-        ["identify", "pages", "a.html", "--json", "none/x.jsonl"],
         ["identify", "languages", "de"],
         ["identify", "languages", "--explain"],
         ["identify", "languages", "--format", "tsv"],
         ["identify", "urls", "--format", "csv"],
         ["identify", "urls", "--format", "tsv", "--explain"],
-        ["identify", "urls", "--format", "tsv", "--json", "x.tsv"],
         ["identify", "pages", "a.html", "--format", "tsv"],
-        ["identify", "pages", "a.html", "--model", "m.npz"],
     ],
 )
 def test_wrong_arguments_are_a_usage_error(called: Callable[..., Done], args: list[str]) -> None:
@@ -290,8 +286,6 @@ def test_the_languages_that_are_known_are_listed(called: Callable[..., Done]) ->
 
 
 def test_the_languages_of_a_model_of_fasttext_are_listed_with_its_labels(tmp_path: Path) -> None:
-    from crawler.commands.language_list import language_records
-
     model = write_model(tmp_path / "tiny.bin", {"nog_Cyrl": "a", "deu_Latn": "b", "de": "c"})
     found = {each["language"]: each for each in language_records(model)}
     assert found["de"]["fasttext"] == ["deu_Latn", "de"]
@@ -300,12 +294,9 @@ def test_the_languages_of_a_model_of_fasttext_are_listed_with_its_labels(tmp_pat
     assert (nogai["name"], nogai["text"], nogai["url"]) == ("Nogai", None, None)
 
 
-def test_the_list_of_languages_in_the_docs_is_that_of_the_models(
-    called: Callable[..., Done],
-) -> None:
-    told = called("identify", "languages", "--format", "markdown").out
-    page = (ROOT / "docs" / "languages.md").read_text(encoding="utf-8")
-    assert page == told, "write it: langfocus identify languages --format markdown"
+def test_the_list_of_languages_in_the_docs_is_that_of_the_models() -> None:
+    page = language_table(language_records())
+    assert PAGE.read_text(encoding="utf-8") == page, "write it: python -m benchmarks.languages_page"
 
 
 def test_f1_of_a_few_urls_has_a_wide_interval() -> None:
@@ -328,16 +319,6 @@ def test_facts_of_a_text_model_are_read(tmp_path: Path) -> None:
     known = known_languages(path)
     assert known["gl"] == LanguageFacts(700, ("Latn",), 97.5, None, has_profile=False)
     assert known["yue"].sentences == 0
-
-
-def test_explained_urls_are_read_from_the_file_that_follows(
-    called: Callable[..., Done], tmp_path: Path
-) -> None:
-    file = tmp_path / "urls.txt"
-    file.write_text("http://www.wetter-nachrichten.de/\n")
-    (german,) = records(called("identify", "urls", "--explain", file).out)
-    assert isinstance(german["explain"], list)
-    assert len(german["explain"]) == 10
 
 
 def test_train_without_its_extra_leaves_word_lists_out_and_says_so(

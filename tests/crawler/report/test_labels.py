@@ -139,13 +139,7 @@ def test_a_labelled_sample_is_reported_with_its_interval(
 ) -> None:
     run, path = tmp_path / "run", tmp_path / name
     make_run(run, rows()).close()
-    assert call("sample", run, path, "--number", 30, "--json", tmp_path / "s.json") == 0
-    strata = json.loads((tmp_path / "s.json").read_text(encoding="utf-8"))["strata"]
-    assert {one["answer"]: one["pages"] for one in strata} == {
-        "target": 30,
-        "other": 15,
-        "none": 15,
-    }
+    assert call("sample", run, path, "--number", 30) == 0
     assert call("sample", run, path) == 2
     assert "exists already" in capsys.readouterr().err
     done = labelled(path, tmp_path / "done.csv", delimiter=delimiter)

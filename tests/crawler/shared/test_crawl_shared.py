@@ -86,7 +86,7 @@ class SharedCrawl:
 
 
 def merge(*arguments: str) -> Done:
-    return processes.run("scrapy", "merge", *arguments, environment=environment(None))
+    return processes.run("langfocus", "merge", *arguments, environment=environment(None))
 
 
 def ended(process: Forked) -> str:

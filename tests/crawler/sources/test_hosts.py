@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classifiers.pages.methods import method
-from crawler.config import Config, census_arguments
+from crawler.config import Config
 from crawler.errors import SettingError
 from crawler.preparation import gaps
 from crawler.sources.hosts import ALL_HOSTS, HostRange, read_hosts, read_range
@@ -130,4 +130,3 @@ def test_a_census_has_one_seed_of_a_host_whose_redirects_it_follows_and_no_caps_
     assert options.listed["range"] == "2-3"
     (note,) = gaps(options, make_ordering("bfs", "de"), method())
     assert note.endswith("1 lines name no host and are skipped, the first: line 8: 'no host'")
-    assert set(census_arguments()) == {"hosts", "range", "identify", "web", "archive", "block"}

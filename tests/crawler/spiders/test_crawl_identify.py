@@ -186,10 +186,9 @@ def test_an_unknown_method_is_refused_with_the_names_there_are() -> None:
 def test_a_method_without_its_model_is_refused_before_anything_is_written(
     tmp_path: Path, command: str
 ) -> None:
-    spider = ["langfocus"] if command == "crawl" else []
     arguments = ["-a", "lang=de", "-a", "identify=fasttext", "-s", f"JOBDIR={tmp_path / 'run'}"]
     without = {**environment(None), VARIABLE: str(tmp_path / "none.ftz")}
-    done = processes.run("scrapy", command, *spider, *arguments, environment=without)
+    done = processes.run("langfocus", command, *arguments, environment=without)
     assert done.returncode == 2
     assert f"{VARIABLE}: {tmp_path / 'none.ftz'}: no such model file" in done.stderr
     assert done.stderr.count("\n") == 1

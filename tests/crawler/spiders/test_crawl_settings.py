@@ -1,13 +1,11 @@
 """A crawl that cannot be done is refused in one line, with an exit code, and nothing is written."""
 
-import argparse
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scrapy.settings import Settings
 
-from crawler.commands.crawl import CrawlCommand
+from crawler.commands.base import parser_of
 from crawler.config import ARGUMENTS, SETTINGS, Config
 from crawler.errors import CrawlError, SettingError
 from crawler.opening import open_crawl
@@ -192,11 +190,7 @@ def test_a_part_of_scrapy_that_is_switched_off_is_not_loaded(tmp_path: Path) -> 
 
 
 def test_the_manual_names_every_argument_and_setting() -> None:
-    parser = argparse.ArgumentParser(prog="crawl")
-    command: Any = CrawlCommand()
-    command.settings = Settings()
-    command.add_options(parser)
-    told = parser.format_help()
+    told = parser_of("crawl").format_help()
     for name in [*ARGUMENTS, *SETTINGS]:
         assert f"  {name} " in told
 

@@ -1,0 +1,212 @@
+"""The base of all commands: their options, their help, and one way to fail.
+
+A command is a module of this package with `DESCRIPTION`, the paragraph that `--help` begins with,
+`arguments(parser)`, which adds its arguments, and `run(opts)`, which returns an exit code or None.
+
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted. A failure is one line on standard
+error, `langfocus: MESSAGE`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import IntEnum
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from classifiers import languages
+from classifiers.errors import LangfocusError, LanguageError, StudyError
+from crawler.errors import SettingError
+from crawler.report.files import check_places, json_text, write_whole
+from crawler.report.formatting import printable
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+
+_WIDTH = 95
+
+
+class ExitCode(IntEnum):
+    """The exit codes of every command."""
+
+    DONE = 0
+    FAILED = 1
+    MISUSED = 2
+    INTERRUPTED = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """The arguments of a command. Wrong ones raise `SettingError`."""
+
+    def __init__(self, name: str, description: str) -> None:
+        super().__init__(
+            prog=f"langfocus {name}",
+            description=textwrap.fill(description, _WIDTH),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            conflict_handler="resolve",
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error of a wrong argument."""
+        raise SettingError(f"{message}; see {self.prog} --help")
+
+    def add_pairs(self, flag: str, meaning: str) -> None:
+        """Add a flag that takes NAME=VALUE and may be repeated: `-a`, as `opts.spargs`, or `-s`."""
+        name = {"-a": "spargs", "-s": "set"}[flag]
+        self.add_argument(
+            flag, dest=name, action="append", default=[], metavar="NAME=VALUE", help=meaning
+        )
+
+    def add_file(self, flag: str, meaning: str) -> None:
+        """Add a file to write, in a folder that exists."""
+        self.add_argument(flag, metavar="FILE", type=_writable, help=meaning)
+
+
+def parser_of(name: str) -> Parser:
+    """Return the parser of a command's arguments."""
+    command = import_module(f"crawler.commands.{name}")
+    parser = Parser(name, command.DESCRIPTION)
+    command.arguments(parser)
+    return parser
+
+
+def run_command(name: str, arguments: Sequence[str]) -> int:
+    """Return the exit code of a command."""
+    return ended(lambda: _run(name, arguments))
+
+
+def _run(name: str, arguments: Sequence[str]) -> int | None:
+    opts, rest = parser_of(name).parse_known_intermixed_args(arguments)
+    if rest:
+        raise not_understood(rest[0], f"langfocus {name}")
+    code: int | None = import_module(f"crawler.commands.{name}").run(opts)
+    return code
+
+
+def not_understood(word: str, command: str) -> SettingError:
+    """Return the error of an argument that the command does not have."""
+    if "=" in word and not word.startswith("-"):
+        return SettingError(f"{word}: an argument needs -a before it: -a {word}")
+    return SettingError(f"{word}: not understood; see {command} --help")
+
+
+def ended(work: Callable[[], int | None]) -> int:
+    """Do the work of a command; return its exit code. A failure is one line on standard error."""
+    try:
+        code = work()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of the pipe has ended. Python must not flush to it at exit.
+        sys.stdout = None
+        return ExitCode.FAILED
+    except KeyboardInterrupt as interrupt:
+        return _failed(str(interrupt) or "interrupted", ExitCode.INTERRUPTED)
+    except (SettingError, StudyError) as error:
+        return _failed(str(error), ExitCode.MISUSED)
+    except (LangfocusError, OSError) as error:
+        return _failed(str(error), ExitCode.FAILED)
+    return code or ExitCode.DONE
+
+
+def _failed(message: str, code: ExitCode) -> ExitCode:
+    sys.stderr.write(f"langfocus: {printable(' '.join(message.splitlines()))}\n")
+    return code
+
+
+def write_json(path: Path | None, content: Mapping[str, Any]) -> None:
+    """Write the figures to the file of `--json`, if there is one."""
+    if path is not None:
+        write_whole(path, json_text(content))
+
+
+def settings_of(opts: argparse.Namespace) -> Settings:
+    """Return Scrapy's settings, with those of `-s NAME=VALUE`; raises SettingError."""
+    from crawler.spiders.project import load_settings
+
+    settings = load_settings()
+    settings.setdict(pairs(opts.set, "-s"), priority="cmdline")
+    return settings
+
+
+def pairs(given: Iterable[str], option: str = "-a") -> dict[str, str]:
+    """Return the values of `-a NAME=VALUE` by name; raises SettingError."""
+    texts = list(given)
+    if not all("=" in text for text in texts):
+        raise SettingError(f"{option} takes NAME=VALUE")
+    return dict(text.split("=", 1) for text in texts)
+
+
+def meanings(title: str, of: Mapping[str, str]) -> str:
+    """Return a paragraph of the manual: a title, then names and their meanings in two columns."""
+    lines = [title]
+    for name, meaning in of.items():
+        lines += textwrap.wrap(
+            meaning,
+            _WIDTH,
+            initial_indent=f"  {name:<16} ",
+            subsequent_indent=" " * 19,
+            break_on_hyphens=False,
+        )
+    return "\n".join([*lines, ""])
+
+
+def parts(texts: Iterable[str] | str | None) -> list[str]:
+    """Return the parts of texts that have commas between them; empty parts are left out."""
+    whole = [texts] if isinstance(texts, str) else texts or ()
+    return [part.strip() for text in whole for part in text.split(",") if part.strip()]
+
+
+def language_codes(texts: Iterable[str] | None, option: str = "--languages") -> tuple[str, ...]:
+    """Return the codes of the languages of an option, each once; raises SettingError."""
+    return tuple(dict.fromkeys(language_code(tag, option) for tag in parts(texts)))
+
+
+def language_code(text: str, option: str) -> str:
+    """Return the code of the language that an option names; raises SettingError."""
+    try:
+        return languages.understood(text)
+    except LanguageError as error:
+        raise SettingError(f"{option} {error}") from error
+
+
+def positive(text: str) -> int:
+    """Return a whole number from 1; argparse's error for any other text."""
+    return _at_least(text, 1)
+
+
+def natural(text: str) -> int:
+    """Return a whole number from 0; argparse's error for any other text."""
+    return _at_least(text, 0)
+
+
+def naturals(text: str) -> tuple[int, ...]:
+    """Return whole numbers from 0 with commas between them; argparse's error for other text."""
+    return tuple(natural(part) for part in text.split(","))
+
+
+def share(text: str) -> float:
+    """Return a number between 0 and 1, both excluded; argparse's error for any other text."""
+    value = float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return value
+
+
+def _at_least(text: str, least: int) -> int:
+    value = int(text)
+    if value < least:
+        raise argparse.ArgumentTypeError(f"{text} is not {least} or more")
+    return value
+
+
+def _writable(text: str) -> Path:
+    path = Path(text)
+    try:
+        check_places(path)
+    except SettingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
