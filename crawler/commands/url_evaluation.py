@@ -6,9 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -25,8 +23,6 @@ if TYPE_CHECKING:
 
 FIVE: Final = ("en", "de", "fr", "es", "it")
 """The languages of the paper, which are the default."""
-_OWN: Final = ("content",)
-"""Experiments that need more than a study."""
 _MODULES: Final = (
     "classifiers/papers/baykan",
     "classifiers/papers/*.py",
@@ -77,7 +73,7 @@ def _wanted(named: Sequence[str], opts: argparse.Namespace) -> list[str]:
     from classifiers.papers.baykan.experiments import EXPERIMENTS, OF_TEST_SET
 
     has_test_set = _check(opts)
-    known = tuple(OF_TEST_SET) if has_test_set else (*EXPERIMENTS, *_OWN)
+    known = tuple(OF_TEST_SET if has_test_set else EXPERIMENTS)
     for name in named:
         if name in OF_TEST_SET and not has_test_set:
             raise StudyError(f"experiment {name} needs a test set: give --test or --test-sources")
@@ -154,6 +150,7 @@ def _study(
 ) -> Study:
     from classifiers.papers.baykan.samples import JoinedCorpus, draw, joined
     from classifiers.papers.baykan.servers import locate
+    from classifiers.papers.baykan.special import texts_of
     from classifiers.papers.baykan.study import HeldOutStudy, Study
 
     rows, tested = parted
@@ -170,7 +167,8 @@ def _study(
     }
     if isinstance(corpus, JoinedCorpus):
         return HeldOutStudy(corpus, **common)
-    return Study(corpus, n_folds=opts.folds, **common)
+    texts = texts_of(Path(opts.content), languages) if opts.content else None
+    return Study(corpus, n_folds=opts.folds, texts=texts, **common)
 
 
 def _facts(study: Study) -> dict[str, Any]:
@@ -191,21 +189,17 @@ def _shown(value: Any) -> str:
 
 
 def _results(study: Study, wanted: Sequence[str], opts: argparse.Namespace) -> Iterator[Result]:
-    from classifiers.papers.baykan.experiments import chosen, results
+    from classifiers.papers.baykan.experiments import (
+        EXPERIMENTS,
+        OF_TEST_SET,
+        of_classifiers,
+        results,
+    )
+    from classifiers.papers.baykan.study import HeldOutStudy
 
-    if opts.classifiers:
-        yield chosen(study, opts.classifiers)
-    yield from results(study, [name for name in wanted if name not in _OWN])
-    if "content" in wanted:
-        yield _content(study, opts)
-
-
-def _content(study: Study, opts: argparse.Namespace) -> Result:
-    from classifiers.papers.baykan.special import content, texts_of
-
-    start = time.monotonic()
-    result = content(study, texts_of(Path(opts.content), study.languages))
-    return replace(result, seconds=time.monotonic() - start)
+    known = OF_TEST_SET if isinstance(study, HeldOutStudy) else EXPERIMENTS
+    named = [of_classifiers(opts.classifiers)] if opts.classifiers else []
+    return results(study, [*named, *(known[name] for name in wanted)])
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -14,7 +14,6 @@ from classifiers.papers.baykan.measures import (
     bars,
     baselines,
     best_of_each_algorithm,
-    carry_out,
     f1_by_language,
     f1_curve,
     four,
@@ -23,7 +22,7 @@ from classifiers.papers.baykan.measures import (
     possible,
     with_empty,
 )
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, HeldOutStudy, Setting, Study
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study
 from classifiers.papers.table import Result
 
 SINGLE: Final = [f"{n}-grams" for n in "3456"]
@@ -55,83 +54,99 @@ def each(algorithms: str, features: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def compared(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def compared(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """Table XIV, Figures 3 and 4."""
-    table = four_measures(row, name, study, names)
+    table = four_measures(row, study, names)
     three = possible(study, ("svm:words", f"svm:{_ALL}", "dt:custom"))
     study.run(three)
-    of_three = four_measures(row, name, study, three)
     drawn = (
-        points(of_three, "figure-3", "F1 of three classifiers", three),
+        points(four_measures(row, study, three), "figure-3", "F1 of three classifiers", three),
         bars(table, "figure-4", "Macro-averaged F1"),
     )
-    return Result(name, (table,), drawn)
+    return row.result(table, figures=drawn)
 
 
-def chosen(study: Study, names: Sequence[str]) -> Result:
+def chosen(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """One table of the named classifiers."""
-    title, source = "The classifiers chosen", "Baykan 2013, Tables V, VII, IX, XII, XIV"
-    row = Experiment(title, source, tuple(names), four, printed=("V", "XIV", "IX", "XII", ""))
-    study.run(names)
-    table = four_measures(row, "classifiers", study, names)
+    table = four_measures(row, study, names)
     drawn = (
         points(table, "classifiers", "F1 of the classifiers chosen", names),
         bars(table, "classifiers-mean", "Macro-averaged F1 of the classifiers chosen"),
     )
-    return Result("classifiers", (table,), drawn)
+    return row.result(table, figures=drawn)
 
 
-EXPERIMENTS: Final[Mapping[str, Experiment]] = {
-    "baselines": Experiment(
+def of_classifiers(names: Sequence[str]) -> Experiment:
+    """The experiment that compares the named classifiers."""
+    return Experiment(
+        "classifiers",
+        "The classifiers chosen",
+        "Baykan 2013, Tables V, VII, IX, XII, XIV",
+        tuple(names),
+        chosen,
+        printed=("V", "XIV", "IX", "XII", ""),
+    )
+
+
+_ROWS: Final = (
+    Experiment(
+        "baselines",
         "Top-level domain and IP address",
         "Baykan 2013, Tables V and VII",
         ("cctld", "cctld+", "ip"),
         baselines,
         printed=("V",),
     ),
-    "words": Experiment(
+    Experiment(
+        "words",
         "Words as features",
         "Baykan 2013, Table IX",
         each("nb me re ros svm", ["words"]),
         four,
         printed=("IX",),
     ),
-    "ngrams": Experiment(
+    Experiment(
+        "ngrams",
         "The best n-grams of each algorithm",
         "Baykan 2013, Table X",
         each("nb me svm re ros markov", of_both(SINGLE) + of_both(MULTIPLE)),
         best_of_each_algorithm,
         printed=("X",),
     ),
-    "svm-features": Experiment(
+    Experiment(
+        "svm-features",
         "F1 of SVM with words and n-grams",
         "Baykan 2013, Table XI",
         each("svm", ["words", *of_both(SINGLE + MULTIPLE)]),
         f1_by_language,
         printed=("XI",),
     ),
-    "custom": Experiment(
+    Experiment(
+        "custom",
         "Custom-made features",
         "Baykan 2013, Table XII",
         each("nb me re svm dt", ["custom"]),
         four,
         printed=("XII",),
     ),
-    "feature-comparison": Experiment(
+    Experiment(
+        "feature-comparison",
         "SVM with three feature sets, all URLs",
         "Baykan 2013, Table XIII",
         each("svm", ["words", _ALL, "custom"]),
         with_empty,
         printed=("XIII",),
     ),
-    "comparison": Experiment(
+    Experiment(
+        "comparison",
         "Comparison of approaches",
         "Baykan 2013, Table XIV",
         _COMPARED,
         compared,
         printed=("XIV",),
     ),
-    "training-sizes": Experiment(
+    Experiment(
+        "training-sizes",
         "Macro-averaged F1 by the share of the training URLs",
         "Baykan 2013, Figure 5 and 4.7.2",
         _COMPARED,
@@ -139,14 +154,16 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
         SHARES,
         ("Figure 5",),
     ),
-    "domains": Experiment(
+    Experiment(
+        "domains",
         "Test URLs whose domain is in the training set, %",
         "Baykan 2013, 4.3.1",
         (),
         special.domains,
         printed=("4.3.1",),
     ),
-    "tree": Experiment(
+    Experiment(
+        "tree",
         "The top of the decision tree",
         "Baykan 2013, Figure 2",
         (),
@@ -155,14 +172,16 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
             "f(+), f(-): share of the positive and negative test URLs that end up at the leaf, %",
         ),
     ),
-    "few-features": Experiment(
+    Experiment(
+        "few-features",
         "F1 of a decision tree with all features",
         "Baykan 2008",
         (),
         special.few_features,
         notes=("chosen on the training URLs of the first fold, measured on its test URLs",),
     ),
-    "svm-perf": Experiment(
+    Experiment(
+        "svm-perf",
         "F1 of the paper's SVM (hinge loss, weights not scaled) and of ours",
         "in brackets: Baykan 2013, Table XI",
         tuple(
@@ -174,14 +193,16 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
         (DISJOINT, STANDARD),
         ("XI",),
     ),
-    "domain-disjoint": Experiment(
+    Experiment(
+        "domain-disjoint",
         "F1 on test URLs of any domain, and of domains not trained on",
         "",
         _BEYOND,
         f1_by_language,
         (STANDARD, DISJOINT),
     ),
-    "best-combination": Experiment(
+    Experiment(
+        "best-combination",
         "The best combination for each language",
         "Baykan 2008, Table 9",
         _BEYOND,
@@ -192,11 +213,21 @@ EXPERIMENTS: Final[Mapping[str, Experiment]] = {
             "the figures of 2008 are means over three other test sets",
         ),
     ),
-}
+    Experiment(
+        "content",
+        "F1 of classifiers trained on URLs and on the content of pages, tested on URLs",
+        "Baykan 2008, Table 10",
+        ("nb:words", "me:words"),
+        special.content,
+        printed=("2008, 10",),
+    ),
+)
+EXPERIMENTS: Final = {row.name: row for row in _ROWS}
 """The experiments, in the order in which they are carried out."""
 
-OF_TEST_SET: Final[Mapping[str, Experiment]] = {
-    "test-set": Experiment(
+_ROWS_OF_TEST_SET: Final = (
+    Experiment(
+        "test-set",
         "Classifiers on the test set",
         "in brackets: Baykan 2013, Table XVI, on Flash pages",
         _WITH_WORDS,
@@ -204,7 +235,8 @@ OF_TEST_SET: Final[Mapping[str, Experiment]] = {
         printed=("XVI",),
         notes=("all test URLs count; the other languages have equal weight as negatives",),
     ),
-    "test-sizes": Experiment(
+    Experiment(
+        "test-sizes",
         "Macro-averaged F1 on the test set by the share of the training URLs",
         "Baykan 2013, Figure 6 and 5.1",
         _COMPARED,
@@ -212,14 +244,14 @@ OF_TEST_SET: Final[Mapping[str, Experiment]] = {
         SHARES,
         ("Figure 6",),
     ),
-}
+)
+OF_TEST_SET: Final = {row.name: row for row in _ROWS_OF_TEST_SET}
 """The experiments of a `HeldOutStudy`."""
 
 
-def results(study: Study, names: Sequence[str]) -> Iterator[Result]:
+def results(study: Study, rows: Sequence[Experiment]) -> Iterator[Result]:
     """Yield the result of each experiment, with the seconds it took after those before it."""
-    rows = OF_TEST_SET if isinstance(study, HeldOutStudy) else EXPERIMENTS
-    for name in names:
+    for row in rows:
         start = time.monotonic()
-        result = carry_out(rows[name], name, study)
+        result = row.carried_out(study)
         yield replace(result, seconds=time.monotonic() - start)

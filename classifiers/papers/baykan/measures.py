@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,10 @@ from classifiers.papers import evaluation
 from classifiers.papers.baykan import dictionaries
 from classifiers.papers.baykan.algorithms import label, parse
 from classifiers.papers.baykan.figures import Figures, marked, printed
-from classifiers.papers.baykan.grams import Words
-from classifiers.papers.baykan.samples import Flags
+from classifiers.papers.baykan.grams import Counts
+from classifiers.papers.baykan.similarity import Flags
 from classifiers.papers.baykan.study import STANDARD, Setting, Study
+from classifiers.papers.baykan.words import words
 from classifiers.papers.table import MEASURES, Cell, Figure, MeasureTable, Result, Row
 from classifiers.tables.country_domains import TABLE_I
 
@@ -32,33 +33,53 @@ WITHOUT_SERVERS: Final = (
 WITHOUT_DICTIONARIES: Final = (
     "custom-made features are left out: pip install 'langfocus[dictionaries]' adds them"
 )
-_TEXTS: Final = {False: "any", True: "unseen"}
-"""Whether folds are disjoint -> the domains of test URLs."""
+_NOTHING: Final = (None,) * 10
 
 
 @dataclass(frozen=True)
 class Experiment:
     """One experiment: classifiers on URLs, measured, beside the paper's tables."""
 
+    name: str
     title: str
     source: str
     """The paper's table; '' if no paper has one."""
     classifiers: tuple[str, ...]
     """Empty for an experiment with classifiers of its own."""
-    measure: Callable[[Experiment, str, Study, Sequence[str]], Result]
-    """Takes the row, its name, a study and the classifiers that are possible in it."""
+    measure: Callable[[Experiment, Study, Sequence[str]], Result]
+    """Takes the row, a study and the classifiers that are possible in it."""
     data: tuple[Setting, ...] = (STANDARD,)
     printed: tuple[str, ...] = ()
     """The tables of `figures.tsv`; the last one marks the best classifiers."""
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
+    def carried_out(self, study: Study) -> Result:
+        """Compute the experiment, without the classifiers that lack countries or dictionaries."""
+        # If nothing is left the experiment says what it needs.
+        names = possible(study, self.classifiers) or list(self.classifiers)
+        study.run(names, self.data)
+        return self.measure(self, study, names)
 
-def carry_out(row: Experiment, name: str, study: Study) -> Result:
-    """Compute an experiment, without the classifiers that lack countries or dictionaries."""
-    # If nothing is left the experiment says what it needs.
-    names = possible(study, row.classifiers) or list(row.classifiers)
-    study.run(names, row.data)
-    return row.measure(row, name, study, names)
+    def table(
+        self, heads: str, columns: Sequence[str], rows: Iterable[Row], **others: Any
+    ) -> MeasureTable:
+        """The experiment's table; `heads` are words, `others` fields of the table."""
+        fields = {"name": self.name, "title": self.title, "source": self.source} | others
+        fields.setdefault("notes", self.notes)
+        heads_of_rows = tuple(heads.split(" | "))
+        return MeasureTable(heads=heads_of_rows, columns=tuple(columns), rows=tuple(rows), **fields)
+
+    def result(self, *tables: MeasureTable, figures: Sequence[Figure] = ()) -> Result:
+        """The result of the experiment."""
+        return Result(self.name, tables, tuple(figures))
+
+    def figures_of(self, language: str, name: str = "") -> Figures:
+        """The paper's figures about a classifier, as many None as a row may have without them."""
+        return printed(*self.printed).get((language, name), _NOTHING)
+
+    def marked(self, language: str) -> str | None:
+        """The classifier that the paper marks as the best for a language."""
+        return marked(self.printed[-1]).get(language) if self.printed else None
 
 
 def possible(study: Study, names: Sequence[str]) -> list[str]:
@@ -85,31 +106,41 @@ def left_out(study: Study, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def cells(
-    study: Study,
-    name: str,
-    language: str,
-    beside: Figures | None = None,
-    *,
-    setting: Setting = STANDARD,
-    among: Flags | None = None,
+    study: Study, name: str, language: str, beside: Figures = _NOTHING, **which: Any
 ) -> tuple[Cell, ...]:
-    """P, R, p(-|-) and F1 of a classifier, with the deviation over the folds and the paper's."""
-    of_folds = study.scores(name, language, setting, among)
+    """P, R, p(-|-) and F1 of a classifier, with the deviation over the folds and the paper's.
+
+    `which` are the setting and the URLs of `Study.scores`.
+    """
+    found = measured(study.scores(name, language, **which), beside[:4])
+    return found if study.n_folds > 1 else tuple(replace(cell, spread=None) for cell in found)
+
+
+def measured(of_folds: evaluation.Matrix, beside: Figures = _NOTHING[:4]) -> tuple[Cell, ...]:
+    """The means and deviations over folds of shares (n_folds, 4), beside the paper's figures."""
     means, spreads = evaluation.mean_and_spread(100 * of_folds)
-    has_folds = study.n_folds > 1
-    return tuple(
-        Cell(float(mean), float(spread) if has_folds else None, figure)
-        for mean, spread, figure in zip(means, spreads, beside or (None,) * 4, strict=True)
-    )
+    found = zip(means.tolist(), spreads.tolist(), beside, strict=True)
+    return tuple(Cell(mean, spread, figure) for mean, spread, figure in found)
 
 
-def best_of(
-    study: Study, names: Sequence[str], language: str, among: Flags | None = None
-) -> str | None:
+def best_of(study: Study, names: Sequence[str], language: str, **which: Any) -> str | None:
     """The classifier whose F1 is significantly higher than that of each other one, if any."""
-    return evaluation.best(
-        {name: study.scores(name, language, STANDARD, among)[:, F1] for name in names}
-    )
+    return evaluation.best({name: study.scores(name, language, **which)[:, F1] for name in names})
+
+
+def of_language(language: str, figures: Sequence[Cell]) -> Row:
+    """A row about one language."""
+    return Row((language_name(language),), tuple(figures), key={"language": language})
+
+
+def of_classifier(
+    language: str, name: str, figures: Sequence[Cell], *, first: str | None, marked: str | None
+) -> Row:
+    """A row about a classifier of a language; `first` is the best one, `marked` the paper's."""
+    heads = (MEAN if language == MEAN else language_name(language), label(name))
+    key = {"language": language, "classifier": name}
+    best, best_in_paper = name == first, name == marked
+    return Row(heads, tuple(figures), is_best=best, is_best_in_paper=best_in_paper, key=key)
 
 
 def macro(of_languages: Sequence[Sequence[Cell]]) -> tuple[Cell, ...]:
@@ -127,99 +158,84 @@ def average(column: Sequence[Cell]) -> Cell:
     )
 
 
-def four(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def four(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """P, R, p(-|-) and F1 of each classifier, language by language, and the macro averages."""
-    return Result(name, (four_measures(row, name, study, names),))
+    return row.result(four_measures(row, study, names))
 
 
-def four_measures(row: Experiment, name: str, study: Study, names: Sequence[str]) -> MeasureTable:
-    rows = [line for code in study.languages for line in _rows_of(row, study, names, code)]
+def four_measures(row: Experiment, study: Study, names: Sequence[str]) -> MeasureTable:
+    """The table of `four`."""
+    rows = []
+    for language in study.languages:
+        best = {"first": best_of(study, names, language), "marked": row.marked(language)}
+        for each in names:
+            figures = cells(study, each, language, row.figures_of(language, each))
+            rows.append(of_classifier(language, each, figures, **best))
     for each in names:
         own = [line.cells for line in rows if line.key["classifier"] == each]
-        rows.append(Row((MEAN, label(each)), macro(own), key=_key(MEAN, each)))
+        rows.append(of_classifier(MEAN, each, macro(own), first=None, marked=None))
     star = (STAR,) if study.n_folds > 1 else ()
     notes = (*star, *row.notes, *left_out(study, row.classifiers))
-    heads = ("language", "classifier")
-    return MeasureTable(name, row.title, row.source, heads, MEASURES, tuple(rows), F1, notes)
+    return row.table("language | classifier", MEASURES, rows, headline=F1, notes=notes)
 
 
-def _rows_of(row: Experiment, study: Study, names: Sequence[str], language: str) -> Iterator[Row]:
-    """Yield a row of four measures for each classifier of a language."""
-    first, theirs = best_of(study, names, language), printed(*row.printed)
-    first_there = marked(row.printed[-1]).get(language) if row.printed else None
-    for each in names:
-        yield Row(
-            (language_name(language), label(each)),
-            cells(study, each, language, theirs.get((language, each))),
-            is_best=each == first,
-            is_best_in_paper=each == first_there,
-            key=_key(language, each),
-        )
-
-
-def baselines(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def baselines(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """Tables V to VIII and Figure 1."""
-    measured = four_measures(row, name, study, names)
+    table = four_measures(row, study, names)
     # ccTLD and ccTLD+ differ in English only.
     shown = [
-        each
-        for each in measured.rows
-        if each.key["classifier"] != "cctld+" or each.key["language"] == "en"
+        line
+        for line in table.rows
+        if line.key["classifier"] != "cctld+" or line.key["language"] == "en"
     ]
-    measured = replace(measured, rows=tuple(shown))
+    table = replace(table, rows=tuple(shown))
     compared = [each for each in names if each != "cctld+"]
-    figure = points(measured, "figure-1", "F1 of the baselines", compared)
-    return Result(name, (measured, *(confusion(study, each) for each in names)), (figure,))
+    figure = points(table, "figure-1", "F1 of the baselines", compared)
+    return row.result(table, *(confusion(row, study, each) for each in names), figures=[figure])
 
 
-def confusion(study: Study, classifier: str) -> MeasureTable:
+_CONFUSIONS: Final = {"cctld": "VI", "cctld+": "VI, in brackets", "ip": "VIII"}
+
+
+def confusion(row: Experiment, study: Study, name: str) -> MeasureTable:
     """Share of each language's test URLs (rows) for which each classifier (columns) said Yes."""
     languages, theirs = study.languages, printed("VI")
-    ours = np.column_stack([_said_yes(study, classifier, language) for language in languages])
+    ours = np.column_stack([_said_yes(study, name, language) for language in languages])
     rows = []
-    for at, language in enumerate(languages):
-        of_row = dict(zip(TABLE_I, theirs.get((language, classifier), ()), strict=False))
-        figures = [
-            Cell(100 * float(ours[at, column]), paper=of_row.get(other))
-            for column, other in enumerate(languages)
-        ]
-        rows.append(Row((language_name(language),), tuple(figures), key={"language": language}))
-    of_paper = {"cctld": "VI", "cctld+": "VI, in brackets", "ip": "VIII"}[classifier]
-    return MeasureTable(
-        f"confusion-{classifier}",
-        f"Confusion of {label(classifier)}: share of Yes, %",
-        f"Baykan 2013, Table {of_paper}",
-        ("URLs in",),
+    for language, shares in zip(languages, (100 * ours).tolist(), strict=True):
+        of_row = dict(zip(TABLE_I, theirs.get((language, name), ()), strict=False))
+        pairs = zip(languages, shares, strict=True)
+        rows.append(of_language(language, [Cell(x, paper=of_row.get(code)) for code, x in pairs]))
+    return row.table(
+        "URLs in",
         languages,
-        tuple(rows),
-        None,
-        ("each URL was judged by classifiers that were not trained on it",),
+        rows,
+        name=f"confusion-{name}",
+        title=f"Confusion of {label(name)}: share of Yes, %",
+        source=f"Baykan 2013, Table {_CONFUSIONS[name]}",
+        notes=("each URL was judged by classifiers that were not trained on it",),
         digits=0,
     )
 
 
-def _said_yes(study: Study, classifier: str, language: str) -> npt.NDArray[np.float64]:
+def _said_yes(study: Study, name: str, language: str) -> npt.NDArray[np.float64]:
     """Share of Yes of one classifier for the URLs of each language, mean of the folds."""
-    sample, said_yes = study.sample(language), study.decisions(classifier, language)
+    sample, said_yes = study.sample(language), study.decisions(name, language)
     columns = study.corpus.columns[sample.places]
     shares = np.full((study.n_folds, len(study.languages)), np.nan)
-    for fold in range(study.n_folds):
-        for column in range(len(study.languages)):
-            chosen = (sample.folds == fold) & (columns == column)
-            if chosen.any():
-                shares[fold, column] = said_yes[chosen].mean()
+    for fold, column in np.ndindex(shares.shape):
+        chosen = (sample.folds == fold) & (columns == column)
+        if chosen.any():
+            shares[fold, column] = said_yes[chosen].mean()
     return evaluation.mean_and_spread(shares)[0]
 
 
-def best_of_each_algorithm(
-    row: Experiment, name: str, study: Study, names: Sequence[str]
-) -> Result:
+def best_of_each_algorithm(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """Table X: the n-grams with the highest F1 of each algorithm."""
     rows = [line for code in study.languages for line in _best_features(row, study, code, names)]
-    heads = ("language", "algorithm", "n-grams", "n-grams in the paper")
+    heads = "language | algorithm | n-grams | n-grams in the paper"
     notes = (STAR, "chosen by F1 on the test folds, as in the paper")
-    table = MeasureTable(name, row.title, row.source, heads, MEASURES, tuple(rows), F1, notes)
-    return Result(name, (table,))
+    return row.result(row.table(heads, MEASURES, rows, headline=F1, notes=notes))
 
 
 def _best_features(
@@ -228,161 +244,136 @@ def _best_features(
     def f1(name: str) -> float:
         return float(study.scores(name, language)[:, F1].mean())
 
-    algorithms = dict.fromkeys(name.partition(":")[0] for name in names)
-    chosen = {one: max((n for n in names if n.startswith(f"{one}:")), key=f1) for one in algorithms}
-    first = best_of(study, list(chosen.values()), language)
+    of_algorithm: dict[str, list[str]] = {}
+    for name in names:
+        of_algorithm.setdefault(name.partition(":")[0], []).append(name)
+    chosen = {one: max(each, key=f1) for one, each in of_algorithm.items()}
+    first, marked = best_of(study, list(chosen.values()), language), row.marked(language) or ""
     theirs = {
         name.partition(":")[0]: (name.partition(":")[2], figures[0])
         for (code, name), figures in printed(*row.printed).items()
         if code == language
     }
-    first_there = marked(row.printed[-1]).get(language, "").partition(":")[0]
     for one, name in chosen.items():
         features, published = theirs.get(one, ("", None))
         *others, last = cells(study, name, language)
         yield Row(
             (language_name(language), one, name.partition(":")[2], features),
-            (*others, Cell(last.ours, last.spread, published)),
+            (*others, replace(last, paper=published)),
             is_best=name == first,
-            is_best_in_paper=one == first_there,
-            key=_key(language, name),
+            is_best_in_paper=one == marked.partition(":")[0],
+            key={"language": language, "classifier": name},
         )
 
 
-def f1_by_language(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def f1_by_language(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """F1 in a column for each language, for each classifier and setting."""
-    table = f1_table(row, name, study, names)
-    return Result(name, (table,))
+    return row.result(f1_table(row, study, names))
 
 
-def f1_table(row: Experiment, name: str, study: Study, names: Sequence[str]) -> MeasureTable:
+def f1_table(row: Experiment, study: Study, names: Sequence[str]) -> MeasureTable:
     """With one setting the languages in which a classifier leads, else the domains of test URLs."""
     is_one = len(row.data) == 1
     leaders = {code: best_of(study, names, code) for code in study.languages} if is_one else {}
-    theirs = printed(*row.printed)
     rows = []
     for each in names:
         leads = [language for language, first in leaders.items() if first == each]
         for setting in row.data:
             figures = []
             for language in study.languages:
+                cell = cells(study, each, language, setting=setting)[F1]
                 # Table XI is about the paper's own SVM.
-                key = (language, each.replace("svm-perf:", "svm:"))
-                published = theirs.get(key) if setting == STANDARD else None
-                beside = (None, None, None, *published) if published else None
-                figures.append(cells(study, each, language, beside, setting=setting)[F1])
-            text = _TEXTS[setting.is_disjoint]
-            rows.append(
-                Row(
-                    (label(each), " ".join(leads) if is_one else text),
-                    (*figures, average(figures)),
-                    is_best=is_one and len(leads) == len(study.languages),
-                    key={"classifier": each} | ({} if is_one else {"domains": text}),
-                )
-            )
-    heads = ("classifier", "* in" if is_one else "domains")
+                theirs = row.figures_of(language, each.replace("svm-perf:", "svm:"))[0]
+                figures.append(replace(cell, paper=theirs if setting == STANDARD else None))
+            text = "unseen" if setting.is_disjoint else "any"
+            heads = (label(each), " ".join(leads) if is_one else text)
+            is_best = is_one and len(leads) == len(study.languages)
+            key = {"classifier": each} | ({} if is_one else {"domains": text})
+            rows.append(Row(heads, (*figures, average(figures)), is_best=is_best, key=key))
+    heads_of_rows = "classifier | * in" if is_one else "classifier | domains"
     notes = (*((STAR,) if is_one else ()), *left_out(study, row.classifiers))
-    columns = (*study.languages, MEAN)
-    return MeasureTable(name, row.title, row.source, heads, columns, tuple(rows), None, notes)
+    return row.table(heads_of_rows, (*study.languages, MEAN), rows, notes=notes)
 
 
-def with_empty(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
-    """Table XIII: with and without URLs whose words are all trivial or in no training URL."""
-    empties = {language: empty(study, language) for language in study.languages}
+def with_empty(row: Experiment, study: Study, names: Sequence[str]) -> Result:
+    """Table XIII: with and without URLs whose words are all trivial or in no training URL.
+
+    All URLs have two more columns: the shares of empty ones and of those that got a Yes.
+    """
     definition = "empty: a test URL whose words are all trivial or in no training URL"
     notes = (STAR, definition, *left_out(study, row.classifiers))
-    heads = ("language", "classifier")
-    tables = []
-    for title, suffix, more in (
-        (row.title, "", ("empty", "empty, Yes")),
-        ("The same without empty URLs", "-not-empty", ()),
-    ):
-        rows = [
-            _with_empty(row, study, names, each, language, is_empty, bool(more))
-            for language, is_empty in empties.items()
-            for each in names
-        ]
-        columns = (*MEASURES, *more)
-        tables.append(
-            MeasureTable(
-                f"features{suffix}", title, row.source, heads, columns, tuple(rows), F1, notes
+    of_all, of_others = [], []
+    for language in study.languages:
+        is_empty, marked = empty(study, language), row.marked(language)
+        first = best_of(study, names, language)
+        first_of_others = best_of(study, names, language, among=~is_empty)
+        for each in names:
+            theirs = row.figures_of(language, each)
+            got_yes = is_empty & study.decisions(each, language)
+            figures = (
+                *cells(study, each, language, theirs),
+                Cell(100 * float(is_empty.mean()), paper=theirs[4]),
+                Cell(100 * float(got_yes.mean()), paper=theirs[5]),
             )
-        )
-    return Result(name, tuple(tables))
-
-
-def _with_empty(
-    row: Experiment,
-    study: Study,
-    names: Sequence[str],
-    name: str,
-    language: str,
-    is_empty: Flags,
-    has_all: bool,
-) -> Row:
-    """Four measures, and of all URLs the shares of empty ones and of those that got a Yes."""
-    theirs = printed(*row.printed).get((language, name), (None,) * 10)
-    among = None if has_all else ~is_empty
-    figures = cells(study, name, language, theirs[:4] if has_all else theirs[6:], among=among)
-    if has_all:
-        got_yes = is_empty & study.decisions(name, language)
-        shares = (100 * float(is_empty.mean()), 100 * float(got_yes.mean()))
-        figures += tuple(Cell(x, paper=y) for x, y in zip(shares, theirs[4:6], strict=True))
-    return Row(
-        (language_name(language), label(name)),
-        figures,
-        is_best=name == best_of(study, names, language, among=among),
-        is_best_in_paper=marked(row.printed[-1]).get(language) == name,
-        key=_key(language, name),
+            of_all.append(of_classifier(language, each, figures, first=first, marked=marked))
+            figures = cells(study, each, language, theirs[6:], among=~is_empty)
+            of_others.append(
+                of_classifier(language, each, figures, first=first_of_others, marked=marked)
+            )
+    heads, headline = "language | classifier", {"headline": F1, "notes": notes}
+    columns = (*MEASURES, "empty", "empty, Yes")
+    title = "The same without empty URLs"
+    return row.result(
+        row.table(heads, columns, of_all, name="features", **headline),
+        row.table(heads, MEASURES, of_others, name="features-not-empty", title=title, **headline),
     )
 
 
 def empty(study: Study, language: str) -> Flags:
     """Whether each URL has only trivial words and words of no training URL, (n_urls,)."""
-    words = Words()
-    counts = words.fit_transform(study.urls(language))
-    tells = ~np.isin(words.get_feature_names_out().astype(str), sorted(TRIVIAL))
+    counter = Counts(words)
+    counts = counter.fit_transform(study.urls(language))
+    tells = ~np.isin(counter.get_feature_names_out().astype(str), sorted(TRIVIAL))
     is_empty = np.ones(counts.shape[0], bool)
-    for train, test in study.splits(language).parts():
+    for train, test in study.sample(language).parts():
         is_known = np.zeros(counts.shape[1])
         is_known[counts[train].indices] = 1.0
         is_empty[test] = counts[test] @ (is_known * tells) == 0
     return is_empty
 
 
-def f1_curve(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def f1_curve(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """Figures 5 and 6: macro-averaged F1 with fewer and fewer training URLs, and the same tests."""
-    first = study.languages[0]
-    numbers = [len(study.splits(first, setting).part(0)[0]) for setting in row.data]
+    sample = study.sample(study.languages[0])
+    numbers = [len(sample.part(0, setting.share)[0]) for setting in row.data]
     # The paper's means are of its own languages.
-    theirs = printed(*row.printed) if set(study.languages) == set(TABLE_I) else {}
+    has_paper = set(study.languages) == set(TABLE_I)
     rows = []
     for each in names:
-        ours = [_macro_f1(study, each, setting) for setting in row.data]
-        beside = theirs.get((MEAN, each), (None,) * len(ours))
-        figures = tuple(Cell(x, paper=y) for x, y in zip(ours, beside, strict=True))
-        rows.append(Row((label(each),), figures, key={"classifier": each}))
-    columns = tuple(
+        theirs = row.figures_of(MEAN, each) if has_paper else _NOTHING
+        pairs = zip(row.data, theirs[: len(row.data)], strict=True)
+        figures = [Cell(_macro_f1(study, each, setting), paper=y) for setting, y in pairs]
+        rows.append(Row((label(each),), tuple(figures), key={"classifier": each}))
+    columns = [
         f"{100 * setting.share:g} %: {number} URLs"
         for setting, number in zip(row.data, numbers, strict=True)
-    )
+    ]
     counted = "URLs: the training URLs of one classifier, half of them positive"
-    notes = (counted, *left_out(study, row.classifiers))
-    heads = ("classifier",)
-    table = MeasureTable(name, row.title, row.source, heads, columns, tuple(rows), None, notes)
+    table = row.table(
+        "classifier", columns, rows, notes=(counted, *left_out(study, row.classifiers))
+    )
     lines = [
         {"label": line.heads[0], "x": numbers, "y": [cell.ours for cell in line.cells]}
         for line in rows
     ]
     data = {"lines": lines, "x_label": "training URLs of a classifier", "y_label": "mean F1"}
     figure = row.printed[-1].lower().replace(" ", "-")
-    return Result(name, (table,), (Figure(figure, row.title, "curves", data),))
+    return row.result(table, figures=[Figure(figure, row.title, "curves", data)])
 
 
 def _macro_f1(study: Study, name: str, setting: Setting) -> float:
-    return average(
-        [cells(study, name, language, setting=setting)[F1] for language in study.languages]
-    ).ours
+    of_languages = (cells(study, name, code, setting=setting)[F1] for code in study.languages)
+    return average(list(of_languages)).ours
 
 
 def points(table: MeasureTable, name: str, title: str, classifiers: Sequence[str]) -> Figure:
@@ -401,7 +392,7 @@ def points(table: MeasureTable, name: str, title: str, classifiers: Sequence[str
 def bars(table: MeasureTable, name: str, title: str) -> Figure:
     """Macro-averaged F1 of the classifiers of a table, beside that of the paper (Figure 4)."""
     means = [row for row in table.rows if row.key["language"] == MEAN]
-    theirs: Mapping[tuple[str, str], Figures] = printed("Figure 4")
+    theirs = printed("Figure 4")
     data = {
         "labels": [row.heads[1] for row in means],
         "y": [row.cells[F1].ours for row in means],
@@ -409,7 +400,3 @@ def bars(table: MeasureTable, name: str, title: str) -> Figure:
         "y_label": "mean F1",
     }
     return Figure(name, title, "bars", data)
-
-
-def _key(language: str, classifier: str) -> Mapping[str, str]:
-    return {"language": language, "classifier": classifier}

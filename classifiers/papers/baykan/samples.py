@@ -82,35 +82,24 @@ class JoinedCorpus(Corpus):
 class Sample:
     """Positives and as many negatives of one classifier, with the fold in which each is tested."""
 
-    language: str
     places: Numbers
     """Rows of the corpus, (n_urls,)."""
-    y: Flags
-    folds: Numbers
-
-
-@dataclass(frozen=True)
-class Splits:
-    """The rows that a classifier is trained on and tested on, fold by fold."""
-
     y: Flags
     """True for the URLs in the language, (n_urls,)."""
     folds: Numbers
     """The fold in which each URL is tested, (n_urls,)."""
-    share: float
-    """Share of the training URLs that is used."""
     seed: int
 
-    def parts(self) -> Iterator[tuple[Numbers, Numbers]]:
+    def parts(self, share: float = 1.0) -> Iterator[tuple[Numbers, Numbers]]:
         """Yield the training rows and the test rows of each fold."""
         for fold in range(int(self.folds.max()) + 1):
-            yield self.part(fold)
+            yield self.part(fold, share)
 
-    def part(self, fold: int) -> tuple[Numbers, Numbers]:
-        """Return the training rows and the test rows of one fold."""
+    def part(self, fold: int, share: float = 1.0) -> tuple[Numbers, Numbers]:
+        """Return a share of the training rows of one fold, and its test rows."""
         rng = np.random.default_rng([self.seed, fold, _THINNING])
         training = np.flatnonzero(self.folds != fold)
-        return thinned(training, self.y, self.share, rng), np.flatnonzero(self.folds == fold)
+        return thinned(training, self.y, share, rng), np.flatnonzero(self.folds == fold)
 
 
 def draw(
@@ -176,7 +165,7 @@ def sample(
         # The language itself comes first, so that the others together are stratified too.
         strata = np.where(y, -1, corpus.columns[places])
         tested = stratified(strata, n_folds, rng)
-    return Sample(language, places, y, tested)
+    return Sample(places, y, tested, seed)
 
 
 def sample_of_test_set(corpus: JoinedCorpus, language: str, seed: int) -> Sample:
@@ -186,7 +175,7 @@ def sample_of_test_set(corpus: JoinedCorpus, language: str, seed: int) -> Sample
     places = np.concatenate([trained.places, tested])
     folds = np.repeat([_TRAINED_ON, _TESTED_IN], [len(trained.places), len(tested)])
     y = corpus.columns[places] == corpus.languages.index(language)
-    return Sample(language, places, y, folds)
+    return Sample(places, y, folds, seed)
 
 
 def _negatives(corpus: Corpus, own: int, seed: int) -> Numbers:

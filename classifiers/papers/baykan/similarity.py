@@ -7,38 +7,63 @@ URL has are ignored, since they do not separate the two models.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_matrix
 
-from classifiers.papers.baykan.binary import BinaryClassifier, Flags, Floats, Matrix, totals
+Matrix = Any
+"""A feature matrix: dense, or sparse as scipy's CSR, (n_urls, n_features)."""
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+_ADDED: float = 1.0
+"""Added to every count (Laplace). Unlike with the paper's relative frequencies, a feature that one
+class has never shown does not rule that class out."""
 
 
-class LogRatio(BinaryClassifier):
-    """A classifier whose score is linear in the counts; a subclass has `_weights`.
+class Similarity:
+    """A classifier that says Yes to rows with a positive score."""
+
+    def fit(self, X: Matrix, is_yes: Flags) -> Self:
+        """Learn both models from rows and their answers (n_urls,)."""
+        no, yes = (np.asarray(X[rows].sum(axis=0)).ravel() for rows in (~is_yes, is_yes))
+        self._learn(no, yes, is_yes)
+        return self
+
+    def predict(self, X: Matrix) -> Flags:
+        """Return the answer of each row, (n_urls,)."""
+        return self.scores(X) > 0
+
+    def scores(self, X: Matrix) -> Floats:
+        """Return how much nearer the language is than the other URLs, (n_urls,)."""
+        raise NotImplementedError
+
+    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
+        """Learn from how often each feature occurs in the rows of No and of Yes."""
+        raise NotImplementedError
+
+
+class LogRatio(Similarity):
+    """A classifier whose score is linear in the counts.
 
     `weights_` (n_features,) is the logarithm of how much more probable each feature is in a URL of
     the language than in another. `intercept_` is the score of a URL without features.
     """
 
-    def _fit(self, X: Matrix, is_yes: Flags) -> None:
-        self.intercept_ = 0.0
-        yes, no = (self._log_probabilities(totals(X, rows)) for rows in (is_yes, ~is_yes))
-        self.weights_ = yes - no
+    intercept_ = 0.0
 
-    def _log_probabilities(self, totals: Floats) -> Floats:
-        """Logarithms of a class's probabilities from the counts of its rows, (n_features,)."""
-        raise NotImplementedError
-
-    def _scores(self, X: Matrix) -> Floats:
+    def scores(self, X: Matrix) -> Floats:
+        """Return the sums of the weights, (n_urls,)."""
         return np.asarray(X @ self.weights_ + self.intercept_)
 
+    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
+        self.weights_ = self.log_probabilities(yes) - self.log_probabilities(no)
 
-def smoothed(totals: Floats, smoothing: float) -> Floats:
-    """Logarithms of relative frequencies after `smoothing` was added to every count."""
-    raised = totals + smoothing
-    return np.asarray(np.log(raised) - np.log(raised.sum()))
+    def log_probabilities(self, totals: Floats) -> Floats:
+        """Logarithms of a class's probabilities from the counts of its rows, (n_features,)."""
+        raised = totals + _ADDED
+        return np.asarray(np.log(raised) - np.log(raised.sum()))
 
 
 class NaiveBayes(LogRatio):
@@ -46,23 +71,11 @@ class NaiveBayes(LogRatio):
 
     The probability of a feature given a class is its share of all features of the class's rows. The
     prior of a class is its share of the rows.
-
-    Parameters
-    ----------
-    smoothing : float
-        Added to every count (Laplace). Unlike the paper's relative frequencies, a feature that
-        one class has never shown does not rule that class out.
     """
 
-    def __init__(self, smoothing: float = 1.0) -> None:
-        self.smoothing = smoothing
-
-    def _fit(self, X: Matrix, is_yes: Flags) -> None:
-        super()._fit(X, is_yes)
+    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
+        super()._learn(no, yes, is_yes)
         self.intercept_ = float(np.log(is_yes.sum()) - np.log((~is_yes).sum()))
-
-    def _log_probabilities(self, totals: Floats) -> Floats:
-        return smoothed(totals, self.smoothing)
 
 
 class RelativeEntropy(LogRatio):
@@ -71,23 +84,12 @@ class RelativeEntropy(LogRatio):
     A row scores D(URL || others) - D(URL || language), in nats. The entropy of the URL is in both
     terms and cancels. The result is the mean log ratio of its features. A row without features has
     no distribution and scores 0.
-
-    Parameters
-    ----------
-    smoothing : float
-        Added to every count. A divergence from a model that lacks one of the URL's features
-        would be infinite.
     """
 
-    def __init__(self, smoothing: float = 1.0) -> None:
-        self.smoothing = smoothing
-
-    def _log_probabilities(self, totals: Floats) -> Floats:
-        return smoothed(totals, self.smoothing)
-
-    def _scores(self, X: Matrix) -> Floats:
+    def scores(self, X: Matrix) -> Floats:
+        """Return the differences of the divergences, (n_urls,)."""
         n_features = np.asarray(X.sum(axis=1)).ravel()
-        result: Floats = super()._scores(X) / np.where(n_features > 0, n_features, 1.0)
+        result: Floats = super().scores(X) / np.where(n_features > 0, n_features, 1.0)
         return result
 
 
@@ -96,43 +98,30 @@ class Markov(LogRatio):
 
     A row scores the sum of count times ln P(last letter | letters before it) over its n-grams, less
     the same sum for the other URLs. Unlike the paper, which adds probabilities, it adds their
-    logarithms as Dunning does: the sum is the likelihood of the whole string.
+    logarithms as Dunning does: the sum is the likelihood of the whole string. After letters that a
+    class has never shown, all letters are equally probable.
 
-    Parameters
-    ----------
-    size : int
-        Letters of an n-gram, n. With 1 a letter has no context.
-    smoothing : float
-        Added to the count of every n-gram, times the number of different last letters to that
-        of the letters before it. After letters that a class has never shown, all letters are
-        equally probable.
-
-    `names` has the n-gram of each column; it is set before `fit`.
+    `names` has the n-gram of each column, all of one size; it is set before `fit`.
     """
 
     names: Sequence[str] | npt.NDArray[np.object_] = ()
 
-    def __init__(self, size: int = 1, smoothing: float = 1.0) -> None:
-        self.size = size
-        self.smoothing = smoothing
+    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
+        if len(self.names) != len(yes) or len({len(name) for name in self.names}) != 1:
+            raise ValueError(f"each of {len(yes)} columns needs its n-gram, all of one size")
+        prefixes = [str(name)[:-1] for name in self.names]
+        self.prefixes_ = np.unique(prefixes, return_inverse=True)[1]
+        self.n_letters_ = len({str(name)[-1] for name in self.names})
+        super()._learn(no, yes, is_yes)
 
-    def _fit(self, X: Matrix, is_yes: Flags) -> None:
-        names = [str(name) for name in self.names]
-        if len(names) != X.shape[1] or {len(name) for name in names} != {self.size}:
-            raise ValueError(f"each of {X.shape[1]} columns needs the name of its {self.size}-gram")
-        prefixes = {name[:-1] for name in names}
-        number = {prefix: at for at, prefix in enumerate(sorted(prefixes))}
-        self.prefixes_ = np.array([number[name[:-1]] for name in names], np.int64)
-        self.n_letters_ = len({name[-1:] for name in names})
-        super()._fit(X, is_yes)
-
-    def _log_probabilities(self, totals: Floats) -> Floats:
+    def log_probabilities(self, totals: Floats) -> Floats:
+        """Logarithms of the last letter's probabilities after those before it, (n_features,)."""
         before = np.bincount(self.prefixes_, totals)[self.prefixes_]
-        raised = before + self.smoothing * self.n_letters_
-        return np.asarray(np.log(totals + self.smoothing) - np.log(raised))
+        raised = before + _ADDED * self.n_letters_
+        return np.asarray(np.log(totals + _ADDED) - np.log(raised))
 
 
-class RankOrder(BinaryClassifier):
+class RankOrder(Similarity):
     """The smaller out-of-place distance between profiles (Cavnar and Trenkle 1994).
 
     A profile ranks features by how often they occur. The distance of a URL from a language is the
@@ -154,8 +143,14 @@ class RankOrder(BinaryClassifier):
     def __init__(self, size: int = 400) -> None:
         self.size = size
 
-    def _fit(self, X: Matrix, is_yes: Flags) -> None:
-        self.ranks_ = np.vstack([self._profile(totals(X, rows)) for rows in (~is_yes, is_yes)])
+    def scores(self, X: Matrix) -> Floats:
+        """Return the differences of the distances, (n_urls,)."""
+        rows, ranks = row_ranks(X)
+        no, yes = (self._out_of_place(ranks, each[X.indices]) for each in self.ranks_)
+        return np.asarray(np.bincount(rows, no - yes, minlength=X.shape[0]), np.float64)
+
+    def _learn(self, no: Floats, yes: Floats, is_yes: Flags) -> None:
+        self.ranks_ = np.vstack([self._profile(no), self._profile(yes)])
 
     def _profile(self, counts: Floats) -> Floats:
         """Ranks from 0, (n_features,); nan for features outside the profile."""
@@ -165,13 +160,6 @@ class RankOrder(BinaryClassifier):
         ranks[order] = np.arange(len(order))
         return ranks
 
-    def _scores(self, X: Matrix) -> Floats:
-        X = csr_matrix(X, copy=True)
-        X.eliminate_zeros()
-        rows, ranks = row_ranks(X)
-        no, yes = (self._out_of_place(ranks, each[X.indices]) for each in self.ranks_)
-        return np.asarray(np.bincount(rows, no - yes, minlength=X.shape[0]), np.float64)
-
     def _out_of_place(self, ranks: Floats, expected: Floats) -> Floats:
         distances = np.abs(ranks - expected)
         return np.where(np.isnan(distances), self.size, np.minimum(distances, self.size))
@@ -180,7 +168,7 @@ class RankOrder(BinaryClassifier):
 def row_ranks(X: Matrix) -> tuple[npt.NDArray[np.int64], Floats]:
     """The row and the rank of each stored count, (n_counts,) both; rank 0 is the row's largest.
 
-    Equal counts share the mean of their ranks. `X` is CSR without stored zeros.
+    Equal counts share the mean of their ranks. `X` has no stored zeros.
     """
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     order = np.lexsort((-X.data, rows))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.feature_extraction.text import CountVectorizer
 
 from classifiers.datasets.texts import LabelledPage, LabelledText, recognised
 from classifiers.errors import StudyError
@@ -18,8 +18,8 @@ from classifiers.languages import name as language_name
 from classifiers.pages.parse import parse_page
 from classifiers.papers import evaluation
 from classifiers.papers.baykan.algorithms import DecisionTree, algorithm, label, parse
-from classifiers.papers.baykan.binary import BinaryClassifier, Matrix
 from classifiers.papers.baykan.figures import printed
+from classifiers.papers.baykan.grams import Counts
 from classifiers.papers.baykan.measures import (
     F1,
     MEAN,
@@ -29,9 +29,11 @@ from classifiers.papers.baykan.measures import (
     f1_table,
     four_measures,
     macro,
+    measured,
+    of_language,
 )
-from classifiers.papers.baykan.samples import Flags
-from classifiers.papers.baykan.study import DISJOINT, STANDARD, HeldOutStudy, Study
+from classifiers.papers.baykan.similarity import Flags, Matrix
+from classifiers.papers.baykan.study import DISJOINT, STANDARD, HeldOutStudy, Study, Texts
 from classifiers.papers.baykan.words import text_words, words
 from classifiers.papers.table import MEASURES, Cell, Figure, MeasureTable, Result, Row
 
@@ -42,31 +44,30 @@ N_CHOSEN: Final = 15
 """Features that the study of 2008 kept of 74."""
 LOSS_OF_2008: Final = -3.0
 """Points of F1 that its 15 features gained against all 74."""
-CONTENT_ALGORITHMS: Final = ("nb:words", "me:words")
 LEAST_TEXTS: Final = 10
 """Fewest texts of a language."""
 
 _HELD_OUT: Final = 0.3
 _ORDER: Final = 104
 
-Texts = Mapping[str, Sequence[str]]
 
-
-def test_set(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def test_set(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """Tables XV and XVI, and F1 on the test URLs of domains that no training URL has."""
     if not isinstance(study, HeldOutStudy):
-        raise StudyError(f"experiment {name} needs a test set")
-    title = "F1 on test URLs of any domain, and of domains not trained on"
-    unseen = Experiment(title, "", row.classifiers, row.measure, (STANDARD, DISJOINT))
-    tables = (
-        _test_urls(study),
-        four_measures(row, name, study, names),
-        f1_table(unseen, "test-unseen", study, names),
+        raise StudyError(f"experiment {row.name} needs a test set")
+    unseen = replace(
+        row,
+        name="test-unseen",
+        title="F1 on test URLs of any domain, and of domains not trained on",
+        source="",
+        data=(STANDARD, DISJOINT),
+        printed=(),
     )
-    return Result(name, tables)
+    tables = four_measures(row, study, names), f1_table(unseen, study, names)
+    return row.result(_test_urls(row, study), *tables)
 
 
-def _test_urls(study: HeldOutStudy) -> MeasureTable:
+def _test_urls(row: Experiment, study: HeldOutStudy) -> MeasureTable:
     """The counterpart of Table XV."""
     corpus, theirs = study.corpus, printed("XV")
     rows = []
@@ -77,14 +78,14 @@ def _test_urls(study: HeldOutStudy) -> MeasureTable:
             Cell(float(len(np.unique(corpus.domains[chosen])))),
             Cell(100 * float(corpus.is_unseen[chosen].mean())),
         )
-        rows.append(Row((language_name(language),), figures, key={"language": language}))
-    return MeasureTable(
-        "test-urls",
-        "The test set",
-        "Baykan 2013, Table XV",
-        ("language",),
+        rows.append(of_language(language, figures))
+    return row.table(
+        "language",
         ("URLs", "registered domains", "of unseen domains, %"),
-        tuple(rows),
+        rows,
+        name="test-urls",
+        title="The test set",
+        source="Baykan 2013, Table XV",
         notes=(
             f"{corpus.n_removed} test URLs were left out because they are training URLs",
             f"training URLs of each language: {corpus.per_language}",
@@ -93,18 +94,14 @@ def _test_urls(study: HeldOutStudy) -> MeasureTable:
     )
 
 
-def domains(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def domains(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """4.3.1: test URLs whose registered domain is in the training set, also in two languages."""
-    theirs, rows = printed(*row.printed), []
+    rows = []
     for language in study.languages:
-        is_seen, is_multilingual = domain_seen(study, language)
-        beside = theirs.get((language, ""), (None, None))
-        shares = (100 * float(is_seen.mean()), 100 * float(is_multilingual.mean()))
-        figures = tuple(Cell(x, paper=y) for x, y in zip(shares, beside, strict=True))
-        rows.append(Row((language_name(language),), figures, key={"language": language}))
-    columns = ("domain seen", "in two languages or more")
-    table = MeasureTable(name, row.title, row.source, ("language",), columns, tuple(rows))
-    return Result(name, (table,))
+        shares = (100 * float(is_so.mean()) for is_so in domain_seen(study, language))
+        pairs = zip(shares, row.figures_of(language)[:2], strict=True)
+        rows.append(of_language(language, [Cell(x, paper=y) for x, y in pairs]))
+    return row.result(row.table("language", ("domain seen", "in two languages or more"), rows))
 
 
 def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
@@ -112,11 +109,11 @@ def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
 
     Two arrays (n_urls,). The languages are those of the sample's URLs, not only Yes and No.
     """
-    places = study.sample(language).places
-    domain, columns = study.corpus.domains[places], study.corpus.columns[places]
+    sample = study.sample(language)
+    domain, columns = study.corpus.domains[sample.places], study.corpus.columns[sample.places]
     shape = (int(study.corpus.domains.max()) + 1, len(study.languages))
-    is_seen, is_multilingual = np.zeros(len(places), bool), np.zeros(len(places), bool)
-    for train, test in study.splits(language).parts():
+    is_seen, is_multilingual = np.zeros(len(domain), bool), np.zeros(len(domain), bool)
+    for train, test in sample.parts():
         in_training = np.zeros(shape, bool)
         in_training[domain[train], columns[train]] = True
         n_languages = in_training[domain[test]].sum(axis=1)
@@ -124,27 +121,20 @@ def domain_seen(study: Study, language: str) -> tuple[Flags, Flags]:
     return is_seen, is_multilingual
 
 
-def best_combination(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def best_combination(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """F1 of the best combination of classifiers for each language (slides of 2008, Table 9).
 
     Candidates are single classifiers and pairs that say Yes if one does (`or`) or if both do
     (`and`). Unlike there, the best candidate for a fold is chosen by the other folds.
     """
-    theirs, rows = printed(*row.printed), []
+    rows = []
     for language in study.languages:
         found, favourite = _chosen_elsewhere(study, language, names)
-        means, spreads = evaluation.mean_and_spread(100 * found)
-        beside = (None, None, None, *theirs.get((language, ""), (None,)))
-        figures = tuple(
-            Cell(float(mean), float(spread), figure)
-            for mean, spread, figure in zip(means, spreads, beside, strict=True)
-        )
-        rows.append(Row((language_name(language), favourite), figures, key={"language": language}))
+        figures = measured(found, (None, None, None, row.figures_of(language)[0]))
+        heads = (language_name(language), favourite)
+        rows.append(Row(heads, figures, key={"language": language}))
     rows.append(Row((MEAN, ""), macro([line.cells for line in rows]), key={"language": MEAN}))
-    heads = ("language", "combination")
-    shown = tuple(rows)
-    table = MeasureTable(name, row.title, row.source, heads, MEASURES, shown, F1, row.notes)
-    return Result(name, (table,))
+    return row.result(row.table("language | combination", MEASURES, rows, headline=F1))
 
 
 def _chosen_elsewhere(
@@ -168,7 +158,7 @@ def _chosen_elsewhere(
     return found, max(dict.fromkeys(choices), key=choices.count)
 
 
-def tree(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def tree(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """Figure 2: the top of the tree over custom-made features for the first language.
 
     It is trained on all folds but the first and tested on the first. At a leaf, f(+) and f(-) are
@@ -176,29 +166,24 @@ def tree(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Resu
     """
     language = study.languages[0]
     top = top_of_tree(study, language)
-    rows = tuple(
+    rows = [
         Row(
             (" and ".join(path) or "any URL", node["says"]),
             (Cell(node["positive"]), Cell(node["negative"])),
         )
         for path, node in _leaves(top)
-    )
+    ]
     title = f"{row.title} for {language_name(language)}"
-    heads, columns = ("leaf", "says"), ("f(+)", "f(-)")
-    table = MeasureTable(name, title, row.source, heads, columns, rows, None, row.notes)
-    return Result(name, (table,), (Figure("figure-2", title, "tree", {"root": top}),))
+    table = row.table("leaf | says", ("f(+)", "f(-)"), rows, title=title)
+    return row.result(table, figures=[Figure("figure-2", title, "tree", {"root": top})])
 
 
 def top_of_tree(study: Study, language: str, depth: int = DEPTH) -> dict[str, Any]:
     """The nodes down to a depth: test, answer, f(+) and f(-) in percent, and both children."""
-    extractor, training, testing, (learned, tested) = study.features("custom", language)
-    fitted = DecisionTree(seed=study.seed).fit(training, learned)
-    names = [str(name) for name in extractor.get_feature_names_out()]
+    extractor, training, testing, (learned, y) = study.features("custom", language)
+    grown: Any = DecisionTree(study.seed).fit(training, learned).tree_
+    names = extractor.get_feature_names_out().tolist()
     rows = np.asarray(testing, np.float32)
-    return _node(fitted.model_.tree_, names, rows, tested, depth)
-
-
-def _node(grown: Any, names: list[str], rows: Any, y: Flags, depth: int) -> dict[str, Any]:
     totals = (max(1, int(y.sum())), max(1, int((~y).sum())))
 
     def describe(at: int, here: Flags, left_depth: int) -> dict[str, Any]:
@@ -231,52 +216,46 @@ def _leaves(
     return left + _leaves(node["right"], (*path, node["otherwise"]))
 
 
-def few_features(row: Experiment, name: str, study: Study, names: Sequence[str]) -> Result:
+def few_features(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """F1 of a decision tree with 15 of the 74 features of 2008, beside that with all.
 
     The features are chosen on the training URLs of the first fold; its test URLs are measured.
     """
+
+    def make() -> DecisionTree:
+        return DecisionTree(study.seed)
+
     losses, steps = [], []
     for language in study.languages:
         extractor, training, testing, (learned, tested) = study.features(FEW, language)
-        order, gains = selected(
-            lambda: DecisionTree(seed=study.seed), training, learned, N_CHOSEN, study.seed
-        )
-        pairs = (training, testing), (training[:, order], testing[:, order])
-        every, few = (
-            100 * _f1(DecisionTree(seed=study.seed), train, learned, test, tested)
-            for train, test in pairs
-        )
+        order, gains = selected(make, training, learned, N_CHOSEN, study.seed)
+        every = 100 * _f1(make(), training, learned, testing, tested)
+        few = 100 * _f1(make(), training[:, order], learned, testing[:, order], tested)
         figures = (Cell(every), Cell(few), Cell(few - every, paper=LOSS_OF_2008))
-        losses.append(Row((language_name(language),), figures, key={"language": language}))
-        of_columns = extractor.get_feature_names_out()
-        for step, (at, gain) in enumerate(zip(order, gains, strict=True), start=1):
-            feature = str(of_columns[at])
+        losses.append(of_language(language, figures))
+        chosen = extractor.get_feature_names_out()[order].tolist()
+        for step, (feature, gain) in enumerate(zip(chosen, gains, strict=True), start=1):
             key = {"language": language, "feature": feature}
             heads = (language_name(language), str(step), feature)
             steps.append(Row(heads, (Cell(100 * gain),), key=key))
     losses.append(Row((MEAN,), macro([line.cells for line in losses]), key={"language": MEAN}))
-    title = f"{row.title} and with {N_CHOSEN}"
     columns = ("all 74", f"best {N_CHOSEN}", "difference")
-    lost = tuple(losses)
-    first = MeasureTable(name, title, row.source, ("language",), columns, lost, 2, row.notes)
+    title = f"{row.title} and with {N_CHOSEN}"
     note = "F1 on training URLs that the tree of the step was not fitted on"
-    heads = ("language", "step", "feature")
-    second = MeasureTable(
-        f"{name}-steps", "The chosen features", "", heads, ("F1",), tuple(steps), notes=(note,)
+    others = {"name": f"{row.name}-steps", "title": "The chosen features", "source": ""}
+    return row.result(
+        row.table("language", columns, losses, title=title, headline=2),
+        row.table("language | step | feature", ("F1",), steps, notes=(note,), **others),
     )
-    return Result(name, (first, second))
 
 
-def _f1(
-    model: BinaryClassifier, training: Matrix, learned: Flags, testing: Matrix, tested: Flags
-) -> float:
+def _f1(model: Any, training: Matrix, learned: Flags, testing: Matrix, tested: Flags) -> float:
     """F1 of a classifier, fitted on some rows and tested on others."""
     return evaluation.of_binary(model.fit(training, learned).predict(testing), tested).f1
 
 
 def selected(
-    make: Callable[[], BinaryClassifier], X: Matrix, is_yes: Flags, most: int, seed: int
+    make: Callable[[], Any], X: Matrix, is_yes: Flags, most: int, seed: int
 ) -> tuple[list[int], list[float]]:
     """Return the columns that a greedy search chose, the best first, and F1 after each step.
 
@@ -329,35 +308,28 @@ def _text(row: LabelledText | LabelledPage) -> str:
     return parse_page(row.body, content_type=None, url=row.url).text
 
 
-def content(study: Study, texts: Texts) -> Result:
+def content(row: Experiment, study: Study, names: Sequence[str]) -> Result:
     """F1 on the same test URLs, trained on words of URLs and on words of texts (2008, Table 10)."""
-    study.run(CONTENT_ALGORITHMS)
-    n_texts = min(len(texts[code]) for code in study.languages)
-    theirs, rows = printed("2008, 10"), []
-    for name in CONTENT_ALGORITHMS:
-        of_urls, of_content = [], []
+    if study.texts is None:
+        raise StudyError(f"experiment {row.name} needs texts")
+    n_texts = min(len(study.texts[code]) for code in study.languages)
+    rows = []
+    for name in names:
+        lines: dict[str, list[Cell]] = {"URLs": [], "content": []}
         for language in study.languages:
-            beside = theirs.get((language, name), (None, None))
-            f1 = cells(study, name, language)[F1]
-            of_urls.append(Cell(f1.ours, f1.spread, beside[0]))
-            trained = 100 * _trained_on(texts, n_texts, study, name, language)
-            mean, spread = evaluation.mean_and_spread(trained)
-            of_content.append(Cell(float(mean[F1]), float(spread[F1]), beside[1]))
-        for text, figures in (("URLs", of_urls), ("content", of_content)):
+            theirs = row.figures_of(language, name)
+            trained = measured(_trained_on(study.texts, n_texts, study, name, language))
+            of_urls = cells(study, name, language)
+            for text, found, paper in zip(lines, (of_urls, trained), theirs, strict=False):
+                lines[text].append(replace(found[F1], paper=paper))
+        for text, figures in lines.items():
             key = {"classifier": name, "trained on": text}
             rows.append(Row((label(name), text), (*figures, average(figures)), key=key))
-    drawn = (_drawn(texts[code], n_texts, 0) for code in study.languages)
+    drawn = (_drawn(study.texts[code], n_texts, 0) for code in study.languages)
     n_words = sum(len(text_words(text)) for each in drawn for text in each)
-    table = MeasureTable(
-        "content",
-        "F1 of classifiers trained on URLs and on the content of pages, tested on URLs",
-        "Baykan 2008, Table 10",
-        ("classifier", "trained on"),
-        (*study.languages, MEAN),
-        tuple(rows),
-        notes=(f"content: {n_texts} texts of each language, {n_words:,} words in all",),
-    )
-    return Result("content", (table,))
+    note = f"content: {n_texts} texts of each language, {n_words:,} words in all"
+    columns = (*study.languages, MEAN)
+    return row.result(row.table("classifier | trained on", columns, rows, notes=(note,)))
 
 
 def _trained_on(
@@ -369,13 +341,13 @@ def _trained_on(
     n_yes = len(chosen)
     for code in others:
         chosen += _drawn(texts[code], max(1, n_texts // len(others)), study.seed)
-    counter = CountVectorizer(analyzer=text_words, dtype=np.float64)
+    counter = Counts(text_words)
     learned = counter.fit_transform(chosen)
-    tested = CountVectorizer(analyzer=words, dtype=np.float64, vocabulary=counter.vocabulary_)
+    counter.pieces = words
     parsed, sample = parse(name), study.sample(language)
     fitted = algorithm(str(parsed.algorithm), str(parsed.features), study.seed)
     fitted.fit(learned, np.arange(len(chosen)) < n_yes)
-    said_yes = fitted.predict(tested.transform(study.urls(language)))
+    said_yes = fitted.predict(counter.transform(study.urls(language)))
     return evaluation.by_fold(said_yes, sample.y, sample.folds)
 
 

@@ -7,9 +7,9 @@ its training URLs: the result is the same as if the counting had been fitted on 
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, Final
 
 import numpy as np
@@ -20,12 +20,13 @@ from classifiers.errors import StudyError
 from classifiers.papers import evaluation
 from classifiers.papers.baykan import samples
 from classifiers.papers.baykan.algorithms import Name, algorithm, ask, parse
-from classifiers.papers.baykan.grams import Names, vectorizer
-from classifiers.papers.baykan.samples import Corpus, Flags, JoinedCorpus, Numbers, Sample, Splits
+from classifiers.papers.baykan.grams import CUSTOM, Names, vectorizer
+from classifiers.papers.baykan.samples import Corpus, Flags, JoinedCorpus, Numbers, Sample
 from classifiers.papers.baykan.servers import Servers
-from classifiers.papers.baykan.similarity import Markov
 
 Progress = Callable[[int, int], None]
+Texts = Mapping[str, Sequence[str]]
+"""Language -> texts in it."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Study:
         Processes that compute; 1 is this process. Results do not depend on it.
     servers : Servers or None
         The countries of servers, for the IP baseline and the custom-made features.
+    texts : mapping or None
+        Texts in each language, for the experiment that learns from them.
     on_progress : callable or None
         Called with the number of finished calls and the number of all calls.
     """
@@ -70,6 +73,7 @@ class Study:
         seed: int = 0,
         jobs: int = 1,
         servers: Servers | None = None,
+        texts: Texts | None = None,
         on_progress: Progress | None = None,
     ) -> None:
         self._check_folds(corpus, n_folds)
@@ -78,6 +82,7 @@ class Study:
         self.seed = seed
         self.jobs = jobs
         self.servers = servers
+        self.texts = texts
         self.on_progress = on_progress
         self._decisions: dict[Asked, Flags] = {}
         self._samples: dict[tuple[str, bool], Sample] = {}
@@ -94,11 +99,6 @@ class Study:
         if key not in self._samples:
             self._samples[key] = self._drawn(language, is_disjoint=setting.is_disjoint)
         return self._samples[key]
-
-    def splits(self, language: str, setting: Setting = STANDARD) -> Splits:
-        """Return the training and test rows of a language's classifiers."""
-        sample = self.sample(language, setting)
-        return Splits(sample.y, sample.folds, setting.share, self.seed)
 
     def urls(self, language: str, setting: Setting = STANDARD) -> list[str]:
         """Return the URLs of a sample, in its order."""
@@ -149,12 +149,8 @@ class Study:
 
     def features(self, name: str, language: str) -> tuple[Any, Any, Any, tuple[Flags, Flags]]:
         """Return the vectorizer, training and test rows and answers of a custom set, first fold."""
-        train, test = self.splits(language).part(0)
-        urls, y = self.urls(language), self.sample(language).y
-        extractor = vectorizer(name, self.servers)
-        training = extractor.fit_transform([urls[at] for at in train], y[train])
-        testing = extractor.transform([urls[at] for at in test])
-        return extractor, training, testing, (y[train], y[test])
+        sample = self.sample(language)
+        return _vectorized(name, self.servers, self.urls(language), sample.y, sample.part(0))
 
     def _check_folds(self, corpus: Corpus, n_folds: int) -> None:
         if n_folds < 2:
@@ -181,28 +177,23 @@ class Study:
 
     def _missing(
         self, wanted: Sequence[Name], settings: Sequence[Setting]
-    ) -> dict[str, dict[tuple[Setting, str], list[str]]]:
-        """Feature set -> setting and language -> algorithms of all decisions that are not known."""
-        missing: dict[str, dict[tuple[Setting, str], list[str]]] = {}
-        for name in wanted:
-            if name.algorithm is None or name.features is None:
-                continue
-            for setting in settings:
-                for language in self.languages:
-                    if (setting, language, name.trained) not in self._decisions:
-                        of_features = missing.setdefault(name.features, defaultdict(list))
-                        algorithms = of_features[setting, language]
-                        if name.algorithm not in algorithms:
-                            algorithms.append(name.algorithm)
+    ) -> dict[Asked, list[str]]:
+        """Setting, language and feature set -> algorithms of all decisions that are not known.
+
+        Those of a feature set are together, since it is counted once.
+        """
+        trained = [name for name in wanted if name.algorithm is not None]
+        missing: dict[Asked, list[str]] = {}
+        for features in dict.fromkeys(name.features or "" for name in trained):
+            algorithms = dict.fromkeys(str(n.algorithm) for n in trained if n.features == features)
+            for setting, language in product(settings, self.languages):
+                for name in algorithms:
+                    if (setting, language, f"{name}:{features}") not in self._decisions:
+                        missing.setdefault((setting, language, features), []).append(name)
         return missing
 
-    def _compute(self, missing: Mapping[str, Mapping[tuple[Setting, str], Sequence[str]]]) -> None:
-        calls = [
-            call
-            for features, items in missing.items()
-            for (setting, language), names in items.items()
-            for call in self._calls_of((setting, language, features), names)
-        ]
+    def _compute(self, missing: Mapping[Asked, Sequence[str]]) -> None:
+        calls = [call for asked, names in missing.items() for call in self._calls(asked, names)]
         with warnings.catch_warnings():
             # joblib replaces workers that read dictionaries, as their memory grows; no result is
             # lost then.
@@ -216,36 +207,37 @@ class Study:
                 pre_dispatch="2*n_jobs",
             )
             answers = work(delayed(_answer)(*self._ready(*call)) for call in calls)
-            for done, (key, answer) in enumerate(answers, start=1):
-                self._keep(key, answer)
+            for done, (asked, answer) in enumerate(answers, start=1):
+                self._keep(asked, answer)
                 if self.on_progress:
                     self.on_progress(done, len(calls))
 
-    def _keep(self, key: Asked, answer: Mapping[str, tuple[Numbers, Flags]]) -> None:
-        setting, language, features = key
+    def _keep(self, asked: Asked, answer: Mapping[str, tuple[Numbers, Flags]]) -> None:
+        setting, language, features = asked
         n_urls = len(self.sample(language, setting).y)
         for name, (rows, said_yes) in answer.items():
             place = (setting, language, f"{name}:{features}")
             self._decisions.setdefault(place, np.zeros(n_urls, bool))[rows] = said_yes
 
-    def _calls_of(self, key: Asked, names: Sequence[str]) -> Iterator[tuple[Asked, Any, Any]]:
+    def _calls(self, asked: Asked, names: Sequence[str]) -> Iterator[tuple[Asked, Any]]:
         """Yield a call for each algorithm; for each fold if features are learned in each."""
-        if key[2].startswith("custom"):
-            yield from ((key, tuple(names), fold) for fold in range(self.n_folds))
+        if asked[2] in CUSTOM:
+            yield from ((asked, (names, fold)) for fold in range(self.n_folds))
         else:
-            yield from ((key, name, None) for name in names)
+            yield from ((asked, name) for name in names)
 
-    def _ready(self, key: Asked, names: Any, fold: int | None) -> tuple[Asked, Any, Any]:
+    def _ready(self, asked: Asked, which: Any) -> tuple[Asked, Any, Any]:
         """Return a call with its data, which are read only when a worker is free."""
-        setting, language, features = key
-        splits = self.splits(language, setting)
-        if fold is not None:
-            data = (self.urls(language, setting), splits, fold, names, features, self.servers)
-            return key, on_urls, data
+        setting, language, features = asked
+        sample = self.sample(language, setting)
+        if features in CUSTOM:
+            urls = self.urls(language, setting)
+            data = (urls, sample, setting.share, *which, features, self.servers)
+            return asked, on_urls, data
         counts, columns = self.counts(features)
-        own = counts[self.sample(language, setting).places]
-        named = columns if names == "markov" else None
-        return key, on_counts, (own, splits, names, features, named)
+        named = columns if which == "markov" else None
+        own = counts[sample.places]
+        return asked, on_counts, (own, sample, setting.share, which, features, named)
 
 
 class HeldOutStudy(Study):
@@ -296,35 +288,41 @@ class HeldOutStudy(Study):
         return samples.sample_of_test_set(self.corpus, language, self.seed)
 
 
-def _answer(key: Asked, compute: Callable[..., Any], data: tuple[Any, ...]) -> Any:
-    return key, compute(*data)
+def _answer(asked: Asked, compute: Callable[..., Any], data: tuple[Any, ...]) -> Any:
+    return asked, compute(*data)
 
 
 def on_counts(
-    counts: csr_matrix, splits: Splits, name: str, features: str, names: Names | None
+    counts: csr_matrix,
+    sample: Sample,
+    share: float,
+    name: str,
+    features: str,
+    names: Names | None,
 ) -> dict[str, tuple[Numbers, Flags]]:
     """Return the rows and the decisions about counts, each by training without the URL's fold.
 
     `names` (n_features,) are those of the columns, for Markov chains.
     """
-    said_yes = np.zeros(len(splits.y), bool)
-    for train, test in splits.parts():
+    said_yes = np.zeros(len(sample.y), bool)
+    for train, test in sample.parts(share):
         is_seen = seen(counts[train])
-        if not (is_seen.any() and _can_fit(splits, train, test)):
+        if not (is_seen.any() and _can_fit(sample, train, test)):
             continue  # without training no decision is Yes
-        model = algorithm(name, features, splits.seed)
-        if isinstance(model, Markov) and names is not None:
+        model = algorithm(name, features, sample.seed)
+        if names is not None:
             model.names = names[is_seen]
-        model.fit(narrowed(counts[train], is_seen), splits.y[train])
+        model.fit(narrowed(counts[train], is_seen), sample.y[train])
         said_yes[test] = model.predict(narrowed(counts[test], is_seen))
     return {name: (np.arange(len(said_yes)), said_yes)}
 
 
 def on_urls(
     urls: Sequence[str],
-    splits: Splits,
-    fold: int,
+    sample: Sample,
+    share: float,
     names: Sequence[str],
+    fold: int,
     features: str,
     servers: Servers | None,
 ) -> dict[str, tuple[Numbers, Flags]]:
@@ -332,25 +330,35 @@ def on_urls(
 
     The keys are the algorithms, the values the test rows and the decisions about them.
     """
-    train, test = splits.part(fold)
-    if not _can_fit(splits, train, test):
+    train, test = sample.part(fold, share)
+    if not _can_fit(sample, train, test):
         return {name: (test, np.zeros(len(test), bool)) for name in names}
-    extractor = vectorizer(features, servers)
-    training = extractor.fit_transform([urls[at] for at in train], splits.y[train])
-    testing = extractor.transform([urls[at] for at in test])
-    fitted = {
-        name: algorithm(name, features, splits.seed).fit(training, splits.y[train])
-        for name in names
-    }
+    _, training, testing, (y, _) = _vectorized(features, servers, urls, sample.y, (train, test))
+    fitted = {name: algorithm(name, features, sample.seed).fit(training, y) for name in names}
     return {name: (test, model.predict(testing)) for name, model in fitted.items()}
 
 
-def _can_fit(splits: Splits, train: Numbers, test: Numbers) -> bool:
+def _vectorized(
+    features: str,
+    servers: Servers | None,
+    urls: Sequence[str],
+    y: Flags,
+    rows: tuple[Numbers, Numbers],
+) -> tuple[Any, Any, Any, tuple[Flags, Flags]]:
+    """The vectorizer of a custom set, its training and test rows, and their answers."""
+    train, test = rows
+    extractor = vectorizer(features, servers)
+    training = extractor.fit_transform([urls[at] for at in train], y[train])
+    testing = extractor.transform([urls[at] for at in test])
+    return extractor, training, testing, (y[train], y[test])
+
+
+def _can_fit(sample: Sample, train: Numbers, test: Numbers) -> bool:
     """Whether the training rows have both classes and there are test rows.
 
     Folds of whole domains may lack one of these if there are few domains.
     """
-    return len(test) > 0 and len(np.unique(splits.y[train])) == 2
+    return len(test) > 0 and len(np.unique(sample.y[train])) == 2
 
 
 def seen(counts: csr_matrix) -> Flags:

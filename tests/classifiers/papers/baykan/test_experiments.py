@@ -7,11 +7,10 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from classifiers.papers.baykan import custom, dictionaries, measures, special
-from classifiers.papers.baykan.algorithms import DecisionTree
-from classifiers.papers.baykan.experiments import EXPERIMENTS, chosen
-from classifiers.papers.baykan.measures import carry_out
+from classifiers.papers.baykan.experiments import EXPERIMENTS, of_classifiers
 from classifiers.papers.baykan.samples import draw
 from classifiers.papers.baykan.servers import Servers
 from classifiers.papers.baykan.study import Study
@@ -46,7 +45,7 @@ def run(study: Study, name: str, classifiers: tuple[str, ...] | None = None) -> 
     """Carry out an experiment, and check that every table has its cells, percentages and JSON."""
     experiment = EXPERIMENTS[name]
     experiment = replace(experiment, classifiers=classifiers or experiment.classifiers)
-    result = carry_out(experiment, name, study)
+    result = experiment.carried_out(study)
     for table in result.tables:
         assert table.rows
         for row in table.rows:
@@ -249,7 +248,8 @@ def test_what_cannot_be_computed_is_left_out_with_a_note(
 
 
 def test_chosen_classifiers_have_the_figures_of_all_tables(study: Study) -> None:
-    (table,) = chosen(study, ["cctld+", "ros:words", "me:custom"]).tables
+    row = of_classifiers(["cctld+", "ros:words", "me:custom"])
+    (table,) = row.carried_out(study).tables
     assert [row.cells[3].paper for row in table.rows[:3]] == [80.2, 68.3, 93.1]
     assert {row.is_best_in_paper for row in table.rows} == {False}
 
@@ -262,8 +262,8 @@ def columns_of(n_rows: int = 600) -> tuple[np.ndarray, np.ndarray]:
     return matrix, (matrix[:, 3] > 0) | (matrix[:, 5] == 0)
 
 
-def tree_of_one() -> DecisionTree:
-    return DecisionTree(smallest_leaf=1)
+def tree_of_one() -> DecisionTreeClassifier:
+    return DecisionTreeClassifier(criterion="entropy", random_state=0)
 
 
 def test_the_greedy_search_chooses_the_columns_that_tell_first() -> None:

@@ -6,9 +6,9 @@ import pytest
 from classifiers.datasets import LabelledUrl
 from classifiers.errors import DatasetError
 from classifiers.papers.baykan import dictionaries
-from classifiers.papers.baykan.experiments import results
+from classifiers.papers.baykan.experiments import OF_TEST_SET, results
 from classifiers.papers.baykan.samples import draw, joined
-from classifiers.papers.baykan.study import DISJOINT, HeldOutStudy, Setting
+from classifiers.papers.baykan.study import DISJOINT, HeldOutStudy
 from tests.support.studyurls import FIVE, answers_anew, labelled
 
 TRAINING = labelled(40)
@@ -57,7 +57,7 @@ def test_other_languages_weigh_the_same_however_many_urls_they_have() -> None:
 def test_a_smaller_share_of_training_urls_is_measured_on_the_same_test_urls(
     study: HeldOutStudy,
 ) -> None:
-    train, test = study.splits("de", Setting(share=0.1)).part(0)
+    train, test = study.sample("de").part(0, 0.1)
     assert len(train) == 8
     assert (test == np.flatnonzero(study.sample("de").folds == 0)).all()
 
@@ -83,7 +83,7 @@ def test_the_tables_are_those_of_the_paper(
     study: HeldOutStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dictionaries, "are_installed", lambda: False)
-    of_set, of_sizes = results(study, ["test-set", "test-sizes"])
+    of_set, of_sizes = results(study, list(OF_TEST_SET.values()))
     urls, compared, unseen = of_set.tables
     assert [row.cells[0].paper for row in urls.rows] == [2400, 2200, 1700, 1500, 1700]
     assert [row.cells[0].ours for row in urls.rows] == [25] * 5

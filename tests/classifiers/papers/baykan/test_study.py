@@ -4,7 +4,7 @@ from scipy.sparse import csr_matrix
 
 from classifiers.errors import StudyError
 from classifiers.papers.baykan.measures import empty, possible
-from classifiers.papers.baykan.samples import Splits, draw
+from classifiers.papers.baykan.samples import Sample, draw
 from classifiers.papers.baykan.servers import Servers
 from classifiers.papers.baykan.special import domain_seen
 from classifiers.papers.baykan.study import DISJOINT, STANDARD, Setting, Study, narrowed, seen
@@ -17,9 +17,9 @@ def study() -> Study:
 
 
 def test_each_url_is_tested_exactly_once_and_never_trained_on(study: Study) -> None:
-    splits = study.splits("fr", Setting(share=0.5))
-    tested = np.zeros(len(splits.y), int)
-    for train, test in splits.parts():
+    sample = study.sample("fr")
+    tested = np.zeros(len(sample.y), int)
+    for train, test in sample.parts(share=0.5):
         tested[test] += 1
         assert not set(train.tolist()) & set(test.tolist())
     assert (tested == 1).all()
@@ -33,11 +33,11 @@ def test_each_url_is_tested_exactly_once_and_never_trained_on(study: Study) -> N
 def test_decisions_are_those_of_a_classifier_fitted_anew_in_each_fold(
     study: Study, name: str
 ) -> None:
-    urls, splits = np.array(study.urls("de"), object), study.splits("de")
+    urls, sample = np.array(study.urls("de"), object), study.sample("de")
     expected = np.zeros(len(urls), bool)
-    for train, test in splits.parts():
+    for train, test in sample.parts():
         learned = urls[train].tolist()
-        expected[test] = answers_anew(name, learned, splits.y[train], urls[test].tolist())
+        expected[test] = answers_anew(name, learned, sample.y[train], urls[test].tolist())
     assert (study.decisions(name, "de") == expected).all()
 
 
@@ -122,7 +122,7 @@ def test_domains_that_were_trained_on_are_counted(study: Study) -> None:
     assert 0.1 < is_seen.mean() <= 1
     assert not (is_multilingual & ~is_seen).any()
     domains = study.corpus.domains[study.sample("en", DISJOINT).places]
-    for train, test in study.splits("en", DISJOINT).parts():
+    for train, test in study.sample("en", DISJOINT).parts():
         assert not set(domains[train]) & set(domains[test])
 
 
@@ -153,8 +153,8 @@ def test_one_fold_is_no_cross_validation(study: Study) -> None:
 
 
 def test_the_training_rows_of_a_fold_are_the_same_each_time() -> None:
-    splits = Splits(np.arange(40) < 20, np.arange(40) % 4, 0.2, 7)
-    train, _ = splits.part(2)
-    assert (train == splits.part(2)[0]).all()
+    sample = Sample(np.arange(40), np.arange(40) < 20, np.arange(40) % 4, 7)
+    train, _ = sample.part(2, 0.2)
+    assert (train == sample.part(2, 0.2)[0]).all()
     # A fifth of the 15 positives and 15 negatives outside the fold.
-    assert splits.y[train].tolist() == [True] * 3 + [False] * 3
+    assert sample.y[train].tolist() == [True] * 3 + [False] * 3
