@@ -201,7 +201,7 @@ def _of_pages(lang: str, method: PageMethod, name: str) -> str:
     if lang in added:
         return f"the text model does not know {name}: a model of fastText identifies its pages"
     if method.name == DEFAULT_METHOD or added:
-        from classifiers.pages.text.known import known_languages
+        from classifiers.pages.text.textengine import known_languages
 
         if lang in known_languages():
             return ""

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.ranking import Ranking
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from classifiers.pages.parse import ParsedPage
 
 MIN_REFERENCE_LENGTH: Final = 150
 """Characters of text from which a page's language counts for its neighbours (Hayati 2004, 5.4)."""
+
+Ranking = list[tuple[str, float]]
+"""Languages with probabilities, best first; empty if a text has no evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +98,13 @@ def by_ranking(ranking: Ranking) -> PageLanguage:
     language, share = ranking[0][0], min(ranking[0][1], 1.0)
     against = f" against {ranking[1][0]} {ranking[1][1]:.2f}" if len(ranking) > 1 else ""
     return PageLanguage(language, share, "text", f"text: {language} {share:.2f}{against}")
+
+
+def softmax(
+    languages: tuple[str, ...], evidence: npt.NDArray[np.float64], temperature: float = 1.0
+) -> Ranking:
+    """The languages by probability; `evidence` is in nats, (n_languages,)."""
+    weights = np.exp((evidence - evidence.max()) / temperature)
+    weights /= weights.sum()
+    order = np.argsort(-evidence, kind="stable")
+    return [(languages[at], float(weights[at])) for at in order]

@@ -21,11 +21,17 @@ import numpy.typing as npt
 from classifiers.datasets import LabelledText, stable_share
 from classifiers.datasets.texts import NEWS
 from classifiers.errors import DatasetError
-from classifiers.pages.text import typicality
 from classifiers.pages.text.scripts import utf16_units, vote
 from classifiers.pages.text.textengine import model_script
 from classifiers.pages.text.textgrams import buckets
-from classifiers.pages.text.textmodel import LazyTable, ScriptModel, TextModel, language_of
+from classifiers.pages.text.textmodel import (
+    MAX_LEAD,
+    LazyTable,
+    ScriptModel,
+    TextModel,
+    language_of,
+    typicality_facts,
+)
 
 MIN_TEXTS: Final = 40
 """Least number of texts of a language in a script that is learned."""
@@ -307,7 +313,7 @@ def _learned(held: Held) -> ScriptModel:
 
 
 def _fitted(held: Sequence[Held]) -> npt.NDArray[np.float64]:
-    """The coefficients of `typicality`."""
+    """The coefficients of `typicality_facts`."""
     from sklearn.linear_model import LogisticRegression
 
     cases = [_cases(each, is_left_out) for each in held for is_left_out in (False, True)]
@@ -345,9 +351,9 @@ def _cases(held: Held, is_left_out: bool) -> tuple[Any, Any, Any]:
     second = others.max(axis=1)
     with np.errstate(invalid="ignore"):
         leads = (best - second) / scored.n_features
-        lead = np.where(np.isfinite(second), leads, typicality.MAX_LEAD)
+        lead = np.where(np.isfinite(second), leads, MAX_LEAD)
         deficit = held.typical[first] - best / scored.n_features
-    variables = typicality.facts(deficit, lead, scored.n_features)[usable]
+    variables = typicality_facts(deficit, lead, scored.n_features)[usable]
     per_size = Counter(zip(scored.sizes.tolist(), own.tolist(), strict=True))
     weights = np.array(
         [1 / per_size[pair] for pair in zip(scored.sizes.tolist(), own.tolist(), strict=True)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classifiers.pages.text.known import LanguageFacts
+    from classifiers.pages.text.textengine import LanguageFacts
     from classifiers.urls.model import UrlModel
 
 Record = dict[str, Any]
@@ -20,7 +20,7 @@ def language_records(fasttext: Path | None = None) -> list[Record]:
     With a model file of fastText its languages are among them, with their labels.
     """
     from classifiers import languages
-    from classifiers.pages.text.known import known_languages
+    from classifiers.pages.text.textengine import known_languages
     from classifiers.urls.model import UrlModel
 
     url_model, texts, seeds = UrlModel.load(), known_languages(), _seeds()

@@ -326,7 +326,7 @@ def test_languages_beyond_the_codes_are_no_tags_of_pages() -> None:
 
 
 def test_every_language_of_an_identifier_can_be_asked_for() -> None:
-    from classifiers.pages.text.known import known_languages
+    from classifiers.pages.text.textengine import known_languages
     from classifiers.urls.model import UrlModel
 
     for code in {*known_languages(), *UrlModel.load().named_languages}:

@@ -15,8 +15,8 @@ from classifiers.pages.text.fasttextengine import (
     codes_of,
     unknown_labels,
 )
-from classifiers.pages.text.known import known_languages
 from classifiers.pages.text.scripts import ScriptVote, fits, utf16_units, vote
+from classifiers.pages.text.textengine import known_languages
 
 KIND: Final = "fasttext"
 """The evidence of an answer of the model."""

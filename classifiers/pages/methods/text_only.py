@@ -10,10 +10,9 @@ from typing import Any, Protocol
 
 from classifiers.errors import ModelError
 from classifiers.languages import canonical
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking
+from classifiers.pages.method import NOTHING, PageLanguage, Ranking, Surroundings, by_ranking
 from classifiers.pages.parse import ParsedPage
 from classifiers.pages.text.fasttextengine import VARIABLE, FasttextEngine, named_file
-from classifiers.pages.text.ranking import Ranking
 from classifiers.pages.text.textengine import shipped_engine
 
 

@@ -17,8 +17,8 @@ from typing import Final
 
 from classifiers.errors import MissingPackageError, ModelError
 from classifiers.languages import canonical, further
+from classifiers.pages.method import Ranking
 from classifiers.pages.text.fasttextfile import LABEL, labels_of
-from classifiers.pages.text.ranking import Ranking
 
 VARIABLE: Final = "LANGFOCUS_FASTTEXT_MODEL"
 """The environment variable, and the setting of a crawl, with the path of the model file."""

@@ -8,6 +8,7 @@ summed in pieces of some hundred letters, so that a page in two languages can be
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from functools import cache
 from typing import Final, NamedTuple
@@ -17,12 +18,14 @@ import numpy.typing as npt
 
 from classifiers.compiled import compiled, inlined
 from classifiers.pages.text.scripts import SCRIPTS, foreign, script_table
-from classifiers.weights import Buckets, Codes, Ints, filled, sum_rows
+from classifiers.weights import Buckets, Codes, Floats, Ints, filled, sum_rows
 
 MAX_WORD: Final = 32
 """Letters of a word that are read; longer strings are not words."""
 PIECE: Final = 240
 """Letters after which a piece ends with the next word."""
+MAX_PIECES: Final = 16
+"""Pieces of a text that are read."""
 
 _EDGE: Final = np.uint64(0x5F)
 _STEP: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -51,6 +54,9 @@ _MAX_GRAMS = 6 * 2 * (PIECE + MAX_WORD + 2) + 8
 
 Kinds = npt.NDArray[np.uint8]
 Units = npt.NDArray[np.uint16]
+Counts = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Values = npt.NDArray[np.float64]
 
 
 @cache
@@ -211,21 +217,81 @@ def all_buckets(text: Units, table: Kinds, bits: int) -> Buckets:
     return found[:n_found]
 
 
-@compiled
-def sums(text: Units, table: Kinds, bits: int, codes: Codes, n_pieces: int) -> tuple[Ints, Ints]:
-    """Sums of weights of each piece, (pieces, width), and (pieces, 2) its features and letters.
+class Table(NamedTuple):
+    """The model of a script as the compiled code reads it."""
 
-    No more than `n_pieces` are read. `codes` is a table of `classifiers.weights.table_of`.
+    kinds: Kinds
+    bits: int
+    codes: Codes
+    """A table of `classifiers.weights.table_of`."""
+    scale: float
+    floors: Floats
+    prior: Values
+    languages: Ints
+    """The number of the language of each column, (n_tags,)."""
+
+
+class Sums(NamedTuple):
+    """The evidence of a text in nats."""
+
+    pieces: Floats
+    """Of each of the first pieces for each column, (n_pieces, n_tags)."""
+    features: Counts
+    """N-grams of each piece, (n_pieces,)."""
+    letters: Counts
+    """Letters of each piece, (n_pieces,)."""
+    order: Ints
+    """The best column of each candidate language, the best first, (n_candidates,)."""
+    nats: Values
+    """Evidence and prior of these columns, (n_candidates,)."""
+    whole: Values
+    """Nats of the whole text in these columns, (n_candidates,)."""
+
+
+@compiled
+def read(text: Units, table: Table, is_candidate: Flags) -> Sums:
+    """All that the language of a text needs; the columns (n_tags,) that may be its language.
+
+    The n-grams of a text overlap, so their nats are divided by the square root of their number.
     """
-    shift = np.uint64(64 - bits)
-    zeros = len(codes) - 1
-    grams = np.empty(_MAX_GRAMS, np.uint32)
-    totals = np.empty((n_pieces, codes.shape[1]), np.int32)
-    counts = np.empty((n_pieces, 2), np.int32)
-    piece, at = 0, 0
-    while at < len(text) and piece < n_pieces:
-        n, letters, at = _features(text, at, table, shift, grams)
-        sum_rows(codes, grams, filled(grams, n, zeros), totals[piece])
-        counts[piece, 0], counts[piece, 1] = n, letters
+    shift, zeros, n_tags = np.uint64(64 - table.bits), len(table.codes) - 1, len(table.floors)
+    grams, sums = np.empty(_MAX_GRAMS, np.uint32), np.empty(table.codes.shape[1], np.int32)
+    pieces, whole = np.empty((MAX_PIECES, n_tags), np.float32), np.zeros(n_tags, np.float32)
+    features, letters = np.empty(MAX_PIECES, np.int64), np.empty(MAX_PIECES, np.int64)
+    piece = at = n_features = 0
+    while at < len(text) and piece < MAX_PIECES:
+        n, letters[piece], at = _features(text, at, table.kinds, shift, grams)
+        sum_rows(table.codes, grams, filled(grams, n, zeros), sums)
+        for tag in range(n_tags):
+            pieces[piece, tag] = sums[tag] * table.scale + n * np.float64(table.floors[tag])
+            whole[tag] += pieces[piece, tag]
+        features[piece] = n
+        n_features += n
         piece += 1
-    return totals[:piece], counts[:piece]
+    nats = whole / math.sqrt(max(n_features, 1)) + table.prior
+    order = _ranked(nats, is_candidate, table.languages)
+    raw = whole[order].astype(np.float64)
+    return Sums(pieces[:piece], features[:piece], letters[:piece], order, nats[order], raw)
+
+
+@inlined
+def _ranked(nats: Values, is_candidate: Flags, languages: Ints) -> Ints:
+    """The best column of each candidate language, the best first; of equal ones the first."""
+    order, is_ranked = np.empty(len(nats), np.int32), np.zeros(len(nats), np.bool_)
+    count = 0
+    for tag in range(len(nats)):
+        if is_candidate[tag]:
+            place = count
+            while place and nats[order[place - 1]] < nats[tag]:
+                order[place] = order[place - 1]
+                place -= 1
+            order[place] = tag
+            count += 1
+    kept = 0
+    for place in range(count):
+        tag = order[place]
+        if not is_ranked[languages[tag]]:
+            is_ranked[languages[tag]] = True
+            order[kept] = tag
+            kept += 1
+    return order[:kept]

@@ -28,34 +28,18 @@ from classifiers.errors import ModelError
 FORMAT: Final = 2
 """Increased when the features or the values change."""
 SHIPPED: Final = arrayfile.MODELS / "text-v2.npz"
-MAX_PIECES: Final = 16
-"""Pieces of a text that are read."""
 N_TYPICALITY: Final = 6
 """Coefficients of the probability that a text is in a known language."""
+MAX_LEAD: Final = 2.0
+"""Lead over the second language, in nats of an n-gram, that counts at most."""
+MAX_DEFICIT: Final = 4.0
+"""Nats of an n-gram below a typical text that count at most."""
 
 _PARTS: Final = ("tags", "codes", "scale", "floors", "typical")
 
 Codes = npt.NDArray[np.int8]
 Floats = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class TextScores:
-    """The evidence of one text in nats."""
-
-    whole: Floats
-    """Of the whole text for each tag, (n_tags,); zeros without a letter."""
-    pieces: Floats
-    """Of each piece of the text in order, (n_pieces, n_tags)."""
-    features: npt.NDArray[np.int64]
-    """N-grams of each piece, (n_pieces,)."""
-    letters: npt.NDArray[np.int64]
-    """Letters of each piece, (n_pieces,)."""
-
-    @property
-    def n_features(self) -> int:
-        """Return the number of n-grams that were read."""
-        return int(self.features.sum())
+Values = npt.NDArray[np.float64]
 
 
 def language_of(tag: str) -> str:
@@ -125,22 +109,6 @@ class ScriptModel:
         """Return the binary logarithm of the number of buckets."""
         return self.table.shape[0].bit_length() - 1
 
-    def scores(self, text: str) -> TextScores:
-        """The evidence of a text's first pieces; 0.15 ms for 2,000 Latin letters."""
-        from classifiers.pages.text import textgrams
-
-        totals, counts = textgrams.sums(
-            textgrams.units(text),
-            textgrams.kinds(self.script),
-            self.bits,
-            self.table.padded,
-            MAX_PIECES,
-        )
-        features, letters = counts[:, 0].astype(np.int64), counts[:, 1].astype(np.int64)
-        values = totals[:, : len(self.tags)] * self.scale + features[:, None] * self.floors
-        pieces = values.astype(np.float32)
-        return TextScores(pieces.sum(axis=0), pieces, features, letters)
-
 
 @dataclass(frozen=True)
 class TextModel:
@@ -148,7 +116,7 @@ class TextModel:
 
     scripts: Mapping[str, ScriptModel]
     typicality: npt.NDArray[np.float64]
-    """Coefficients of `classifiers.pages.text.typicality`, (N_TYPICALITY,)."""
+    """Coefficients of `typicality_facts`, (N_TYPICALITY,)."""
     facts: dict[str, Any] = field(default_factory=dict)
     """About the training; `languages` maps each code to the facts about it."""
 
@@ -184,6 +152,20 @@ class TextModel:
             facts=np.array(json.dumps(self.facts, sort_keys=True)),
             **arrays,
         )
+
+
+def typicality_facts(deficit: Values, lead: Values, n_features: Values) -> Values:
+    """What tells whether texts are in a known language at all, (n_texts, N_TYPICALITY).
+
+    `deficit` is how many nats an n-gram of a text lacks compared with typical texts of its first
+    language, `lead` how many it has more for the first language than for the second, (n_texts,)
+    each. A text in an unknown language, program code or random letters lacks the nats, the lead or
+    both. A logistic regression on cross-validated texts weighs these facts.
+    """
+    size = np.log(np.maximum(n_features, 1))
+    lacking = np.clip(deficit, -MAX_DEFICIT, MAX_DEFICIT)
+    ahead = np.minimum(lead, MAX_LEAD)
+    return np.stack((np.ones_like(size), lacking, ahead, size, lacking * size, ahead * size), 1)
 
 
 def load(path: Path | None = None) -> TextModel:

@@ -17,9 +17,15 @@ from numpy.typing import NDArray
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import ModelError
-from classifiers.pages.method import NOTHING, PageLanguage, Surroundings, by_ranking
+from classifiers.pages.method import (
+    NOTHING,
+    PageLanguage,
+    Ranking,
+    Surroundings,
+    by_ranking,
+    softmax,
+)
 from classifiers.pages.parse import ParsedPage
-from classifiers.pages.text.ranking import Ranking, softmax
 from classifiers.papers.hayati import letters
 
 SHIPPED: Final = MODELS / "cavnar-trenkle.npz"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from classifiers.arrayfile import MODELS, read_arrays, write_arrays
 from classifiers.datasets.texts import LabelledText
 from classifiers.errors import ModelError
-from classifiers.pages.text.ranking import Ranking, softmax
+from classifiers.pages.method import Ranking, softmax
 from classifiers.papers.hayati import letters
 from classifiers.papers.hayati.base import RankingMethod
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from classifiers.datasets import LabelledText
 from classifiers.errors import DatasetError, ModelError
-from classifiers.pages.text import textgrams, textmodel, typicality
-from classifiers.pages.text.textengine import shipped_engine
+from classifiers.pages.text import textgrams, textmodel
+from classifiers.pages.text.textengine import LangfocusEngine, shipped_engine
+from classifiers.pages.text.textgrams import Sums
 from classifiers.pages.text.textmodel import TextModel
 from classifiers.training import texts as texttraining
 from classifiers.training.texts import LATIN_SERBIAN, MIN_TEXTS, matrix
 
-LATIN = shipped_engine().model.scripts["Latn"]
 WORDS = {
     "de": "der die und ein zug fährt heute nach norden wir sehen weite felder am fluss".split(),
     "fr": "le la et un train part ce soir vers le nord nous voyons des champs près".split(),
@@ -34,16 +34,20 @@ def made_texts(n: int = MIN_TEXTS) -> list[LabelledText]:
     ]
 
 
+def sums_of(text: str, engine: LangfocusEngine | None = None) -> Sums:
+    sums = (engine or shipped_engine()).read(text).sums
+    assert sums is not None
+    return sums
+
+
 @pytest.fixture(scope="module")
 def small() -> TextModel:
     return texttraining.train(made_texts())
 
 
 def test_what_was_learned_is_recognised(small: TextModel) -> None:
-    latin = small.scripts["Latn"]
-    for code in ("de", "fr"):
-        whole = latin.scores(" ".join(WORDS[code])).whole
-        assert latin.languages[whole.argmax()] == code
+    for code in WORDS:
+        assert LangfocusEngine(small).read(" ".join(WORDS[code])).codes[0] == code
     assert set(small.languages) == {"de", "fr", "ru"}
 
 
@@ -56,8 +60,8 @@ def test_the_same_texts_give_the_same_bytes_and_a_file_gives_the_model_back(
     assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "two.npz").read_bytes()
     loaded = textmodel.load(tmp_path / "one.npz")
     assert loaded.version == small.version
-    scores = [each.scripts["Latn"].scores("ein zug").whole for each in (loaded, small)]
-    assert (scores[0] == scores[1]).all()
+    nats = [LangfocusEngine(each).read("ein zug").nats for each in (loaded, small)]
+    assert (nats[0] == nats[1]).all()
 
 
 def test_too_few_texts_are_refused() -> None:
@@ -123,51 +127,55 @@ def test_training_and_scoring_see_the_same_features(small: TextModel) -> None:
     values = latin.table.codes.astype(np.float64) ** 2 * latin.scale
     features = matrix([text], "Latn", latin.bits)
     (expected,) = features @ values + features.sum() * latin.floors
-    found = latin.scores(text)
-    assert np.allclose(found.whole, expected, rtol=1e-4)
-    assert found.n_features == features.sum()
+    found = sums_of(text, LangfocusEngine(small))
+    assert np.allclose(found.pieces.sum(axis=0), expected, rtol=1e-4)
+    assert np.allclose(found.whole, expected[found.order], rtol=1e-4)
+    assert found.features.sum() == features.sum()
 
 
-@given(st.floats(-9, 9), st.floats(0, 9), st.integers(0, 10**6))
-def test_one_text_and_many_have_the_same_odds_of_a_known_language(
-    deficit: float, lead: float, n_features: int
-) -> None:
-    coefficients = shipped_engine().model.typicality
-    arrays = (np.array([float(each)]) for each in (deficit, lead, n_features))
-    (expected,) = typicality.facts(*arrays) @ coefficients
-    assert typicality.log_odds(coefficients, deficit, lead, n_features) == pytest.approx(expected)
+@pytest.mark.parametrize("text", ["ein Zug", "kqzvx jwpfh xqzrt", "la rivière " * 90, "Ποτάμι"])
+def test_training_and_scoring_have_the_same_odds_of_a_known_language(text: str) -> None:
+    engine = shipped_engine()
+    reading, sums = engine.read(text), sums_of(text)
+    model = engine.model.scripts[reading.ballot.script or ""]
+    n_features = float(sums.features.sum())
+    lead = np.append(sums.whole[:1] - sums.whole[1:2], 99.0)[0] / n_features
+    deficit = model.typical[sums.order[0]] - sums.whole[0] / n_features
+    facts = textmodel.typicality_facts(*(np.array([each]) for each in (deficit, lead, n_features)))
+    (expected,) = facts @ engine.model.typicality
+    assert reading.known == pytest.approx(0.4 * (expected + 1.7))
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.text(max_size=400))
-def test_any_text_has_finite_scores(text: str) -> None:
-    scores = LATIN.scores(text)
-    assert np.isfinite(scores.whole).all()
-    assert len(scores.pieces) == len(scores.letters)
+def test_any_text_has_finite_evidence(text: str) -> None:
+    reading = shipped_engine().read(f"a {text}")
+    assert np.isfinite(reading.nats).all()
+    assert (np.diff(reading.nats) <= 0).all()
+    assert len(set(reading.codes)) == len(reading.codes) == len(reading.nats)
 
 
-def test_case_and_the_form_of_an_apostrophe_say_nothing() -> None:
-    scores = [LATIN.scores(text).whole for text in ("L'ÉTÉ", "l’été")]
-    assert (scores[0] == scores[1]).all()
-
-
-def test_letters_of_another_script_say_nothing() -> None:
-    scores = [LATIN.scores(text).whole for text in ("der Zug", "der поезд Zug 漢字")]
-    assert (scores[0] == scores[1]).all()
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("L'ÉTÉ", "l’été"), ("der lange Zug fährt", "der lange поезд Zug 漢字 fährt")],
+    ids=["case and the form of an apostrophe", "letters of another script"],
+)
+def test_nothing_is_said_by(one: str, other: str) -> None:
+    assert (sums_of(one).whole == sums_of(other).whole).all()
 
 
 def test_a_text_is_read_in_pieces_that_end_with_a_word() -> None:
-    found = LATIN.scores("abcdefgh " * 100)
+    found = sums_of("abcdefgh " * 100)
     assert found.letters.sum() == 800
     assert (found.letters[:-1] == textgrams.PIECE).all()
 
 
 @pytest.mark.parametrize("text", ["a" * 100_000, "漢" * 100_000, "a b " * 50_000, "'" * 10_000])
 def test_texts_without_end_are_read_up_to_a_limit(text: str) -> None:
-    model = shipped_engine().model.scripts["Hani" if "漢" in text else "Latn"]
-    scores = model.scores(text)
-    assert len(scores.pieces) <= textmodel.MAX_PIECES
-    assert scores.letters.sum() <= 16 * (textgrams.PIECE + textgrams.MAX_WORD)
+    reading = shipped_engine().read(f"ab {text}" if "漢" not in text else text)
+    assert reading.sums is not None
+    assert len(reading.sums.pieces) <= textgrams.MAX_PIECES
+    assert reading.sums.letters.sum() <= 16 * (textgrams.PIECE + textgrams.MAX_WORD)
 
 
 @pytest.mark.parametrize(

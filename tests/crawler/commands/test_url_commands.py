@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks.languages_page import PAGE, language_table
 from classifiers.arrayfile import write_arrays
-from classifiers.pages.text.known import LanguageFacts, known_languages
+from classifiers.pages.text.textengine import LanguageFacts, known_languages
 from classifiers.training import urls as training
 from classifiers.urls.model import UrlModel
 from crawler.commands.language_list import language_records
