@@ -38,8 +38,7 @@ A random state changes the draws of random and cctld, and nothing else.
 examples:
   langfocus simulate graphs/thai --html simulation.html
   langfocus simulate graphs/thai -a strategies=bfs,soft,svm -a filters=none,server -a tolerances=10
-  langfocus simulate graphs/docs -a lang=fr -a filters=directory-conservative \\
-      -a directory_depth=1,2,3
+  langfocus simulate graphs/docs -a lang=fr -a filters=directory-conservative
   langfocus simulate graphs/docs -a strategies=random,cctld --random-states 1,2,3 --json FILE
 """
 

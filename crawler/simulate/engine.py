@@ -8,21 +8,19 @@ One worker, and no host ever rests. Filters, orderings and the frontier decide a
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from crawler.errors import SettingError
 from crawler.simulate import focusing
-from crawler.simulate.webgraph import PAGE, WebGraph
+from crawler.simulate.webgraph import PAGE, WebGraph, frozen
 from crawler.strategies.filters import Filter, Unit
 from crawler.strategies.focus.belief import Prior
 
 if TYPE_CHECKING:
     from crawler.simulate.kernel import Learning, Memory, Rules, WebArrays
-
-Scalar = TypeVar("Scalar", bound=np.generic)
 
 ORDERINGS: Final = ("bfs", "soft", "random", "cctld", "focus", "perfect")
 """Orderings that every graph has (`cctld`: every graph that knows its servers' domains); beside
@@ -193,20 +191,13 @@ def _web(graph: WebGraph, simulation: Simulation, target: str, kind: int) -> "We
         unit = np.where(directory >= 0, directory + np.int32(graph.n_servers), server)
     is_scored = kind == SCORE
     return WebArrays(
-        _frozen(server),
-        _frozen(unit),
-        _frozen(graph.link_start),
-        _frozen(graph.link_target),
-        _frozen(_keys(graph.scores[simulation.ordering]) if is_scored else np.zeros(1, np.uint32)),
-        _frozen(_tiers(graph, simulation.ordering, target)),
+        frozen(server),
+        frozen(unit),
+        frozen(graph.link_start),
+        frozen(graph.link_target),
+        frozen(_keys(graph.scores[simulation.ordering]) if is_scored else np.zeros(1, np.uint32)),
+        frozen(_tiers(graph, simulation.ordering, target)),
     )
-
-
-def _frozen(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
-    """The column as the one type of array for which the kernel is compiled."""
-    view = np.asarray(column).view(np.ndarray)
-    view.flags.writeable = False
-    return view
 
 
 def _keys(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.uint32]:

@@ -14,15 +14,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from crawler.simulate.distances import (
-    FARTHEST,
-    EndsOfLinks,
-    distances_from,
-    nearest_relevant,
-    trimmed,
-)
 from crawler.simulate.engine import Course
-from crawler.simulate.webgraph import PAGE, UNKNOWN, WebGraph
+from crawler.simulate.webgraph import PAGE, UNKNOWN, WebGraph, frozen
 
 MILESTONES: Final = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Coverages for which a course gives the costs to reach them."""
@@ -34,7 +27,6 @@ _LINEAR_POINTS = 160
 _EARLY_POINTS = 80
 NOT_RELEVANT, HAS_RELEVANT = 1, 2
 """The knowledge of a server with pages; 0 is that of one without."""
-_LINK_CELLS = 3 * 2 * 3 * 3
 
 Longs = npt.NDArray[np.int64]
 
@@ -91,7 +83,7 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
     """
     yardstick = Yardstick(graph, target)
     known = _knowledge(yardstick)
-    counts, unfetched = _count_links(yardstick, known)
+    counts, unfetched = yardstick.count_links(known)
     return GraphFigures(
         target=yardstick.target,
         vertices=graph.n_vertices,
@@ -104,7 +96,7 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
         by_page=_table_4(counts),
         by_server=_table_5(counts),
         by_distance=yardstick.by_distance,
-        nearest=nearest_relevant(yardstick.links, yardstick.relevant),
+        nearest=yardstick.nearest(),
         unfetched_links=int(counts[:, :, 2].sum()),
         unfetched_urls=unfetched,
     )
@@ -113,34 +105,76 @@ def graph_figures(graph: WebGraph, target: str | None = None) -> GraphFigures:
 class Yardstick:
     """The facts by which courses on a graph are measured: relevant pages and distances.
 
-    Takes 3 bytes for each vertex, 8 more if there are redirects. Distances are counted from the
+    Takes 3 bytes for each vertex, 4 more if there are redirects. Distances are counted from the
     seeds of the graph.
     """
 
     def __init__(self, graph: WebGraph, target: str | None = None) -> None:
+        from crawler.simulate import distances  # numba takes half a second
+
         self.graph = graph
         self.target = graph.target if target is None else target
         self.relevant = graph.relevant(self.target)
         self.n_relevant = int(np.count_nonzero(self.relevant))
-
-    @cached_property
-    def links(self) -> EndsOfLinks:
-        """The links of the graph."""
-        return EndsOfLinks(self.graph)
+        self._search = distances
+        self.start, self.link_target = frozen(graph.link_start), frozen(graph.link_target)
+        self.status = frozen(graph.page_status)
+        self.landing = np.zeros(graph.n_vertices if graph.has_redirects else 0, np.int32)
+        distances.landings(self.start, self.link_target, self.status, self.landing)
 
     @cached_property
     def distance(self) -> npt.NDArray[np.int16]:
         """Distance of each page from the seeds, -1 where no link leads, (V,)."""
-        return distances_from(self.links, self.graph.seeds)
+        distance = np.full(self.graph.n_vertices, -1, np.int16)
+        queue = np.empty(self.graph.n_pages, np.int32)
+        links = self.start, self.link_target, self.status, self.landing
+        self._search.distances_from(*links, frozen(self.graph.seeds), distance, queue)
+        return distance
 
     @cached_property
     def by_distance(self) -> list[tuple[int, int]]:
         """Pages and relevant pages at distance 0, 1, ... up to the farthest page."""
-        pages, relevant = (
-            np.bincount(self.distance[which], minlength=FARTHEST + 1)
-            for which in (self.distance >= 0, self.relevant & (self.distance >= 0))
-        )
-        return list(zip(trimmed(pages), relevant.tolist(), strict=False))
+        is_reached = self.distance >= 0
+        pages = _trimmed(np.bincount(self.distance[is_reached], minlength=1))
+        relevant = np.bincount(self.distance[is_reached & self.relevant], minlength=len(pages))
+        return list(zip(pages, relevant.tolist(), strict=True))
+
+    def nearest(self) -> list[int]:
+        """How many relevant pages are 0, 1, ... links from the nearest other one.
+
+        Row 0 has those to which none leads.
+        """
+        queue = np.empty((2, 2 * self.graph.n_pages), np.int32)
+        links = self.start, self.link_target, self.status, self.landing
+        counts = self._search.nearest_relevant(*links, self.relevant, queue)
+        counts[0] = self.n_relevant - counts.sum()
+        return _trimmed(counts)
+
+    def count_links(self, known: npt.NDArray[np.int8]) -> tuple[Longs, int]:
+        """The links of pages, and the linked URLs that were never fetched.
+
+        Counts are (3, 2, 3, 3): by source (relevant; other, on a server with relevant pages;
+        other), whether the link leaves its server, target (relevant; other page; no page), and the
+        knowledge of the target's server, of which `known` (S,) has all.
+        """
+        server, is_page = frozen(self.graph.page_server), self.status == PAGE
+        of_server = known[server]
+        source = np.where(self.relevant, 0, np.where(of_server == HAS_RELEVANT, 1, 2))
+        target = np.where(self.relevant, 0, np.where(is_page, 1, 2))
+        of_source = np.where(is_page, source, 3).astype(np.uint8)
+        of_end = (3 * target + of_server).astype(np.uint8)
+        counts, is_linked = np.zeros((3, 2, 9), np.int64), np.zeros(len(server), np.bool_)
+        links = self.start, self.link_target, self.landing, server
+        self._search.count_links(*links, of_source, of_end, counts, is_linked)
+        unfetched = int(np.count_nonzero(is_linked & (self.status == UNKNOWN)))
+        return counts.reshape(3, 2, 3, 3), unfetched
+
+
+def _trimmed(counts: Longs) -> list[int]:
+    """The counts up to the last that is not 0."""
+    places = np.flatnonzero(counts)
+    kept: list[int] = counts[: places[-1] + 1 if len(places) else 0].tolist()
+    return kept
 
 
 class Cost(NamedTuple):
@@ -196,32 +230,37 @@ class CourseFigures:
         """Share of the relevant pages within distance 0, 1, ... that were missed (Fig. 4)."""
         return [missed / max(1, there_are) for missed, there_are in self.missed]
 
-    def harvest_after(self, pages: int) -> float | None:
-        """Return the harvest rate of the first so many pages, None where there are not as many."""
-        if pages > self.pages or pages < 1:
-            return None
-        return float(np.interp(pages, self.points, self.harvest))
-
 
 def course_figures(
     course: Course, yardstick: Yardstick, milestones: Sequence[float] = MILESTONES
 ) -> CourseFigures:
     """Return Figures 4 to 8 of a course, and its costs to reach some coverages."""
-    points = _points(len(course.order), yardstick.graph.n_pages)
-    counts = _CountsAlong(course, yardstick)
+    graph, order = yardstick.graph, course.order
+    points = _points(len(order), graph.n_pages)
+    relevant = np.flatnonzero(yardstick.relevant[order])
+    # The place of the first page of each server: written backwards, the first stays.
+    first = np.full(graph.n_servers, -1, np.int64)
+    first[graph.page_server[order[::-1]]] = np.arange(len(order))[::-1]
+    servers = np.sort(first[first >= 0])
+    sizes = None
+    if graph.page_bytes is not None:
+        sizes = np.cumsum(graph.page_bytes[order], dtype=np.int64)
+    costs = {}
+    for coverage in sorted(set(milestones)):
+        wanted = wanted_pages(coverage, yardstick.n_relevant)
+        if wanted <= len(relevant):
+            pages = int(relevant[wanted - 1]) + 1
+            size = None if sizes is None else int(sizes[pages - 1])
+            costs[coverage] = Cost(pages, int(np.searchsorted(servers, pages)), size)
     return CourseFigures(
         points=points.tolist(),
-        relevant=counts.relevant(points).tolist(),
-        servers=counts.servers(points).tolist(),
+        relevant=np.searchsorted(relevant, points).tolist(),
+        servers=np.searchsorted(servers, points).tolist(),
         queue=course.queue[points - 1].tolist(),
-        bytes=None if counts.bytes is None else counts.bytes[points - 1].tolist(),
+        bytes=None if sizes is None else sizes[points - 1].tolist(),
         relevant_there_are=yardstick.n_relevant,
-        missed=_missed(course.order, yardstick),
-        milestones={
-            coverage: cost
-            for coverage in sorted(set(milestones))
-            if (cost := counts.cost(wanted_pages(coverage, yardstick.n_relevant))) is not None
-        },
+        missed=_missed(order, yardstick),
+        milestones=costs,
         stored=course.stored,
         seen=course.seen,
         rejected=course.rejected,
@@ -229,36 +268,6 @@ def course_figures(
         dropped_irrelevant=course.dropped_irrelevant,
         is_complete=course.is_complete,
     )
-
-
-class _CountsAlong:
-    """The counts of a course after numbers of pages, all of 1 or more."""
-
-    def __init__(self, course: Course, yardstick: Yardstick) -> None:
-        graph, order = yardstick.graph, course.order
-        self._relevant = np.flatnonzero(yardstick.relevant[order])
-        # The place of the first page of each server: written backwards, the first stays.
-        first = np.full(graph.n_servers, -1, np.int64)
-        first[graph.page_server[order[::-1]]] = np.arange(len(order))[::-1]
-        self._servers = np.sort(first[first >= 0])
-        sizes = graph.page_bytes
-        self.bytes = None if sizes is None else np.cumsum(sizes[order], dtype=np.int64)
-
-    def relevant(self, pages: Longs) -> Longs:
-        """The relevant pages among the first."""
-        return np.searchsorted(self._relevant, pages)
-
-    def servers(self, pages: Longs) -> Longs:
-        """The servers of the first pages."""
-        return np.searchsorted(self._servers, pages)
-
-    def cost(self, relevant: int) -> Cost | None:
-        """The cost of the first so many relevant pages, None where there are fewer."""
-        if len(self._relevant) < relevant:
-            return None
-        pages = int(self._relevant[relevant - 1]) + 1
-        size = None if self.bytes is None else int(self.bytes[pages - 1])
-        return Cost(pages, int(np.searchsorted(self._servers, pages)), size)
 
 
 def wanted_pages(coverage: float, relevant: int) -> int:
@@ -290,31 +299,6 @@ def _pages_by(graph: WebGraph) -> dict[tuple[str, str], int]:
     }
 
 
-def _count_links(yardstick: Yardstick, known: npt.NDArray[np.int8]) -> tuple[Longs, int]:
-    """The links of pages, and the linked URLs that were never fetched.
-
-    Counts are (3, 2, 3, 3): by source (relevant; other, on a server with relevant pages; other),
-    whether the link leaves its server, target (relevant; other page; no page), and the knowledge of
-    the target's server.
-    """
-    graph, relevant = yardstick.graph, yardstick.relevant
-    status, server = np.asarray(graph.page_status), np.asarray(graph.page_server)
-    pages = np.flatnonzero(status == PAGE)
-    own = server[pages]
-    kind = np.where(relevant[pages], 0, np.where(known[own] == HAS_RELEVANT, 1, 2))
-    status_of_end = np.where(relevant, 0, np.where(status == PAGE, 1, 2))
-    of_end = (3 * status_of_end + known[server]).astype(np.uint8)
-    counts = np.zeros(_LINK_CELLS, np.int64)
-    is_linked = np.zeros(graph.n_vertices, np.bool_)
-    for places, ends in yardstick.links.of(pages):
-        leaves = own[places] != server[ends]
-        cells = 18 * kind[places] + 9 * leaves + of_end[ends]
-        counts += np.bincount(cells, minlength=_LINK_CELLS)
-        is_linked[ends] = True
-    unfetched = int(np.count_nonzero(is_linked & (status == UNKNOWN)))
-    return counts.reshape(3, 2, 3, 3), unfetched
-
-
 def _table_4(counts: Longs) -> list[LinkCounts]:
     by_target = counts.sum(axis=3)
     sources = ("relevant page", "other page, relevant server", "other page, other server")
@@ -339,9 +323,9 @@ def _pair(counts: Longs) -> tuple[int, int]:
 
 def _missed(order: npt.NDArray[np.int32], yardstick: Yardstick) -> list[tuple[int, int]]:
     found = order[yardstick.relevant[order] & (yardstick.distance[order] >= 0)]
-    fetched = np.bincount(yardstick.distance[found], minlength=FARTHEST + 1)
     there_are = np.cumsum([relevant for _, relevant in yardstick.by_distance], dtype=np.int64)
-    missed = there_are - np.cumsum(fetched)[: len(there_are)]
+    fetched = np.bincount(yardstick.distance[found], minlength=len(there_are))
+    missed = there_are - np.cumsum(fetched)
     return list(zip(missed.tolist(), there_are.tolist(), strict=True))
 
 

@@ -9,7 +9,6 @@ from time import perf_counter
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from classifiers import languages
 from classifiers.errors import LanguageError
@@ -21,7 +20,6 @@ from crawler.simulate.figures import CourseFigures, Yardstick, course_figures
 from crawler.simulate.focusing import GraphEvidence
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import FILTERS, PAPER_FILTERS, Filter, make_filter
-from crawler.url import directory_of, host_of
 
 DECLINING: Final = "server-declining"
 """The filter `server-conservative` with a tolerance that declines as the crawl proceeds.
@@ -42,10 +40,6 @@ ARGUMENTS: Final = {
     "half_life": "downloads after which the tolerance of server-declining is halved, each time "
     f"(default: {HALF_LIFE})",
     "host_cap": "URLs of one host that are ever fetched, 0 for any number (default: 0)",
-    "host_queue": "URLs of one host that wait or were fetched, 0 for any number (default: 200, or "
-    "host_cap if that is more; 0 without a host cap)",
-    "directory_depth": "how many directories of a path make a unit of the directory filter; "
-    "several, and others than the graph was made with, need URLs (default: the graph's)",
 }
 """Arguments of a simulation (-a NAME=VALUE) and their meaning; lists have commas."""
 
@@ -57,16 +51,13 @@ _CHUNK = 50_000
 class StrategyCase:
     """A strategy with its filter, as the arguments of a crawl name them.
 
-    `tolerance` is None where the filter has none, `directory_depth` where directories do not
-    count or are those that the graph was made with, `half_life` where the tolerance stays.
+    `tolerance` is None where the filter has none, `half_life` where the tolerance stays.
     """
 
     strategy: str
     filter: str = "none"
     tolerance: int | None = None
     host_cap: int = 0
-    host_queue: int = 0
-    directory_depth: int | None = None
     half_life: int | None = None
 
     @property
@@ -77,8 +68,6 @@ class StrategyCase:
             parts.append(self.filter)
         if self.tolerance is not None:
             parts.append(f"T={self.tolerance}")
-        if self.directory_depth is not None:
-            parts.append(f"depth {self.directory_depth}")
         if self.half_life is not None:
             parts.append(f"half-life {self.half_life}")
         return " ".join(parts)
@@ -92,9 +81,7 @@ class StrategyCase:
             "strategy": self.strategy,
             "filter": self.filter,
             "tolerance": self.tolerance,
-            "directory_depth": self.directory_depth,
             "host_cap": self.host_cap,
-            "host_queue": self.host_queue,
         }
         return " ".join(f"-a {name}={value}" for name, value in given.items() if value is not None)
 
@@ -163,13 +150,12 @@ def make_plan(
         if name not in ARGUMENTS:
             raise SettingError(f"-a {name}: no such argument; there are {', '.join(ARGUMENTS)}")
     lang = language_in(graph, given.get("lang"), "-a lang")
-    host_cap = _number(given, "host_cap", 0)
-    host_queue = _number(given, "host_queue", queue_slots(host_cap))
-    if 0 < host_queue < host_cap:
-        raise SettingError(f"-a host_queue={host_queue}: less than host_cap, which is {host_cap}")
+    host_caps = _numbers(given, "host_cap", "0")
+    if len(host_caps) != 1:
+        raise SettingError("-a host_cap: one number for all simulations")
     if len(set(random_states)) != len(random_states) or not random_states:
         raise SettingError("random states are different whole numbers, at least one")
-    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_cap, host_queue)))
+    cases = tuple(dict.fromkeys(_cases(given, _pairs(given, graph, lang), host_caps[0])))
     return SimulationPlan(lang, cases, tuple(random_states), limit)
 
 
@@ -212,21 +198,17 @@ def _has_svm(graph: WebGraph, lang: str) -> bool:
 
 
 def _cases(
-    given: Mapping[str, str], pairs: Sequence[tuple[str, str]], host_cap: int, host_queue: int
+    given: Mapping[str, str], pairs: Sequence[tuple[str, str]], host_cap: int
 ) -> Iterator[StrategyCase]:
-    """The pairs with every tolerance and directory depth that makes a difference to them."""
+    """The pairs with every tolerance and half-life that makes a difference to them."""
     tolerances = _numbers(given, "tolerances", _TOLERANCES)
-    depths = _numbers(given, "directory_depth", "") if "directory_depth" in given else [None]
     half_lives = _numbers(given, "half_life", str(HALF_LIFE))
-    for option, numbers in (("directory_depth", depths), ("half_life", half_lives)):
-        if 0 in numbers:
-            raise SettingError(f"-a {option}=0: a whole number of at least 1 is needed")
+    if 0 in half_lives:
+        raise SettingError("-a half_life=0: a whole number of at least 1 is needed")
     for strategy, name in pairs:
         for tolerance in tolerances if _filter(name).uses_relevance else [None]:
-            for depth in depths if name == "directory-conservative" else [None]:
-                for half_life in half_lives if name == DECLINING else [None]:
-                    caps = host_cap, host_queue
-                    yield StrategyCase(strategy, name, tolerance, *caps, depth, half_life)
+            for half_life in half_lives if name == DECLINING else [None]:
+                yield StrategyCase(strategy, name, tolerance, host_cap, half_life)
 
 
 def _filter(name: str, tolerance: int = 0) -> Filter:
@@ -246,97 +228,56 @@ def simulate_all(
     Results do not depend on `jobs`, only their order does. Each simulation that goes on takes
     some 30 bytes for each page. Raises `SettingError` and `GraphError` as `simulate` does.
     """
-    workers = _Workers(prepared(graph, plan), plan, on_progress)
+    graph = prepared(graph, plan)
+    evidence = None
+    if any(case.strategy == "focus" for case in plan.cases):
+        evidence = GraphEvidence.of(graph, plan.lang)
+    yardstick = Yardstick(graph, plan.lang)
+    _ = yardstick.by_distance  # distances are measured now, not by two threads at once
+    stop = Event()
+
+    def run(case: StrategyCase, state: int) -> SimulatedCrawl:
+        def on_pages(pages: int) -> None:
+            if stop.is_set():
+                raise _Stopped
+            if on_progress is not None:
+                on_progress(case, state, pages)
+
+        begun = perf_counter()
+        simulation = Simulation(
+            filter=_filter(case.filter, case.tolerance or 0),
+            half_life=case.half_life or 0,
+            ordering=case.strategy,
+            target=plan.lang,
+            host_cap=case.host_cap,
+            host_queue=queue_slots(case.host_cap),
+            random_state=state,
+            limit=plan.limit,
+            evidence=evidence,
+        )
+        figures = course_figures(simulate(graph, simulation, on_pages), yardstick)
+        seeds = tuple(graph.seeds.tolist())
+        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun)
+
     with ThreadPoolExecutor(jobs) as pool:
         try:
-            yardstick = Yardstick(graph, plan.lang)
-            _ = yardstick.by_distance  # distances are measured now, not by two threads at once
             for state, cases in plan.rounds():
-                waiting = [pool.submit(workers.run, case, state, yardstick) for case in cases]
+                waiting = [pool.submit(run, case, state) for case in cases]
                 for future in as_completed(waiting):
                     yield future.result()
         finally:
-            workers.stop.set()
+            stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-class _Workers:
-    """The threads that simulate the cases of a plan."""
-
-    def __init__(
-        self,
-        graphs: Mapping[int | None, WebGraph],
-        plan: SimulationPlan,
-        on_progress: Progress | None,
-    ) -> None:
-        self._graphs, self._plan = graphs, plan
-        self._on_progress = on_progress
-        self._evidence: GraphEvidence | None = None
-        if any(case.strategy == "focus" for case in plan.cases):
-            self._evidence = GraphEvidence.of(graphs[plan.cases[0].directory_depth], plan.lang)
-        self.stop = Event()
-
-    def run(self, case: StrategyCase, state: int, yardstick: Yardstick) -> SimulatedCrawl:
-        """Simulate a case and measure it; raises `_Stopped` once `stop` is set."""
-
-        def on_pages(pages: int) -> None:
-            if self.stop.is_set():
-                raise _Stopped
-            if self._on_progress is not None:
-                self._on_progress(case, state, pages)
-
-        begun = perf_counter()
-        course = simulate(
-            self._graphs[case.directory_depth],
-            Simulation(
-                filter=_filter(case.filter, case.tolerance or 0),
-                half_life=case.half_life or 0,
-                ordering=case.strategy,
-                target=self._plan.lang,
-                host_cap=case.host_cap,
-                host_queue=case.host_queue,
-                seeds=yardstick.graph.seeds,
-                random_state=state,
-                limit=self._plan.limit,
-                evidence=self._evidence,
-            ),
-            on_progress=on_pages,
-        )
-        figures = course_figures(course, yardstick)
-        seeds = tuple(yardstick.graph.seeds.tolist())
-        return SimulatedCrawl(case, state, seeds, figures, perf_counter() - begun)
-
-
-def prepared(graph: WebGraph, plan: SimulationPlan) -> dict[int | None, WebGraph]:
-    """Return the graph prepared for a plan, by directory depth; None: the graph's own."""
-    wants_svm = any(case.strategy == "svm" for case in plan.cases)
-    if wants_svm and ("svm" not in graph.scores or plan.lang != graph.target):
-        graph = replace(graph, scores={**graph.scores, "svm": _svm_scores(graph, plan.lang)})
-    depths = dict.fromkeys(case.directory_depth for case in plan.cases)
-    return {depth: _grouped(graph, depth) for depth in depths}
-
-
-def _grouped(graph: WebGraph, depth: int | None) -> WebGraph:
-    """The graph with directories of so many levels."""
-    if depth is None or depth == graph.provenance.get("directory_depth"):
+def prepared(graph: WebGraph, plan: SimulationPlan) -> WebGraph:
+    """Return the graph with the scores of the URL model, if a plan needs them."""
+    if not any(case.strategy == "svm" for case in plan.cases):
+        return graph
+    if "svm" in graph.scores and plan.lang == graph.target:
         return graph
     if not graph.has_urls:
-        raise SettingError(f"-a directory_depth={depth}: the graph has no URLs to tell it from")
-    number_of: dict[tuple[int, str], int] = {}
-    directories = np.full(graph.n_vertices, -1, np.int32)
-    servers = graph.page_server.tolist()
-    for vertex, server in enumerate(servers):
-        url = graph.url(vertex)
-        directory = directory_of(url, depth)
-        if directory != f"{host_of(url)}/":
-            directories[vertex] = number_of.setdefault((server, directory), len(number_of))
-    return replace(graph, page_directory=directories, n_directories=len(number_of))
-
-
-def _svm_scores(graph: WebGraph, lang: str) -> npt.NDArray[np.float32]:
-    """The scores of the URL model that ships, higher where the language is likelier."""
-    if not graph.has_urls:
-        raise SettingError(f"the graph has neither scores of svm for {lang} nor URLs to score")
+        raise SettingError(f"the graph has neither scores of svm for {plan.lang} nor URLs to score")
     from classifiers.urls.model import UrlModel
 
     model = UrlModel.load(None)
@@ -344,8 +285,8 @@ def _svm_scores(graph: WebGraph, lang: str) -> npt.NDArray[np.float32]:
     for first in range(0, graph.n_vertices, _CHUNK):
         last = min(first + _CHUNK, graph.n_vertices)
         urls = [graph.url(vertex) for vertex in range(first, last)]
-        scores[first:last] = model.score(urls, lang)
-    return scores
+        scores[first:last] = model.score(urls, plan.lang)
+    return replace(graph, scores={**graph.scores, "svm": scores})
 
 
 def _known_orderings(graph: WebGraph) -> tuple[str, ...]:
@@ -380,13 +321,6 @@ def _listed(given: Mapping[str, str], name: str, default: str, known: Sequence[s
     if not parts:
         raise SettingError(f"-a {name} is empty; name some of {', '.join(known)}")
     return list(dict.fromkeys(parts))
-
-
-def _number(given: Mapping[str, str], name: str, default: int) -> int:
-    numbers = _numbers(given, name, str(default))
-    if len(numbers) != 1:
-        raise SettingError(f"-a {name}: one number for all simulations")
-    return numbers[0]
 
 
 def _numbers(given: Mapping[str, str], name: str, default: str) -> list[int]:

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,7 @@ REDIRECT: Final = 3
 """Status of a URL that points elsewhere: its links have its distance from the seeds."""
 
 Column = npt.NDArray[Any]
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 _TYPES: Final[Mapping[str, type]] = {
     "page_server": np.int32,
@@ -284,6 +285,13 @@ class WebGraph:
     @property
     def _place(self) -> str:
         return "" if self.folder is None else f"{self.folder}: "
+
+
+def frozen(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
+    """Return a column as the one type of array for which functions are compiled."""
+    view = np.asarray(column).view(np.ndarray)
+    view.flags.writeable = False
+    return view
 
 
 def packed(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:

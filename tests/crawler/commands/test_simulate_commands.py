@@ -137,7 +137,7 @@ def test_all_strategies_of_the_paper_are_simulated_printed_and_written(
     bfs = simulations[0]
     assert (bfs["name"], bfs["arguments"]) == (
         "bfs",
-        "-a strategy=bfs -a filter=none -a host_cap=0 -a host_queue=0",
+        "-a strategy=bfs -a filter=none -a host_cap=0",
     )
     assert bfs["figures_5_to_8"]["pages"][-1] == bfs["pages"] <= graph.n_pages
     assert "langfocus crawl -a lang=th -a strategy=soft -a filter=hard" in captured.out

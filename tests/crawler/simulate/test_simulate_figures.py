@@ -209,8 +209,6 @@ def test_a_curve_has_some_hundred_points_however_many_pages_there_are() -> None:
     assert figures.points == sorted(set(figures.points))
     assert len(figures.missed) <= 1000
     assert figures.missed[-1] == (0, 3000)
-    assert figures.harvest_after(2000) == pytest.approx(0.5, abs=0.01)
-    assert figures.harvest_after(6001) is None
 
 
 def test_courses_of_a_graph_are_looked_at_after_the_same_numbers_of_pages() -> None:

@@ -16,7 +16,6 @@ from crawler.simulate.plan import SimulationPlan, StrategyCase, make_plan, prepa
 from crawler.simulate.repeated import band, estimate
 from crawler.simulate.webgraph import WebGraph
 from crawler.strategies import make_filter
-from crawler.url import directory_of
 from tests.support.simulatedwebs import random_graph
 
 
@@ -66,7 +65,6 @@ def test_what_was_simulated_can_be_crawled_with_the_same_arguments(graph: WebGra
     given = {
         "strategies": "bfs,soft,random,cctld,svm,focus",
         "filters": "none,hard,server,server-conservative,directory-conservative",
-        "directory_depth": "1,2",
         "host_cap": "7",
     }
     for case in make_plan(given, graph).cases:
@@ -76,7 +74,6 @@ def test_what_was_simulated_can_be_crawled_with_the_same_arguments(graph: WebGra
         options = Config.read({"lang": "th", "web": "sample", **dict(pairs)})
         assert (options.strategy, options.filter) == (case.strategy, case.filter)
         assert options.tolerance == (10 if case.tolerance is None else case.tolerance)
-        assert options.directory_depth == (case.directory_depth or 1)
         assert options.host_cap == 7
 
 
@@ -89,7 +86,7 @@ def test_what_was_simulated_can_be_crawled_with_the_same_arguments(graph: WebGra
         ({"tolerances": "5,-1"}, "whole numbers of 0 or more"),
         ({"tolerances": "5,x"}, "-a tolerances=5,x: whole numbers"),
         ({"host_cap": "1,2"}, "-a host_cap: one number"),
-        ({"directory_depth": "0"}, "directory_depth=0"),
+        ({"half_life": "0"}, "half_life=0"),
         ({"strategy": "soft"}, "-a strategy: no such argument; there are lang, strategies"),
         ({"lang": "nowhere"}, "no such language"),
         ({"lang": "fr"}, "no page in 'fr'"),
@@ -108,27 +105,12 @@ def test_orderings_need_what_they_order_by(graph: WebGraph) -> None:
         with pytest.raises(CrawlError, match=f"-a strategies={name}: not there"):
             make_plan({"strategies": name}, bare)
     plan = make_plan({"strategies": "svm", "lang": "en"}, graph)
-    scored = prepared(graph, plan)[None].scores["svm"]
+    scored = prepared(graph, plan).scores["svm"]
     urls = [graph.url(vertex) for vertex in range(20)]
     assert np.array_equal(scored[:20], UrlModel.load(None).score(urls, "en"))
-    assert prepared(graph, make_plan({"strategies": "svm"}, graph))[None] is graph
+    assert prepared(graph, make_plan({"strategies": "svm"}, graph)) is graph
     with pytest.raises(CrawlError, match="neither scores of svm for en nor URLs"):
         prepared(replace(graph, url_start=None, url_bytes=None), plan)
-
-
-def test_directories_of_another_depth_are_told_from_urls(graph: WebGraph) -> None:
-    plan = make_plan({"filters": "directory-conservative", "directory_depth": "1,2"}, graph)
-    for depth, grouped in prepared(graph, plan).items():
-        assert depth is not None
-        unit: dict[int, str] = {}
-        for vertex in range(graph.n_vertices):
-            name = directory_of(graph.url(vertex), depth)
-            number = int(grouped.page_directory[vertex])
-            assert (number == -1) == (name.count("/") == 1)
-            assert number == -1 or unit.setdefault(number, name) == name
-        assert len(unit) == grouped.n_directories
-    with pytest.raises(CrawlError, match="directory_depth=1: the graph has no URLs"):
-        prepared(without_urls(graph), plan)
 
 
 @pytest.mark.parametrize("jobs", [1, 3])
