@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from crawler.commands.base import Parser, language_code, natural, parts, write_json
+from crawler.commands.base import Parser, language_code, natural, write_json
 from crawler.errors import GraphError, SettingError
 
 DESCRIPTION = (
@@ -49,12 +49,6 @@ def arguments(parser: Parser) -> None:
     )
     parser.add_argument(
         "--target", metavar="LANG", help="target language (default: that of the graph)"
-    )
-    parser.add_argument(
-        "--orderings",
-        metavar="NAME,NAME",
-        default="",
-        help="with --from: score all URLs by these orderings: svm, cctld (default: none)",
     )
     parser.add_argument("--generate", action="store_true", help="generate the graph")
     parser.add_argument(
@@ -115,12 +109,12 @@ def _made(opts: argparse.Namespace) -> Path:
 
 
 def _build(sources: list[Path], folder: Path, opts: argparse.Namespace) -> None:
-    from crawler.simulate.build import GraphOptions, build
+    from crawler.simulate.build import build
 
     if not opts.target:
         raise SettingError("--target LANG is needed: the target language of the graph")
     target = language_code(opts.target, "--target")
-    build(sources, folder, GraphOptions(target=target, orderings=parts(opts.orderings)))
+    build(sources, folder, target)
 
 
 def _generate(folder: Path, opts: argparse.Namespace) -> None:

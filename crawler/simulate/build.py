@@ -4,7 +4,6 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,18 +12,15 @@ import numpy.typing as npt
 
 from classifiers.errors import ClassifierError
 from crawler.errors import CrawlError, GraphError, SettingError
-from crawler.simulate.rows import GraphRow, GraphSource
 from crawler.simulate.sources import sources_of
+from crawler.simulate.table_files import GraphRow, GraphSource
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN, WebGraph, packed
-from crawler.url import directory_of, fingerprint, host_of, normalise
+from crawler.url import directory_of, fingerprint, host_of
 
-_URLS_AT_A_TIME = 100_000
 _MOST_BYTES = np.iinfo(np.int32).max
 _MOST_DOMAINS = np.iinfo(np.int16).max
 _RANKS: Final[Mapping[int, int]] = {UNKNOWN: 0, FAILED: 1, REDIRECT: 2, PAGE: 3}
 """Where several sources give a status for a URL, the highest counts."""
-_SCORED: Final = ("svm", "cctld")
-"""Orderings whose scores depend on nothing but the URL."""
 
 _REPEATED = "URLs that were known before"
 _LINKS_AGAIN = "links of pages whose links were known"
@@ -32,59 +28,28 @@ _ORPHANS = "links of URLs that are not among the pages"
 _WITHOUT_LINKS = "pages whose links are not known"
 
 
-@dataclass(frozen=True)
-class GraphOptions:
-    """How a graph is made of its sources.
-
-    Crawls look for pages in `target`. `directory_depth` directories of a path make a unit.
-    `orderings` are scored for every URL; the scores that a run recorded are taken as they are.
-    `identify` names the method that tells the languages of pages in WARC files. Crawls begin at
-    `seeds`, else at the seeds of the sources, else at the first page.
-    """
-
-    target: str
-    directory_depth: int = 1
-    orderings: Sequence[str] = ()
-    identify: str = "composite"
-    seeds: Sequence[str] = ()
-
-    def check(self) -> None:
-        """Raise `SettingError` for an ordering without scores and for a depth below 1."""
-        for name in self.orderings:
-            if name not in _SCORED:
-                raise SettingError(
-                    f"{name} does not score URLs; those that do are {', '.join(_SCORED)}"
-                )
-        if self.directory_depth < 1:
-            raise SettingError(f"directory_depth={self.directory_depth}: 1 or more is needed")
-
-
-def build(sources: Sequence[Path], folder: Path, options: GraphOptions) -> WebGraph:
+def build(sources: Sequence[Path], folder: Path, target: str) -> WebGraph:
     """Write the graph of all sources into `folder` and return it, opened.
 
     `sources` are folders of runs, WARC files, tables and lists of seeds (see
     `crawler.simulate.sources`). For one URL a page counts more than a redirect, a
     redirect more than a failure, and of two pages the first counts. The next page fills in facts
-    that the first one lacks.
+    that the first one lacks. Crawls begin at the seeds of the sources, else at the first page.
 
     `provenance` of the graph counts under `left_out` the rows and links that are not in it, by
-    reason. Raises `CrawlError` where a source cannot be read, no page is in `options.target`, or
-    `folder` has a graph already.
+    reason. Raises `CrawlError` where a source cannot be read, no page is in the `target` language,
+    or `folder` has a graph already.
     """
-    options.check()
-    given = _normal_seeds(options.seeds)
     folder = Path(folder)
     if (folder / "graph.json").exists():
         raise GraphError(f"{folder}: there is a graph already")
     try:
-        opened = sources_of(sources, identify=options.identify)
-        provenance = _provenance(opened, options)
+        opened = sources_of(sources)
         folder.mkdir(parents=True, exist_ok=True)
-        assembly = _Assembly(options)
+        assembly = _Assembly(target)
         for number, source in enumerate(opened, 1):
             assembly.read(source, number)
-        told = [url for source in opened for url in source.seeds]
-        assembly.graph(given or told, provenance).write(folder)
+        assembly.graph(opened).write(folder)
     except CrawlError:
         raise
     except ClassifierError as error:
@@ -94,26 +59,7 @@ def build(sources: Sequence[Path], folder: Path, options: GraphOptions) -> WebGr
     finally:
         with suppress(OSError):
             folder.rmdir()  # nothing is in it where it failed
-    return WebGraph.open(folder, check=False)
-
-
-def _normal_seeds(seeds: Sequence[str]) -> list[str]:
-    urls = []
-    for text in seeds:
-        url = normalise(text)
-        if url is None:
-            raise SettingError(f"seed {text!r} is no URL")
-        urls.append(url)
-    return urls
-
-
-def _provenance(sources: Sequence[GraphSource], options: GraphOptions) -> Mapping[str, object]:
-    return {
-        "made_by": "build",
-        "sources": [source.name for source in sources],
-        "directory_depth": options.directory_depth,
-        "identify": options.identify,
-    }
+    return WebGraph.open(folder)
 
 
 class _Known:
@@ -130,12 +76,11 @@ class _Known:
 class _Assembly:
     """A graph while its sources are read."""
 
-    def __init__(self, options: GraphOptions) -> None:
-        self._options = options
+    def __init__(self, target: str) -> None:
+        self._target = target
         self._numbers: dict[int, int] = {}
         self._urls: list[str] = []
         self._known: defaultdict[int, _Known] = defaultdict(_Known)
-        self._scores: dict[int, float] = {}
         self._languages: dict[str, int] = {}
         self._left_out: Counter[str] = Counter()
         self._first_page = -1
@@ -144,21 +89,17 @@ class _Assembly:
 
     def read(self, source: GraphSource, number: int) -> None:
         """Take in all that a source knows; `number` is above 0."""
-        takes_scores = source.ordering in self._options.orderings
-        for row in source.rows(source.left_out):
+        for row in source.rows(self._left_out):
             vertex = self._vertex(row.url)
             # In the order in which a row names them.
             targets = [self._vertex(url) for url in row.links or ()]
             known = self._known[vertex]
-            if takes_scores and row.score is not None:
-                self._scores[vertex] = row.score
             if self._is_new(known, row):
                 self._settle(vertex, known, row)
                 if row.links is not None:
                     self._add_links(known, targets, number)
             else:
                 self._left_out[_REPEATED] += 1
-        self._left_out.update(source.left_out)
 
     def _vertex(self, url: str) -> int:
         """The number of a URL, which is added if it is new."""
@@ -207,10 +148,11 @@ class _Assembly:
 
     # The graph.
 
-    def graph(self, seeds: Sequence[str], provenance: Mapping[str, object]) -> WebGraph:
+    def graph(self, sources: Sequence[GraphSource]) -> WebGraph:
         """Return the graph."""
-        seed_vertices = self._seeds(seeds)
         self._check_language()
+        told = [url for source in sources for url in source.seeds]
+        seeds = list(dict.fromkeys(map(self._vertex, told))) or [self._first_page]
         n = len(self._urls)
         status, language = np.zeros(n, np.int8), np.full(n, -1, np.int16)
         size, n_links = np.zeros(n, np.int32), np.zeros(n, np.int64)
@@ -229,45 +171,30 @@ class _Assembly:
         url_start, url_bytes = packed(self._urls)
         return WebGraph(
             languages=tuple(self._languages),
-            target=self._options.target,
+            target=self._target,
             page_language=language,
             page_status=status,
             link_start=np.concatenate(([0], np.cumsum(n_links))),
             link_target=np.array(link_target, np.int32),
-            seeds=seed_vertices,
+            seeds=np.array(seeds, np.int32),
             page_bytes=size,
             url_start=url_start,
             url_bytes=url_bytes,
-            scores={name: self._scored(name) for name in self._options.orderings},
-            provenance={**provenance, "left_out": dict(+self._left_out)},
+            provenance={
+                "made_by": "build",
+                "sources": [source.name for source in sources],
+                "left_out": dict(+self._left_out),
+            },
             **self._server_columns(),
         )
 
     def _check_language(self) -> None:
-        target = self._options.target
+        target = self._target
         if self._first_page < 0:
             raise GraphError("there is no page in the sources, so there is no graph")
         if target not in self._languages:
             known = ", ".join(list(self._languages)[:12]) or "none"
             raise GraphError(f"the sources have no page in {target!r}; languages: {known}")
-
-    def _seeds(self, urls: Sequence[str]) -> npt.NDArray[np.int32]:
-        vertices = dict.fromkeys(map(self._vertex, urls)) or [self._first_page]
-        return np.array(list(vertices), np.int32)
-
-    def _scored(self, ordering: str) -> npt.NDArray[np.float32]:
-        from crawler.strategies import SEED, make_ordering
-
-        rule, urls = make_ordering(ordering, self._options.target), self._urls
-        scores = np.concatenate(
-            [
-                np.array(rule.scores(urls[first : first + _URLS_AT_A_TIME], SEED), np.float32)
-                for first in range(0, len(urls), _URLS_AT_A_TIME)
-            ]
-        )
-        if ordering == "svm":
-            scores[list(self._scores)] = list(self._scores.values())
-        return scores
 
     def _server_columns(self) -> dict[str, Any]:
         """The columns of a graph about servers and directories."""
@@ -276,11 +203,10 @@ class _Assembly:
         server, directory = array("i"), array("i")
         for url in self._urls:
             server.append(servers.setdefault(host_of(url), len(servers)))
-            name = directory_of(url, self._options.directory_depth)
+            name = directory_of(url, 1)
             is_root = name.count("/") == 1
             directory.append(-1 if is_root else directories.setdefault(name, len(directories)))
         domains, server_domain = _domains(list(servers))
-        server_start, server_bytes = packed(list(servers))
         return {
             "n_servers": len(servers),
             "n_directories": len(directories),
@@ -288,8 +214,6 @@ class _Assembly:
             "page_directory": np.array(directory, np.int32),
             "domains": domains,
             "server_domain": server_domain,
-            "server_start": server_start,
-            "server_bytes": server_bytes,
         }
 
 

@@ -1,4 +1,4 @@
-"""Plain tables of pages and links, as TSV (packed or not) or Parquet, as sources of a graph.
+"""What a source of graphs gives, and plain tables of pages and links (TSV, packed or not).
 
 `pages` has a URL and a language on each row, and the status of HTTP and a size in bytes if it is
 known; `links` has the URL of a page and one that it links to, in the order of the page. A table
@@ -8,27 +8,25 @@ status is a page that was downloaded, 0 says that it was not.
 
 import zlib
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from itertools import chain, groupby, islice
 from pathlib import Path
 from typing import Final
 
 from classifiers.datasets.rows import opened
-from classifiers.errors import MissingPackageError
 from crawler.errors import GraphError
-from crawler.reading import sift
-from crawler.simulate.rows import GraphRow, GraphSource, count_ignored
+from crawler.reading import Sifted, sift
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.url import normalise
 
-ENDINGS: Final = (".tsv", ".tsv.gz", ".parquet")
+ENDINGS: Final = (".tsv", ".tsv.gz")
 
 _PAGE_COLUMNS: Final = ("url", "language", "status", "bytes")
 _LINK_COLUMNS: Final = ("source", "target")
 _NO_URL: Final = "rows with an invalid URL"
 _LINKS_A_ROW: Final = 10_000
-_ROWS_AT_A_TIME: Final = 1 << 14
 _LONGEST_LINE: Final = 1 << 16
 _CODES: Final = 1000
 
@@ -36,11 +34,44 @@ Cells = tuple[int, list[str]]
 """The number of a row in its file, from 1 on, and its cells in the order of the columns."""
 
 
+@dataclass(frozen=True, slots=True)
+class GraphRow:
+    """A URL, normalised, and the facts that a source knows of it."""
+
+    url: str
+    status: int = UNKNOWN
+    """One of `crawler.simulate.webgraph`; UNKNOWN: the source does not say."""
+    language: str | None = None
+    bytes: int = 0
+    links: Sequence[str] | None = None
+    """Normalised and as a crawl would queue them, in the order of the page; None: not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSource:
+    """Something that knows pages and links, and `seeds` where a crawl of it began.
+
+    `rows` reads it from beginning to end, one row or more for each URL, and counts how many things
+    of which kind are not among the rows.
+    """
+
+    name: str
+    rows: Callable[[Counter[str]], Iterator[GraphRow]]
+    seeds: Sequence[str] = ()
+
+
+def count_ignored(left_out: Counter[str], sifted: Sifted, unresolved: int = 0) -> None:
+    """Count links that no crawl would queue."""
+    left_out["links to files that are no pages"] += sifted.files
+    left_out["links that are no URLs"] += sifted.malformed + unresolved
+    left_out["links that look endless"] += sifted.traps
+
+
 def table_source(path: Path) -> GraphSource:
     """Return one table of pages or of links, as its header says, or its name without a header.
 
     Raises `GraphError` for a table that is neither, and with file and line when an invalid row is
-    read; `MissingPackageError` without pyarrow.
+    read.
     """
     with closing(_cells(path)) as cells:
         _columns(path, next(cells, None))
@@ -52,12 +83,13 @@ def _rows(path: Path, left_out: Counter[str]) -> Iterator[GraphRow]:
         first = next(cells, None)
         names, has_header = _columns(path, first)
         rows = cells if has_header or first is None else chain([first], cells)
-        is_links = "target" in names
-        wanted = _LINK_COLUMNS if is_links else _PAGE_COLUMNS
+        wanted = _LINK_COLUMNS if "target" in names else _PAGE_COLUMNS
         places = [names.index(name) if name in names else -1 for name in wanted]
         picked = _picked(path, rows, places, len(names), has_header=has_header)
-        read = _link_rows(picked, left_out) if is_links else _page_rows(path, picked, left_out)
-        yield from read
+        if "target" in names:
+            yield from _link_rows(picked, left_out)
+        else:
+            yield from _page_rows(path, picked, left_out)
 
 
 def _columns(path: Path, first: Cells | None) -> tuple[Sequence[str], bool]:
@@ -66,7 +98,7 @@ def _columns(path: Path, first: Cells | None) -> tuple[Sequence[str], bool]:
         raise GraphError(f"{path}: the table is empty")
     names = [cell.strip().lower() for cell in first[1]]
     names = ["language" if name == "lang" else name for name in names]
-    if {"url", "source"} & set(names) or path.suffix == ".parquet":
+    if {"url", "source"} & set(names):
         if not ({"url", "language"} <= set(names) or set(_LINK_COLUMNS) <= set(names)):
             raise GraphError(
                 f"{path}: has the columns {', '.join(names[:12])}; a table of pages has url and "
@@ -95,11 +127,10 @@ def _picked(
 def _page_rows(path: Path, rows: Iterator[Cells], left_out: Counter[str]) -> Iterator[GraphRow]:
     for number, (written, language, code, size) in rows:
         url = normalise(written)
+        status = _status(path, number, code) if url is not None else UNKNOWN
         if url is None:
             left_out[_NO_URL] += 1
-            continue
-        status = _status(path, number, code)
-        if status == PAGE:
+        elif status == PAGE:
             n_bytes = _number(path, number, "bytes", size)
             yield GraphRow(url, status, language or None, n_bytes)
         else:
@@ -115,7 +146,7 @@ def _link_rows(rows: Iterator[Cells], left_out: Counter[str]) -> Iterator[GraphR
                 left_out[_NO_URL] += len(some)
             else:
                 sifted = sift(some)
-                count_ignored(left_out, sifted.files, sifted.malformed, sifted.traps)
+                count_ignored(left_out, sifted)
                 yield GraphRow(url, links=sifted.wanted)
 
 
@@ -138,10 +169,6 @@ def _fault(path: Path, number: int, reason: str) -> GraphError:
 
 def _cells(path: Path) -> Generator[Cells, None, None]:
     """The rows of a table; the names of the columns come first where it has any."""
-    return _parquet_cells(path) if path.suffix == ".parquet" else _text_cells(path)
-
-
-def _text_cells(path: Path) -> Generator[Cells, None, None]:
     number = 0
     try:
         with opened(path) as file:
@@ -155,23 +182,3 @@ def _text_cells(path: Path) -> Generator[Cells, None, None]:
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise _fault(path, number + 1, f"cannot be read ({reason})") from error
-
-
-def _parquet_cells(path: Path) -> Generator[Cells, None, None]:
-    try:
-        import pyarrow  # type: ignore[import-untyped]  # it has no type information
-        import pyarrow.parquet  # type: ignore[import-untyped]  # it has no type information
-    except ImportError as error:
-        raise MissingPackageError("pyarrow", "commoncrawl") from error
-    number = 0
-    try:
-        with pyarrow.parquet.ParquetFile(path) as table:
-            yield number, list(table.schema_arrow.names)
-            for batch in table.iter_batches(_ROWS_AT_A_TIME):
-                for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                    number += 1
-                    yield number, ["" if cell is None else str(cell) for cell in row]
-    except (OSError, UnicodeDecodeError, pyarrow.ArrowException) as error:
-        reason = str(error).partition("\n")[0]
-        place = f":{number + 1}" if number else ""
-        raise GraphError(f"{path}{place}: cannot be read ({reason})") from error

@@ -15,9 +15,8 @@ L links, S servers:
     seeds            int32 (n,)    vertices where a crawl begins, in their order
 
 and, where they are known: `page_bytes` int32 (V,), `server_domain` int16 (S,) as an index into
-`domains` (-1: none), URLs (`url_start` int64 (V+1,), `url_bytes` uint8) and names of servers
-(`server_start`, `server_bytes`), both UTF-8, and the scores of orderings, `score-NAME` float32
-(V,), higher is fetched earlier.
+`domains` (-1: none), URLs in UTF-8 (`url_start` int64 (V+1,), `url_bytes` uint8), and the scores
+of orderings, `score-NAME` float32 (V,), higher is fetched earlier.
 """
 
 import json
@@ -25,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -49,23 +48,33 @@ REDIRECT: Final = 3
 Column = npt.NDArray[Any]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
-_TYPES: Final[Mapping[str, type]] = {
-    "page_server": np.int32,
-    "page_directory": np.int32,
-    "page_language": np.int16,
-    "page_status": np.int8,
-    "link_start": np.int64,
-    "link_target": np.int32,
-    "seeds": np.int32,
+
+class _Kind(NamedTuple):
+    """The type of a column, its length, and the range of its values, where these are given.
+
+    A length or an end is a count of the graph by name.
+    """
+
+    type: type
+    length: str = ""
+    least: int = 0
+    end: str = ""
+
+
+_COLUMNS: Final[Mapping[str, _Kind]] = {
+    "page_server": _Kind(np.int32, "vertices", 0, "servers"),
+    "page_directory": _Kind(np.int32, "vertices", -1, "directories"),
+    "page_language": _Kind(np.int16, "vertices", -1, "languages"),
+    "page_status": _Kind(np.int8, "vertices", 0, "statuses"),
+    "link_start": _Kind(np.int64, "starts"),
+    "link_target": _Kind(np.int32, "", 0, "vertices"),
+    "seeds": _Kind(np.int32, "", 0, "vertices"),
+    "page_bytes": _Kind(np.int32, "vertices"),
+    "server_domain": _Kind(np.int16, "servers", -1, "domains"),
+    "url_start": _Kind(np.int64, "starts"),
+    "url_bytes": _Kind(np.uint8),
 }
-_OPTIONAL: Final[Mapping[str, type]] = {
-    "page_bytes": np.int32,
-    "server_domain": np.int16,
-    "url_start": np.int64,
-    "url_bytes": np.uint8,
-    "server_start": np.int64,
-    "server_bytes": np.uint8,
-}
+_OPTIONAL: Final = ("page_bytes", "server_domain", "url_start", "url_bytes")
 _SCORE: Final = "score-"
 _COUNTS: Final = ("vertices", "pages", "links", "servers", "directories")
 _CHUNK: Final = 1 << 22
@@ -95,43 +104,34 @@ class WebGraph:
     domains: tuple[str, ...] = ()
     url_start: npt.NDArray[np.int64] | None = None
     url_bytes: npt.NDArray[np.uint8] | None = None
-    server_start: npt.NDArray[np.int64] | None = None
-    server_bytes: npt.NDArray[np.uint8] | None = None
     scores: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
     provenance: Mapping[str, object] = field(default_factory=dict)
     folder: Path | None = None
 
     @classmethod
-    def open(cls, folder: Path | str, *, check: bool = True) -> "WebGraph":
+    def open(cls, folder: Path | str) -> "WebGraph":
         """Open a folder that `write` made.
 
-        With `check` every number in it is looked at once (a second for 100 million links), so
-        that no simulation reads beyond a column. Raises `GraphError` where the folder
-        is no graph, is of another version, or is damaged.
+        Every number in it is looked at once (a second for 100 million links), so that no simulation
+        reads beyond a column. Raises `GraphError` where the folder is no graph, is of another
+        version, or is damaged.
         """
         folder = Path(folder)
         facts = _facts(folder)
-        columns = {name: _column(folder, name, kind) for name, kind in _TYPES.items()}
-        for name, kind in _OPTIONAL.items():
-            if (folder / f"{name}.npy").is_file():
-                columns[name] = _column(folder, name, kind)
+        names = [n for n in _COLUMNS if n not in _OPTIONAL or (folder / f"{n}.npy").is_file()]
+        scores = sorted(path.stem for path in folder.glob(f"{_SCORE}*.npy"))
         graph = cls(
             languages=tuple(facts["languages"]),
             target=facts["target"],
             n_servers=facts["servers"],
             n_directories=facts["directories"],
             domains=tuple(facts.get("domains", ())),
-            scores={
-                path.stem.removeprefix(_SCORE): _column(folder, path.stem, np.float32)
-                for path in sorted(folder.glob(f"{_SCORE}*.npy"))
-            },
+            scores={name.removeprefix(_SCORE): _column(folder, name) for name in scores},
             provenance=facts.get("provenance", {}),
             folder=folder,
-            **columns,
+            **{name: _column(folder, name) for name in names},
         )
-        graph.check_shapes()
-        if check:
-            graph.check()
+        graph.check()
         if facts["vertices"] != graph.n_vertices or facts["links"] != graph.n_links:
             raise GraphError(f"{folder}: graph.json and the columns are not of the same graph")
         return graph
@@ -142,23 +142,14 @@ class WebGraph:
         A folder without `graph.json` is no graph, so an interrupted write is not taken for a graph.
         Raises `GraphError` where a number is out of range or a graph stands there already.
         """
-        self.check_shapes()
         self.check()
         folder = Path(folder)
         if (folder / "graph.json").exists():
             raise GraphError(f"{folder}: there is a graph already")
         folder.mkdir(parents=True, exist_ok=True)
-        for name in (*_TYPES, *_OPTIONAL):
-            column = getattr(self, name)
-            if column is not None:
-                np.save(folder / f"{name}.npy", column, allow_pickle=False)
-        for name, scores in self.scores.items():
-            np.save(folder / f"{_SCORE}{name}.npy", scores, allow_pickle=False)
-        text = json.dumps(self._facts(), ensure_ascii=False, indent=1)
-        (folder / "graph.json").write_text(text + "\n", encoding="utf-8")
-
-    def _facts(self) -> dict[str, object]:
-        return {
+        for name, (column, _) in self._columns().items():
+            np.save(folder / f"{name}.npy", column, allow_pickle=False)
+        facts = {
             "version": VERSION,
             "vertices": self.n_vertices,
             "pages": self.n_pages,
@@ -170,6 +161,8 @@ class WebGraph:
             "domains": list(self.domains),
             "provenance": dict(self.provenance),
         }
+        text = json.dumps(facts, ensure_ascii=False, indent=1)
+        (folder / "graph.json").write_text(text + "\n", encoding="utf-8")
 
     # Counts, links and texts.
 
@@ -215,76 +208,55 @@ class WebGraph:
     @property
     def has_urls(self) -> bool:
         """Whether vertices have URLs."""
-        return self.url_start is not None and self.url_bytes is not None
+        return self.url_start is not None
 
     def url(self, vertex: int) -> str:
         """Return the URL of a vertex; raises `GraphError` where the graph has none."""
         if self.url_start is None or self.url_bytes is None:
             raise GraphError("the graph has no URLs")
-        return _text(self.url_start, self.url_bytes, vertex)
-
-    def server_name(self, server: int) -> str:
-        """Return the name of a server; raises `GraphError` where the graph has none."""
-        if self.server_start is None or self.server_bytes is None:
-            raise GraphError("the graph has no names of servers")
-        return _text(self.server_start, self.server_bytes, server)
+        data = self.url_bytes[self.url_start[vertex] : self.url_start[vertex + 1]]
+        return data.tobytes().decode("utf-8", "surrogatepass")
 
     # Checks.
 
-    def check_shapes(self) -> None:
-        """Raise `GraphError` where a column has not the length that its place asks for."""
-        vertices = self.n_vertices
-        lengths = dict.fromkeys(("page_directory", "page_language", "page_status"), vertices)
-        lengths |= {"page_bytes": vertices, "link_start": vertices + 1, "url_start": vertices + 1}
-        lengths |= {"server_domain": self.n_servers, "server_start": self.n_servers + 1}
-        columns = {name: getattr(self, name) for name in lengths}
-        for name, scores in self.scores.items():
-            columns[_SCORE + name], lengths[_SCORE + name] = scores, vertices
-        for name, length in lengths.items():
-            column = columns[name]
-            if column is not None and len(column) != length:
-                raise GraphError(f"{self._place}{name} has {len(column)} rows, not {length}")
-        for name, kind in {**_TYPES, **_OPTIONAL}.items():
-            column = getattr(self, name)
-            if column is not None and (column.dtype != kind or column.ndim != 1):
-                raise GraphError(f"{self._place}{name} is not a column of {np.dtype(kind)}")
-        if vertices == 0 or not len(self.seeds):
-            raise GraphError(f"{self._place}a graph has at least one vertex and one seed")
-
     def check(self) -> None:
-        """Raise `GraphError` where a number is out of its range."""
+        """Raise `GraphError` where a column has another length or type, or a number is wrong."""
+        counts = {
+            "vertices": self.n_vertices,
+            "starts": self.n_vertices + 1,
+            "servers": self.n_servers,
+            "directories": self.n_directories,
+            "languages": len(self.languages),
+            "domains": len(self.domains),
+            "statuses": REDIRECT + 1,
+        }
+        place = "" if self.folder is None else f"{self.folder}: "
+        for name, (column, kind) in self._columns().items():
+            if column.dtype != kind.type or column.ndim != 1:
+                raise GraphError(f"{place}{name} is not a column of {np.dtype(kind.type)}")
+            length = counts.get(kind.length, len(column))
+            if len(column) != length:
+                raise GraphError(f"{place}{name} has {len(column)} rows, not {length}")
+        if not self.n_vertices or not len(self.seeds):
+            raise GraphError(f"{place}a graph has at least one vertex and one seed")
+        if (self.url_start is None) != (self.url_bytes is None):
+            raise GraphError(f"{place}url_start and url_bytes belong together")
         self.language_index()
-        within = self._check_range
-        within("page_server", 0, self.n_servers)
-        within("page_directory", -1, self.n_directories)
-        within("page_language", -1, len(self.languages))
-        within("page_status", UNKNOWN, REDIRECT + 1)
-        within("link_target", 0, self.n_vertices)
-        within("seeds", 0, self.n_vertices)
-        within("server_domain", -1, len(self.domains))
-        _check_starts(f"{self._place}link_start", self.link_start, self.n_links)
-        for start, data in (("url_start", "url_bytes"), ("server_start", "server_bytes")):
-            starts, values = getattr(self, start), getattr(self, data)
-            if (starts is None) != (values is None):
-                raise GraphError(f"{self._place}{start} and {data} belong together")
-            if starts is not None:
-                _check_starts(f"{self._place}{start}", starts, len(values))
-        for name, scores in self.scores.items():
-            if np.isnan(scores).any():
-                raise GraphError(f"{self._place}{_SCORE}{name} has scores that are no numbers")
+        for name, (column, kind) in self._columns().items():
+            if kind.end:
+                _check_range(f"{place}{name}", column, kind.least, counts[kind.end])
+            elif kind.type is np.float32 and np.isnan(column).any():
+                raise GraphError(f"{place}{name} has scores that are no numbers")
+        _check_starts(f"{place}link_start", self.link_start, self.n_links)
+        if self.url_start is not None and self.url_bytes is not None:
+            _check_starts(f"{place}url_start", self.url_start, len(self.url_bytes))
 
-    def _check_range(self, name: str, least: int, end: int) -> None:
-        column = getattr(self, name)
-        if column is None or not len(column):
-            return
-        lowest, highest = int(column.min()), int(column.max())
-        if lowest < least or highest >= end:
-            seen = lowest if lowest < least else highest
-            raise GraphError(f"{self._place}{name} has {seen}, which is not in {least}..{end - 1}")
-
-    @property
-    def _place(self) -> str:
-        return "" if self.folder is None else f"{self.folder}: "
+    def _columns(self) -> dict[str, tuple[Column, _Kind]]:
+        """The columns that the graph has, by name."""
+        found = {name: (getattr(self, name), kind) for name, kind in _COLUMNS.items()}
+        score = _Kind(np.float32, "vertices")
+        found |= {_SCORE + name: (scores, score) for name, scores in self.scores.items()}
+        return {name: pair for name, pair in found.items() if pair[0] is not None}
 
 
 def frozen(column: npt.NDArray[Scalar]) -> npt.NDArray[Scalar]:
@@ -300,10 +272,6 @@ def packed(texts: Sequence[str]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.
     starts = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum([len(text) for text in encoded], out=starts[1:])
     return starts, np.frombuffer(b"".join(encoded), np.uint8)
-
-
-def _text(starts: npt.NDArray[np.int64], data: npt.NDArray[np.uint8], row: int) -> str:
-    return data[starts[row] : starts[row + 1]].tobytes().decode("utf-8", "surrogatepass")
 
 
 def _facts(folder: Path) -> dict[str, Any]:
@@ -324,7 +292,7 @@ def _facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
-def _column(folder: Path, name: str, kind: type) -> Column:
+def _column(folder: Path, name: str) -> Any:
     path = folder / f"{name}.npy"
     try:
         column = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -332,9 +300,18 @@ def _column(folder: Path, name: str, kind: type) -> Column:
         raise GraphError(f"{folder}: the column {name} is missing") from None
     except (OSError, ValueError, EOFError) as error:
         raise GraphError(f"{path}: cannot be read ({' '.join(str(error).split())})") from error
-    if not isinstance(column, np.ndarray) or column.dtype != kind or column.ndim != 1:
-        raise GraphError(f"{path}: not a column of {np.dtype(kind)}")
+    if not isinstance(column, np.ndarray) or column.ndim != 1:
+        raise GraphError(f"{path}: not a column")
     return column
+
+
+def _check_range(place: str, column: Column, least: int, end: int) -> None:
+    if not len(column):
+        return
+    lowest, highest = int(column.min()), int(column.max())
+    if lowest < least or highest >= end:
+        seen = lowest if lowest < least else highest
+        raise GraphError(f"{place} has {seen}, which is not in {least}..{end - 1}")
 
 
 def _check_starts(place: str, starts: npt.NDArray[np.int64], end: int) -> None:

@@ -57,7 +57,6 @@ def random_graph(
     names = [f"s{server}.{chance.choice(DOMAINS)}" for server in range(servers)]
     urls = [f"http://{names[home[v]]}/{paths[v]}{v}.html" for v in range(vertices)]
     url_start, url_bytes = packed(urls)
-    server_start, server_bytes = packed(names)
     language = [0 if chance.random() < thai[home[v]] else 1 for v in range(vertices)]
     is_page = np.array(status) == PAGE
     return WebGraph(
@@ -78,8 +77,6 @@ def random_graph(
         domains=DOMAINS,
         url_start=url_start,
         url_bytes=url_bytes,
-        server_start=server_start,
-        server_bytes=server_bytes,
         # Few different scores, so that many are equal.
         scores={"svm": np.array([chance.randrange(-3, 4) for _ in range(vertices)], np.float32)},
     )

@@ -289,7 +289,7 @@ def test_a_graph_is_made_of_tables(tmp_path: Path, capsys: pytest.CaptureFixture
     pages, links = tmp_path / "pages.tsv", tmp_path / "links.tsv"
     pages.write_text("url\tlanguage\nhttp://a.de/\tde\nhttp://b.com/\ten\n")
     links.write_text("source\ttarget\nhttp://a.de/\thttp://b.com/\nhttp://b.com/\thttp://c.de/\n")
-    making = ["--target", "de", "--orderings", "cctld"]
+    making = ["--target", "de"]
     assert call("graph", "--from", pages, links, tmp_path / "g", *making) == 0
     assert "German" in capsys.readouterr().out
     graph = WebGraph.open(tmp_path / "g")

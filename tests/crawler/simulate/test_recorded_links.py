@@ -7,7 +7,7 @@ import pytest
 
 from classifiers.pages.method import MIN_REFERENCE_LENGTH, Neighbour
 from crawler.errors import GraphError
-from crawler.simulate.build import GraphOptions, build
+from crawler.simulate.build import build
 from crawler.simulate.recorded_links import RecordedLinks
 from crawler.simulate.webgraph import WebGraph
 
@@ -35,7 +35,7 @@ http://a.de/short	http://unknown.de/
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "pages.tsv").write_text(PAGES)
     (tmp_path / "links.tsv").write_text(LINKS)
-    build([tmp_path / "pages.tsv", tmp_path / "links.tsv"], tmp_path / "g", GraphOptions("de"))
+    build([tmp_path / "pages.tsv", tmp_path / "links.tsv"], tmp_path / "g", "de")
     return tmp_path / "g"
 
 

@@ -27,7 +27,6 @@ MEASURES = WebMeasures().scaled(0.02)
 @pytest.fixture(scope="module")
 def web() -> WebGraph:
     graph = generate(MEASURES)
-    graph.check_shapes()
     graph.check()
     return graph
 
@@ -219,7 +218,6 @@ def test_the_same_measures_and_state_give_the_same_web() -> None:
 def test_any_small_web_is_whole() -> None:
     for factor in (0.0002, 0.0005, 0.002):
         graph = generate(WebMeasures().scaled(factor), random_state=1)
-        graph.check_shapes()
         graph.check()
         course = simulate(graph, Simulation(filter=make_filter("none"), ordering="bfs"))
         assert len(course.order) == graph.n_pages

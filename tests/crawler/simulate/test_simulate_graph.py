@@ -56,7 +56,7 @@ def test_a_graph_says_what_it_has(folder: Path) -> None:
         graph.links(3).tolist()
         == graph.link_target[graph.link_start[3] : graph.link_start[4]].tolist()
     )
-    assert graph.url(3).startswith(f"http://{graph.server_name(int(graph.page_server[3]))}/")
+    assert graph.url(3).endswith("/3.html")
     assert not graph.has_redirects
     assert random_graph(1, statuses=[REDIRECT]).has_redirects
     is_thai = (graph.page_language == 0) & (graph.page_status == PAGE)
@@ -77,14 +77,10 @@ def test_packed_texts_are_the_texts(texts: list[str]) -> None:
 
 
 def test_what_a_graph_does_not_have_is_said(folder: Path) -> None:
-    bare = replace(
-        WebGraph.open(folder), url_start=None, url_bytes=None, server_start=None, server_bytes=None
-    )
+    bare = replace(WebGraph.open(folder), url_start=None, url_bytes=None)
     assert not bare.has_urls
     with pytest.raises(GraphError, match="no URLs"):
         bare.url(0)
-    with pytest.raises(GraphError, match="no names of servers"):
-        bare.server_name(0)
     with pytest.raises(GraphError, match="no page in 'xx'"):
         bare.relevant("xx")
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crawler.simulate.build import GraphOptions, build
+from crawler.simulate.build import build
 from crawler.simulate.engine import Simulation, simulate
+from crawler.simulate.plan import SimulationPlan, StrategyCase, prepared
 from crawler.simulate.webgraph import PAGE
 from crawler.strategies import make_filter
 from tests.support.crawls import crawl, rows
@@ -53,9 +54,8 @@ def test_a_simulation_on_what_a_crawl_recorded_repeats_the_crawl(
 ) -> None:
     fetched = recorded(tmp_path / "run", strategy, rule)
     assert len(fetched) > 20
-    graph = build(
-        [tmp_path / "run"], tmp_path / "graph", GraphOptions(target="de", orderings=["svm"])
-    )
+    graph = build([tmp_path / "run"], tmp_path / "graph", "de")
+    graph = prepared(graph, SimulationPlan("de", (StrategyCase(strategy),)))
     course = simulate(
         graph,
         Simulation(

@@ -20,9 +20,9 @@ from crawler.frontier.sqlite import SqliteFrontier
 from crawler.opening import open_crawl
 from crawler.run import open_run
 from crawler.simulate import webgraph as graph_module
-from crawler.simulate.build import GraphOptions, build
+from crawler.simulate.build import build
 from crawler.simulate.webgraph import FAILED, UNKNOWN, WebGraph
-from crawler.strategies import SEED, make_filter, make_ordering
+from crawler.strategies import make_filter
 from crawler.url import directory_of
 from tests.support.crawls import rows
 from tests.support.smallweb import SENTENCES
@@ -130,7 +130,7 @@ def test_a_graph_of_a_run_has_its_pages_redirects_failures_and_all_of_their_link
     tmp_path: Path,
 ) -> None:
     settle(tmp_path / "run", keeps_links=True)
-    graph = build([tmp_path / "run"], tmp_path / "graph", GraphOptions(target="de"))
+    graph = build([tmp_path / "run"], tmp_path / "graph", "de")
     assert told(graph) == {
         "http://a.de/": (
             graph_module.PAGE,
@@ -146,7 +146,7 @@ def test_a_graph_of_a_run_has_its_pages_redirects_failures_and_all_of_their_link
     assert [graph.url(seed) for seed in graph.seeds.tolist()] == ["http://a.de/"]
     assert graph.page_bytes is not None
     assert graph.page_bytes.tolist() == [70, 0, 50, 0, 0, 0]
-    assert [graph.server_name(server) for server in range(3)] == ["a.de", "b.de", "c.de"]
+    assert graph.page_server.tolist() == [0, 1, 0, 0, 1, 2]
     assert graph.domains == ("de",)
     assert left_out(graph) == {}
     assert [path.name for path in (tmp_path / "graph").iterdir() if path.suffix != ".npy"] == [
@@ -160,13 +160,13 @@ def test_damaged_links_of_a_run_are_refused_with_their_page(tmp_path: Path) -> N
         connection.execute("UPDATE links SET urls = x'00' WHERE page = 1")
         connection.commit()
     with pytest.raises(GraphError, match=r"damaged links of http://a\.de/ \(Error -5"):
-        build([tmp_path / "run"], tmp_path / "graph", GraphOptions(target="de"))
+        build([tmp_path / "run"], tmp_path / "graph", "de")
 
 
 def test_a_run_without_links_makes_no_graph(tmp_path: Path) -> None:
     settle(tmp_path / "run", keeps_links=False)
     with pytest.raises(GraphError, match="crawl with -s LANGFOCUS_LINKS=True"):
-        build([tmp_path / "run"], tmp_path / "graph", GraphOptions(target="de"))
+        build([tmp_path / "run"], tmp_path / "graph", "de")
     assert not (tmp_path / "graph").exists()
 
 
@@ -212,7 +212,7 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str, has_header: bool)
         *LINKS,
         name=f"links.tsv{packing}",
     )
-    graph = build([tmp_path / "web"], tmp_path / "graph", GraphOptions(target="de"))
+    graph = build([tmp_path / "web"], tmp_path / "graph", "de")
     expected = {
         "http://a.de/": (
             graph_module.PAGE,
@@ -238,41 +238,19 @@ def test_a_graph_of_plain_tables(tmp_path: Path, packing: str, has_header: bool)
     assert graph.url(int(graph.seeds[0])) == "http://a.de/"
 
 
-@pytest.mark.parametrize(("depth", "number"), [(1, 2), (2, 3), (3, 4)])
-def test_directories_are_those_of_the_filter(tmp_path: Path, depth: int, number: int) -> None:
+def test_directories_are_the_first_of_their_paths(tmp_path: Path) -> None:
     pages(tmp_path / "web", *WEB)
     pages(tmp_path / "web", *LINKS, "http://a.de/\thttp://d.org/x/y/q/", name="links.tsv")
-    graph = build(
-        [tmp_path / "web"], tmp_path / "graph", GraphOptions(target="de", directory_depth=depth)
-    )
+    graph = build([tmp_path / "web"], tmp_path / "graph", "de")
     urls = [graph.url(vertex) for vertex in range(graph.n_vertices)]
-    directories = {url: directory_of(url, depth) for url in urls}
+    directories = {url: directory_of(url, 1) for url in urls}
     is_root = {url: name.count("/") == 1 for url, name in directories.items()}
     of_url = dict(zip(urls, graph.page_directory.tolist(), strict=True))
     assert {url for url in urls if of_url[url] < 0} == {url for url in urls if is_root[url]}
     below = [url for url in urls if not is_root[url]]
     for one, other in product(below, below):
         assert (of_url[one] == of_url[other]) == (directories[one] == directories[other])
-    assert graph.n_directories == number
-
-
-def test_tables_of_parquet_are_read_by_the_names_of_their_columns(tmp_path: Path) -> None:
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    folder = tmp_path / "web"
-    folder.mkdir()
-    columns = {"language": ["de", None], "status": [200, 404], "url": ["http://a.de/", "http://b/"]}
-    parquet.write_table(pyarrow.table(columns), folder / "pages.parquet")
-    columns = {"source": ["http://a.de/"], "anchor": ["b"], "target": ["http://b/"]}
-    parquet.write_table(pyarrow.table(columns), folder / "links.parquet")
-    graph = build([folder], tmp_path / "graph", GraphOptions(target="de"))
-    assert told(graph) == {
-        "http://a.de/": (graph_module.PAGE, "de", ["http://b/"]),
-        "http://b/": (FAILED, None, []),
-    }
-    (folder / "links.parquet").write_bytes(b"PAR1")
-    with pytest.raises(GraphError, match=r"links\.parquet: cannot be read"):
-        build([folder], tmp_path / "other", GraphOptions(target="de"))
+    assert graph.n_directories == 2
 
 
 @pytest.mark.parametrize(
@@ -295,7 +273,7 @@ def test_what_is_wrong_in_a_table_is_said_with_its_line(
 ) -> None:
     pages(tmp_path / "web", *rows)
     with pytest.raises(GraphError, match=fault) as error:
-        build([tmp_path / "web"], tmp_path / "graph", GraphOptions(target="de"))
+        build([tmp_path / "web"], tmp_path / "graph", "de")
     assert "\n" not in str(error.value)
     assert not (tmp_path / "graph").exists()
 
@@ -304,7 +282,7 @@ def test_a_packed_table_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     table = pages(tmp_path / "web", *WEB * 50, name="pages.tsv.gz")
     table.write_bytes(table.read_bytes()[:-20])
     with pytest.raises(GraphError, match=r"pages\.tsv\.gz:\d+: cannot be read"):
-        build([tmp_path / "web"], tmp_path / "graph", GraphOptions(target="de"))
+        build([tmp_path / "web"], tmp_path / "graph", "de")
 
 
 def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
@@ -320,33 +298,14 @@ def test_what_is_no_source_is_refused(tmp_path: Path) -> None:
         ("seeds.txt", r"seeds\.txt:3: 'mailto:me' is no URL"),
     ):
         with pytest.raises(GraphError, match=fault):
-            build([tmp_path / name], tmp_path / "graph", GraphOptions(target="de"))
+            build([tmp_path / name], tmp_path / "graph", "de")
 
 
-def test_orderings_and_depths_that_make_no_sense_are_refused(tmp_path: Path) -> None:
+def test_a_second_graph_in_a_folder_is_refused(tmp_path: Path) -> None:
     web = pages(tmp_path / "web", *WEB)
-    with pytest.raises(SettingError, match="soft does not score URLs"):
-        build([web], tmp_path / "graph", GraphOptions(target="de", orderings=["soft"]))
-    with pytest.raises(SettingError, match="directory_depth=0"):
-        build([web], tmp_path / "graph", GraphOptions(target="de", directory_depth=0))
-    with pytest.raises(SettingError, match="seed 'x' is no URL"):
-        build([web], tmp_path / "graph", GraphOptions(target="de", seeds=["x"]))
-    build([web], tmp_path / "graph", GraphOptions(target="de"))
+    build([web], tmp_path / "graph", "de")
     with pytest.raises(GraphError, match="there is a graph already"):
-        build([web], tmp_path / "graph", GraphOptions(target="de"))
-
-
-def test_every_url_is_scored(tmp_path: Path) -> None:
-    pages(tmp_path / "web", *WEB)
-    pages(tmp_path / "web", *LINKS, name="links.tsv")
-    names = ("svm", "cctld")
-    graph = build(
-        [tmp_path / "web"], tmp_path / "graph", GraphOptions(target="de", orderings=names)
-    )
-    urls = [graph.url(vertex) for vertex in range(graph.n_vertices)]
-    for name in names:
-        scores = make_ordering(name, "de").scores(urls, SEED)
-        assert graph.scores[name].tolist() == pytest.approx(list(scores))
+        build([web], tmp_path / "graph", "de")
 
 
 def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
@@ -361,7 +320,7 @@ def test_sources_fill_in_what_others_lack(tmp_path: Path) -> None:
     graph = build(
         [tmp_path / "run", languages, more, again, seeds],
         tmp_path / "graph",
-        GraphOptions(target="de"),
+        "de",
     )
     assert told(graph)["http://b.de/new"] == (graph_module.PAGE, "fr", ["http://c.de/"])
     assert told(graph)["http://a.de/"][1:] == (
@@ -387,7 +346,7 @@ def test_links_keep_the_order_of_their_page_wherever_they_stand(tmp_path: Path) 
     pairs = [(url, target) for url, some in targets.items() for target in some]
     chance.shuffle(pairs)
     pages(tmp_path / "web", *map("\t".join, pairs), name="links.tsv")
-    graph = build([tmp_path / "web"], tmp_path / "graph", GraphOptions(target="de"))
+    graph = build([tmp_path / "web"], tmp_path / "graph", "de")
     expected: dict[str, list[str]] = {url: [] for url in urls}
     for url, target in pairs:
         expected[url].append(target)
@@ -426,7 +385,7 @@ def test_pages_of_an_archive_are_read_as_a_crawl_reads_them(tmp_path: Path) -> N
         + answer("http://www.a.de/n", page("de", "/", head="<meta name=robots content=nofollow>"))
         + warc_record("revisit", "http://a.de/seen", b"HTTP/1.1 200 OK\r\n\r\n")
     )
-    graph = build([archive], tmp_path / "graph", GraphOptions(target="de"))
+    graph = build([archive], tmp_path / "graph", "de")
     assert told(graph) == {
         "http://www.a.de/": (
             graph_module.PAGE,
@@ -453,7 +412,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     archive = tmp_path / "web.warc.gz"
     archive.write_bytes(answer("http://a.de/", page("de"))[:-9])
     with pytest.raises(ArchiveError, match="at byte 0: the file ends inside this record"):
-        build([archive], tmp_path / "graph", GraphOptions(target="de"))
+        build([archive], tmp_path / "graph", "de")
 
 
 def test_importing_what_builds_graphs_costs_nothing() -> None:
