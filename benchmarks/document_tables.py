@@ -20,9 +20,8 @@ from typing import Any, Final
 from classifiers.papers.table import MeasureTable
 from crawler.errors import SettingError
 from crawler.report.formatting import NOTHING
-from crawler.report.markdown import markdown
-from crawler.report.study_tables import study_table
-from crawler.report.table import Table
+from crawler.report.study import study_table
+from crawler.report.table import Table, markdown
 
 _MARK: Final = re.compile(
     r"^(<!-- table: (?P<file>\S+) (?P<name>\S+) -->\n)(?P<body>.*?)^(<!-- end of table -->)$",
@@ -67,7 +66,7 @@ def section(path: Path, name: str) -> str:
 def table_of(content: Mapping[str, Any]) -> Table:
     """The table of texts that a table of a JSON file stands for."""
     if "head" not in content:
-        return study_table(MeasureTable.from_json(content), with_all=True)
+        return study_table(MeasureTable.from_json(content))
     digits = content.get("digits", 1)
     return Table(
         title=content["title"],

@@ -44,8 +44,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from benchmarks.capweb import Asked, Case, cases
-from crawler.report.markdown import markdown
-from crawler.report.table import Table
+from crawler.report.table import Table, markdown
 from crawler.url import fingerprint, normalise
 from tests.support.crawls import command, environment, summary
 from tests.support.hostileserver import Behaviour, Exchange, hostile_web

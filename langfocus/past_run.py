@@ -71,7 +71,7 @@ class Run:
 
     def write_report(self) -> Path:
         """Write `report.html` and `summary.json` into the folder; return the path of the report."""
-        from crawler.report.crawl_page import write_report
+        from crawler.report.crawl import write_report
 
         write_report(self.folder)
         return self.folder / "report.html"

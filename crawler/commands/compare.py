@@ -221,8 +221,7 @@ def _reason(folder: Path) -> str:
 
 
 def _publish(comparison: Comparison, runs: Runs, *, is_complete: bool) -> None:
-    from crawler.report.comparison_page import comparison_page, print_comparison
-    from crawler.report.comparison_tables import comparison_json
+    from crawler.report.comparison import comparison_json, comparison_page, print_comparison
     from crawler.report.files import json_text, write_whole
     from crawler.report.printer import Printer
 

@@ -63,10 +63,8 @@ pages and texts:
   pages are that short (Hayati 2004, Table 5.1). A WARC file with a table of labels is read, too.
 
 output:
-  Tables with the paper's figures beside ours, the same as JSON or Markdown, and pictures. In a
-  Markdown file that has the lines BEGIN and
-  END only the text between them is replaced. After Ctrl-C the files
-  have the finished experiments, and name the others.
+  Tables with the paper's figures beside ours, and the same as JSON. After Ctrl-C the file has the
+  finished experiments, and names the others.
 
 extras:
   Custom-made features need the extra dictionaries, Parquet files the extra commoncrawl.
@@ -79,7 +77,7 @@ examples:
   langfocus evaluate urls.tsv.gz --classifiers svm:words nb:3-grams-from-word --languages nl da sv
   langfocus evaluate urls.tsv.gz --test flash.tsv --languages en de
   langfocus evaluate urls.tsv.gz test-set test-sizes --test-sources gdelt_hydra_news
-  langfocus evaluate urls.tsv.gz all --markdown study.md --plots plots
+  langfocus evaluate urls.tsv.gz all --json study.json
   langfocus evaluate urls.tsv.gz baselines --mmdb GeoLite2-Country.mmdb --addresses hosts.tsv
   langfocus evaluate pages/ --json figures.json
   langfocus evaluate texts.tsv.gz --methods composite,nfc --limit 5000
@@ -98,13 +96,11 @@ DESCRIPTION = (
 def arguments(parser: Parser) -> None:
     """Add the arguments of the command."""
     from crawler.commands import page_evaluation
-    from crawler.report.markdown import BEGIN, END
 
-    parser.epilog = _MANUAL.replace("BEGIN", BEGIN).replace("END", END)
+    parser.epilog = _MANUAL
     parser.add_argument("data", metavar="DATA", type=Path, help="labelled URLs, pages or texts")
     parser.add_argument("experiments", metavar="EXPERIMENT", nargs="*", help="see above")
     parser.add_file("--json", "write all results to FILE")
-    _add_output(parser)
     _add_what(parser.add_argument_group("Data and classifiers"))
     _add_sample(parser.add_argument_group("Samples and folds"))
     of_pages = parser.add_argument_group("Options for pages and texts")
@@ -159,7 +155,6 @@ def _question(opts: argparse.Namespace) -> Question:
         graph=opts.graph,
         is_short=opts.short,
         json=opts.json,
-        markdown=opts.markdown,
     )
 
 
@@ -239,8 +234,3 @@ def _add_servers(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--resolve", action="store_true", help="ask the DNS for the address of every host"
     )
-
-
-def _add_output(parser: Parser) -> None:
-    parser.add_file("--markdown", "write the tables to FILE")
-    parser.add_argument("--plots", metavar="FOLDER", help="draw the figures, as PNG and SVG")

@@ -55,7 +55,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Merge the given folders and print the figures."""
-    from crawler.report.run_report import report
+    from crawler.report.crawl import report
     from crawler.shared.merging import merge
 
     shares = [Path(text) for text in opts.shares if not text.startswith(_SCHEMES)]

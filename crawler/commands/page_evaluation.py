@@ -29,7 +29,6 @@ _OF_URLS: Final = (
     "mmdb",
     "addresses",
     "resolve",
-    "plots",
 )
 _OF_PAGES: Final = (
     "methods",
@@ -67,7 +66,6 @@ class Question:
     is_short: bool = False
     """Whether the pages are cut to fewer than 50 characters."""
     json: Path | None = None
-    markdown: Path | None = None
 
 
 def add_options(group: argparse._ArgumentGroup) -> None:
@@ -240,25 +238,17 @@ def _report(
 ) -> None:
     from classifiers.papers.pages.tables import results
     from crawler.report.files import write_whole
-    from crawler.report.markdown import write_markdown
     from crawler.report.printer import WIDE, Printer
     from crawler.report.provenance import provenance
-    from crawler.report.study_files import (
-        page_study_json,
-        page_study_markdown,
-        print_facts,
-        print_result,
-    )
+    from crawler.report.study import page_study_json, print_facts, print_result
 
     found = results(cases, runs)
-    measured = provenance(
-        ["langfocus", *sys.argv[1:]], _data(data, question), date.today(), modules=_MODULES
-    )
     if question.json:
+        measured = provenance(
+            ["langfocus", *sys.argv[1:]], _data(data, question), date.today(), modules=_MODULES
+        )
         told = {"measured": measured, **facts}
         write_whole(question.json, page_study_json(told, runs, found))
-    if question.markdown:
-        write_markdown(question.markdown, page_study_markdown(facts | measured, found))
     printer = Printer(width=WIDE)
     print_facts(facts, printer)
     print_result(found, printer)

@@ -43,8 +43,8 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Print and rewrite the report of the given folder."""
+    from crawler.report.crawl import report
     from crawler.report.explanation import explain, print_explanation
-    from crawler.report.run_report import report
 
     folder: Path = opts.folder.parent if opts.folder.name == "run.db" else opts.folder
     if opts.explain is None:

@@ -49,7 +49,7 @@ def arguments(parser: Parser) -> None:
 
 def run(opts: argparse.Namespace) -> None:
     """Draw the sample, write it, and print how many pages it has."""
-    from crawler.report.sample import draw_sample, sizes_of, write_sample
+    from crawler.report.labels import draw_sample, write_sample
     from crawler.run import reading
 
     if opts.file.exists():
@@ -59,8 +59,7 @@ def run(opts: argparse.Namespace) -> None:
         if row is None or not row[0]:
             raise RunFolderError(f"{opts.folder}: its run.db has no language")
         sample = draw_sample(connection, row[0], opts.number, _RANDOM_STATE)
-        sizes = sizes_of(connection, row[0], sample.until)
     if not sample.pages:
         raise RunFolderError(f"{opts.folder}: the run has no pages yet")
     write_sample(opts.file, sample)
-    print(f"{opts.file}: {len(sample.pages):,} of {sum(sizes.values()):,} pages")
+    print(f"{opts.file}: {len(sample.pages):,} of {sum(sample.sizes.values()):,} pages")

@@ -65,7 +65,7 @@ def arguments(parser: Parser) -> None:
 def run(opts: argparse.Namespace) -> None:
     """Simulate, then print and write the figures, also after an interruption."""
     from crawler.report.progress import Display
-    from crawler.report.watching import Watch
+    from crawler.report.simulation import Watch
     from crawler.simulate.plan import make_plan, simulate_all
     from crawler.simulate.webgraph import WebGraph
 

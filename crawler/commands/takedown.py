@@ -57,7 +57,7 @@ def _write_again(folder: Path) -> None:
     """Write the files again that were made of the run."""
     from crawler.outputs.cdxj import INDEX, write_index
     from crawler.outputs.wacz import PACKAGE, write_wacz
-    from crawler.report.crawl_page import write_report
+    from crawler.report.crawl import write_report
     from crawler.settings import BOT_NAME, VERSION
 
     if (folder / INDEX).exists():

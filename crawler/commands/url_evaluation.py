@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date
@@ -39,7 +38,7 @@ def evaluate(data: Path, named: Sequence[str], opts: argparse.Namespace) -> None
     from classifiers.datasets import open_dataset
     from crawler.report.printer import WIDE, Printer
     from crawler.report.progress import Display
-    from crawler.report.study_files import print_result
+    from crawler.report.study import print_result
 
     wanted = _wanted(named, opts)
     languages = language_codes(opts.languages) or FIVE
@@ -225,16 +224,9 @@ def _write(
     data: Sequence[Path], facts: dict[str, Any], results: Sequence[Result], opts: argparse.Namespace
 ) -> None:
     from crawler.report.files import write_whole
-    from crawler.report.markdown import write_markdown
     from crawler.report.provenance import provenance
-    from crawler.report.study_files import study_json, study_markdown
-    from crawler.report.study_plots import draw
+    from crawler.report.study import study_json
 
-    measured = provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=_MODULES)
     if opts.json:
+        measured = provenance(["langfocus", *sys.argv[1:]], data, date.today(), modules=_MODULES)
         write_whole(opts.json, study_json({"measured": measured, **facts}, results))
-    if opts.plots:
-        draw([figure for result in results for figure in result.figures], Path(opts.plots))
-    if opts.markdown:
-        pictures = os.path.relpath(opts.plots, opts.markdown.parent) if opts.plots else ""
-        write_markdown(opts.markdown, study_markdown(facts | measured, results, pictures))

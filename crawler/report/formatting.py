@@ -1,12 +1,25 @@
 """Figures and names as texts: the same in a terminal, in a live line and in a report."""
 
 import unicodedata
+from functools import cache
 
 from classifiers.errors import LanguageError
 from classifiers.languages import name
 
 NOTHING = "-"
 """Shown in place of a missing figure."""
+
+Cell = str | int | float | None
+"""A text, a count, a fraction, or a missing figure."""
+
+
+def shown(cell: Cell) -> str:
+    """A cell of a table as a text: `1,041`, `96.4 %` for the fraction 0.964, `-` for None."""
+    if isinstance(cell, float):
+        return percent(cell)
+    if isinstance(cell, int):
+        return f"{cell:,}"
+    return NOTHING if cell is None else cell
 
 
 def share_of(part: int, whole: int) -> float | None:
@@ -50,6 +63,18 @@ def language_name(code: str) -> str:
         return name(code)
     except LanguageError:
         return code
+
+
+def country_name(code: str) -> str:
+    """The English name of a country by its code of ISO 3166-1; the code itself without a name."""
+    return _territories().get(code, code)
+
+
+@cache
+def _territories() -> dict[str, str]:
+    from babel import localedata
+
+    return dict(localedata.load("en")["territories"])
 
 
 def printable(text: str) -> str:

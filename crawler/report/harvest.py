@@ -7,21 +7,61 @@ page: SQLite counts the rows, or they are streamed. So a run can have ten millio
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.report.calibration import calibration_of
-from crawler.report.changes import Changes, changes_of
-from crawler.report.closing import closing_advice
 from crawler.report.course import Portion, by_portion, last_portion
 from crawler.report.files import json_text, write_whole
+from crawler.report.formatting import language_name, percent, share_of
 from crawler.run import reading, sessions_of
+from crawler.strategies.focus.odds import probability_of
 
 _APART = ("seeds", "gaps")
 """Keys of `meta` that are no settings, or have their own figure."""
+
+_COUNTERS: Final = ("outcomes", "languages", "statuses", "methods", "charsets", "countries")
+_TALLIES: Final = """\
+SELECT outcome, language, status, CASE WHEN language IS NOT NULL THEN method END, charset, country,
+       count(*), sum(is_copy), sum(bytes) FROM pages GROUP BY 1, 2, 3, 4, 5, 6"""
+
+_STATES: Final = """\
+SELECT CASE
+    WHEN e.url IS NULL THEN 'new'
+    WHEN v.digest = e.digest THEN 'stayed'
+    WHEN v.digest IS NOT NULL THEN 'changed'
+    WHEN p.status IN (404, 410) THEN 'vanished'
+    WHEN p.outcome = 'redirect' THEN 'moved'
+    ELSE 'failed' END, COUNT(*)
+FROM pages AS p LEFT JOIN earlier AS e ON e.url = p.url LEFT JOIN visits AS v ON v.page = p.id
+WHERE e.url IS NOT NULL OR v.page IS NOT NULL GROUP BY 1"""
+
+_BINS: Final = 10
+"""Bins of equal width, from probability 0 to 1."""
+
+_IDLE_PAGES: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """The numbers of pages by what became of them since an earlier run, and of `new` pages."""
+
+    earlier: int
+    changed: int
+    stayed: int
+    not_modified: int
+    """Those that stayed by the server's word (status 304); the others had the same body."""
+    vanished: int
+    """Answers 404 and 410."""
+    moved: int
+    """Redirects."""
+    failed: int
+    """All other URLs without a page."""
+    not_asked: int
+    """Pages that were not reached before the crawl ended."""
+    new: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +100,7 @@ class Summary:
     """The first 200 pages, the next 200, ... (Baykan 2013, Fig. 7); the last may be shorter."""
     harvest_last_200: float | None
     brier: float | None
-    """Of the probabilities of an ordering that learns (`crawler.report.calibration`); `None` of
-    others."""
+    """Of the probabilities of an ordering that learns (`Calibration`); `None` of others."""
     calibration_error: float | None
     languages: dict[str, int]
     outcomes: dict[str, int]
@@ -78,7 +117,7 @@ class Summary:
     gaps: list[str]
     """What does not know the language of the crawl, a sentence each (`crawler.gaps`)."""
     advice: list[str]
-    """What a next crawl may do otherwise, a sentence each (`crawler.report.closing`)."""
+    """What a next crawl may do otherwise, a sentence each (`_advice`)."""
     settings: dict[str, str]
     changes: Changes | None = None
     """What became of the pages of an earlier run; `None` without `-a since`."""
@@ -90,16 +129,18 @@ class Summary:
         return figures
 
 
-@dataclass(slots=True)
-class _Tallies:
-    outcomes: Counter[str] = field(default_factory=Counter)
-    languages: Counter[str] = field(default_factory=Counter)
-    statuses: Counter[str] = field(default_factory=Counter)
-    methods: Counter[str] = field(default_factory=Counter)
-    charsets: Counter[str] = field(default_factory=Counter)
-    countries: Counter[str] = field(default_factory=Counter)
-    copies: int = 0
-    bytes: int = 0
+class Calibration(NamedTuple):
+    """The errors of the probabilities that pages had just before their fetch.
+
+    `brier` is the mean of (probability - label)**2 (Brier 1950, "Verification of forecasts
+    expressed in terms of probability"). `error` is the expected calibration error: the difference
+    between mean probability and share of relevant pages in each of ten bins, weighted by its pages
+    (Naeini, Cooper and Hauskrecht 2015, "Obtaining well calibrated probabilities using Bayesian
+    binning"). Both are None without such pages.
+    """
+
+    brier: float | None = None
+    error: float | None = None
 
 
 def summarise(
@@ -120,91 +161,91 @@ def write_summary(summary: Summary, folder: Path) -> Path:
     return write_whole(folder / "summary.json", json_text(summary.as_json()))
 
 
+def calibration_from(scores: Iterable[tuple[float, bool]]) -> Calibration:
+    """Return the errors of log-odds, each with True for a page in the language."""
+    pages, squares = 0, 0.0
+    excess = [0.0] * _BINS
+    for score, is_relevant in scores:
+        share = probability_of(score)
+        pages += 1
+        squares += (share - is_relevant) ** 2
+        excess[min(_BINS - 1, int(_BINS * share))] += share - is_relevant
+    if not pages:
+        return Calibration()
+    return Calibration(squares / pages, sum(map(abs, excess)) / pages)
+
+
 def _summary(connection: sqlite3.Connection, truth: Collection[str] | None) -> Summary:
     meta = dict(connection.execute("SELECT key, value FROM meta"))
     if "lang" not in meta:
         raise RunFolderError("run.db has no language: it was not made by a crawl of langfocus")
     lang = str(meta["lang"])
-    tallies = _tallies(connection)
-    pages = tallies.outcomes["page"]
-    labelled = tallies.languages.total()
-    relevant = tallies.languages[lang] - tallies.copies
+    counters, copies, size = _tallies(connection)
+    pages = counters["outcomes"]["page"]
+    labelled = counters["languages"].total()
+    relevant = counters["languages"][lang] - copies
     hosts, most = _hosts(connection)
-    seconds = _seconds(connection)
-    sessions, finish_reason = _sessions(connection)
-    calibration = calibration_of(connection, lang)
-    counts = {str(n): int(v) for n, v in connection.execute("SELECT name, value FROM counts")}
+    sessions = sessions_of(connection)
+    seconds = sum(one.ended_at - one.started_at for one in sessions)
+    calibration = _calibration(connection, lang)
     return Summary(
         **_settings(meta),
-        **_counters(tallies),
+        **_counters(counters),
         pages=pages,
         labelled=labelled,
         relevant=relevant,
-        copies=tallies.copies,
-        harvest_rate=Portion(pages, labelled, relevant).harvest_rate,
+        copies=copies,
+        harvest_rate=share_of(relevant, labelled),
         unlabelled=pages - labelled,
         hosts=hosts,
         max_urls_per_host=most,
         seconds=seconds,
         pages_per_second=pages / seconds if seconds else None,
-        sessions=sessions,
-        finish_reason=finish_reason,
-        bytes=tallies.bytes,
+        sessions=len(sessions),
+        finish_reason=sessions[-1].finish_reason if sessions else None,
+        bytes=size,
         harvest_by_200=by_portion(connection, lang),
         harvest_last_200=last_portion(connection, lang).harvest_rate,
         brier=calibration.brier,
         calibration_error=calibration.error,
-        counts=_falling(Counter(counts)),
+        counts=_falling(Counter(dict(connection.execute("SELECT name, value FROM counts")))),
         coverage=None if truth is None else _coverage(connection, truth),
-        changes=changes_of(connection),
-        advice=closing_advice(connection, lang),
+        changes=_changes(connection),
+        advice=_advice(connection, lang),
     )
 
 
 def _settings(meta: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a summary that say how the crawl was set up."""
     return {
-        "lang": str(meta["lang"]),
-        "strategy": str(meta.get("strategy", "")),
-        "filter": str(meta.get("filter", "")),
-        "tolerance": _whole(meta.get("tolerance")),
-        "host_cap": _whole(meta.get("host_cap")),
-        "web": str(meta.get("web", "")),
-        "seeds": _texts(meta.get("seeds")),
-        "gaps": _texts(meta.get("gaps")),
+        **{name: str(meta.get(name, "")) for name in ("lang", "strategy", "filter", "web")},
+        **{name: _whole(meta.get(name)) for name in ("tolerance", "host_cap")},
+        **{name: [str(text) for text in json.loads(meta.get(name) or "[]")] for name in _APART},
         "settings": {str(k): str(v) for k, v in meta.items() if k not in _APART},
     }
 
 
-def _counters(tallies: _Tallies) -> dict[str, Any]:
+def _counters(counters: Mapping[str, Counter[str]]) -> dict[str, Any]:
     """The fields of a summary that count rows by a column."""
-    names = ("languages", "outcomes", "statuses", "methods", "charsets", "countries")
-    return {name: _falling(getattr(tallies, name)) for name in names}
+    return {name: _falling(counter) for name, counter in counters.items()}
 
 
-def _tallies(connection: sqlite3.Connection) -> _Tallies:
-    """All counters from one scan: there are few different combinations, even of many pages."""
-    tallies = _Tallies()
-    for outcome, language, status, method, charset, country, *numbers in connection.execute(
-        """SELECT outcome, language, status, method, charset, country, count(*), sum(is_copy),
-                  sum(bytes) FROM pages GROUP BY 1, 2, 3, 4, 5, 6"""
-    ):
-        rows, copies, size = numbers
-        tallies.outcomes[outcome] += rows
-        tallies.bytes += size or 0
-        if outcome != "page":
-            continue
-        tallies.copies += copies
-        for counter, value in (
-            (tallies.languages, language),
-            (tallies.statuses, status),
-            (tallies.methods, method if language is not None else None),
-            (tallies.charsets, charset),
-            (tallies.countries, country),
-        ):
+def _tallies(connection: sqlite3.Connection) -> tuple[dict[str, Counter[str]], int, int]:
+    """All counters, the copies and the bytes from one scan.
+
+    There are few different combinations, even of many pages.
+    """
+    counters: dict[str, Counter[str]] = {name: Counter() for name in _COUNTERS}
+    copies = size = 0
+    for *values, rows, copied, downloaded in connection.execute(_TALLIES):
+        size += downloaded or 0
+        is_page = values[0] == "page"
+        copies += copied if is_page else 0
+        counted = values if is_page else values[:1]
+        for counter, value in zip(counters.values(), counted, strict=False):
             if value is not None:
                 counter[str(value)] += rows
-    return tallies
+    return counters, copies, size
 
 
 def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
@@ -221,21 +262,55 @@ def _hosts(connection: sqlite3.Connection) -> tuple[int, int]:
     return hosts, sent or most
 
 
-def _seconds(connection: sqlite3.Connection) -> float:
-    return sum(one.ended_at - one.started_at for one in sessions_of(connection))
-
-
-def _sessions(connection: sqlite3.Connection) -> tuple[int, str | None]:
-    row = connection.execute(
-        """SELECT (SELECT count(*) FROM sessions),
-                  (SELECT finish_reason FROM sessions ORDER BY id DESC LIMIT 1)"""
-    ).fetchone()
-    return row[0], row[1]
-
-
 def _coverage(connection: sqlite3.Connection, truth: Collection[str]) -> float | None:
     urls = connection.execute("SELECT url FROM pages WHERE outcome = 'page'")
-    return sum(url in truth for (url,) in urls) / len(truth) if truth else None
+    return share_of(sum(url in truth for (url,) in urls), len(truth))
+
+
+def _calibration(connection: sqlite3.Connection, lang: str) -> Calibration:
+    """The errors over the pages that have a label, without seeds.
+
+    Pages of an ordering that does not learn have no probability.
+    """
+    rows = connection.execute(
+        """SELECT score, language = ? AND NOT is_copy FROM pages
+           WHERE outcome = 'page' AND language IS NOT NULL AND reasons IS NOT NULL AND depth > 0""",
+        (lang,),
+    )
+    return calibration_from(rows)
+
+
+def _changes(connection: sqlite3.Connection) -> Changes | None:
+    """What a run found of the pages of an earlier run; None if it asked for none."""
+    (earlier,) = connection.execute("SELECT COUNT(*) FROM earlier").fetchone()
+    if not earlier:
+        return None
+    states = Counter(dict(connection.execute(_STATES)))
+    new = states.pop("new", 0)
+    unchanged = "SELECT COUNT(*) FROM pages WHERE outcome = 'unchanged'"
+    return Changes(
+        earlier=earlier,
+        **{name: states[name] for name in ("changed", "stayed", "vanished", "moved", "failed")},
+        not_modified=connection.execute(unchanged).fetchone()[0],
+        not_asked=earlier - states.total(),
+        new=new,
+    )
+
+
+def _advice(connection: sqlite3.Connection, lang: str) -> list[str]:
+    """Sentences about what a next crawl for the language may do otherwise."""
+    pages, last = connection.execute(
+        """SELECT count(*), coalesce(max(number) FILTER (WHERE language = ? AND NOT is_copy), 0)
+           FROM (SELECT row_number() OVER (ORDER BY id) AS number, language, is_copy
+                 FROM pages WHERE outcome = 'page')""",
+        (lang,),
+    ).fetchone()
+    if pages - last < _IDLE_PAGES:
+        return []
+    return [
+        f"the last page in {language_name(lang)} was page {last:,} of {pages:,} "
+        f"({percent((pages - last) / pages)} came after it): -a expected=only ends a crawl earlier"
+    ]
 
 
 def _falling(counter: Counter[str]) -> dict[str, int]:
@@ -244,7 +319,3 @@ def _falling(counter: Counter[str]) -> dict[str, int]:
 
 def _whole(value: str | None) -> int | None:
     return int(value) if value and value != "null" else None
-
-
-def _texts(value: str | None) -> list[str]:
-    return [str(text) for text in json.loads(value)] if value else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from crawler.report.formatting import printable
+from crawler.report.formatting import Cell, printable, shown
 from crawler.report.plots import Plot
 from crawler.report.table import Table
 
@@ -37,7 +37,7 @@ class Page:
 
     title: str
     lead: str
-    cards: Sequence[tuple[str, str]] = ()
+    cards: Sequence[tuple[str, Cell]] = ()
     parts: Sequence[Section | Plot | Table | str]
 
     def html(self) -> str:
@@ -74,14 +74,14 @@ def _environment() -> "Environment":
         loader=PackageLoader("crawler.report"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=_finalised,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
 
 
-def _shown(value: Any) -> Any:
-    """A value without invisible letters, which could hide a part of an address."""
+def _finalised(value: Any) -> Any:
+    """A value as a text without invisible letters, which could hide a part of an address."""
     is_markup = hasattr(value, "__html__")
-    return value if is_markup else printable(str(value))
+    return value if is_markup else printable(shown(value))

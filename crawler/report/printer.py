@@ -71,7 +71,7 @@ class Printer:
             return
         self._console.print(Text(self._clean(table.title), style="bold"), soft_wrap=True)
         if table.is_list:
-            for row in table.rows:
+            for row in table.texts:
                 self.line(f"  {row[0]}")
         else:
             self._console.print(self._as_rich(table))
@@ -92,9 +92,9 @@ class Printer:
                 justify="left" if place < table.text_columns else "right",
                 overflow="fold",
             )
-        for row in table.rows:
+        for row in table.texts:
             shown.add_row(*map(self._clean, row))
-        for row in table.paper:
+        for row in table.paper_texts:
             shown.add_row(*map(self._clean, row), style="dim")
         return shown
 

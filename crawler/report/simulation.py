@@ -1,24 +1,18 @@
 """Simulations on a Web graph: their page, tables and JSON (Tamura 2007, Figures 4 to 8)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final
 
 import numpy as np
 
-from crawler.report.formatting import NOTHING, language_name, percent, share_of, size
+from crawler.report.formatting import Cell, language_name, percent, share_of, size
 from crawler.report.graph import distance_parts, origin
 from crawler.report.page import Page
-from crawler.report.plots import Plot, PlotAxes, Series, line_plot
+from crawler.report.plots import Plot, Series
+from crawler.report.progress import Display
 from crawler.report.table import Table
-from crawler.simulate.figures import (
-    MILESTONES,
-    ROUND_NUMBERS,
-    Cost,
-    CourseFigures,
-    GraphFigures,
-)
+from crawler.simulate.figures import MILESTONES, ROUND_NUMBERS, Cost, CourseFigures, GraphFigures
 from crawler.simulate.plan import SimulatedCrawl, SimulationPlan, StrategyCase
 from crawler.simulate.repeated import Band, Estimate, band, estimate
 
@@ -30,11 +24,11 @@ _MOST_STEPS = 8
 _MOST_DISTANCES = 7
 _DRAWN_DISTANCES = 24
 _LEAST_TOP = 0.01
+"""Without this lower bound a plot without misses would have no height."""
 _MOST_PAGES = 0.7
 """A crawl with a smaller share of the longest crawl's pages is selective; curves are cut after it.
 """
 _ROOM = 1.3
-_WIDTH, _HEIGHT = 8.6, 3.4
 
 _PAPER = (
     "Figures have the numbers of Tamura, Somboonviwat and Kitsuregawa, A Method for "
@@ -43,8 +37,6 @@ _PAPER = (
     "about them."
 )
 
-_Values = Callable[[CourseFigures], Sequence[float]]
-
 
 @dataclass(frozen=True, slots=True)
 class _Curve:
@@ -52,13 +44,13 @@ class _Curve:
 
     name: str
     title: str
-    values: _Values
+    values: Callable[[CourseFigures], Sequence[float]]
     label: str
     meaning: str
     is_share: bool = False
 
 
-_CURVES = (
+_CURVES: Final = (
     _Curve(
         "coverage",
         "Figure 5: coverage",
@@ -93,7 +85,7 @@ _CURVES = (
     ),
 )
 
-_MISSES = _Curve(
+_MISSES: Final = _Curve(
     "misses",
     "Figure 4: relevant pages missed, by distance from the seeds",
     lambda course: course.miss_ratio,
@@ -112,13 +104,34 @@ class _Group:
     results: Sequence[SimulatedCrawl]
 
     @property
+    def name(self) -> str:
+        """The name of the case."""
+        return self.case.name
+
+    @property
     def courses(self) -> list[CourseFigures]:
         """The figures of all of them."""
         return [result.figures for result in self.results]
 
+    @property
+    def longest(self) -> int:
+        """The pages of the longest of them."""
+        return max(course.pages for course in self.courses)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether none of them was ended early."""
+        return all(course.is_complete for course in self.courses)
+
     def band(self, curve: _Curve) -> Band:
         """A curve over pages, or over distances for `_MISSES`."""
         return band(self.courses, curve.values, by_pages=curve is not _MISSES)
+
+    def series(self, curve: _Curve, shown: int) -> Series:
+        """The first points of a curve, with a shaded area if there are several simulations."""
+        band = self.band(curve)
+        area = (band.low[:shown], band.high[:shown]) if len(self.results) > 1 else None
+        return Series(self.name, band.x[:shown], band.mean[:shown], band=area)
 
     def estimate(self, value: Callable[[CourseFigures], float]) -> Estimate:
         """The mean of a value and its confidence interval."""
@@ -127,20 +140,11 @@ class _Group:
 
 def _groups_of(plan: SimulationPlan, results: Iterable[SimulatedCrawl]) -> list[_Group]:
     """The results by case, in the order of the plan; cases without a result are left out."""
-    found: dict[StrategyCase, list[SimulatedCrawl]] = {}
-    for result in results:
-        found.setdefault(result.case, []).append(result)
+    found: dict[StrategyCase, list[SimulatedCrawl]] = {case: [] for case in plan.cases}
     place = {state: at for at, state in enumerate(plan.random_states)}
-    return [
-        _Group(case, sorted(found[case], key=lambda result: place[result.random_state]))
-        for case in plan.cases
-        if case in found
-    ]
-
-
-def _longest(groups: Iterable[_Group]) -> int:
-    """The pages of the longest crawl."""
-    return max((course.pages for group in groups for course in group.courses), default=0)
+    for result in sorted(results, key=lambda result: place[result.random_state]):
+        found[result.case].append(result)
+    return [_Group(case, of_case) for case, of_case in found.items() if of_case]
 
 
 def _last(values: Sequence[float]) -> float:
@@ -159,7 +163,7 @@ def simulation_page(
     groups = _groups_of(plan, results)
     number = sum(len(group.results) for group in groups)
     relevant = percent(share_of(figures.relevant_pages, figures.pages))
-    plots = (_misses(groups), *(_curve(curve, groups) for curve in _CURVES))
+    plots = [_misses(groups), *(_curve(curve, groups) for curve in _CURVES)]
     return Page(
         title=f"Strategies simulated on {name}",
         lead=f"{number} simulated crawls for pages in {language_name(plan.lang)} on a Web graph of "
@@ -167,7 +171,7 @@ def simulation_page(
         f"{origin(provenance)}",
         parts=[
             _overview(plan, groups),
-            *(plot for plot in plots if plot),
+            *(plot for plot in plots if plot.series),
             *_cost_tables(groups),
             _links_table(groups),
             *distance_parts(figures),
@@ -205,12 +209,6 @@ def _result_json(result: SimulatedCrawl) -> dict[str, Any]:
         "relevant_pages": course.relevant_there_are,
         "coverage": _last(course.coverage),
         "harvest_rate": _last(course.harvest),
-        **_course_json(course),
-    }
-
-
-def _course_json(course: CourseFigures) -> dict[str, Any]:
-    return {
         "figure_4": [
             {"distance": distance, "missed": missed, "relevant": there_are}
             for distance, (missed, there_are) in enumerate(course.missed)
@@ -235,77 +233,71 @@ def _course_json(course: CourseFigures) -> dict[str, Any]:
     }
 
 
-def outcome(result: SimulatedCrawl, *, is_repeated: bool = False) -> str:
-    """One line about a simulation that has just ended; with its random state if `is_repeated`."""
-    course = result.figures
-    state = f" (random state {result.random_state})" if is_repeated else ""
-    coverage, harvest = percent(_last(course.coverage)), percent(_last(course.harvest))
-    return (
-        f"{result.case.name}{state}: {course.pages:,} pages, coverage {coverage}, harvest "
-        f"{harvest}, {int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
+class Watch:
+    """Shows the simulations of a plan on a display; any thread may call it."""
+
+    def __init__(self, plan: SimulationPlan, display: Display) -> None:
+        self._display = display
+        self._total = len(plan)
+        self._is_repeated = len(plan.random_states) > 1
+        self._done = 0
+
+    def pages(self, case: StrategyCase, random_state: int, pages: int) -> None:
+        """Show the number of pages of a simulation."""
+        self._display.update((case, random_state), lambda: f"{case.name}: {pages:,} pages")
+
+    def done(self, result: SimulatedCrawl) -> None:
+        """Print the figures of a simulation that ended."""
+        self._done = done = self._done + 1
+        self._display.remove((result.case, result.random_state))
+        course = result.figures
+        state = f" (random state {result.random_state})" if self._is_repeated else ""
+        self._display.tell(
+            f"[{done}/{self._total}] {result.case.name}{state}: {course.pages:,} pages, coverage "
+            f"{percent(_last(course.coverage))}, harvest {percent(_last(course.harvest))}, "
+            f"{int(_last(course.servers)):,} servers, {result.seconds:.1f} s"
+        )
+        if self._display.is_terminal:
+            self._display.count("simulations", done, self._total)
+
+
+def _plot(curve: _Curve, series: Sequence[Series], table: Table) -> Plot:
+    return Plot(
+        name=curve.name,
+        title=curve.title,
+        series=[one for one in series if one.x],
+        y_label=curve.label,
+        is_share=curve.is_share,
+        width=8.6,
+        height=3.4,
+        caption=curve.meaning,
+        table=table,
     )
 
 
-def _misses(groups: Sequence[_Group]) -> Plot | None:
+def _misses(groups: Sequence[_Group]) -> Plot:
+    series = [replace(g.series(_MISSES, _DRAWN_DISTANCES), is_marked=True) for g in groups]
+    top = max([_LEAST_TOP, *(value or 0.0 for one in series for value in one.y)])
+    plot = _plot(_MISSES, series, _misses_table(groups))
+    return replace(plot, x_label="distance", top=1.05 * top)
+
+
+def _curve(curve: _Curve, groups: Sequence[_Group]) -> Plot:
+    most = max((group.longest for group in groups), default=0)
+    end = _drawn_until(groups, most)
     series = []
     for group in groups:
-        band = group.band(_MISSES)
-        end = _DRAWN_DISTANCES
-        shade = (band.low[:end], band.high[:end]) if len(group.results) > 1 else None
-        series.append(Series(group.case.name, band.x[:end], band.mean[:end], True, band=shade))
-    # Without this lower bound a plot without misses would have no height.
-    top = max([_LEAST_TOP, *(value for one in series for value in one.y if value is not None)])
-    axes = PlotAxes(
-        x_label="distance",
-        y_label=_MISSES.label,
-        is_share=True,
-        top=1.05 * top,
-        width=_WIDTH,
-        height=_HEIGHT,
-    )
-    series = [one for one in series if one.x]
-    if not series:
-        return None
-    return Plot(
-        title=_MISSES.title,
-        draw=partial(line_plot, _MISSES.name, _MISSES.title, series, axes),
-        caption=_MISSES.meaning,
-        table=_misses_table(groups),
-    )
-
-
-def _curve(curve: _Curve, groups: Sequence[_Group]) -> Plot | None:
-    most = _longest(groups)
-    end = _drawn_until(groups, most)
-    series = [one for one in (_series(curve, group, end) for group in groups) if one.x]
-    if not series:
-        return None
-    axes = PlotAxes(y_label=curve.label, is_share=curve.is_share, width=_WIDTH, height=_HEIGHT)
+        points = group.band(curve).x
+        shown = sum(pages <= end for pages in points)
+        series.append(replace(group.series(curve, shown), marks_end=shown == len(points)))
     cut = f" Drawn up to {end:,} pages; the table goes to the end." if end < most else ""
-    return Plot(
-        title=curve.title,
-        draw=partial(line_plot, curve.name, curve.title, series, axes),
-        caption=curve.meaning + cut,
-        table=_curve_table(curve, groups),
-    )
-
-
-def _series(curve: _Curve, group: _Group, end: int) -> Series:
-    band = group.band(curve)
-    shown = sum(pages <= end for pages in band.x)
-    return Series(
-        group.case.name,
-        band.x[:shown],
-        band.mean[:shown],
-        marks_end=shown == len(band.x),
-        band=(band.low[:shown], band.high[:shown]) if len(group.results) > 1 else None,
-    )
+    plot = _plot(curve, series, _curve_table(curve, groups, most))
+    return replace(plot, caption=curve.meaning + cut)
 
 
 def _drawn_until(groups: Sequence[_Group], most: int) -> int:
     """The number of pages at which curves end; selective crawls end well before it."""
-    ends = [_longest([group]) for group in groups]
-    selective = [pages for pages in ends if pages < _MOST_PAGES * most]
+    selective = [group.longest for group in groups if group.longest < _MOST_PAGES * most]
     if not selective:
         return most
     end = round(_ROOM * max(selective))
@@ -315,31 +307,25 @@ def _drawn_until(groups: Sequence[_Group], most: int) -> int:
 def _overview(plan: SimulationPlan, groups: Sequence[_Group]) -> Table:
     """The figures of each strategy at its end, with a note on the number of simulations."""
     notes = [_repetition_note(plan)] if len(plan.random_states) > 1 else []
-    if any(not _is_complete(group) for group in groups):
+    if not all(group.is_complete for group in groups):
         notes.append(f"* ended after {plan.limit:,} pages" if plan.limit else "* ended early")
     return Table(
         f"Crawls for pages in {language_name(plan.lang)} ({plan.lang})",
         ("strategy", "pages", "coverage", "harvest", "servers", "largest queue", "time"),
-        [_overview_row(group) for group in groups],
+        [
+            (
+                group.name + ("" if group.is_complete else " *"),
+                _count(group.estimate(lambda course: course.pages)),
+                _share(group.estimate(lambda course: _last(course.coverage))),
+                _share(group.estimate(lambda course: _last(course.harvest))),
+                _count(group.estimate(lambda course: _last(course.servers))),
+                _count(group.estimate(lambda course: max(course.queue, default=0))),
+                f"{sum(result.seconds for result in group.results) / len(group.results):.1f} s",
+            )
+            for group in groups
+        ],
         notes=notes,
     )
-
-
-def _overview_row(group: _Group) -> tuple[str, ...]:
-    seconds = sum(result.seconds for result in group.results) / len(group.results)
-    return (
-        group.case.name + ("" if _is_complete(group) else " *"),
-        _count(group.estimate(lambda course: course.pages)),
-        _share(group.estimate(lambda course: _last(course.coverage))),
-        _share(group.estimate(lambda course: _last(course.harvest))),
-        _count(group.estimate(lambda course: _last(course.servers))),
-        _count(group.estimate(lambda course: max(course.queue, default=0))),
-        f"{seconds:.1f} s",
-    )
-
-
-def _is_complete(group: _Group) -> bool:
-    return all(course.is_complete for course in group.courses)
 
 
 def _repetition_note(plan: SimulationPlan) -> str:
@@ -357,65 +343,62 @@ def _repetition_note(plan: SimulationPlan) -> str:
 
 def _misses_table(groups: Sequence[_Group]) -> Table:
     """Figure 4 as a table, from the distance of the first miss."""
-    means = {group.case.name: group.band(_MISSES).mean for group in groups}
+    means = {group.name: group.band(_MISSES).mean for group in groups}
     misses = {name: ratios for name, ratios in means.items() if ratios}
     most = max(map(len, misses.values()), default=0)
     missed = [at for ratios in misses.values() for at, ratio in enumerate(ratios) if ratio]
     first = max(0, min(min(missed, default=0) - 1, most - _MOST_DISTANCES))
     distances = list(range(first, min(most, first + _MOST_DISTANCES)))
-    rows = [
-        (
-            name,
-            *(percent(ratios[min(at, len(ratios) - 1)]) for at in distances),
-            percent(ratios[-1]),
-        )
+    rows: list[list[Cell]] = [
+        [name, *(ratios[min(at, len(ratios) - 1)] for at in distances), ratios[-1]]
         for name, ratios in misses.items()
     ]
     return Table(_MISSES.title, ("within", *map(str, distances), "any"), rows)
 
 
-def _curve_table(curve: _Curve, groups: Sequence[_Group]) -> Table:
-    """One of Figures 5 to 8 as a table, at some numbers of pages and at the end."""
-    steps = _steps(_longest(groups))
-    shown = percent if curve.is_share else lambda value: f"{value:,.0f}"
-    rows = []
+def _curve_table(curve: _Curve, groups: Sequence[_Group], most: int) -> Table:
+    """One of Figures 5 to 8 as a table, at some round numbers of pages and at the end."""
+    steps = [step for step in ROUND_NUMBERS if step < most][-_MOST_STEPS:]
+    shown: Callable[[float], Cell] = float if curve.is_share else round
+    rows: list[list[Cell]] = []
     for group in groups:
         band = group.band(curve)
         if band.mean:
-            cells = ["" if value is None else shown(value) for value in _at(band, steps)]
-            rows.append((group.case.name, *cells, shown(band.mean[-1])))
+            cells: list[Cell] = [
+                shown(np.interp(step, band.x, band.mean)) if band.x[0] <= step <= band.x[-1] else ""
+                for step in steps
+            ]
+            rows.append([group.name, *cells, shown(band.mean[-1])])
     return Table(curve.title, ("after", *(f"{step:,}" for step in steps), "end"), rows)
 
 
 def _cost_tables(groups: Sequence[_Group]) -> list[Table]:
     """Pages, servers and, if sizes are known, bytes that some coverages took."""
-    pages, servers = "Pages crawled to reach a coverage", "Servers accessed to reach a coverage"
-    tables = [
-        _cost_table(pages, groups, lambda cost: cost.pages),
-        _cost_table(servers, groups, lambda cost: cost.servers),
+    costs: list[tuple[str, Callable[[Cost], int], Callable[[float], Cell]]] = [
+        ("Pages crawled", lambda cost: cost.pages, round),
+        ("Servers accessed", lambda cost: cost.servers, round),
     ]
     if all(course.bytes is not None for group in groups for course in group.courses):
-        title = "Bytes downloaded to reach a coverage"
-        tables.append(_cost_table(title, groups, lambda cost: cost.bytes or 0, _bytes))
-    return tables
-
-
-def _cost_table(
-    title: str,
-    groups: Sequence[_Group],
-    value: Callable[[Cost], int],
-    shown: Callable[[float], str] = "{:,.0f}".format,
-) -> Table:
-    rows = [
-        (group.case.name, *(_mean_cost(group, share, value, shown) for share in MILESTONES))
-        for group in groups
+        costs.append(
+            ("Bytes downloaded", lambda cost: cost.bytes or 0, lambda mean: size(round(mean)))
+        )
+    head = ("coverage", *map(percent, MILESTONES))
+    return [
+        Table(
+            f"{title} to reach a coverage",
+            head,
+            [
+                (group.name, *(_mean_cost(group, share, value, shown) for share in MILESTONES))
+                for group in groups
+            ],
+        )
+        for title, value, shown in costs
     ]
-    return Table(title, ("coverage", *map(percent, MILESTONES)), rows)
 
 
 def _mean_cost(
-    group: _Group, coverage: float, value: Callable[[Cost], int], shown: Callable[[float], str]
-) -> str:
+    group: _Group, coverage: float, value: Callable[[Cost], int], shown: Callable[[float], Cell]
+) -> Cell:
     """The mean cost over all simulations of a case, if all of them reached the coverage."""
     reached = [
         value(course.milestones[coverage])
@@ -423,19 +406,25 @@ def _mean_cost(
         if coverage in course.milestones
     ]
     is_whole = len(reached) == len(group.courses)
-    return shown(sum(reached) / len(reached)) if is_whole else NOTHING
+    return shown(sum(reached) / len(reached)) if is_whole else None
 
 
 def _links_table(groups: Sequence[_Group]) -> Table:
     """The numbers of links by the crawl's decision, in the first simulation of each case."""
-    rows = [(group.case.name, *_links(group.courses[0])) for group in groups]
+    rows = [
+        (
+            group.name,
+            course.stored,
+            course.seen,
+            course.rejected,
+            course.host_full,
+            course.dropped_irrelevant,
+        )
+        for group in groups
+        for course in group.courses[:1]
+    ]
     head = ("links", "queued", "seen before", "rejected", "host full", "dropped later")
     return Table("Links by outcome", head, rows)
-
-
-def _links(course: CourseFigures) -> list[str]:
-    counts = (course.stored, course.seen, course.rejected, course.host_full)
-    return [f"{count:,}" for count in (*counts, course.dropped_irrelevant)]
 
 
 def _commands_table(plan: SimulationPlan, groups: Sequence[_Group]) -> Table:
@@ -448,29 +437,12 @@ def _commands_table(plan: SimulationPlan, groups: Sequence[_Group]) -> Table:
     return Table("Commands for the same crawls", ("",), rows)
 
 
-def _at(band: Band, steps: Sequence[int]) -> list[float | None]:
-    """The curve after some numbers of pages; None outside of the curve."""
-    return [
-        float(np.interp(step, band.x, band.mean)) if band.x[0] <= step <= band.x[-1] else None
-        for step in steps
-    ]
-
-
-def _steps(most: int) -> list[int]:
-    """Round numbers of pages, the greatest ones below `most`."""
-    return [step for step in ROUND_NUMBERS if step < most][-_MOST_STEPS:]
-
-
 def _count(one: Estimate) -> str:
     return f"{one.mean:,.0f}{_half(one, '{:,.0f}'.format)}"
 
 
 def _share(one: Estimate) -> str:
     return f"{percent(one.mean)}{_half(one, lambda half: f'{100 * half:.1f}')}"
-
-
-def _bytes(mean: float) -> str:
-    return size(round(mean))
 
 
 def _half(one: Estimate, shown: Callable[[float], str]) -> str:

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from classifiers.errors import MissingPackageError
-from crawler.report.country_names import country_name
+from crawler.report.formatting import country_name
 
 _CLASSES: Final = 6
 """Shades, as in the figure of the paper."""
@@ -40,10 +41,10 @@ class Outline(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class WorldMap:
-    """An `<svg>` element, the least counts of its shades, and the countries that it lacks."""
+    """An `<svg>` element, the opacities of its shades with their counts, the missing countries."""
 
     svg: str
-    bounds: Sequence[int]
+    shades: Sequence[tuple[float, str]]
     lacks: Sequence[str]
 
 
@@ -60,7 +61,17 @@ def world_map(counts: Mapping[str, int], title: str, thing: str) -> WorldMap:
     ]
     svg = f'<svg role="img" aria-label="{escape(title)}" {box}>{"".join(shapes)}</svg>'
     lacks = [code for code in counts if code not in outlines and len(code) == 2]
-    return WorldMap(svg, bounds, lacks)
+    return WorldMap(svg, _in_words(bounds), lacks)
+
+
+def _in_words(bounds: Sequence[int]) -> list[tuple[float, str]]:
+    """The opacity of each shade and its counts: `1`, `2 to 5`, `6 and more`."""
+    words = [
+        f"{least:,}" if least == after - 1 else f"{least:,} to {after - 1:,}"
+        for least, after in pairwise(bounds)
+    ]
+    words += [f"{least:,} and more" for least in bounds[-1:]]
+    return [(opacity(shade, len(bounds)), said) for shade, said in enumerate(words, start=1)]
 
 
 def shades(most: int) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from scrapy.exporters import CsvItemExporter, XmlItemExporter
 
-from crawler.report.sample import safe_cell
+from crawler.report.labels import safe_cell
 
 _NOT_XML = re.compile(r"[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -16,8 +16,7 @@ from crawler.frontier.base import PAGE, Admission, Lease, Record
 from crawler.opening import crawl_name
 from crawler.outputs.cdxj import write_index
 from crawler.report.census import CensusView, print_census, write_census
-from crawler.report.crawl_page import write_report
-from crawler.report.crawl_tables import print_summary
+from crawler.report.crawl import print_summary, write_report
 from crawler.report.live import LiveLine, Totals
 from crawler.report.progress import Display
 from crawler.spiders.langfocus import LangfocusSpider

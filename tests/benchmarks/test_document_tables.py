@@ -12,7 +12,7 @@ from benchmarks.document_tables import filled
 from classifiers.papers.table import Cell, MeasureTable, Row
 from crawler.errors import SettingError
 from crawler.report.provenance import ROOT, code_digest, provenance, sha256
-from crawler.report.study_tables import study_table
+from crawler.report.study import study_table
 from crawler.report.table import Table
 
 MEASURED = {
@@ -56,7 +56,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_a_table_of_a_study_is_the_same_after_a_file() -> None:
     again = MeasureTable.from_json(json.loads(json.dumps(STUDY.as_json())))
-    assert study_table(again, with_all=True) == study_table(STUDY, with_all=True)
+    assert study_table(again) == study_table(STUDY)
 
 
 def test_a_marked_table_is_written_between_its_lines_and_the_rest_stays(folder: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from crawler.errors import SettingError
 from crawler.politeness.blocking import BlockFile
-from crawler.report.sample import read_labels
+from crawler.report.labels import read_labels
 from crawler.sources.hosts import read_hosts
 from crawler.sources.seeds import read_seeds
 from crawler.whole_file import read_regular, replacing

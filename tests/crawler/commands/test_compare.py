@@ -11,25 +11,18 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given
-from hypothesis import strategies as st
 
 from crawler.commands.compare import Comparison, make_comparison
 from crawler.errors import SettingError
-from crawler.report import baykan
-from crawler.report.comparison_page import comparison_page, print_comparison
-from crawler.report.comparison_tables import (
+from crawler.report.comparison import (
+    OF_PAPER,
     comparison_json,
+    comparison_page,
     comparison_tables,
-    how_they_ended,
-    in_language,
     over_time,
     portions,
-    sparkline,
-    visited_hosts,
-    without_label,
+    print_comparison,
 )
-from crawler.report.course import Portion
 from crawler.report.harvest import Summary, summarise
 from crawler.report.printer import Printer
 from tests.support import processes
@@ -59,21 +52,21 @@ def runs() -> dict[str, dict[str, Summary]]:
 
 
 def test_the_tables_hold_the_figures_of_the_runs(runs: dict[str, dict[str, Summary]]) -> None:
-    hosts = visited_hosts(runs)
+    hosts, without_label, in_language, _ = comparison_tables(runs)
     assert hosts.head == ("language", "seeds", "pages", "random", "svm")
-    assert hosts.rows == [["German", "www.tagesschau.de", "300 to 400", "50", "20"]]
-    assert hosts.paper == [["German, paper", "www.tagesschau.de", "1,000", "654", "242"]]
+    assert hosts.texts == [["German", "www.tagesschau.de", "300 to 400", "50", "20"]]
+    assert hosts.paper_texts == [["German, paper", "www.tagesschau.de", "1,000", "654", "242"]]
     # 10 of 400 and 5 of 300 pages; 150 of 390 and 280 of 295 labelled pages.
-    assert without_label(runs).rows == [["German", "2.5 %", "1.7 %"]]
-    assert without_label(runs).paper == [["German, paper", "6.0 %", "5.0 %"]]
-    assert in_language(runs).rows == [["German", "38.5 %", "94.9 %"]]
-    assert in_language(runs).paper == [["German, paper", "38.4 %", "95.4 %"]]
+    assert without_label.texts == [["German", "2.5 %", "1.7 %"]]
+    assert without_label.paper_texts == [["German, paper", "6.0 %", "5.0 %"]]
+    assert in_language.texts == [["German", "38.5 %", "94.9 %"]]
+    assert in_language.paper_texts == [["German, paper", "38.4 %", "95.4 %"]]
 
 
 def test_the_course_has_a_row_per_strategy(runs: dict[str, dict[str, Summary]]) -> None:
     grid = over_time("de", runs["de"])
     assert grid.head == ("pages", "1-200", "201-400")
-    assert grid.rows == [["random", "75.0 %", "0.0 %"], ["svm", "100.0 %", "84.2 %"]]
+    assert grid.texts == [["random", "75.0 %", "0.0 %"], ["svm", "100.0 %", "84.2 %"]]
 
 
 def test_runs_of_different_length_are_cut_at_the_same_pages() -> None:
@@ -81,39 +74,33 @@ def test_runs_of_different_length_are_cut_at_the_same_pages() -> None:
     parts = portions(by, 2)
     assert [part.pages for part in parts["random"]] == [600, 400]
     assert [part.pages for part in parts["svm"]] == [250]
-    assert over_time("de", by, 2).rows[1] == ["svm", "100.0 %", "-"]
+    assert over_time("de", by, 2).texts[1] == ["svm", "100.0 %", "-"]
 
 
 def test_a_language_outside_the_paper_has_no_row_from_it(
     runs: dict[str, dict[str, Summary]],
 ) -> None:
     thai = {"th": runs["de"]}
-    assert all(grid.paper == () or not grid.paper for grid in comparison_tables(thai))
+    assert all(not grid.paper for grid in comparison_tables(thai))
     assert comparison_tables(thai)[0].rows[0][0] == "Thai"
 
 
 def test_a_run_without_pages_can_be_compared() -> None:
     empty = {"de": {"svm": run_of("svm", 0, 0, 0, 1)}}
-    assert in_language(empty).rows == [["German", "-"]]
-    assert without_label(empty).rows == [["German", "-"]]
+    _, without_label, in_language, _ = comparison_tables(empty)
+    assert in_language.texts == without_label.texts == [["German", "-"]]
     print_comparison(empty, Printer(StringIO()))
     assert "<svg" not in comparison_page(empty)
 
 
-@given(st.lists(st.integers(0, 200)))
-def test_a_sparkline_has_a_letter_per_portion(relevant: list[int]) -> None:
-    line = sparkline([Portion(200, 200, count) for count in relevant], "0123456789")
-    assert len(line) == len(relevant)
-    for letter, count in zip(line, relevant, strict=True):
-        assert abs(int(letter) / 9 - count / 200) <= 1 / 18 + 1e-9
-
-
-def test_the_figures_of_the_paper_are_complete() -> None:
-    for table in (baykan.VISITED_HOSTS, baykan.WITHOUT_LABEL, baykan.IN_LANGUAGE):
-        assert list(table) == list(baykan.SEEDS)
-    assert baykan.figure(baykan.IN_LANGUAGE, "fr", "svm") == 0.968
-    assert baykan.figure(baykan.IN_LANGUAGE, "fr", "soft") is None
-    assert baykan.figure(baykan.IN_LANGUAGE, "th", "svm") is None
+def test_a_strategy_or_a_language_that_the_paper_lacks_has_no_figure_of_it(
+    runs: dict[str, dict[str, Summary]],
+) -> None:
+    by = runs["de"]
+    in_language = comparison_tables({"fr": {"soft": by["svm"], "svm": by["svm"]}, "th": by})[2]
+    assert in_language.head == ("language", "soft", "svm", "random")
+    assert in_language.paper_texts == [["French, paper", "-", "96.8 %", "49.5 %"]]
+    assert set(OF_PAPER) == {"en", "de", "fr", "es", "it"}
 
 
 def test_the_page_has_a_plot_per_language_and_fetches_nothing(
@@ -190,7 +177,7 @@ def test_the_runs_are_shown_with_their_cap_and_their_filter(
 ) -> None:
     made = make_run(None, [Row()], host_cap=cap, host_queue=queue, filter=rule, tolerance="5")
     with closing(made) as run:
-        (note,) = how_they_ended({"de": {"svm": summarise(run)}}).notes
+        (note,) = comparison_tables({"de": {"svm": summarise(run)}})[-1].notes
     assert said in note
 
 

@@ -17,7 +17,6 @@ from classifiers.pages.methods import names
 from classifiers.papers.page_cases import text_page
 from classifiers.training.methods import NAMES
 from crawler.commands import evaluate, train
-from crawler.report.markdown import BEGIN, END
 from tests.support.commandline import call
 
 ROOT = Path(__file__).parents[3]
@@ -102,9 +101,9 @@ def rows(table: dict[str, object], *heads: str) -> dict[tuple[object, ...], dict
 def test_methods_are_compared_on_pages(
     pages: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    figures, page = tmp_path / "f.json", tmp_path / "study.md"
+    figures = tmp_path / "f.json"
     options = ["--methods", "text,langdetect", "--json", str(figures)]
-    assert call("evaluate", str(pages), *options, "--markdown", str(page)) == 0
+    assert call("evaluate", str(pages), *options) == 0
     printed = capsys.readouterr()
     assert "langfocus:" not in printed.err
     assert printed.out.startswith("data: pages\npages: 12\nlanguages: 4\nrows skipped: 0\n")
@@ -131,8 +130,6 @@ def test_methods_are_compared_on_pages(
     assert set(rows(found["cost"], "method")) == {*right, ("(parsing)",)}
     for title in ("Accuracy by encoding", "The papers' results and ours"):
         assert title in printed.out
-        assert title in page.read_text()
-    assert "| NFC | 9 |" in page.read_text()
 
 
 def test_methods_are_compared_on_texts(texts: Path, tmp_path: Path) -> None:
@@ -203,7 +200,6 @@ def test_methods_of_the_default_that_cannot_be_had_are_named(
         ["--kinds", "poem"],
         ["baselines"],
         ["--classifiers", "cctld"],
-        ["--plots", "plots"],
         ["--urls", "20"],
         ["--json", "no/such/folder/f.json"],
     ],
@@ -251,19 +247,6 @@ def check_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert printed.out == ""
     assert printed.err.startswith("langfocus: ")
     assert printed.err.count("\n") == 1
-
-
-def test_only_what_stands_between_the_marks_of_a_page_is_replaced(
-    texts: Path, tmp_path: Path
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n\n{BEGIN}\nold\n{END}\n\nafter\n")
-    options = ["--methods", "text", "--markdown", str(page)]
-    assert call("evaluate", str(texts), *options) == 0
-    text = page.read_text()
-    assert text.startswith(f"before\n\n{BEGIN}\n\nFigures are percentages")
-    assert text.endswith(f"\n{END}\n\nafter\n")
-    assert "old" not in text
 
 
 def test_methods_that_were_finished_before_ctrl_c_are_shown_and_written(tmp_path: Path) -> None:

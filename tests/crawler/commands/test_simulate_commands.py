@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crawler.report.progress import Display
-from crawler.report.watching import Watch
+from crawler.report.simulation import Watch
 from crawler.simulate import tamura_figures
 from crawler.simulate.plan import ARGUMENTS, SimulatedCrawl, make_plan, simulate_all
 from crawler.simulate.webgraph import WebGraph

@@ -19,7 +19,7 @@ def page_of(text: str) -> BeautifulSoup:
     """A page that has a text in every place where a text can be."""
     table = Table(text, (text, "b"), [(text, text)], paper=[(text,)], notes=[text], text_columns=2)
     plot = Plot(
-        title=text, draw=lambda: "<svg></svg>", caption=text, table=table, shades=[(0.5, text)]
+        name="p", title=text, map="<svg></svg>", caption=text, table=table, shades=[(0.5, text)]
     )
     section = Section(title=text, plots=[plot], notes=[text], tables=[table, table])
     page = Page(title=text, lead=text, cards=[(text, text)], parts=[section, plot, table, text])
@@ -66,14 +66,14 @@ def test_a_table_without_rows_is_not_shown() -> None:
 
 def test_the_tables_of_a_page_are_those_of_its_plots_too() -> None:
     one, other, third = (Table(name, ("a",), [("b",)]) for name in ("one", "other", "third"))
-    plot = Plot(title="p", draw=str, table=other)
+    plot = Plot(name="p", title="p", table=other)
     section = Section(title="s", plots=[plot], tables=[third], is_folded=True)
     assert Page(title="t", lead="", parts=[one, section, "text"]).tables() == [one, other, third]
 
 
 def test_a_crawl_loads_no_plots_and_no_templates_before_its_end() -> None:
     code = (
-        "import sys, json, crawler.report.crawl_page, crawler.report.crawl_tables;"
+        "import sys, json, crawler.report.crawl;"
         "print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     )
     root = Path(__file__).parents[3]

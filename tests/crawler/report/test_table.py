@@ -5,9 +5,9 @@ from io import StringIO
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.report.markdown import markdown
+from crawler.report.formatting import duration, printable, size
 from crawler.report.printer import Printer
-from crawler.report.table import Table
+from crawler.report.table import Table, markdown
 
 CELLS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=9)
 
@@ -65,3 +65,26 @@ def test_a_cell_of_markdown_is_one_cell(cells: list[str]) -> None:
     line = markdown(Table("t", ("a", "b"), [cells]))[2]
     unescaped = line.replace("\\|", "")
     assert unescaped.count("|") == 3
+
+
+def test_text_that_looks_like_markup_is_shown_as_it_is() -> None:
+    stream = StringIO()
+    printer = Printer(stream)
+    printer.table(Table("[bold]t", ("a", "b"), [("[red]x[/red]", ":smile:")]))
+    printer.line("[/nothing]")
+    assert "[red]x[/red]" in stream.getvalue()
+    assert ":smile:" in stream.getvalue()
+    assert stream.getvalue().endswith("[/nothing]\n")
+
+
+def test_units_suit_the_amount() -> None:
+    assert [duration(s) for s in (0, 59.94, 60, 3599, 3600, 7265)] == [
+        "0.0 s",
+        "59.9 s",
+        "1 min 0 s",
+        "59 min 59 s",
+        "1 h 0 min",
+        "2 h 1 min",
+    ]
+    assert [size(n) for n in (0, 999, 1000, 5_250_000_000)] == ["0 B", "999 B", "1.0 kB", "5.2 GB"]
+    assert printable("a\x1b[31mb\n\u202ec") == "a?[31mb??c"

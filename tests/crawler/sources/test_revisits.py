@@ -19,7 +19,7 @@ from crawler.opening import open_crawl
 from crawler.outputs.cdxj import INDEX, write_index
 from crawler.outputs.exchange import Exchange
 from crawler.reading import Download
-from crawler.report.crawl_tables import headline
+from crawler.report.crawl import headline
 from crawler.report.harvest import summarise
 from crawler.sources.archive import ArchiveWeb
 from crawler.sources.contract import NotArchived

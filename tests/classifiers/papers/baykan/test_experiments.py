@@ -16,7 +16,7 @@ from classifiers.papers.baykan.servers import Servers
 from classifiers.papers.baykan.study import Study
 from classifiers.papers.evaluation import Measures
 from classifiers.papers.table import MEASURES, Result
-from crawler.report.study_files import study_json
+from crawler.report.study import study_json
 from tests.support.studyurls import FIVE, SYLLABLES, labelled
 
 

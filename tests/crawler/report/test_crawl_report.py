@@ -1,13 +1,17 @@
-"""The HTML report: whole without a network, harmless with any texts from the Web."""
+"""The report of a crawl: its page without a network, harmless with any text; its tables."""
 
 import json
+from contextlib import closing
+from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
 
 from crawler.errors import RunFolderError
-from crawler.report.crawl_page import write_report
+from crawler.report.crawl import print_summary, write_report
+from crawler.report.harvest import summarise
 from tests.support.report_run import Row, make_run
 
 HOSTILE = "http://x.de/\"><script>alert(1)</script>?a='b&lt;c\u202egpj.exe"
@@ -98,3 +102,55 @@ def test_a_folder_that_is_no_run_gets_no_report(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match=r"has no run\.db"):
         write_report(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def printed(rows: list[Row], strategy: str = "svm", **meta: Any) -> str:
+    stream = StringIO()
+    with closing(make_run(None, rows, strategy=strategy, **meta)) as run:
+        print_summary(summarise(run), stream)
+    return stream.getvalue()
+
+
+def cells(text: str, name: str) -> list[str]:
+    line = next(line for line in text.splitlines() if line.startswith(f"| {name} "))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_the_table_holds_the_figures_of_the_run() -> None:
+    rows = [Row()] * 7 + [Row(language="en"), Row(language=None), Row(outcome="robots")]
+    text = printed(rows)
+    assert cells(text, "pages") == ["pages", "9"]
+    assert cells(text, "pages without a label")[1] == "1"
+    assert cells(text, "of these by ngrams")[1] == "8"
+    assert cells(text, "harvest rate")[1] == "87.5 %"
+    assert cells(text, "pages per second")[1] == "0.9"
+    assert cells(text, "finish reason")[1] == "pages"
+    assert cells(text, "English (en)")[1:] == ["1", "12.5 %"]
+    assert cells(text, "robots")[1:] == ["1", "10.0 %"]
+
+
+def test_a_pipe_gets_narrow_plain_ascii() -> None:
+    text = printed([Row(language="nb"), Row(language="\x1b[31m" + "x" * 200)], strategy="\u2603")
+    assert text.isascii()
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_run_that_nobody_ended_says_so() -> None:
+    stream = StringIO()
+    with closing(make_run(None, [Row()], sessions=[(1000.0, None, None)])) as run:
+        print_summary(summarise(run), stream)
+    assert cells(stream.getvalue(), "finish reason")[1] == "running or killed"
+
+
+def test_an_empty_run_has_a_table() -> None:
+    text = printed([])
+    assert cells(text, "harvest rate")[1] == "-"
+    assert "Languages" not in text
+
+
+def test_small_shares_are_put_together() -> None:
+    rows = [Row(outcome=chr(97 + kind)) for kind in range(13) for _ in range(20 - kind)]
+    text = printed(rows)
+    assert cells(text, "j") == ["j", "11", "6.0 %"]
+    assert cells(text, "3 others") == ["3 others", "27", "14.8 %"]

@@ -1,0 +1,113 @@
+"""The results of a study as tables and as JSON: measured figures beside those of a paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from classifiers.papers.table import Cell, MeasureTable, Row
+from crawler.report.files import json_text
+from crawler.report.formatting import NOTHING
+from crawler.report.table import Table
+
+if TYPE_CHECKING:
+    from classifiers.papers.page_cases import MethodRun
+    from classifiers.papers.table import Result
+    from crawler.report.printer import Printer
+
+Facts = Mapping[str, Any]
+
+
+def print_facts(facts: Facts, printer: Printer) -> None:
+    """Print the facts about an evaluation, one per line."""
+    for name, value in facts.items():
+        shown = value
+        if isinstance(value, Mapping):
+            shown = "; ".join(f"{key}: {each}" for key, each in value.items())
+        elif isinstance(value, list | tuple):
+            shown = ", ".join(map(str, value))
+        printer.line(f"{name}: {shown}")
+    printer.line()
+
+
+def print_result(result: Result, printer: Printer) -> None:
+    """Print the tables of an experiment."""
+    for measured in result.tables:
+        printer.table(study_table(measured))
+
+
+def study_json(facts: Facts, results: Iterable[Result]) -> str:
+    """The results for labelled URLs as the text of a JSON file."""
+    return json_text({**facts, "experiments": [result.as_json() for result in results]})
+
+
+def page_study_json(facts: Facts, runs: Sequence[MethodRun], result: Result) -> str:
+    """The results for labelled pages or texts, with the confusion matrix of each method."""
+    return json_text(
+        {
+            **facts,
+            "tables": [_plain(measured) for measured in result.tables],
+            "cpu_ms": {run.name: round(run.ms_per_page, 4) for run in runs},
+            "confusion": {run.name: run.confusion() for run in runs},
+        }
+    )
+
+
+def _plain(measured: MeasureTable) -> dict[str, Any]:
+    """A table with counts as numbers, and without the marks that only a study of URLs has."""
+    content = measured.as_json()
+    for row in content["rows"]:
+        del row["best"], row["best_in_paper"]
+        row.update({key: int(row[key]) for key in measured.heads if row[key].isdecimal()})
+        for name, figure in row["figures"].items():
+            has_paper = figure["paper"] is not None
+            figure.pop("sd")
+            row["figures"][name] = figure if has_paper else figure["ours"]
+    return content
+
+
+def study_table(measured: MeasureTable) -> Table:
+    """The figures as texts; a paper's figures are in brackets or in a separate column."""
+    heads = [*measured.heads, *measured.columns]
+    if measured.headline is not None:
+        heads += ["sd", "paper", "diff."]
+    source = f" ({measured.source})" if measured.source else ""
+    return Table(
+        title=f"{measured.title}{source}",
+        head=heads,
+        rows=[_cells(measured, row) for row in measured.rows],
+        notes=measured.notes,
+        text_columns=len(measured.heads),
+    )
+
+
+def _cells(measured: MeasureTable, row: Row) -> list[str]:
+    shown = list(row.heads)
+    for place, cell in enumerate(row.cells):
+        text = _figure(cell.ours, measured)
+        if place == measured.headline:
+            text += "*" if row.is_best else ""
+        elif cell.paper is not None:
+            text += f" ({_figure(cell.paper, measured)})"
+        shown.append(text)
+    if measured.headline is not None:
+        shown += _compared(row.cells[measured.headline], row, measured)
+    return shown
+
+
+def _compared(cell: Cell, row: Row, measured: MeasureTable) -> list[str]:
+    star = "*" if row.is_best_in_paper else ""
+    paper = NOTHING if cell.paper is None else _figure(cell.paper, measured) + star
+    difference = NOTHING if cell.difference is None else f"{cell.difference:+.{measured.digits}f}"
+    return [_figure(cell.spread, measured), paper, difference]
+
+
+def _figure(value: float | None, measured: MeasureTable) -> str:
+    if value is None or math.isnan(value):
+        return NOTHING
+    # Counts are among percentages; small shares would be rounded to 0.
+    if value >= 1000 or (value == int(value) and value > 100):
+        return f"{value:,.0f}"
+    digits = 2 if 0 < value < 0.1 and measured.digits else measured.digits
+    return f"{value:.{digits}f}"
