@@ -87,23 +87,19 @@ def of_naming(measured: Mapping[str, Any], n_named: int) -> Iterator[str]:
         f"{measured['urls']:,} URLs of {measured['sites']:,} unseen domains"
         f" ({SPLIT}), at most three of each. `macro`: the mean over languages beside"
         " the five with ten domains or more; `few`: over those with fewer. ECE: the expected"
-        " calibration error: under the prior, whose shares the languages have; of all, where every"
-        " language counts the same; and the same of the two groups."
+        " calibration error under the prior, whose shares the languages have."
     )
     yield ""
-    errors = "ECE under the prior | of all | of macro | of few"
-    yield f"| prior | macro | few | the five | all URLs | {errors} |"
-    yield "|---|" + "---:|" * 8
+    yield "| prior | macro | few | the five | all URLs | ECE |"
+    yield "|---|" + "---:|" * 5
     for prior in ("uniform", "default", "web"):
         row = measured[prior]
         shares = [cell(row[key]) for key in ("macro", "small", "five", "right")]
-        kinds = ("reliability_of_prior", "reliability", "reliability_of_macro")
-        told = [cell(row[kind]["error"]) for kind in (*kinds, "reliability_of_small")]
-        yield f"| {prior} | {' | '.join([*shares, *told])} |"
+        yield f"| {prior} | {' | '.join([*shares, cell(row['reliability']['error'])])} |"
     yield ""
     yield "| confidence, default prior | share of answers under the prior | right |"
     yield "|---:|---:|---:|"
-    for share, said, was in measured["default"]["reliability_of_prior"]["bins"]:
+    for share, said, was in measured["default"]["reliability"]["bins"]:
         yield f"| {cell(said)} | {cell(share)} | {cell(was)} |"
     yield ""
     row = measured["default"]

@@ -8,7 +8,7 @@ confidence means what it says.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -38,9 +38,9 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
     """Tables of the model's measures on unseen rows, as JSON-ready numbers in percent.
 
     Keys: `five` (en, de, fr, es, it against each other, as in the paper), `all` (every language of
-    the model), `by_kind`, `generic_domains` and `country_domains` (mean F1 of the five), `cctld`
-    and `all_cctld` (the baseline), `naming`. A registered domain adds at most 20 URLs of a
-    language; `uncapped` has the figures of all URLs.
+    the model), `by_kind` and `generic_domains` (mean F1 of the five), `cctld` and `all_cctld` (the
+    baseline), `naming`. A registered domain adds at most 20 URLs of a language; `uncapped` has the
+    figures of all URLs.
     """
     named = [row for row in rows if row.language in model.named_languages]
     rows = [row for row in rows if row.language in model.languages]
@@ -58,21 +58,24 @@ def assess(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
         "uncapped": _of_five(decide, rows, five),
         "all": table(decide, even, model.languages),
         "cctld": table(_cctld, even, five),
-        "cctld_by_kind": _by_kind(_cctld, even, five),
         "all_cctld": table(_cctld, even, model.languages),
         "naming": naming(model, named),
     }
 
 
+def _cctld(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decisions:
+    return np.column_stack([cctld.score(urls, code) > 0 for code in languages])
+
+
 def _of_five(decide: Decide, rows: Sequence[LabelledUrl], five: Sequence[str]) -> dict[str, Any]:
-    parts: tuple[list[LabelledUrl], list[LabelledUrl]] = [], []
+    kinds: dict[str, list[LabelledUrl]] = defaultdict(list)
     for row in rows:
-        parts[cctld.top_level_domain(row.url) in cctld.GENERIC].append(row)
+        kinds[row.label_kind].append(row)
+    generic = [row for row in rows if cctld.top_level_domain(row.url) in cctld.GENERIC]
     return {
         "five": table(decide, rows, five),
-        "by_kind": _by_kind(decide, rows, five),
-        "generic_domains": table(decide, parts[True], five)["mean_f1"],
-        "country_domains": table(decide, parts[False], five)["mean_f1"],
+        "by_kind": {kind: table(decide, kinds[kind], five)["mean_f1"] for kind in sorted(kinds)},
+        "generic_domains": table(decide, generic, five)["mean_f1"],
     }
 
 
@@ -104,26 +107,8 @@ def table(decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str])
     }
 
 
-def _by_kind(
-    decide: Decide, rows: Sequence[LabelledUrl], languages: Sequence[str]
-) -> dict[str, Any]:
-    of_kinds: dict[str, list[LabelledUrl]] = defaultdict(list)
-    for row in rows:
-        of_kinds[row.label_kind].append(row)
-    return {kind: table(decide, of_kinds[kind], languages)["mean_f1"] for kind in sorted(of_kinds)}
-
-
-def _cctld(urls: Sequence[str], languages: Sequence[str]) -> evaluation.Decisions:
-    return np.column_stack([cctld.score(urls, code) > 0 for code in languages])
-
-
-def priors() -> Mapping[str, Prior]:
-    """The priors that are measured; `default` is that of a call without one."""
-    return {"uniform": Prior.uniform(), "default": Prior.evened(), "web": Prior.web()}
-
-
 def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
-    """How one language is named, in percent, for each prior.
+    """How one language is named, in percent, for each prior; `default` is that of a plain call.
 
     At most three URLs of a site, chosen in order. `macro` is the mean over the languages beside the
     five of the paper that have ten sites or more, `small` over those with fewer.
@@ -136,79 +121,50 @@ def naming(model: UrlModel, rows: Sequence[LabelledUrl]) -> dict[str, Any]:
         if counts[site] <= MAX_PER_SITE:
             asked.append(row)
     sites = Counter(language for _, language in counts)
+    priors = {"uniform": Prior.uniform(), "default": Prior.evened(), "web": Prior.web()}
     return {
         "urls": len(asked),
         "sites": sites.total(),
-        **{name: _named(model, asked, sites, prior) for name, prior in priors().items()},
+        **{name: _named(model, asked, sites, prior) for name, prior in priors.items()},
     }
 
 
 def _named(
     model: UrlModel, rows: Sequence[LabelledUrl], sites: Counter[str], prior: Prior
 ) -> dict[str, Any]:
-    codes, answered = model.name([row.url for row in rows], prior)
-    named = [model.named_languages[at] if at >= 0 else None for at in codes.tolist()]
-    languages = np.array([row.language for row in rows])
-    is_right = np.array([a == b for a, b in zip(named, languages.tolist(), strict=True)])
-    confidences = answered.astype(np.float64)
-    by_language = _by_language(languages.tolist(), named, sites)
-    others = [code for code in by_language if code not in FIVE]
-    large = [code for code in others if sites[code] >= LEAST_SITES]
-    small = [code for code in others if sites[code] < LEAST_SITES]
+    codes, confidences = model.name([row.url for row in rows], prior)
+    answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    named = [model.named_languages[at] if at >= 0 else "-" for at in codes.tolist()]
+    for row, answer in zip(rows, named, strict=True):
+        answers[row.language][answer] += 1
+    shares = {code: _percent(told[code] / told.total()) for code, told in answers.items()}
+    others = shares.keys() - set(FIVE)
 
-    def mean(chosen: Sequence[str]) -> float | None:
-        found = [by_language[code]["right"] for code in chosen if code in by_language]
+    def mean(chosen: Iterable[str]) -> float | None:
+        found = [shares[code] or 0.0 for code in sorted(chosen) if code in shares]
         return round(float(np.mean(found)), 2) if found else None
 
-    def reliability_of(chosen: Sequence[str]) -> dict[str, Any]:
-        rows = np.isin(languages, chosen)
-        return reliability(is_right[rows], confidences[rows], _balanced(languages[rows]))
-
+    languages = [row.language for row in rows]
+    is_right = np.array([a == b for a, b in zip(named, languages, strict=True)])
+    # By these weights the languages are as frequent as in the prior, that of the confidences.
+    frequent = dict(zip(answers, np.exp(prior.log_of(list(answers))).tolist(), strict=True))
+    weights = np.array([frequent[code] / answers[code].total() for code in languages])
     return {
         "right": _percent(is_right.mean()),
-        "macro": mean(large),
-        "languages_of_macro": len(large),
-        "small": mean(small),
-        "languages_of_small": len(small),
+        "macro": mean(code for code in others if sites[code] >= LEAST_SITES),
+        "small": mean(code for code in others if sites[code] < LEAST_SITES),
         "five": mean(FIVE),
-        "reliability_of_prior": reliability(is_right, confidences, _weighted(languages, prior)),
-        "reliability": reliability(is_right, confidences, _balanced(languages)),
-        "reliability_of_macro": reliability_of(large),
-        "reliability_of_small": reliability_of(small),
-        "languages": by_language,
+        "reliability": reliability(is_right, confidences.astype(np.float64), weights),
+        "languages": {
+            code: {
+                "sites": sites[code],
+                "urls": answers[code].total(),
+                "right": shares[code],
+                "instead": dict((answers[code] - Counter({code: len(rows)})).most_common(4)),
+            }
+            for code in sorted(answers)
+        },
     }
-
-
-def _by_language(
-    languages: Sequence[str], named: Sequence[str | None], sites: Counter[str]
-) -> dict[str, dict[str, Any]]:
-    answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for language, answer in zip(languages, named, strict=True):
-        answers[language][answer or "-"] += 1
-    found = {}
-    for code in sorted(answers):
-        urls, right = answers[code].total(), answers[code].pop(code, 0)
-        found[code] = {
-            "sites": sites[code],
-            "urls": urls,
-            "right": _percent(right / urls),
-            "instead": dict(answers[code].most_common(4)),
-        }
-    return found
-
-
-def _balanced(languages: npt.NDArray[np.str_]) -> Numbers:
-    """Weights by which every language counts the same."""
-    counts = Counter(languages.tolist())
-    return np.array([1 / counts[code] for code in languages.tolist()])
-
-
-def _weighted(languages: npt.NDArray[np.str_], prior: Prior) -> Numbers:
-    """Weights by which the languages are as frequent as in a prior, that of the confidences."""
-    present = sorted(set(languages.tolist()))
-    shares = dict(zip(present, np.exp(prior.log_of(present)).tolist(), strict=True))
-    frequencies = np.array([shares[code] for code in languages.tolist()])
-    return frequencies * _balanced(languages)
 
 
 def reliability(is_right: Flags, confidences: Numbers, weights: Numbers) -> dict[str, Any]:

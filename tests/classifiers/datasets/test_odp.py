@@ -144,11 +144,16 @@ DAMAGE = {
     "cut UTF-8": b"stra\xc3",
     "surrogate": b"\xed\xa0\x80",
     "no character": b"\xef\xbf\xbf",
+    "tag left open": b"<b>bold",
+    "comment left open": b"<!--",
+    "entity": b"&eacute;",
 }
 
 
 @pytest.mark.parametrize("text", DAMAGE.values(), ids=DAMAGE)
-def test_illegal_characters_beside_the_url_are_taken_out(tmp_path: Path, text: bytes) -> None:
+def test_what_is_wrong_beside_the_address_and_the_category_costs_nothing(
+    tmp_path: Path, text: bytes
+) -> None:
     pages = [page(f"http://{n}/", "Top/World/Deutsch", text if n == 1 else b"") for n in range(3)]
     data = OdpUrls(dump(tmp_path, *pages))
     assert [row.url for row in data] == ["http://0/", "http://1/", "http://2/"]
@@ -156,7 +161,29 @@ def test_illegal_characters_beside_the_url_are_taken_out(tmp_path: Path, text: b
 
 
 @pytest.mark.parametrize(
-    "url", [b"http://a/\xff", b"http://a/\x02", b"http://a/&#3;b", b"http://a/&#10;b"]
+    ("written", "url"),
+    [
+        (b"http://a/?b&c", "http://a/?b&c"),
+        (b"http://a/?b&amp;c&#61;1&#x26;d", "http://a/?b&c=1&d"),
+        (b"http://a/&amp;#61;", "http://a/&#61;"),
+        ("http://a/\u00fc".encode(), "http://a/\u00fc"),
+    ],
+)
+def test_references_in_an_address_are_read_once(tmp_path: Path, written: bytes, url: str) -> None:
+    listed = page("URL", "Top/World/Deutsch").replace(b"URL", written)
+    assert read(dump(tmp_path, listed)) == [(url, "de")]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        b"http://a/\xff",
+        b"http://a/\x02",
+        b"http://a/&#3;b",
+        b"http://a/&#10;b",
+        b"http://a/&#xD800;",
+        b"http://a/&#9999999;",
+    ],
 )
 def test_a_url_with_illegal_characters_is_no_row(tmp_path: Path, url: bytes) -> None:
     broken = page("URL", "Top/World/Deutsch").replace(b"URL", url)
@@ -166,13 +193,9 @@ def test_a_url_with_illegal_characters_is_no_row(tmp_path: Path, url: bytes) -> 
 
 
 MALFORMED = {
-    "bare ampersand": page("URL", "Top/Arts").replace(b"URL", b"http://a/?b&c"),
-    "tag left open": page("http://a/", "Top/Arts", b"<b>bold"),
     "page left open": page("http://a/", "Top/Arts").replace(b"</ExternalPage>", b""),
-    "page closed early": page("http://a/", "Top/Arts").replace(b"</topic>", b""),
+    "tag in the address": page("URL", "Top/Arts").replace(b"URL", b"http://a/<b>"),
     "quote left open": page("http://a/", "Top/Arts").replace(b'/">', b"/>"),
-    "comment left open": page("http://a/", "Top/Arts", b"<!--"),
-    "entity": page("http://a/", "Top/Arts", b"&eacute;"),
     "longer than memory": page("http://a/", "Top/Arts", b"words " * 700_000),
 }
 
