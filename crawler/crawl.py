@@ -14,9 +14,9 @@ from crawler.outputs.exchange import Exchange
 from crawler.outputs.warc import WarcArchive
 from crawler.politeness.blocking import Blocking
 from crawler.politeness.network import is_private_url
-from crawler.politeness.occupancy import Occupancy
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
+from crawler.politeness.turns import Occupancy
 from crawler.run import OpenRun
 from crawler.shared.worker import Waiting, Worker
 from crawler.sources.contract import Web

@@ -22,8 +22,8 @@ from crawler.outputs.takedown import taken_down
 from crawler.outputs.warc import WarcArchive, argument_fields
 from crawler.politeness.blocking import Blocking
 from crawler.politeness.host_files import FileStore, HostFiles
-from crawler.politeness.occupancy import Occupancy, OwnOccupancy
 from crawler.politeness.robots import Robots
+from crawler.politeness.turns import Occupancy, OwnOccupancy
 from crawler.preparation import Preparation, prepare
 from crawler.run import IDENTITY, OpenRun, fit_log, lock_run, open_run
 from crawler.shared.addresses import SharedOccupancy

@@ -5,10 +5,9 @@ on such a server. So few names of one domain are looked up at once, and none for
 several lookups in a row got no answer. Names of other domains do not wait for them.
 """
 
-from collections import Counter, OrderedDict
-from typing import Any, Final
+from typing import Final
 
-from crawler.politeness.waiting_room import STEP_S, WaitingRoom
+from crawler.politeness.turns import Line, OwnOccupancy, Recent
 from crawler.url import domain_of
 
 PER_DOMAIN: Final = 4
@@ -29,7 +28,6 @@ SILENT_S: Final = 300.0
 PAUSE_S: Final = 0.5
 """Seconds after which a host with a lookup in progress comes again, for the first time."""
 
-_MOST_REMEMBERED: Final = 10_000
 _LONGEST_WAIT_S: Final = 5.0
 
 
@@ -42,10 +40,10 @@ class LookupTurns:
     def __init__(self) -> None:
         """Start without lookups."""
         self._began_at: dict[str, float] = {}
-        self._in_progress: Counter[str] = Counter()
-        self._unanswered: OrderedDict[str, tuple[int, float]] = OrderedDict()
-        self._answered: OrderedDict[str, None] = OrderedDict()
-        self._room = WaitingRoom()
+        self._domains = OwnOccupancy(PER_DOMAIN)
+        self._unanswered: Recent[tuple[int, float]] = Recent()
+        self._answered: Recent[None] = Recent()
+        self._line = Line()
 
     def is_silent(self, host: str, now: float) -> bool:
         """Return True if the name servers of a host's domain have not answered for some time.
@@ -65,37 +63,26 @@ class LookupTurns:
         began_at = self._began_at.get(host)
         if began_at is not None:
             return min(max(PAUSE_S, now - began_at), _LONGEST_WAIT_S)
-        domain = domain_of(host)
-        if self._in_progress[domain] >= PER_DOMAIN:
-            return STEP_S * self._room.wait(host, domain)
         if len(self._began_at) >= AT_ONCE:
             return _LONGEST_WAIT_S
-        self._room.leave(host)
+        domain = domain_of(host)
+        if not self._domains.enter(domain):
+            return self._line.wait(domain, now)
         self._began_at[host] = now
-        self._in_progress[domain] += 1
         return None
 
     def leave(self, host: str, now: float, *, has_addresses: bool) -> None:
         """End a lookup that `enter` began."""
         began_at, domain = self._began_at.pop(host), domain_of(host)
-        self._in_progress[domain] -= 1
-        if not self._in_progress[domain]:
-            del self._in_progress[domain]
+        self._domains.leave(domain)
         if has_addresses:
             self._answered[host] = None
-            _shorten(self._answered)
         if has_addresses or now - began_at < SLOW_S:
             self._unanswered.pop(domain, None)
             return
         number, _ = self._unanswered.pop(domain, (0, now))
         self._unanswered[domain] = number + 1, now
-        _shorten(self._unanswered)
 
     def __len__(self) -> int:
         """Return the number of lookups in progress."""
         return len(self._began_at)
-
-
-def _shorten(remembered: OrderedDict[str, Any]) -> None:
-    if len(remembered) > _MOST_REMEMBERED:
-        remembered.popitem(last=False)

@@ -8,7 +8,6 @@ The request for robots.txt, which takes no slot, finds the address of a host: th
 connected to. Pages are asked for there too, also after an answer with other addresses first.
 """
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, cast
 
 from scrapy import Request
@@ -23,14 +22,14 @@ from scrapy.utils.httpobj import urlparse_cached
 from twisted.internet.error import ConnectError
 
 from crawler.frontier.base import Lease
-from crawler.politeness.host_turns import HostTurns
 from crawler.politeness.network import (
     BusyAddressError,
+    CapError,
     PrivateAddressError,
     host_of_proxy,
     is_private_address,
 )
-from crawler.politeness.shared_address import SharedAddresses
+from crawler.politeness.turns import HostTurns, Line, Recent
 from crawler.spiders.live_handler import LiveDownloadHandler
 from crawler.spiders.names import Lookups
 from crawler.spiders.requests import EXCHANGE, LEASE, ROBOTS_BYTES, take_slot
@@ -42,8 +41,6 @@ if TYPE_CHECKING:
 
 _MOST_ADDRESSES: Final = 4
 """Addresses of a host that its robots.txt is asked for at."""
-
-_MOST_CHOSEN: Final = 10_000
 
 _REFUSED = ConnectError, DownloadConnectionRefusedError
 _FAILED = *_REFUSED, DownloadTimeoutError
@@ -59,8 +56,8 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         config = self._crawl.config
         self._allows_private = config.private_addresses
         self._lookups = Lookups()
-        self._chosen: OrderedDict[str, str] = OrderedDict()
-        self._shared = SharedAddresses(self._crawl.occupancy)
+        self._chosen: Recent[str] = Recent()
+        self._line = Line()
         self._delay_s = config.delay_s
         self._turns = HostTurns(max(config.delay_s, config.max_crawl_delay_s))
 
@@ -75,13 +72,17 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         )
         if wait_s is not None:
             raise BusyAddressError(f"{host} is in use by other requests", wait_s)
+        was_contacted = True
         try:
             response = await self._download(request, proxy)
             if self._crawl.archive is not None:
                 request.meta[EXCHANGE] = sent(request, response)
             return response
+        except (BusyAddressError, CapError):
+            was_contacted = False
+            raise
         finally:
-            self._turns.leave(host, visitor, self._crawl.clock())
+            self._turns.leave(host, self._crawl.clock(), was_contacted=was_contacted)
 
     def _delay_of(self, url: str) -> float:
         return max(self._delay_s, self._crawl.robots.delay_s(url))
@@ -92,33 +93,27 @@ class GuardedDownloadHandler(LiveDownloadHandler):
         host = urlparse_cached(request).hostname or ""
         addresses = await self._addresses(host)
         for address, other in zip(addresses, [*addresses[1:], *addresses[:1]], strict=True):
-            wait_s = self._shared.enter(address, host)
-            if wait_s is not None:
+            if not self._crawl.occupancy.enter(address):
+                wait_s = self._line.wait(address, self._crawl.clock())
                 raise BusyAddressError(f"{host} has to wait for requests at {address}", wait_s)
             try:
                 response = await self._contact(request, address)
             except _FAILED as error:
                 if ROBOTS_BYTES not in request.meta:
                     raise
-                self._choose(host, other)
+                self._chosen[host] = other
                 if other == addresses[0] or not isinstance(error, _REFUSED):
                     raise
             else:
-                self._choose(host, address)
+                self._chosen[host] = address
                 return response
             finally:
-                self._shared.leave(address)
+                self._crawl.occupancy.leave(address)
         raise CannotResolveHostError(f"{host} has no address")
 
     async def _contact(self, request: Request, address: str) -> Response:
         take_slot(self._crawl, request, address or None)
         return await self.fetch(request, address)
-
-    def _choose(self, host: str, address: str) -> None:
-        self._chosen[host] = address
-        self._chosen.move_to_end(host)
-        if len(self._chosen) > _MOST_CHOSEN:
-            self._chosen.popitem(last=False)
 
     async def _addresses(self, host: str) -> list[str]:
         """Return the addresses of a host that may be contacted, the chosen one first."""

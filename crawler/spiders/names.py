@@ -22,6 +22,7 @@ from zope.interface import implementer
 from crawler.config import of_settings
 from crawler.politeness.lookups import PAUSE_S, LookupTurns
 from crawler.politeness.network import NoAddressYetError
+from crawler.politeness.turns import Recent
 from crawler.spiders.scrapy_settings import given
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ _TRIES: Final = 5
 _GRACE_S: Final = 0.5
 """Seconds for which a connection of the crawl waits for an address."""
 
-_MOST_FINISHED: Final = 10_000
 _LEAST_TTL_S: Final = 60.0
 _MOST_TTL_S: Final = 3600.0
 
@@ -198,7 +198,7 @@ class Lookups:
     def __init__(self) -> None:
         """Start without lookups."""
         self._turns = LookupTurns()
-        self._finished: OrderedDict[str, list[str]] = OrderedDict()
+        self._finished: Recent[list[str]] = Recent()
 
     async def addresses(self, host: str) -> list[str]:
         """Return all addresses of a host, [] if it has none.
@@ -231,8 +231,6 @@ class Lookups:
         def finished(addresses: list[str]) -> None:
             self._turns.leave(host, clock.seconds(), has_addresses=bool(addresses))
             self._finished[host] = addresses
-            if len(self._finished) > _MOST_FINISHED:
-                self._finished.popitem(last=False)
             if timer.active():
                 timer.cancel()
                 soon.callback(None)

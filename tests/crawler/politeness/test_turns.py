@@ -1,0 +1,236 @@
+"""Turns of hosts, addresses and lookups, without a network but for Redis."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from uuid import uuid4
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawler.politeness import turns as limits
+from crawler.politeness.lookups import (
+    AT_ONCE,
+    PER_DOMAIN,
+    SILENT_S,
+    SLOW_S,
+    UNANSWERED,
+    LookupTurns,
+)
+from crawler.politeness.turns import GRACE_S, STEP_S, HostTurns, Line, OwnOccupancy, Recent
+from crawler.shared.addresses import SharedOccupancy
+from crawler.shared.stored import StoredCrawl, connect
+from tests.support.redisserver import RedisServer
+
+HUB = "hub.de"
+DELAY_S = 5.0
+
+
+def delay() -> float:
+    return DELAY_S
+
+
+# Places.
+
+
+def test_what_was_written_first_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "REMEMBERED", 2)
+    recent: Recent[int] = Recent()
+    for key, value in (("a", 1), ("b", 2), ("a", 3), ("c", 4)):
+        recent[key] = value
+    assert dict(recent) == {"a": 3, "c": 4}
+
+
+def test_those_who_wait_for_a_place_come_one_after_the_other() -> None:
+    line = Line()
+    waits = [line.wait(place, 9.0) for place in ("x", "x", "y", "x")]
+    assert waits == pytest.approx([STEP_S, 2 * STEP_S, STEP_S, 3 * STEP_S])
+    assert line.wait("x", 9.0 + STEP_S) == pytest.approx(3 * STEP_S)
+    assert line.wait("x", 20.0) == pytest.approx(STEP_S)
+    assert line.wait("x", 20.0, 5.0) == pytest.approx(STEP_S + 5.0)
+
+
+@given(st.lists(st.tuples(st.sampled_from("xy"), st.booleans()), max_size=60), st.integers(0, 3))
+def test_no_more_than_the_limit_are_in_and_all_leave_nothing_behind(
+    steps: list[tuple[str, bool]], at_once: int
+) -> None:
+    occupancy, inside = OwnOccupancy(at_once), list[str]()
+    for place, comes in steps:
+        if comes:
+            is_free = not at_once or inside.count(place) < at_once
+            assert occupancy.enter(place) is is_free
+            inside += [place] if is_free else []
+        elif inside:
+            occupancy.leave(inside.pop())
+    for place in inside:
+        occupancy.leave(place)
+    assert not occupancy._inside
+
+
+def test_the_limit_of_an_address_holds_for_all_workers_together(redis_server: RedisServer) -> None:
+    name, now = uuid4().hex, [100.0]
+
+    def worker() -> SharedOccupancy:
+        crawl = StoredCrawl(connect(redis_server.url), name)
+        return SharedOccupancy(crawl, 2, lambda: now[0], lease_s=10.0)
+
+    one, other = worker(), worker()
+    assert one.enter("1.1.1.1")
+    assert other.enter("1.1.1.1")
+    assert not one.enter("1.1.1.1")
+    assert one.enter("2.2.2.2")
+    other.leave("1.1.1.1")
+    assert one.enter("1.1.1.1")
+    assert not other.enter("1.1.1.1")
+    # A worker that died stays no longer than its lease.
+    now[0] = 109.0
+    one.renew()
+    now[0] = 115.0
+    assert not other.enter("1.1.1.1")
+    now[0] = 119.0
+    assert other.enter("1.1.1.1")
+    other.leave("1.1.1.1")
+    StoredCrawl(connect(redis_server.url), name).remove()
+    assert not connect(redis_server.url).keys(f"*{name}*")
+
+
+# Hosts that are asked for the rules of others.
+
+
+@pytest.mark.parametrize(("first", "second"), [(HUB, "a.de"), ("a.de", HUB), ("a.de", "b.de")])
+def test_the_second_waits_for_the_end_and_the_rest_of_the_first(first: str, second: str) -> None:
+    turns = HostTurns(60.0)
+    assert turns.enter(HUB, first, 0.0, delay) is None
+    assert (turns.enter(HUB, second, 1.0, delay) or 0.0) > DELAY_S
+    turns.leave(HUB, 2.0)
+    assert turns.enter(HUB, second, 3.0, delay) == 4.0
+    assert turns.enter(HUB, second, 7.0, delay) is None
+
+
+def test_a_host_that_was_not_contacted_needs_no_rest() -> None:
+    turns = HostTurns(60.0)
+    assert turns.enter(HUB, HUB, 0.0, delay) is None
+    turns.leave(HUB, 1.0, was_contacted=False)
+    assert turns.enter(HUB, "a.de", 1.0, delay) is None
+
+
+def promised() -> HostTurns:
+    """The turns of a host whose guest may come at 5 seconds."""
+    turns = HostTurns(60.0)
+    turns.enter(HUB, HUB, 0.0, delay)
+    turns.leave(HUB, 0.0)
+    assert turns.enter(HUB, "a.de", 1.0, delay) == 4.0
+    return turns
+
+
+def test_a_host_that_is_never_idle_leaves_a_turn_to_its_guest() -> None:
+    turns = promised()
+    assert turns.enter(HUB, HUB, 5.0, delay) is not None
+    assert turns.enter(HUB, "a.de", 5.0, delay) is None
+
+
+def test_a_guest_that_does_not_come_loses_its_turn() -> None:
+    assert promised().enter(HUB, HUB, 5.0 + GRACE_S, delay) is None
+
+
+def test_the_more_guests_wait_the_later_the_next_one_comes() -> None:
+    turns = HostTurns(60.0)
+    turns.enter(HUB, "a.de", 0.0, delay)
+    waits = [turns.enter(HUB, f"g{number}.de", 0.0, delay) or 0.0 for number in range(4)]
+    assert [round(wait - waits[0]) for wait in waits] == [0, 5, 10, 15]
+
+
+VISITS = st.lists(st.tuples(st.sampled_from([HUB, "a.de", "b.de", "c.de"]), st.floats(0.1, 4.0)))
+
+
+@settings(deadline=None)
+@given(VISITS)
+def test_nobody_comes_within_the_delay_of_a_contact_and_every_guest_comes(
+    visits: list[tuple[str, float]],
+) -> None:
+    turns, now, contacts = HostTurns(60.0), 0.0, [-DELAY_S]
+    for visitor, pause_s in visits:
+        now += pause_s
+        if turns.enter(HUB, visitor, now, delay) is None:
+            contacts.append(now)
+            turns.leave(HUB, now)
+    assert all(b - a >= DELAY_S - 1e-6 for a, b in pairwise(contacts))
+    for visitor in ("a.de", "b.de", "c.de"):
+        visits_before = 0
+        while (wait_s := turns.enter(HUB, visitor, now, delay)) is not None:
+            now += wait_s
+            visits_before += 1
+            assert visits_before < 10
+        turns.leave(HUB, now)
+    now += 100.0
+    assert turns.enter("b.de", "b.de", now, delay) is None
+    turns.leave("b.de", now)
+    assert len(turns) == 1
+
+
+# Names whose servers never answer hold up no others.
+
+
+def begun(turns: LookupTurns, number: int, name: Callable[[int], str], now: float = 0.0) -> int:
+    return sum(turns.enter(name(n), now) is None for n in range(number))
+
+
+def farm(number: int) -> str:
+    return f"n{number}.farm.de"
+
+
+def test_few_names_of_one_domain_are_looked_up_at_once_and_others_do_not_wait() -> None:
+    turns = LookupTurns()
+    assert begun(turns, 100, farm) == PER_DOMAIN
+    assert turns.enter("a.de", 0.0) is None
+    assert len(turns) == PER_DOMAIN + 1
+    waits = [turns.enter(farm(200 + n), 0.0) or 0.0 for n in range(40)]
+    assert waits == sorted(waits)
+    assert waits[0] >= 96 * STEP_S
+
+
+def test_a_slow_lookup_is_begun_once_and_asked_for_less_and_less_often() -> None:
+    turns, now, visits = LookupTurns(), 0.0, 0
+    assert turns.enter("slow.de", now) is None
+    while now < 20.0:
+        now += turns.enter("slow.de", now) or 0.0
+        visits += 1
+    assert visits < 10
+    assert len(turns) == 1
+
+
+def test_all_lookups_together_are_bounded() -> None:
+    turns = LookupTurns()
+    assert begun(turns, AT_ONCE + 9, lambda n: f"n{n}.de") == AT_ONCE
+    turns.leave("n0.de", 1.0, has_addresses=True)
+    assert turns.enter("one-more.de", 1.0) is None
+
+
+def silenced(turns: LookupTurns, now: float) -> None:
+    for n in range(UNANSWERED):
+        assert not turns.is_silent("new.farm.de", now)
+        turns.enter(farm(n), now)
+        turns.leave(farm(n), now + SLOW_S, has_addresses=False)
+
+
+def test_a_domain_whose_servers_never_answer_is_left_alone_for_a_while() -> None:
+    turns = LookupTurns()
+    turns.enter("www.farm.de", 0.0)
+    turns.leave("www.farm.de", 0.1, has_addresses=True)
+    silenced(turns, 1.0)
+    ended_at = 1.0 + SLOW_S
+    told = {host: turns.is_silent(host, ended_at) for host in (farm(99), "www.farm.de", "a.de")}
+    assert told == {farm(99): True, "www.farm.de": False, "a.de": False}
+    assert not turns.is_silent(farm(99), ended_at + SILENT_S)
+
+
+def test_a_quick_answer_that_a_name_does_not_exist_is_an_answer() -> None:
+    turns = LookupTurns()
+    for n in range(100):
+        turns.enter(farm(n), 0.0)
+        turns.leave(farm(n), 0.1, has_addresses=False)
+    assert not turns.is_silent("new.farm.de", 1.0)
+    silenced(turns, 1.0)
+    turns.enter("www.farm.de", 5.0)
+    turns.leave("www.farm.de", 9.0, has_addresses=True)
+    assert not turns.is_silent("new.farm.de", 9.0)
