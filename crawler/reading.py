@@ -134,14 +134,10 @@ def is_status(code: int) -> bool:
 
 
 class Sifted(NamedTuple):
-    """Links to be queued, normalised, each once, and the numbers of other links."""
+    """Links to be queued, normalised, each once, and the numbers of others by the reason."""
 
     wanted: list[str]
-    files: int
-    malformed: int
-    ports: int
-    traps: int
-    blocked: int = 0
+    left_out: dict[str, int]
 
 
 def blocks_nothing(url: str) -> bool:
@@ -150,20 +146,24 @@ def blocks_nothing(url: str) -> bool:
 
 
 def sift(urls: Sequence[str], is_blocked: Callable[[str], bool] = blocks_nothing) -> Sifted:
-    """Return the links of a page that may be queued; `urls` are absolute."""
+    """Return the links of a page that may be queued; `urls` are absolute.
+
+    Left out are URLs of files that are no pages, unusable ones, those with a port that no browser
+    opens, those that look endless, and those that are blocked.
+    """
     normal = [url for url in map(normalise, urls) if url]
     allowed = [url for url in normal if not has_bad_port(url)]
     pages = [url for url in allowed if not is_unwanted_file(url)]
     finite = [url for url in pages if not is_trap(url)]
     wanted = [url for url in finite if not is_blocked(url)]
-    return Sifted(
-        list(dict.fromkeys(wanted)),
-        files=len(allowed) - len(pages),
-        malformed=len(urls) - len(normal),
-        ports=len(normal) - len(allowed),
-        traps=len(pages) - len(finite),
-        blocked=len(finite) - len(wanted),
-    )
+    left_out = {
+        "ignored_file": len(allowed) - len(pages),
+        "ignored_url": len(urls) - len(normal),
+        "ignored_port": len(normal) - len(allowed),
+        "ignored_trap": len(pages) - len(finite),
+        "blocked": len(finite) - len(wanted),
+    }
+    return Sifted(list(dict.fromkeys(wanted)), left_out)
 
 
 def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[Link]:
@@ -181,14 +181,13 @@ def scored(ordering: Ordering, urls: Sequence[str], source: LinkSource) -> list[
 class PageRead(NamedTuple):
     """A page that was read: `reading` without links, and the links that may be queued, scored.
 
-    Blocked links are still among `links`. `nofollow` is the number of links that the page asks not
-    to follow, if that is obeyed.
+    Blocked links are still among `links`. `left_out` are the numbers of others: those of `sift`,
+    and links that the page asks not to follow, if that is obeyed.
     """
 
     reading: Reading
     links: Sequence[Link]
-    sifted: Sifted
-    nofollow: int
+    left_out: dict[str, int]
 
 
 ReadPage = Callable[[Download, Sequence[str], int], PageRead]
@@ -225,7 +224,9 @@ def page_scorer(
         )
         links = scored(ordering, sifted.wanted, source)
         bare = reading._replace(links=(), forbidden=(), declared=(), declared_other=())
-        return PageRead(bare, links, sifted._replace(wanted=[]), nofollow)
+        left_out = sifted.left_out | {"ignored_nofollow": nofollow}
+        left_out["ignored_url"] += reading.dropped_links
+        return PageRead(bare, links, left_out)
 
     return read_page
 

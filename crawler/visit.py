@@ -3,7 +3,7 @@
 This module does not import Scrapy. The spider, the simulator and the tests pass downloads in.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 
@@ -32,7 +32,6 @@ from crawler.reading import (
     PageRead,
     Read,
     Reading,
-    Sifted,
     blocks_nothing,
     is_status,
     is_text,
@@ -55,24 +54,14 @@ PROTOCOL = "protocol"
 NO_ADDRESS = "dns"
 """The reason of a failure if a host has no address."""
 
+_NOTHING: Mapping[str, int] = {}
+
 _NOT_MODIFIED = 304
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def _no_earlier(url: str) -> Earlier | None:
     return None
-
-
-def _ignoring(record: Record, sifted: Sifted, dropped: int) -> Record:
-    """Return a record with the numbers of links that are not queued."""
-    return replace(
-        record,
-        ignored_files=sifted.files,
-        ignored_urls=sifted.malformed + dropped,
-        ignored_ports=sifted.ports,
-        ignored_traps=sifted.traps,
-        blocked_links=sifted.blocked,
-    )
 
 
 def _no_country(address: str | None) -> str | None:
@@ -203,8 +192,8 @@ class Visitor:
             if found is None and self._sitemaps.is_file(lease):
                 found = Sitemap({})
             if found is not None:
-                links, sifted = self._sitemaps.of_file(lease, found, now)
-                record = _ignoring(self._record(SITEMAP, download), sifted, found.malformed)
+                links, left_out = self._sitemaps.of_file(lease, found, now)
+                record = self._record(SITEMAP, download, left_out=left_out)
                 return self._settle(lease, record, links, download=download)
         if is_success:
             return self._succeeded(lease, download, page)
@@ -236,15 +225,14 @@ class Visitor:
         page = page or self._read_page(download, lease.inlinks, lease.depth)
         reading, links = page.reading, page.links
         wanted = [link for link in links if not self._rules.is_blocked(link.url)]
-        sifted = page.sifted._replace(blocked=len(links) - len(wanted))
-        record = self._without_copy(lease, self._record(PAGE, download, reading), reading)
-        record = _ignoring(record, sifted, reading.dropped_links)
+        left_out = page.left_out | {"blocked": len(links) - len(wanted)}
+        record = self._record(PAGE, download, reading, left_out)
+        record = self._without_copy(lease, record, reading)
         if record.is_copy:
             wanted = self._score([link.url for link in wanted], LinkSource(False, lease.depth))
         record = replace(
             record,
             canonical=self._canonical(lease, reading),
-            ignored_nofollow=page.nofollow,
             visit=self._visit(lease, download),
         )
         if self._sitemaps is not None and record.is_relevant:
@@ -285,12 +273,13 @@ class Visitor:
         found = absolute(download.location or "", download.url)
         target = [found] if found and self._may_lead(lease, found) else []
         # The target has the depth of the URL: one more than the page that linked to it.
-        sifted = sift(target, self._rules.is_blocked)
-        if any(self._respelled(lease, url, download) for url in sifted.wanted):
+        wanted, left_out = sift(target, self._rules.is_blocked)
+        if any(self._respelled(lease, url, download) for url in wanted):
             return None
-        links = self._score(sifted.wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
+        links = self._score(wanted, LinkSource(is_relevant=True, depth=lease.depth - 1))
         links = self._as_seeds(links) if lease.depth == 0 else links
-        record = _ignoring(self._record(REDIRECT, download), sifted, int(not found))
+        left_out["ignored_url"] += not found
+        record = self._record(REDIRECT, download, left_out=left_out)
         return self._settle(lease, record, links, download=download)
 
     def _respelled(self, lease: Lease, url: str, download: Download) -> bool:
@@ -333,7 +322,13 @@ class Visitor:
         self._frontier.retry(lease, now=now, not_before=now + rest_s)
         return True
 
-    def _record(self, outcome: str, download: Download, reading: Reading | None = None) -> Record:
+    def _record(
+        self,
+        outcome: str,
+        download: Download,
+        reading: Reading | None = None,
+        left_out: Mapping[str, int] = _NOTHING,
+    ) -> Record:
         robots = download.robots
         sources = {
             "robots.txt": robots.signals if robots else (),
@@ -341,6 +336,15 @@ class Visitor:
             "page": reading.statements if reading else (),
         }
         statements = [statement for source in sources.values() for statement in source]
+        is_noarchive = not self.may_keep(statements)
+        counts = {
+            **left_out,
+            "cut_short": download.is_cut,
+            "noarchive": is_noarchive,
+            "opted_out": any(map(directives.is_opt_out, statements)),
+        }
+        if reading is not None and reading.parser is not None:
+            counts[f"parser_{reading.parser}"] = 1
         return Record(
             outcome,
             self._clock(),
@@ -356,12 +360,10 @@ class Visitor:
             address=download.ip,
             bytes=len(download.body),
             is_reference=reading is not None and reading.is_reference,
-            parser=reading.parser if reading else None,
-            is_cut=download.is_cut,
-            is_noarchive=not self.may_keep(statements),
-            is_opted_out=any(map(directives.is_opt_out, statements)),
+            is_noarchive=is_noarchive,
             directives=directives.written(sources),
             robots_txt=robots.name if robots else None,
+            counts={name: int(number) for name, number in counts.items() if number},
         )
 
     def _canonical(self, lease: Lease, reading: Reading) -> str | None:

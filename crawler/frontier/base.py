@@ -9,7 +9,7 @@ seconds and are passed in; the frontier has no clock.
 Every implementation passes the same test suite.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, Protocol
@@ -118,25 +118,20 @@ class Record:
     `is_relevant`. `bytes` is the size of the body as received. `country` is the server's, and
     `address` its IP address, None if unknown.
 
-    Five kinds of links on the page are counted and not admitted: `ignored_files` name multimedia,
-    style sheets or downloads; `ignored_urls` are too long or are no URLs; `ignored_ports` name a
-    port that no browser opens (`crawler.politeness.ports`); `ignored_traps` look endless
-    (`crawler.politeness.traps`); `blocked_links` are blocked (`crawler.politeness.blocking`).
-    `is_cut` is True if the body ended too early. `is_reference` is True if the page has enough text
-    for its language to count among the `inlinks` of the URLs that it links to. `parser` is the name
-    of the HTML parser that read it.
+    `is_reference` is True if the page has enough text for its language to count among the `inlinks`
+    of the URLs that it links to. `counts` are positive numbers that the page adds to the counters
+    of the run, by name: links that are not admitted (`crawler.reading.sift`), its parser, and what
+    is remarkable about it.
 
     `canonical` is the normalised URL that the page gives as its own (`rel=canonical`), if it is on
     the same host and another one than the fetched. It becomes a known URL, and leaves the queue.
     `is_noarchive` is True if the server or the page forbids to keep a copy of it, and that is
-    obeyed. `ignored_nofollow` links are not followed because the page forbids it. `directives` are
-    the statements of robots.txt, headers and page about its use, as a JSON object of lists; None if
-    there are none. `is_opted_out` is True if one of them reserves the page from text and data
-    mining or from AI. `robots_txt` names the robots.txt that allowed the fetch: the SHA-256 of the
-    file, or the status of a server that has none; None if none was asked. `words_read` are the
-    words of the text by which the page was identified, None without a label. `is_copy` is 1 for a
-    page in the target language that is not relevant because its text stands on many domains
-    (`crawler.copied_text`).
+    obeyed. `directives` are the statements of robots.txt, headers and page about its use, as a JSON
+    object of lists; None if there are none. `robots_txt` names the robots.txt that allowed the
+    fetch: the SHA-256 of the file, or the status of a server that has none; None if none was asked.
+    `words_read` are the words of the text by which the page was identified, None without a label.
+    `is_copy` is 1 for a page in the target language that is not relevant because its text stands on
+    many domains (`crawler.copied_text`).
     """
 
     outcome: str
@@ -150,46 +145,21 @@ class Record:
     charset: str | None = None
     country: str | None = None
     bytes: int = 0
-    ignored_files: int = 0
-    ignored_urls: int = 0
     is_reference: bool = False
-    parser: str | None = None
-    ignored_ports: int = 0
-    ignored_traps: int = 0
-    is_cut: bool = False
     canonical: str | None = None
     address: str | None = None
     is_noarchive: bool = False
-    ignored_nofollow: int = 0
-    is_opted_out: bool = False
     directives: str | None = None
     robots_txt: str | None = None
     words_read: int | None = None
     is_copy: int = 0
-    blocked_links: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
     visit: Visit | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_labelled(self) -> bool:
         """True if an ordering that learns can learn from this page."""
         return self.is_download and self.language is not None
-
-    def counts(self) -> dict[str, int]:
-        """Return the positive numbers that this page adds to the run's counters, by name."""
-        numbers = {
-            "ignored_file": self.ignored_files,
-            "ignored_url": self.ignored_urls,
-            "ignored_port": self.ignored_ports,
-            "ignored_trap": self.ignored_traps,
-            "blocked": self.blocked_links,
-            "cut_short": int(self.is_cut),
-            "noarchive": int(self.is_noarchive),
-            "ignored_nofollow": self.ignored_nofollow,
-            "opted_out": int(self.is_opted_out),
-        }
-        if self.parser is not None:
-            numbers[f"parser_{self.parser}"] = 1
-        return {name: number for name, number in numbers.items() if number}
 
 
 class Admission(Enum):

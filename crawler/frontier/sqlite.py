@@ -135,7 +135,7 @@ class SqliteFrontier:
         host = pick.host
         try:
             with self._storage.transaction() as counts:
-                counts.update(record.counts())
+                counts.update(record.counts)
                 settlement = self._settle(lease, pick, record, links, counts)
         except BaseException:
             if self._learner is not None:

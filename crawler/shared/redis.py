@@ -64,7 +64,7 @@ _ADMISSIONS = {
 }
 _SEEDS_A_CALL = 1000
 _UNCOUNTED: dict[str, object] = {"units": [], "tally": 0}
-_RECORD = [field.name for field in fields(Record) if field.name != "visit"]
+_RECORD = [field.name for field in fields(Record) if field.name not in ("counts", "visit")]
 _OLDEST_SERVER = (7, 0)
 _FIRST_WAIT_S = 5.0
 _POLICY_NAMES = ("maxmemory_policy", "maxmemory-policy")
@@ -229,7 +229,7 @@ class RedisFrontier(StoredCrawl):
             links=packed.number,
             again=packed.again,
             record=_facts(lease, record),
-            counts=record.counts(),
+            counts=record.counts,
             directory=self._packer.directory_of(lease.url),
             domain=self._packer.domain_of(lease.host),
             address=self._held_as(lease).address,

@@ -177,7 +177,7 @@ def _answer_row(url: str, answer: Answer, read: ReadPage, left_out: Counter[str]
     kind, location = answer.header("Content-Type"), answer.header("Location")
     if answer.status in _REDIRECTS and location:
         sifted = sift([absolute(location, url) or ""])
-        count_ignored(left_out, sifted)
+        count_ignored(left_out, sifted.left_out)
         return GraphRow(url, REDIRECT, links=sifted.wanted)
     if not (200 <= answer.status < 300 and is_text(kind)):
         return GraphRow(url, FAILED)
@@ -188,6 +188,6 @@ def _answer_row(url: str, answer: Answer, read: ReadPage, left_out: Counter[str]
         # As in a crawl: whatever is wrong with a page, the others are read.
         left_out["pages that could not be read"] += 1
         return GraphRow(url, FAILED)
-    count_ignored(left_out, found.sifted, found.reading.dropped_links)
+    count_ignored(left_out, found.left_out)
     links = [link.url for link in found.links]
     return GraphRow(url, PAGE, found.reading.language, len(answer.body), links)

@@ -8,7 +8,7 @@ status is a page that was downloaded, 0 says that it was not.
 
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain, groupby, islice
@@ -17,7 +17,7 @@ from typing import Final
 
 from classifiers.datasets.rows import opened
 from crawler.errors import GraphError
-from crawler.reading import Sifted, sift
+from crawler.reading import sift
 from crawler.simulate.webgraph import FAILED, PAGE, REDIRECT, UNKNOWN
 from crawler.url import normalise
 
@@ -60,11 +60,11 @@ class GraphSource:
     seeds: Sequence[str] = ()
 
 
-def count_ignored(left_out: Counter[str], sifted: Sifted, unresolved: int = 0) -> None:
-    """Count links that no crawl would queue."""
-    left_out["links to files that are no pages"] += sifted.files
-    left_out["links that are no URLs"] += sifted.malformed + unresolved
-    left_out["links that look endless"] += sifted.traps
+def count_ignored(left_out: Counter[str], ignored: Mapping[str, int]) -> None:
+    """Count links that no crawl would queue, by the names of a crawl's counters."""
+    left_out["links to files that are no pages"] += ignored["ignored_file"]
+    left_out["links that are no URLs"] += ignored["ignored_url"]
+    left_out["links that look endless"] += ignored["ignored_trap"]
 
 
 def table_source(path: Path) -> GraphSource:
@@ -146,7 +146,7 @@ def _link_rows(rows: Iterator[Cells], left_out: Counter[str]) -> Iterator[GraphR
                 left_out[_NO_URL] += len(some)
             else:
                 sifted = sift(some)
-                count_ignored(left_out, sifted)
+                count_ignored(left_out, sifted.left_out)
                 yield GraphRow(url, links=sifted.wanted)
 
 

@@ -18,7 +18,7 @@ from crawler.frontier.base import Lease, Link
 from crawler.politeness.host_files import HostFiles
 from crawler.politeness.ports import has_bad_port
 from crawler.politeness.robots import Robots
-from crawler.reading import Download, Sifted, scored, sift
+from crawler.reading import Download, scored, sift
 from crawler.strategies.orderings import LinkSource, Ordering
 from crawler.url import normalise
 
@@ -290,15 +290,19 @@ class Sitemaps:
         ranked = [*self._ranked(self.robots.sitemaps(lease.url)), *self._ranked(named)]
         return self._chosen(ranked, lease.depth, now)
 
-    def of_file(self, lease: Lease, found: Sitemap, now: float) -> tuple[list[Link], Sifted]:
+    def of_file(
+        self, lease: Lease, found: Sitemap, now: float
+    ) -> tuple[list[Link], dict[str, int]]:
         """Return the links of a sitemap, the best first, and the numbers of those left out."""
+        urls = [] if found.is_index else list(found.entries)
+        wanted, left_out = sift(urls, self.is_blocked)
+        left_out["ignored_url"] += found.malformed
         if found.is_index:
             files = self._ranked(list(found.entries), found) if lease.redirects < MAX_STEPS else []
-            return self._chosen(files, lease.depth - 1, now), sift([])
-        sifted = sift(list(found.entries), self.is_blocked)
-        declared = {url for url in sifted.wanted if found.entries[url].is_declared}
-        links = self._links(sifted.wanted, lease.depth - 1, declared)
-        return self._newest_first(links, found)[:MAX_ADMITTED], sifted
+            return self._chosen(files, lease.depth - 1, now), left_out
+        declared = {url for url in wanted if found.entries[url].is_declared}
+        links = self._links(wanted, lease.depth - 1, declared)
+        return self._newest_first(links, found)[:MAX_ADMITTED], left_out
 
     def _chosen(self, urls: Sequence[str], depth: int, now: float) -> list[Link]:
         chosen = self.files.choose(urls, now)

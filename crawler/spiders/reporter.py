@@ -64,8 +64,9 @@ class Reporter:
     def on_settled(self, lease: Lease, record: Record, admissions: Sequence[Admission]) -> None:
         """Count a settled URL and update the progress line."""
         self._stats.inc_value(f"langfocus/outcome/{record.outcome}")
-        if record.parser is not None:
-            self._stats.inc_value(f"langfocus/parser/{record.parser}")
+        for name in record.counts:
+            if name.startswith("parser_"):
+                self._stats.inc_value(f"langfocus/parser/{name.removeprefix('parser_')}")
         for admission, number in Counter(admissions).items():
             self._stats.inc_value(f"langfocus/link/{admission.value}", number)
         counts = self._crawl.counts()

@@ -23,7 +23,6 @@ RECORD = Record(
     "utf-8",
     "DE",
     1234,
-    parser="lxml",
     address="192.0.2.1",
     directives='{"page": ["noai"]}',
     robots_txt="404",

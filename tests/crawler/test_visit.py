@@ -320,7 +320,7 @@ def test_nofollow_is_obeyed_unless_the_archive_has_the_right_not_to(
     assert visit.queued() == []
     record = visit.settled[0][1]
     assert record.is_relevant
-    assert record.ignored_nofollow == 1
+    assert record.counts["ignored_nofollow"] == 1
     assert dict(rows(visit.folder, "SELECT name, value FROM counts"))["ignored_nofollow"] == 1
     archive = Visit(tmp_path / "archive", obeys_directives=False)
     archive.answer(body=body, statements=statements)

@@ -670,12 +670,13 @@ def test_what_a_worker_counted_stands_apart_and_adds_up(join: Joiner) -> None:
     one, other = join(worker="w1", **caps), join(worker="w2", **caps)
     one.seed(links("http://a.de/", "http://b.de/"), 0.0)
     found = links("http://b.de/2", "http://c.de/", "http://c.de/2", "http://b.de/")
-    record = Record(PAGE, 0.0, 200, ignored_files=2, ignored_traps=1, is_cut=True, parser="lxml")
+    of_page = {"ignored_file": 2, "ignored_trap": 1, "cut_short": 1, "parser_lxml": 1}
+    record = Record(PAGE, 0.0, 200, counts=of_page)
     other.admit(lease_of(other), record, found, now=0.0)
     other.retry(lease_of(other), now=0.0, not_before=0.0)
     assert one.worker_counts() == {"stored": 2}
     counted = {"stored": 1, "seen": 1, "host_full": 2, "retried": 1}
-    counted |= {"ignored_file": 2, "ignored_trap": 1, "cut_short": 1, "parser_lxml": 1}
+    counted |= of_page
     assert one.worker_counts("w2") == counted
     totals = one.totals()
     assert {name: totals[name] for name in counted} == {**counted, "stored": 3}
