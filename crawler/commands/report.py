@@ -54,6 +54,4 @@ def run(opts: argparse.Namespace) -> None:
         return
     if opts.labels is not None:
         raise SettingError("--explain and --labels are two reports: give one of them")
-    why = explain(folder, opts.explain)
-    print_explanation(why)
-    write_json(opts.json, why.as_json())
+    print_explanation(explain(folder, opts.explain))

@@ -10,7 +10,7 @@ from crawler.report.course import CurvePoint, Portion, curve, ends_of, merged, m
 from crawler.report.files import write_whole
 from crawler.report.formatting import NOTHING, Cell, duration, language_name, number, size
 from crawler.report.harvest import Summary, summarise, write_summary
-from crawler.report.labels import label_report
+from crawler.report.labels import label_table
 from crawler.report.page import Page, Section
 from crawler.report.plots import Plot, Series
 from crawler.report.printer import WIDE, Printer
@@ -53,14 +53,12 @@ def report(folder: Path, labels: Path | None = None) -> tuple[dict[str, Any], Pa
         census = write_census(folder)
         print_census(census, CensusView())
         return census_json(census), folder / "census.html"
-    by_labels = None if labels is None else label_report(folder, labels)
-    summary = write_report(folder, None if by_labels is None else by_labels.table())
+    table = None if labels is None else label_table(folder, labels)
+    summary = write_report(folder, table)
     print_summary(summary)
-    figures = summary.as_json()
-    if by_labels is not None:
-        Printer(width=WIDE).table(by_labels.table())
-        figures["labels"] = by_labels.as_json()
-    return figures, folder / "report.html"
+    if table is not None:
+        Printer(width=WIDE).table(table)
+    return summary.as_json(), folder / "report.html"
 
 
 def write_report(folder: Path, labels: Table | None = None) -> Summary:

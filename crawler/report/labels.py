@@ -1,6 +1,7 @@
 """A person's check of the harvest rate: pages to label, the labels, what they tell of the run.
 
-The sample is stratified by the identifier's answer and its confidence. The estimator is that of a
+The sample is stratified by the identifier's answer and its confidence; pages without an answer are
+in no harvest rate and not in the sample. The estimator is that of a
 stratified random sample: the sum over strata of their size times the labelled share (Cochran 1977,
 Sampling Techniques, 5.3). Its usual variance is 0 for a stratum whose labels all agree, which is
 frequent here. So the interval comes from the distribution of the pages that were not labelled: in
@@ -12,48 +13,40 @@ labelled completely adds nothing to the interval.
 import csv
 import io
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from pathlib import Path
 from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from classifiers import languages
 from crawler.errors import RunFolderError, SettingError
 from crawler.report.files import write_whole
-from crawler.report.formatting import Cell, language_name, share_of
+from crawler.report.formatting import language_name, share_of
 from crawler.report.table import Table
 from crawler.run import reading
 from crawler.whole_file import read_regular
 
-TARGET, OTHER, NONE = "target", "other", "none"
-"""The identifier's answer about a page: the language of the crawl, another one, or none."""
-
 
 class Stratum(NamedTuple):
-    """Pages with the same kind of answer and a confidence in the same band.
+    """Pages with a label, in the language of the crawl or another, and a confidence in one band.
 
-    The bands are 0: below 0.5, 1: below 0.9, 2: above. Pages without an answer, or with one that
-    has no confidence, are in band 0.
+    The bands are 0: below 0.5, 1: below 0.9, 2: above. No confidence is in band 0.
     """
 
-    answer: str
+    is_target: int
     band: int
 
 
 _STRATUM: Final = """\
-CASE WHEN language IS NULL THEN 'none' WHEN language = :lang THEN 'target' ELSE 'other' END,
-CASE WHEN language IS NULL THEN 0
-     ELSE (coalesce(confidence, 0) >= 0.5) + (coalesce(confidence, 0) >= 0.9) END"""
-_PAGES: Final = "FROM pages WHERE outcome = 'page' AND id <= :until"
+language = :lang, (coalesce(confidence, 0) >= 0.5) + (coalesce(confidence, 0) >= 0.9)"""
+_PAGES: Final = "FROM pages WHERE outcome = 'page' AND language IS NOT NULL AND id <= :until"
 
-_ERRORS: Final = {TARGET: (0.4, 0.2, 0.03), OTHER: (0.3, 0.15, 0.03), NONE: (0.3, 0.3, 0.3)}
-"""Shares of pages of each band that may be in the other class: a guess that decides only how many
-pages of a stratum are drawn, not what is estimated."""
+_ERRORS: Final = ((0.3, 0.15, 0.03), (0.4, 0.2, 0.03))
+"""Shares of pages of each band whose label may be wrong, for other languages and the target: a
+guess that decides only how many pages of a stratum are drawn, not what is estimated."""
 _FEWEST: Final = 5
 """Pages of a stratum that are drawn at least, if it has so many."""
 
@@ -70,6 +63,7 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 
 _DRAWS: Final = 20_000
 _PRIOR: Final = 0.5
+_MISSING: Final = (None, None, None)
 
 
 class Sample(NamedTuple):
@@ -96,16 +90,16 @@ def draw_sample(
     wanted = allocation(sizes, number)
     drawn: dict[Stratum, list[tuple[int, str]]] = {stratum: [] for stratum in wanted}
     seen = dict.fromkeys(wanted, 0)
-    for answer, band, *page in connection.execute(
+    for is_target, band, page, url in connection.execute(
         f"SELECT {_STRATUM}, id, url {_PAGES} ORDER BY id", {"lang": lang, "until": until}
     ):
-        stratum = Stratum(answer, band)
+        stratum = Stratum(is_target, band)
         kept, most = drawn[stratum], wanted[stratum]
         seen[stratum] += 1
         if len(kept) < most:
-            kept.append((page[0], page[1]))
+            kept.append((page, url))
         elif (place := random.randrange(seen[stratum])) < most:  # a reservoir
-            kept[place] = page[0], page[1]
+            kept[place] = page, url
     pages = [page for kept in drawn.values() for page in kept]
     # In random order the person who labels cannot tell the identifier's answer from the place.
     random.shuffle(pages)
@@ -118,18 +112,16 @@ def allocation(sizes: Mapping[Stratum, int], number: int) -> dict[Stratum, int]:
     In proportion to the size and the standard deviation of a stratum (Neyman's allocation, Cochran
     1977, 5.5), the latter from guessed errors; at least five pages of each.
     """
-    weights = {stratum: size * _deviation(stratum) for stratum, size in sizes.items() if size}
+    weights = {}
+    for stratum, size in sizes.items():
+        error = _ERRORS[stratum.is_target][stratum.band]
+        weights[stratum] = size * sqrt(error * (1 - error))
     total = sum(weights.values())
     floor = min(_FEWEST, max(1, number // max(1, len(weights))))
     return {
         stratum: min(sizes[stratum], max(floor, round(number * weight / total)))
         for stratum, weight in weights.items()
     }
-
-
-def _deviation(stratum: Stratum) -> float:
-    share = _ERRORS[stratum.answer][stratum.band]
-    return sqrt(share * (1 - share))
 
 
 def _last_page(connection: sqlite3.Connection) -> int:
@@ -141,7 +133,7 @@ def _sizes_of(connection: sqlite3.Connection, lang: str, until: int) -> dict[Str
     rows = connection.execute(
         f"SELECT {_STRATUM}, count(*) {_PAGES} GROUP BY 1, 2", {"lang": lang, "until": until}
     )
-    return {Stratum(answer, band): number for answer, band, number in rows}
+    return {Stratum(is_target, band): number for is_target, band, number in rows}
 
 
 def write_sample(path: Path, sample: Sample) -> Path:
@@ -245,8 +237,7 @@ class Labelled(NamedTuple):
     relevant: int
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(NamedTuple):
     """An estimate with the ends of its 95 % interval."""
 
     value: float
@@ -254,154 +245,58 @@ class Interval:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
-class LabelEstimate:
-    """The figures that labels give; None where no page of a kind is labelled."""
-
-    labels: int
-    pages: int
-    harvest_rate: Interval | None
-    """The share of relevant pages among those with an answer of the identifier."""
-    relevant: Interval | None
-    """Their number among all pages, also those without an answer."""
-    precision: Interval | None
-    recall: Interval | None
-    """Of the identifier for the target language on the pages of the run."""
-
-
-Count = tuple[float, npt.NDArray[np.int64]]
-"""The number of relevant pages, and draws of it that agree with the labels."""
-
-
-def estimate_from_labels(
+def relevant_share(
     strata: Mapping[Stratum, Labelled], random_state: int = 0, draws: int = _DRAWS
-) -> LabelEstimate:
-    """Return the figures of a run from the labels of a stratified sample of its pages.
+) -> Interval | None:
+    """Return the share of relevant pages from the labels of a stratified sample.
 
-    The ends of an interval are quantiles of `draws` random numbers.
+    None if one of the two answers has pages and no label. The ends of the interval are quantiles of
+    `draws` random numbers.
     """
     chance = np.random.default_rng(random_state)
-    kinds = (TARGET, OTHER, NONE)
-    target, other, none = (
-        None if (parts := collapsed(strata, kind)) is None else _count(parts, chance, draws)
-        for kind in kinds
-    )
-    sizes = {
-        kind: sum(s.pages for key, s in strata.items() if key.answer == kind) for kind in kinds
-    }
-    answered = _sum(target, other)
-    everything = _sum(answered, none)
-    return LabelEstimate(
-        labels=sum(stratum.labelled for stratum in strata.values()),
-        pages=sum(sizes.values()),
-        harvest_rate=_interval(answered, sizes[TARGET] + sizes[OTHER]),
-        relevant=_interval(everything, 1),
-        precision=_interval(target, sizes[TARGET]),
-        recall=None if everything is None else _interval(target, *everything),
-    )
+    estimated, drawn = 0.0, np.zeros(draws)
+    for is_target in (1, 0):
+        parts = collapsed(strata, is_target)
+        if parts is None:
+            return None
+        for pages, labelled, relevant in parts:
+            estimated += pages * relevant / labelled  # Cochran 1977, (5.1)
+            share = chance.beta(relevant + _PRIOR, labelled - relevant + _PRIOR, size=draws)
+            drawn += relevant + chance.binomial(pages - labelled, share)
+    total = sum(part.pages for part in strata.values())
+    if not total:
+        return None
+    low, high = np.percentile(drawn, (2.5, 97.5)) / total
+    value = estimated / total
+    return Interval(value, min(float(low), value), max(float(high), value))
 
 
-def collapsed(strata: Mapping[Stratum, Labelled], kind: str) -> list[Labelled] | None:
-    """Return the strata of a kind of answer, those without labels joined to the next band.
+def collapsed(strata: Mapping[Stratum, Labelled], is_target: int) -> list[Labelled] | None:
+    """Return the strata of an answer, those without labels joined to the next band.
 
-    None if pages of the kind exist and none is labelled (Cochran 1977, 5A.12, on collapsed strata).
+    None if pages of the answer exist and none is labelled (Cochran 1977, 5A.12, on collapsed
+    strata).
     """
     found: list[Labelled] = []
     waiting = 0
-    for _, part in sorted(
-        ((key.band, part) for key, part in strata.items() if key.answer == kind and part.pages)
-    ):
+    for stratum in sorted(strata):
+        part = strata[stratum]
+        if stratum.is_target != is_target:
+            continue
+        waiting += part.pages
         if part.labelled:
-            found.append(part._replace(pages=part.pages + waiting))
+            found.append(part._replace(pages=waiting))
             waiting = 0
-        else:
-            waiting += part.pages
     if waiting and found:
         found[-1] = found[-1]._replace(pages=found[-1].pages + waiting)
     return None if waiting and not found else found
 
 
-def _count(parts: Iterable[Labelled], chance: np.random.Generator, draws: int) -> Count:
-    """The number of relevant pages: Cochran 1977, (5.1) times the number of pages."""
-    estimated, drawn = 0.0, np.zeros(draws, np.int64)
-    for pages, labelled, relevant in parts:
-        estimated += pages * relevant / labelled
-        share = chance.beta(relevant + _PRIOR, labelled - relevant + _PRIOR, size=draws)
-        drawn += relevant + chance.binomial(pages - labelled, share)
-    return estimated, drawn
+def label_table(folder: Path, path: Path) -> Table:
+    """Return the harvest rate of a run from a file of labels that `langfocus sample` began.
 
-
-def _sum(one: Count | None, other: Count | None) -> Count | None:
-    return None if one is None or other is None else (one[0] + other[0], one[1] + other[1])
-
-
-def _interval(
-    count: Count | None, of: float, draws_of: npt.NDArray[np.int64] | None = None
-) -> Interval | None:
-    """The share that a count is of a number, whose draws are given if it is not exact."""
-    if count is None or not of:
-        return None
-    whole = of if draws_of is None else np.maximum(draws_of, 1)
-    low, high = np.percentile(count[1] / whole, (2.5, 97.5))
-    value = count[0] / of
-    return Interval(value, min(float(low), value), max(float(high), value))
-
-
-@dataclass(frozen=True, slots=True)
-class LabelReport:
-    """The estimate from the labels of a file."""
-
-    lang: str
-    estimate: LabelEstimate
-    unknown: int
-    """Labels that were left out, because the person could not tell."""
-    until: int
-    """The sample was drawn from the pages up to this id."""
-    later: int
-    """Pages that came after it and are not estimated."""
-    told: float | None
-    """The harvest rate of the same pages by the identifier; None without a page with a label."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the figures as JSON types."""
-        return {
-            **asdict(self.estimate),
-            "unknown": self.unknown,
-            "sampled_until": self.until,
-            "later_pages": self.later,
-            "harvest_rate_told": self.told,
-        }
-
-    def table(self) -> Table:
-        """Return the table of the figures and their intervals."""
-        found = self.estimate
-        language = language_name(self.lang)
-        rows = (
-            ("harvest rate", self.told, *_cells(found.harvest_rate)),
-            (f"precision of the identifier for {language}", "", *_cells(found.precision)),
-            (f"recall of the identifier for {language}", "", *_cells(found.recall)),
-            (f"pages in {language}", "", *_cells(found.relevant, round)),
-        )
-        notes = [
-            f"From {found.labels:,} labelled pages of {found.pages:,}. The interval holds the "
-            "true value in 95 of 100 samples; it includes the identifier's errors and those of "
-            "sampling, and no errors of the person. Pages that the identifier gave no label count "
-            "in the last two rows only."
-        ]
-        if self.unknown:
-            notes.append(f"{self.unknown:,} pages without an answer of the person are left out.")
-        if self.later:
-            notes.append(f"{self.later:,} pages came after the sample was drawn and are left out.")
-        if None in (found.harvest_rate, found.relevant):
-            notes.append("A missing figure needs a label of each kind of answer.")
-        head = ("", "by the identifier", "by labels", "from", "to")
-        return Table("Harvest rate with the identifier's errors", head, rows, notes=notes)
-
-
-def label_report(folder: Path, path: Path) -> LabelReport:
-    """Return the figures of a run from a file of labels that `langfocus sample` began.
-
-    Raises SettingError for a file that cannot be used, or that belongs to another run.
+    The table also has the share of right answers among those for the language. Raises SettingError
+    for a file that cannot be used, or that belongs to another run.
     """
     with reading(folder) as connection:
         row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
@@ -417,21 +312,38 @@ def label_report(folder: Path, path: Path) -> LabelReport:
             if label.is_relevant is not None:
                 counted[stratum][0] += 1
                 counted[stratum][1] += label.is_relevant
-        (later,) = connection.execute(
-            "SELECT count(*) FROM pages WHERE outcome = 'page' AND id > ?", (until,)
-        ).fetchone()
-    by_answer = {
-        kind: sum(size for key, size in sizes.items() if key.answer == kind)
-        for kind in (TARGET, OTHER)
-    }
-    return LabelReport(
-        lang,
-        estimate_from_labels({key: Labelled(size, *counted[key]) for key, size in sizes.items()}),
-        sum(label.is_relevant is None for label in labels),
-        until,
-        later,
-        share_of(by_answer[TARGET], sum(by_answer.values())),
+        later = sum(_sizes_of(connection, lang, _last_page(connection)).values())
+    strata = {key: Labelled(size, *counted[key]) for key, size in sizes.items()}
+    of_target = {key: part for key, part in strata.items() if key.is_target}
+    pages = sum(sizes.values())
+    told = share_of(sum(part.pages for part in of_target.values()), pages)
+    unknown = sum(label.is_relevant is None for label in labels)
+    return Table(
+        "Harvest rate with the identifier's errors",
+        ("", "by the identifier", "by labels", "from", "to"),
+        [
+            ("harvest rate", told, *(relevant_share(strata) or _MISSING)),
+            (
+                f"precision of the identifier for {language_name(lang)}",
+                "",
+                *(relevant_share(of_target) or _MISSING),
+            ),
+        ],
+        notes=list(_notes(len(labels) - unknown, pages, unknown, later - pages)),
     )
+
+
+def _notes(labels: int, pages: int, unknown: int, later: int) -> Iterator[str]:
+    yield (
+        f"From {labels:,} labels of {pages:,} pages with an answer of the identifier. The interval "
+        "holds the true value in 95 of 100 samples; it includes the identifier's errors and those "
+        "of sampling, and no errors of the person. A missing figure needs a label of each kind of "
+        "answer."
+    )
+    if unknown:
+        yield f"{unknown:,} pages without an answer of the person are left out."
+    if later:
+        yield f"{later:,} pages came after the sample was drawn and are left out."
 
 
 def _until(labels: Sequence[Label], path: Path, connection: sqlite3.Connection) -> int:
@@ -456,9 +368,3 @@ def _stratum_of(label: Label, lang: str, path: Path, connection: sqlite3.Connect
             f"{path}:{label.line}: page {label.page} of the run is not {label.url[:80]!r}"
         )
     return Stratum(row[0], row[1])
-
-
-def _cells(interval: Interval | None, shown: Callable[[float], Cell] = float) -> list[Cell]:
-    if interval is None:
-        return [None, None, None]
-    return [shown(interval.value), shown(interval.low), shown(interval.high)]
