@@ -311,6 +311,14 @@ class Frontier(Protocol):
     def counts(self) -> Counts:
         """Return the numbers of queued URLs, leased URLs and pages, in O(1)."""
 
+    def group(self, later: Callable[[Callable[[], None]], object]) -> None:
+        """Allow to write the changes of some time together: `later` runs a function after it.
+
+        A kill loses at most these changes, and their URLs are queued again. Each call still happens
+        completely or not at all, and is seen by the next. The function raises `StorageError` if
+        the changes cannot be written; then the run can no longer be written.
+        """
+
     def close(self) -> None:
         """Release the storage; URLs that are still leased are queued again."""
 

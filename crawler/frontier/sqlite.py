@@ -3,7 +3,8 @@
 URLs, their order and all counters are on disk. Only the hosts with a queued URL or a rest are in
 memory: 325 bytes for a host that is ready, 390 for one that rests, for any length of its queue.
 Leases are not stored: a URL leaves the queue in the transaction that settles it. After a kill,
-every URL that was leased is therefore still queued.
+every URL that was leased is therefore still queued. A crawl writes the changes of some 20 ms in one
+transaction (`group`). A kill undoes them, so their URLs are queued again.
 """
 
 import sqlite3
@@ -73,6 +74,17 @@ class _Taken(Candidate):
     """A URL that may be leased next; `lease` explains its score if the ordering learns."""
 
     pick: Pick
+    was_sent: bool
+
+
+@dataclass(slots=True)
+class _Leased:
+    """A leased URL. `address` holds the slot of its server's IP address, None if there is none."""
+
+    pick: Pick
+    was_sent: bool  # it got a request, in this lease or before
+    is_sent_now: bool = False
+    address: str | None = None
 
 
 class SqliteFrontier:
@@ -100,9 +112,8 @@ class SqliteFrontier:
         self._hosts: dict[int, QueuedHost] = {}
         self._resting: list[tuple[float, int]] = []
         self._patience = Patience(rules, self._hosts)
-        self._leased: dict[int, Pick] = {}
+        self._leased: dict[int, _Leased] = {}
         self._leased_ids: set[int] = set()
-        self._sent: dict[int, str | None] = {}
         self._leaving: Counter[int] = Counter()
         self._queued = 0
         self._expected = 0
@@ -131,12 +142,12 @@ class SqliteFrontier:
         was_contacted: bool = True,
     ) -> list[Admission]:
         """Settle a leased URL and return the admission of each of its links, in their order."""
-        pick = self._pick(lease)
-        host = pick.host
+        held = self._held(lease)
+        pick, host = held.pick, held.pick.host
         try:
             with self._storage.transaction() as counts:
                 counts.update(record.counts)
-                settlement = self._settle(lease, pick, record, links, counts)
+                settlement = self._settle(lease, held, record, links, counts)
         except BaseException:
             if self._learner is not None:
                 with suppress(sqlite3.Error):  # the first error says more
@@ -151,13 +162,13 @@ class SqliteFrontier:
 
     def retry(self, lease: Lease, *, now: float, not_before: float, url: str | None = None) -> None:
         """Give a leased URL back to be fetched again, at `url` if given; its host rests."""
-        pick = self._pick(lease)
-        host = pick.host
+        held = self._held(lease)
+        pick, host = held.pick, held.pick.host
         not_before = max(not_before, now + host.delay_s)
         with self._storage.transaction() as counts:
             if url is None:
                 counts["retried"] += 1
-                if lease.fingerprint not in self._sent:
+                if not held.is_sent_now:
                     self._storage.count_try(pick.url_id)
             else:
                 counts["respelled"] += 1
@@ -169,20 +180,21 @@ class SqliteFrontier:
 
     def release(self, lease: Lease, *, now: float, not_before: float | None = None) -> None:
         """Give a leased URL back unchanged; its host rests for its delay or until `not_before`."""
-        pick = self._pick(lease)
+        host = self._held(lease).pick.host
         self._end_lease(lease)
-        self._rest(pick.host, now + pick.host.delay_s if not_before is None else not_before, now)
+        self._rest(host, now + host.delay_s if not_before is None else not_before, now)
 
     def send(
         self, lease: Lease, address: str | None, *, now: float, is_page: bool = True
     ) -> Sending:
         """Return whether the request for a leased URL may be sent; note that it is."""
-        pick = self._pick(lease)
+        held = self._held(lease)
+        pick = held.pick
         holder = None if address is None or not self._rules.address_cap else holder_of(address)
         score, dropped = pick.score, list[tuple[float, int]]()
         with self._storage.transaction() as counts:
             host = None
-            if not self._storage.was_sent(pick.url_id):
+            if not held.was_sent:
                 host, domain, place = self._holders(lease.host, holder)
                 full = self._full(host, domain, place)
                 if full is not None:
@@ -201,7 +213,7 @@ class SqliteFrontier:
             self._lower(lease, pick, score, now)
             return Sending.LATER
         if is_page:
-            self._sent[lease.fingerprint] = holder
+            held.was_sent, held.is_sent_now, held.address = True, True, holder
         self._take_out(pick.host, dropped)
         return Sending.NOW
 
@@ -267,7 +279,7 @@ class SqliteFrontier:
         if self._storage.draw is not None:
             self._storage.draw.lease(pick.score, pick.url_id)
         pick.host.is_ready, pick.host.is_leased = False, True
-        self._leased[lease.fingerprint] = pick
+        self._leased[lease.fingerprint] = _Leased(pick, taken.was_sent)
         self._leased_ids.add(pick.url_id)
         return lease
 
@@ -279,7 +291,7 @@ class SqliteFrontier:
         pick = self._selection.take()
         if pick is None:
             return None
-        lease, falls = self._lease(pick)
+        lease, falls, was_sent = self._lease(pick)
         has_fallen = falls > falls_of(pick.score, self._rules.doubts_up_to)
         if self._learner is None:
             score = fallen_to(pick.score, falls, self._rules.doubts_up_to)
@@ -288,7 +300,7 @@ class SqliteFrontier:
             weighed = self._learner.weigh(url)
             score = self._learner.score(url, weighed.odds, falls)
             lease = replace(lease, score=weighed.odds, reasons=weighed.reasons())
-        return _Taken(lease, pick.score, score, has_fallen, pick)
+        return _Taken(lease, pick.score, score, has_fallen, pick, was_sent)
 
     def _best_besides(self, taken: _Taken) -> float | None:
         """Return the best score of all other URLs that are ready."""
@@ -306,16 +318,16 @@ class SqliteFrontier:
         self._count_moved(host, taken.before, taken.score)
         self._selection.put(host)
 
-    def _lease(self, pick: Pick) -> tuple[Lease, int]:
-        """Return the lease of a URL, and how often it must have fallen with its domain."""
+    def _lease(self, pick: Pick) -> tuple[Lease, int, bool]:
+        """Return the lease of a URL, its penalties with its domain, and if it got a request."""
         lease, was_sent = self._storage.lease(pick.url_id)
         cap = self._rules.domain_cap
         if not cap or was_sent:
-            return lease, 0
+            return lease, 0, was_sent
         taken, relevant = self._storage.slots(domain_of(lease.host))
         if are_full(cap, taken, relevant):
             lease = replace(lease, is_beyond_cap=True)
-        return lease, level_of(cap, taken, relevant)
+        return lease, level_of(cap, taken, relevant), was_sent
 
     def ready_at(self, now: float) -> float | None:
         """Return the time of the next URL from `next`, or None until a lease ends."""
@@ -390,26 +402,30 @@ class SqliteFrontier:
         )
 
     def close(self) -> None:
-        """Give the leases back; the connection stays open."""
+        """Write what is grouped and give the leases back; the connection stays open."""
         self._leased.clear()
-        self._sent.clear()
+        self._storage.end_groups()
+
+    def group(self, later: Callable[[Callable[[], None]], object]) -> None:
+        """Write the changes of some time together, when `later` runs the given function."""
+        self._storage.group(lambda: later(self._storage.commit))
 
     # Settling.
 
     def _settle(
         self,
         lease: Lease,
-        pick: Pick,
+        held: _Leased,
         record: Record,
         links: Sequence[Link],
         counts: Counter[str],
     ) -> _Settlement:
-        host = pick.host
+        pick, host = held.pick, held.pick.host
         linking = self._learn(lease, pick, record)
         was_sent, is_page = self._storage.unqueue(pick.url_id), record.outcome == PAGE
         is_new_host = self._storage.settle_host(host.id, is_page=is_page, was_sent=was_sent)
         if record.is_download and record.is_relevant:
-            self._earn(lease)
+            self._earn(lease, held.address)
         dropped = self._drop_canonical(pick, record, counts)
         self._leaving = Counter({host.id: 1 + len(dropped)})
         tally, *of_server = self._tallies(lease, record)
@@ -430,10 +446,9 @@ class SqliteFrontier:
             self._storage.add_links(page, [link.url for link in links])
         return _Settlement(outcome, dropped, is_new_host)
 
-    def _earn(self, lease: Lease) -> None:
+    def _earn(self, lease: Lease, address: str | None) -> None:
         """Count a relevant page for its domain and its address."""
         holders = [domain_of(lease.host)] if self._rules.domain_cap else []
-        address = self._sent.get(lease.fingerprint)
         self._storage.count_relevant([*holders, address] if address else holders)
 
     def _learn(self, lease: Lease, pick: Pick, record: Record) -> LinkingPage:
@@ -498,16 +513,15 @@ class SqliteFrontier:
 
     # Leases.
 
-    def _pick(self, lease: Lease) -> Pick:
+    def _held(self, lease: Lease) -> _Leased:
         try:
             return self._leased[lease.fingerprint]
         except KeyError:
             raise LeaseError(f"{lease.url} is not leased") from None
 
     def _end_lease(self, lease: Lease) -> None:
-        pick = self._leased.pop(lease.fingerprint)
+        pick = self._leased.pop(lease.fingerprint).pick
         self._leased_ids.discard(pick.url_id)
-        self._sent.pop(lease.fingerprint, None)
         pick.host.is_leased = False
         self._patience.end_lease(pick.score)
 

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -134,6 +134,9 @@ class Storage:
         URLs are numbered in the order of discovery, or by `draw` if that is set.
         """
         self.draw: UniformDraw | None = None
+        self._connection = connection
+        self._later: Callable[[], object] | None = None
+        self._is_lost = False
         self._sql = connection.execute
         self._many = connection.executemany
         self._next_host: int = self._one("SELECT COALESCE(MAX(id), 0) FROM hosts")[0]
@@ -153,24 +156,61 @@ class Storage:
         """
         counts: Counter[str] = Counter()
         try:
-            self._sql("BEGIN IMMEDIATE")
+            self._begin()
             yield counts
-            self._many(
-                "INSERT INTO counts VALUES (?, ?)"
-                " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
-                [(name, number) for name, number in counts.items() if number],
-            )
-            self._sql("COMMIT")
+            if counts:
+                self._many(
+                    "INSERT INTO counts VALUES (?, ?)"
+                    " ON CONFLICT(name) DO UPDATE SET value = value + excluded.value",
+                    [(name, number) for name, number in counts.items() if number],
+                )
+            self._sql("COMMIT" if self._later is None else "RELEASE change")
         except BaseException as error:
-            self._roll_back()
+            self._undo()
             if isinstance(error, sqlite3.Error) and is_of_storage(error):
                 raise StorageError(f"the run can no longer be written: {error}") from error
             raise
 
-    def _roll_back(self) -> None:
-        # Some errors, a full disk for example, have already ended the transaction.
+    def group(self, later: Callable[[], object]) -> None:
+        """Join transactions; `later` is called for each group, and must let `commit` be called."""
+        self._later = later
+
+    def commit(self) -> None:
+        """Write what is grouped. Raises `StorageError` if it is lost; nothing can be added then."""
+        if self._later is None or not self._connection.in_transaction:
+            return
+        try:
+            self._sql("COMMIT")
+        except sqlite3.Error as error:
+            self._undo()
+            self._is_lost = True
+            raise StorageError(f"the run can no longer be written: {error}") from error
+
+    def end_groups(self) -> None:
+        """Write what is grouped; from now on each transaction is written at once."""
+        self.commit()
+        self._later = None
+
+    def _begin(self) -> None:
+        if self._is_lost:
+            raise StorageError("the run can no longer be written")
+        if not self._connection.in_transaction:
+            self._sql("BEGIN IMMEDIATE")
+            if self._later is not None:
+                self._later()
+        if self._later is not None:
+            self._sql("SAVEPOINT change")
+
+    def _undo(self) -> None:
+        """Undo a transaction that failed; some errors, a full disk for example, undo its group."""
+        was_grouped = self._later is not None
         with suppress(sqlite3.DatabaseError):
-            self._sql("ROLLBACK")
+            if was_grouped and self._connection.in_transaction:
+                self._sql("ROLLBACK TO change")
+                self._sql("RELEASE change")
+            else:
+                self._sql("ROLLBACK")
+        self._is_lost = was_grouped and not self._connection.in_transaction
 
     def set_back(self, now: float) -> None:
         """Move the times of an earlier process back if they are later than `now`.
@@ -441,10 +481,6 @@ class Storage:
         self._many(
             "UPDATE hosts SET relevant = relevant + 1 WHERE host = ?", [(h,) for h in holders]
         )
-
-    def was_sent(self, url_id: int) -> bool:
-        """Return True if a URL got a request."""
-        return bool(self._one("SELECT sent FROM urls WHERE id = ?", (url_id,))[0])
 
     def send(self, url_id: int) -> None:
         """Note that a URL gets a request."""

@@ -9,7 +9,6 @@ from math import isnan
 from struct import pack as packed_as
 from struct import unpack as unpacked_as
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from crawler.frontier.base import Link
 from crawler.frontier.evidence_rows import KnownUrl, Links
@@ -19,9 +18,6 @@ from crawler.strategies.filters import Unit
 from crawler.strategies.focus.evidence import NO_EVIDENCE, Evidence
 from crawler.url import domain_of, fingerprint, host_of
 
-_BUCKETS = 100_000
-# Redis stores a set of at most 512 integers in little memory. A bucket may contain two hosts.
-_LONGEST_BUCKETED = 256
 _KEPT = 16_384
 _ORDER_DIGITS = 15
 _DEPTH, _TIER, _EVIDENCE, _DECLARED, _LINKS = 3, 6, 9, 10, 11
@@ -73,20 +69,12 @@ class LinkPacker:
         self._filter = rules.filter
         self._is_by_directory = rules.filter.unit is Unit.DIRECTORY
         self._learns = rules.prior is not None
-        self._has_buckets = 0 < rules.host_queue <= _LONGEST_BUCKETED
         self._has_domains = rules.domain_cap > 0
         self._lifts = rules.lifts
 
     def directory_of(self, url: str) -> str:
         """Return the directory of a URL, "" if no rule needs it."""
         return self._filter.directory_of(url) if self._is_by_directory else ""
-
-    def bucket_of(self, host: str) -> str:
-        """Return the number of the set with the fingerprints of a host's URLs.
-
-        Returns "" if the fingerprint itself names the set.
-        """
-        return str(crc32(encoded(host)) % _BUCKETS) if self._has_buckets else ""
 
     def domain_of(self, host: str) -> str:
         """Return the registered domain of a host, "" if no rule needs it."""
@@ -101,7 +89,7 @@ class LinkPacker:
         distinct = self._distinct(links)
         flat: list[object] = []
         for host, fields in self._fields_by_host(distinct.links, origin).items():
-            flat += (host, self.bucket_of(host), self.domain_of(host), len(fields) // 5, *fields)
+            flat += (host, self.domain_of(host), len(fields) // 5, *fields)
         number = len(distinct.links)
         places = [place if place >= 0 else number - 1 - place for place in distinct.places]
         return Packed(self._packer.pack(flat), number, distinct.again, places)

@@ -233,7 +233,6 @@ class RedisFrontier(StoredCrawl):
             directory=self._packer.directory_of(lease.url),
             domain=self._packer.domain_of(lease.host),
             address=self._held_as(lease).address,
-            bucket=self._packer.bucket_of(lease.host),
             was_contacted=int(was_contacted),
             canonical=str(fingerprint(record.canonical)) if record.canonical else "",
             row=row,
@@ -270,7 +269,6 @@ class RedisFrontier(StoredCrawl):
         if url is not None:
             told["new"] = str(fingerprint(url))
             told["directory"] = self._packer.directory_of(url)
-            told["bucket"] = self._packer.bucket_of(lease.host)
         if self._end("retry", lease, not_before=not_before, **told) == "known":
             self._held[lease.fingerprint] = held
             raise KnownUrlError(url)
@@ -294,7 +292,6 @@ class RedisFrontier(StoredCrawl):
             token=held.token,
             domain=self._packer.domain_of(lease.host),
             address=holder,
-            bucket=self._packer.bucket_of(lease.host),
             is_page=int(is_page),
             falls=falls_of(held.score, self._rules.doubts_up_to),
         )
@@ -442,7 +439,6 @@ class RedisFrontier(StoredCrawl):
             dropped = self._call(
                 "drop",
                 host=host,
-                bucket=self._packer.bucket_of(host),
                 fingerprints=keys,
             )
             number += int(dropped)
@@ -514,6 +510,9 @@ class RedisFrontier(StoredCrawl):
         except RefusedError:
             return True
         return bool(kept.get("appendonly") != "no")
+
+    def group(self, later: Callable[[Callable[[], None]], object]) -> None:
+        """Do nothing: the server has each change at once."""
 
     def close(self) -> None:
         """Give the leases back and close the connection."""

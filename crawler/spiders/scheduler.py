@@ -1,13 +1,14 @@
 """The scheduler that Scrapy's engine asks; it turns a lease of the frontier into a Request."""
 
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol, cast
 
 from scrapy import Request, Spider
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
-from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.asyncio import call_later, create_looping_call
 
 from crawler.clock import CrawlClock
 from crawler.crawl import Crawl
@@ -25,6 +26,9 @@ _REFUSALS = {Verdict.FORBIDDEN: "robots", Verdict.UNREACHABLE: ROBOTS_UNREACHABL
 _MOST_REFUSALS = 500
 """Most URLs that are refused in one call, so that the engine is not blocked for long."""
 
+
+_GROUPED_S = 0.02
+"""Seconds of which the changes of the frontier are written together."""
 
 _AWAITED_S = 0.5
 """Seconds for which a URL waits that needs a file which another URL has asked for."""
@@ -71,6 +75,7 @@ class FrontierScheduler(BaseScheduler):
             self._crawl.start()
         except StorageError as error:
             self._crawl.fault = str(error)
+        self._crawl.frontier.group(lambda write: call_later(_GROUPED_S, self._write, write))
         if self._crawl.worker is not None:
             self._tending.start(self._crawl.worker.every_s, now=False)
 
@@ -139,6 +144,13 @@ class FrontierScheduler(BaseScheduler):
                 return request
         self._set_wake_up()
         return None
+
+    def _write(self, write: Callable[[], None]) -> None:
+        """Write changes of the frontier."""
+        try:
+            write()
+        except StorageError as error:
+            self._crawl.fault = str(error)
 
     def _tend(self) -> None:
         """Tend the crawl; a worker whose leases are not renewed must end."""

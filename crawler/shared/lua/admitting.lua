@@ -66,18 +66,17 @@ local function meet_again(hosts, fps, tiers, founds, languages)
   return moved
 end
 
--- Links come host by host in one flat list: host, bucket of its fingerprints ('': each has its
--- own), registered domain ('': no rule asks for it), how many links there are, and for each of them
--- its place among all, its fingerprint, tier, directory ('': no rule asks for it) and row. No
--- fingerprint comes twice.
-local HOST_FIELDS, LINK_FIELDS = 4, 5
+-- Links come host by host in one flat list: host, registered domain ('': no rule asks for it), how
+-- many links there are, and for each of them its place among all, its fingerprint, tier, directory
+-- ('': no rule asks for it) and row. No fingerprint comes twice.
+local HOST_FIELDS, LINK_FIELDS = 3, 5
 
 local function names_of(links)
   local hosts, domains, directories, is_known = {}, {}, {}, { [''] = true }
   local at = 1
   while links[at] do
-    local host, domain = links[at], links[at + 2]
-    local last = at + HOST_FIELDS + links[at + 3] * LINK_FIELDS
+    local host, domain = links[at], links[at + 1]
+    local last = at + HOST_FIELDS + links[at + 2] * LINK_FIELDS
     hosts[#hosts + 1] = host
     if not is_known[domain] then
       is_known[domain] = true
@@ -122,39 +121,15 @@ end
 
 --@ admit retry seed
 
-local function are_seen(bucket, fps)
-  if bucket ~= '' then
-    return asked('SMISMEMBER', P .. 'seen:' .. bucket, fps)
-  end
-  local seen = {}
-  for i, fp in ipairs(fps) do
-    seen[i] = redis_call('SISMEMBER', seen_key(fp), fp)
-  end
-  return seen
+local function is_seen(fp)
+  return redis_call('SISMEMBER', seen_key(fp), fp) == 1
 end
 
-local function note_seen(bucket, fps)
-  if bucket ~= '' then
-    write('SADD', P .. 'seen:' .. bucket, fps)
-    return
-  end
-  for _, fp in ipairs(fps) do
-    redis_call('SADD', seen_key(fp), fp)
-  end
+local function note_seen(fp)
+  redis_call('SADD', seen_key(fp), fp)
 end
 
 --@ admit seed
-
--- A host that has given slots has seen URLs.
-local function check_seen(bucket, seen, slots)
-  for i = 1, slots and slots > 0 and bucket ~= '' and #seen or 0 do
-    if seen[i] == 1 then
-      return
-    elseif i == #seen and redis_call('EXISTS', P .. 'seen:' .. bucket) == 0 then
-      error('seen:' .. bucket, 0)
-    end
-  end
-end
 
 -- Returns the URLs of each of these hosts that got a request, and the places left in its queue, by its
 -- name.
@@ -184,8 +159,8 @@ local function count_answers(answers)
   end
 end
 
--- Returns one letter for each of `number` links, then one for each repeated link. The loop calls no
--- functions and measures no lists: one call for each link costs as much as all the rest.
+-- Returns one letter for each of `number` links, then one for each repeated link. The loop calls few
+-- functions and measures no lists: that would cost as much as all the rest.
 local function admit_links(number, origin)
   if number == 0 then
     return ''
@@ -201,22 +176,15 @@ local function admit_links(number, origin)
   local met_hosts, met_fps, met_tiers, met_rows = {}, {}, {}, {}
   local at = 1
   for _, host in ipairs(hosts) do
-    local bucket, domain, first = links[at + 1], links[at + 2], at + HOST_FIELDS
-    local fps, fresh, places = {}, {}, {}
-    at = first + links[at + 3] * LINK_FIELDS
-    for n = 1, links[first - 1] do
-      fps[n] = links[first + (n - 1) * LINK_FIELDS + 1]
-    end
-    local seen = are_seen(bucket, fps)
-    check_seen(bucket, seen, sent[host])
+    local domain, first, places = links[at + 1], at + HOST_FIELDS, {}
+    at = first + links[at + 2] * LINK_FIELDS
     local number_fresh, best = 0, nil
     local most_fresh = (sent[host] or 0) >= host_cap and 0 or queue_left[host] or math.huge
     local most = most_slots(config.domain_cap, domain_earned[domain] or 0)
     local is_full = (domain_taken[domain] or 0) >= most
-    for n, fp in ipairs(fps) do
-      local i = first + (n - 1) * LINK_FIELDS
-      local place, tier, directory = links[i], links[i + 2], links[i + 3]
-      if seen[n] == 1 then
+    for i = first, at - 1, LINK_FIELDS do
+      local place, fp, tier, directory = links[i], links[i + 1], links[i + 2], links[i + 3]
+      if is_seen(fp) then
         answers[place] = 'e'
         met_hosts[#met_hosts + 1], met_fps[#met_fps + 1] = host, fp
         met_tiers[#met_tiers + 1], met_rows[#met_rows + 1] = tier, links[i + 4]
@@ -230,7 +198,7 @@ local function admit_links(number, origin)
         local order = order_of(place, tier)
         answers[place] = 's'
         number_fresh, rows_end = number_fresh + 1, rows_end + 2
-        fresh[number_fresh] = fp
+        note_seen(fp)
         places[2 * number_fresh - 1], places[2 * number_fresh] = tier, order .. fp
         rows[rows_end - 1], rows[rows_end] = fp, order .. links[i + 4]
         if number_fresh == 1 or (tier ~= best and tonumber(tier) < tonumber(best))
@@ -242,7 +210,6 @@ local function admit_links(number, origin)
       end
     end
     if number_fresh > 0 then
-      note_seen(bucket, fresh)
       write('ZADD', P .. 'queue:' .. host, places)
     end
   end

@@ -5,26 +5,14 @@
 
 local commands = {}
 
---@ open renew
-
-local function check_worker()
-  for _, name in ipairs({ 'records:', 'counts:' }) do
-    if redis_call('EXISTS', P .. name .. worker) == 0 then
-      error(name .. worker, 0)
-    end
-  end
-end
-
 --@ open
 
--- The stream and the counters of a worker exist from its first call on, so their loss is noticed.
+-- The stream of a worker exists from its first call on, so that its loss is noticed.
 local function join()
-  if redis_call('SADD', P .. 'workers', worker) == 0 then
-    return check_worker()
+  if redis_call('SADD', P .. 'workers', worker) == 1 then
+    local stream = P .. 'records:' .. worker
+    redis_call('XDEL', stream, redis_call('XADD', stream, '*', 'row', ''))
   end
-  local stream = P .. 'records:' .. worker
-  redis_call('XDEL', stream, redis_call('XADD', stream, '*', 'row', ''))
-  redis_call('HSET', P .. 'counts:' .. worker, 'joined', 0)
 end
 
 function commands.open()
@@ -64,14 +52,14 @@ function commands.admit()
     earn()
   end
   if arguments.canonical ~= '' then
-    make_known(host, arguments.bucket, arguments.canonical)
+    make_known(host, arguments.canonical)
   end
   local tally = tally_with(is_by_directory and directory or host, record)
   local is_server_closed = config.closes_servers == 1 and drops(tally_with(host, record))
   local letters = admit_links(arguments.links, origin_of(record, tally))
   if record.is_download == 1 and (is_server_closed or drops(tally)) then
     local part = is_by_directory and not is_server_closed and directory or nil
-    drop_unit(host, arguments.bucket, part, 'dropped_irrelevant')
+    drop_unit(host, part, 'dropped_irrelevant')
   end
   if record.is_page == 1 then
     count_page(host, record)
@@ -135,7 +123,7 @@ local function take_slots(host)
     end
   end
   if config.host_cap > 0 and redis_call('HINCRBY', P .. 'sent', host, 1) == config.host_cap then
-    drop_unit(host, arguments.bucket, nil, 'dropped_host_full')
+    drop_unit(host, nil, 'dropped_host_full')
   end
 end
 
@@ -177,13 +165,13 @@ end
 -- Makes another spelling of a leased URL that URL; false if it is known as a URL of its own. The
 -- spelling before stays known.
 local function respell(host, fp, order)
-  local new, bucket = arguments.new, arguments.bucket
+  local new = arguments.new
   if new == fp then
     return true
-  elseif are_seen(bucket, { new })[1] == 1 then
+  elseif is_seen(new) then
     return false
   end
-  note_seen(bucket, { new })
+  note_seen(new)
   redis_call('HDEL', P .. 'urls', fp)
   local queue = P .. 'queue:' .. host
   redis_call('ZADD', queue, redis_call('ZSCORE', queue, order .. fp), order .. new)
@@ -246,7 +234,7 @@ function commands.drop()
       fps[#fps + 1], members[#members + 1] = fp, places[i]
     end
   end
-  drop(host, arguments.bucket, fps, members, 'dropped_blocked')
+  drop(host, fps, members, 'dropped_blocked')
   refresh({ host })
   return #fps
 end
@@ -273,11 +261,6 @@ end
 --@ renew
 
 function commands.renew()
-  check_worker()
-  if redis_call('HLEN', P .. 'urls') ~= totals.queued
-    or redis_call('HLEN', P .. 'leased') ~= redis_call('ZCARD', P .. 'leases') then
-    error('urls or leases', 0)
-  end
   for _, lease in ipairs(arguments.leases) do
     local host, fp, token = unpack(lease)
     if order_of_held(host, fp, token) then

@@ -13,8 +13,8 @@
 -- draws, has 15 digits; a tier is minus a score. Keys, after the prefix:
 --
 --   rules, config          the rules that bind all workers; the values of the last to open: JSON
---   seen:NNNNN             set of the fingerprints of some hosts, or of those that end in these
---                          digits; small sets of integers take the least memory
+--   seen:NNNNN             set of the fingerprints that end in these digits; small sets of integers
+--                          take the least memory
 --   urls                   hash: fingerprint of a queued or leased URL -> order of discovery, then its
 --                          row, the languages of pages that link to it and their number, packed
 --   queue:HOST             sorted set of such URLs of a host: (tier, order of discovery + fingerprint)

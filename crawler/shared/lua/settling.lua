@@ -28,41 +28,32 @@ local function unsent_of(host, directory)
   return fps, members
 end
 
-local function forget_seen(bucket, fps)
-  if bucket ~= '' then
-    write('SREM', P .. 'seen:' .. bucket, fps)
-    return
-  end
-  for _, fp in ipairs(fps) do
-    redis_call('SREM', seen_key(fp), fp)
-  end
-end
-
 -- Drops URLs of a queue with their places in it; `name` is that of their counter.
-local function drop(host, bucket, fps, members, name)
+local function drop(host, fps, members, name)
   if #fps == 0 then
     return
   end
   write('ZREM', P .. 'queue:' .. host, members)
   write('HDEL', P .. 'urls', fps)
-  forget_seen(bucket, fps)
+  for _, fp in ipairs(fps) do
+    redis_call('SREM', seen_key(fp), fp)
+  end
   count_for_all('queued', -#fps)
   count(name, #fps)
 end
 
 --@ admit send
 
-local function drop_unit(host, bucket, directory, name)
+local function drop_unit(host, directory, name)
   local fps, members = unsent_of(host, directory)
-  drop(host, bucket, fps, members, name)
+  drop(host, fps, members, name)
 end
 
 --@ admit
 
 -- Makes the URL that a page gives as its own a known one; it leaves the queue of the page's host.
-local function make_known(host, bucket, fp)
-  check_seen(bucket, are_seen(bucket, { fp }), 1)
-  note_seen(bucket, { fp })
+local function make_known(host, fp)
+  note_seen(fp)
   if redis_call('HEXISTS', P .. 'urls', fp) == 0 then
     return
   end

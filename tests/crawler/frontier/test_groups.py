@@ -1,0 +1,101 @@
+"""The changes of some time are written together, and a kill undoes all of them or none."""
+
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from crawler.errors import StorageError
+from crawler.frontier.base import Link, Record
+from crawler.frontier.rules import FrontierRules
+from crawler.frontier.sqlite import SqliteFrontier
+from crawler.run import OpenRun, open_run
+from tests.crawler.frontier.test_frontier_contract import META, lease_now, page, sent_now
+from tests.support.crawls import rows
+
+OUTCOMES = "SELECT url, outcome FROM pages ORDER BY id"
+QUEUED = "SELECT url, sent, tries FROM urls WHERE queued = 1 ORDER BY id"
+SENT = "SELECT host, sent FROM hosts ORDER BY id"
+
+
+class Grouping:
+    """A frontier that groups; `writes` are the functions that wait to be called."""
+
+    def __init__(self, folder: Path) -> None:
+        self.writes: list[Callable[[], None]] = []
+        self.run: OpenRun = open_run(folder, META, 0.0)
+        self.frontier = SqliteFrontier(self.run.connection, FrontierRules(), now=0.0)
+        self.frontier.seed([Link(f"http://{c}.de/", 0.0) for c in "abcd"], 0.0)
+        self.frontier.group(self.writes.append)
+
+    def settle(self, *links: Link) -> str:
+        lease = sent_now(self.frontier)
+        self.frontier.admit(lease, page(), links, now=0.0)
+        return lease.url
+
+
+def test_a_kill_undoes_what_was_not_written_and_its_urls_are_queued_again(tmp_path: Path) -> None:
+    group = Grouping(tmp_path)
+    group.settle(Link("http://a.de/1", 0.0))
+    group.writes.pop()()
+    group.settle(Link("http://b.de/1", 0.0))
+    lease_now(group.frontier)
+    assert len(group.writes) == 1
+    group.run.connection.close()
+    assert rows(tmp_path, OUTCOMES) == [("http://a.de/", "page")]
+    waiting = [(f"http://{name}", 0, 0) for name in ("b.de/", "c.de/", "d.de/", "a.de/1")]
+    assert rows(tmp_path, QUEUED) == waiting
+    assert rows(tmp_path, SENT)[:2] == [("a.de", 1), ("b.de", 0)]
+
+
+def test_a_change_that_fails_is_undone_alone(tmp_path: Path) -> None:
+    group = Grouping(tmp_path)
+    group.settle()
+    lease = sent_now(group.frontier)
+    broken = Record("page", 0.0, 200, True, True, "de", country=object())  # type: ignore[arg-type]  # cannot be stored
+    with pytest.raises(sqlite3.Error):
+        group.frontier.admit(lease, broken, [Link("http://e.de/", 0.0)], now=0.0)
+    group.frontier.admit(lease, page("en"), now=0.0)
+    group.frontier.close()
+    assert rows(tmp_path, OUTCOMES) == [("http://a.de/", "page"), ("http://b.de/", "page")]
+    assert [url for url, *_ in rows(tmp_path, QUEUED)] == ["http://c.de/", "http://d.de/"]
+    group.writes.pop()()  # what was written at the end is not written again
+
+
+def test_a_disk_that_fills_while_changes_are_grouped_loses_the_group(tmp_path: Path) -> None:
+    group = Grouping(tmp_path)
+    group.settle()
+    group.writes.pop()()
+    group.settle()
+    pages = group.run.connection.execute("PRAGMA page_count").fetchone()[0]
+    group.run.connection.execute(f"PRAGMA max_page_count = {pages}")
+    links = [Link(f"http://h{n}.de/{'x' * 900}", 0.0) for n in range(99)]
+    for _ in range(2):
+        with pytest.raises(StorageError, match="can no longer be written"):
+            group.frontier.admit(sent_now(group.frontier), page(), links, now=0.0)
+    group.run.connection.close()
+    assert rows(tmp_path, OUTCOMES) == [("http://a.de/", "page")]
+
+
+def test_after_a_group_that_could_not_be_written_nothing_more_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = Grouping(tmp_path)
+    group.settle()
+    storage = group.frontier._storage
+    ask = storage._sql
+
+    def failing(statement: str, *values: object) -> sqlite3.Cursor:
+        if statement == "COMMIT":
+            raise sqlite3.OperationalError("disk I/O error")
+        return ask(statement, *values)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(storage, "_sql", failing)
+        with pytest.raises(StorageError, match="disk I/O error"):
+            group.writes.pop()()
+    with pytest.raises(StorageError, match="can no longer be written"):
+        group.settle()
+    group.run.connection.close()
+    assert rows(tmp_path, OUTCOMES) == []
