@@ -48,20 +48,21 @@ def run(opts: argparse.Namespace) -> None:
 
 
 def _figures(folder: Path) -> list[tuple[str, str]]:
-    from crawler.outputs.kept import kept_exchanges
+    from crawler.outputs.archived import settled, settled_files
     from crawler.report.formatting import size
+    from crawler.run import reading
 
     kinds: Counter[str] = Counter()
-    with kept_exchanges(folder) as kept:
-        files = kept.files()
-        for row in kept.rows():
+    with reading(folder) as run:
+        files = settled_files(run, folder)
+        for row in settled(run):
             kinds["revisits" if row.is_revisit else "responses"] += 1
             kinds["of pages"] += row.fingerprint is not None
     if not files:
         raise CrawlError(f"{folder}: the run has no WARC files; crawl with LANGFOCUS_WARC=True")
     return [
         ("files", f"{len(files):,}"),
-        ("bytes", size(sum(file.size for file in files))),
+        ("bytes", size(sum(files.values()))),
         ("responses", f"{kinds['responses']:,}"),
         ("revisits", f"{kinds['revisits']:,}"),
         ("exchanges of settled URLs", f"{kinds['of pages']:,}"),

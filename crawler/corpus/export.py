@@ -13,7 +13,7 @@ from typing import IO, Final
 
 from crawler.corpus.building import Corpus, CorpusSummary, OnProgress, TextOptions
 from crawler.corpus.item import PageItem
-from crawler.corpus.parquet import ParquetWriter, check_parquet
+from crawler.corpus.parquet import ParquetWriter, schema
 from crawler.errors import CrawlError, SettingError
 from crawler.whole_file import replacing
 
@@ -47,7 +47,7 @@ def export(
     `CrawlError` for a path without pages and `SettingError` if the format cannot be written there.
     """
     if kind == "parquet":
-        check_parquet()
+        schema()  # it is missing before anything is read, not after
         if path is None:
             raise SettingError("parquet needs --output FILE")
     with _working(path) as work, _opened(path) as file:

@@ -4,16 +4,14 @@ docs/research/corpus.md compares the extractors.
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from functools import cache
+from typing import Final, NamedTuple
 
 from classifiers.pages.charset.encodings import decode
 from classifiers.pages.html.costly import affordable
 from classifiers.pages.html.tree import read
 from classifiers.pages.parse import MAX_BYTES
 from classifiers.pages.text.words import number_of_words
-from crawler.corpus.item import OtherParagraph
-from crawler.corpus.paragraph_languages import differing_languages
-from crawler.sources.contract import Answer
 
 MAX_CHARACTERS: Final = 500_000
 """Characters of a page's main text that are kept."""
@@ -48,22 +46,6 @@ def main_text_of(body: bytes, content_type: str | None, extract: Extract) -> Mai
         return MainText("", _lines(html.decode("utf-8", "replace")))
     title = read(html, 1).title
     return MainText(title, _lines(extract(affordable(html).decode("utf-8", "replace"))))
-
-
-def text_of(answer: Answer, language: str | None, extract: Extract) -> dict[str, Any]:
-    """Return the fields of a `PageItem` that come from the text of an answer alone."""
-    title, paragraphs = main_text_of(answer.body, answer.header("Content-Type"), extract)
-    languages = differing_languages(paragraphs, language)
-    parts = list(zip(paragraphs, languages, strict=True))
-    own = [text for text, other in parts if other is None]
-    return {
-        "title": title,
-        "text": "\n".join(own),
-        "words": sum(map(number_of_words, own)),
-        "other_paragraphs": [
-            OtherParagraph(language=other, text=text) for text, other in parts if other
-        ],
-    }
 
 
 def _lines(text: str) -> list[str]:
@@ -129,6 +111,7 @@ EXTRACTORS: Final = tuple(_MAKERS)
 """The names of the extractors, the default first."""
 
 
+@cache
 def make_extractor(name: str) -> Extract:
     """Return the extractor with a name."""
     return _MAKERS[name]()

@@ -1,7 +1,6 @@
 """Items of pages as a Parquet file, written in groups of rows so that memory stays bounded."""
 
-from collections.abc import Sequence
-from typing import IO, TYPE_CHECKING, Any, get_type_hints
+from typing import IO, TYPE_CHECKING, Any, get_args, get_type_hints
 
 from crawler.corpus.item import FIELDS, OtherParagraph, PageItem
 from crawler.errors import SettingError
@@ -19,11 +18,9 @@ class ParquetWriter:
 
     def __init__(self, file: IO[bytes]) -> None:
         """Begin a file; raises `SettingError` if pyarrow is missing."""
-        arrow = _arrow()
+        self._schema = schema()
         from pyarrow import parquet
 
-        self._schema = schema()
-        self._table = arrow.Table.from_pylist
         self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
         self._characters = 0
@@ -42,28 +39,20 @@ class ParquetWriter:
 
     def _write_group(self) -> None:
         if self._rows:
-            self._writer.write_table(self._table(self._rows, schema=self._schema))
+            import pyarrow
+
+            self._writer.write_table(pyarrow.Table.from_pylist(self._rows, schema=self._schema))
         self._rows, self._characters = [], 0
 
 
-def check_parquet() -> None:
-    """Raise `SettingError` if Parquet files cannot be written."""
-    _arrow()
-
-
-def _arrow() -> Any:
+def schema() -> "pyarrow.Schema":
+    """Return the columns of a file, the fields of `PageItem`; `SettingError` without pyarrow."""
     try:
-        import pyarrow
+        import pyarrow as arrow
     except ImportError as error:
         raise SettingError(
             "Parquet files need pyarrow: pip install 'langfocus[parquet]'"
         ) from error
-    return pyarrow
-
-
-def schema() -> "pyarrow.Schema":
-    """Return the columns of a file: the fields of `PageItem`."""
-    arrow = _arrow()
     of_type = {
         str: arrow.string(),
         int: arrow.int64(),
@@ -76,12 +65,5 @@ def schema() -> "pyarrow.Schema":
         ),
     }
     hints = get_type_hints(PageItem)
-    return arrow.schema([(name, of_type[_needed(hints[name])]) for name in FIELDS])
-
-
-def _needed(hint: Any) -> Any:
-    """Return the type of a value other than None."""
-    others: Sequence[Any] = [
-        part for part in getattr(hint, "__args__", ()) if part is not type(None)
-    ]
-    return others[0] if type(None) in getattr(hint, "__args__", ()) else hint
+    kinds = {name: {hints[name], *get_args(hints[name])} & of_type.keys() for name in FIELDS}
+    return arrow.schema([(name, of_type[kind]) for name, (kind,) in kinds.items()])

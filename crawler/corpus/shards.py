@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -103,18 +102,24 @@ class Shard:
                 left_out[STOPPED] += number in unreadable
                 return number not in unreadable
 
-            texts = _Texts(_extractor(self.extractor), left_out)
-            with replacing(self._path("json.gz")) as path, _packed(path) as file:
+            extract, numbers = make_extractor(self.extractor), _Numbers()
+            with (
+                replacing(self._path("json.gz")) as path,
+                gzip.GzipFile(path, "wb", compresslevel=1, mtime=0) as file,
+            ):
                 for found in self.part.pages(left_out, begin):
-                    text = texts.add(found)
-                    if text is not None:
+                    text = _page_text(found, extract)
+                    if isinstance(text, str):
+                        left_out[text] += 1
+                    else:
+                        numbers.add(found, text)
                         file.write(json.dumps(text).encode() + b"\n")
                 file.write(json.dumps(+left_out).encode() + b"\n")
         finally:
             os.close(at)
         # The last file: a shard that has it is complete.
         with replacing(self._path("npz")) as path, path.open("wb") as arrays:
-            np.savez(arrays, **texts.arrays())
+            np.savez(arrays, **numbers.arrays())
         self._path("at").unlink(missing_ok=True)
         return self.part.size
 
@@ -158,71 +163,59 @@ class Shard:
         return self.folder / f"{self.name}.{kind}"
 
 
-class _Texts:
-    """Reads the texts of pages and collects their numbers."""
+def _page_text(found: Found, extract: Extract) -> PageText | str:
+    """Return the text of a page, or the reason for which it has none."""
+    try:
+        with _limited():
+            text = main_text_of(found.body, found.content_type, extract)
+    except TooSlow:
+        return TOO_SLOW
+    except Exception:  # whatever an extractor makes of a page
+        return FAILED
+    if not units(" ".join(text.paragraphs)):
+        return NO_MAIN_TEXT
+    languages = differing_languages(text.paragraphs, found.values["language"])
+    paragraphs = [
+        Paragraph(line, language, number_of_words(line))
+        for line, language in zip(text.paragraphs, languages, strict=True)
+    ]
+    return PageText({**found.values, "title": text.title}, paragraphs)
 
-    def __init__(self, extract: Extract, left_out: Counter[str]) -> None:
-        self._extract, self._left_out = extract, left_out
+
+class _Numbers:
+    """The numbers of pages with a text, see `Arrays`."""
+
+    def __init__(self) -> None:
         self._fetched_at: list[float] = []
         self._signatures: list[list[int]] = []
         self._hosts: list[int] = []
         self._keys: list[int] = []
         self._pages: list[int] = []
 
-    def add(self, found: Found) -> PageText | None:
-        """Return the text of a page, None if it has none; the reason is counted."""
-        try:
-            with _limited():
-                text = main_text_of(found.body, found.content_type, self._extract)
-        except TooSlow:
-            self._left_out[TOO_SLOW] += 1
-            return None
-        except Exception:  # whatever an extractor makes of a page
-            self._left_out[FAILED] += 1
-            return None
-        words = units(" ".join(text.paragraphs))
-        if not words:
-            self._left_out[NO_MAIN_TEXT] += 1
-            return None
-        languages = differing_languages(text.paragraphs, found.values["language"])
-        paragraphs = [
-            Paragraph(line, language, number_of_words(line))
-            for line, language in zip(text.paragraphs, languages, strict=True)
-        ]
-        fetched_at = found.values["fetched_at"]
+    def add(self, found: Found, text: PageText) -> None:
+        """Add the numbers of a page."""
+        lines = [paragraph.text for paragraph in text.paragraphs]
+        host, fetched_at = key_of_host(found.host), found.values["fetched_at"]
         self._fetched_at.append(float("inf") if fetched_at is None else fetched_at)
-        self._signatures.append(signature_of(words))
-        host, page = key_of_host(found.host), len(self._hosts)
+        self._signatures.append(signature_of(units(" ".join(lines))))
+        self._pages += [len(self._hosts)] * len(lines)
         self._hosts.append(host)
-        self._keys += keys_of_lines(host, text.paragraphs)
-        self._pages += [page] * len(paragraphs)
-        return PageText({**found.values, "title": text.title}, paragraphs)
+        self._keys += keys_of_lines(host, lines)
 
     def arrays(self) -> dict[str, Any]:
         """Return the numbers of all pages by name."""
-        is_new, seen = [], set()
-        for line in zip(self._pages, self._keys, strict=True):
-            is_new.append(line not in seen)
-            seen.add(line)
+        lines = list(zip(self._pages, self._keys, strict=True))
+        first = dict(zip(reversed(lines), reversed(range(len(lines))), strict=True))
+        is_new = np.zeros(len(lines), np.bool_)
+        is_new[list(first.values())] = True
         return {
             "fetched_at": np.array(self._fetched_at, np.float64),
             "signatures": np.array(self._signatures, np.uint32).reshape(-1, VALUES),
             "keys": np.array(self._keys, np.uint64),
             "pages": np.array(self._pages, np.uint32),
-            "is_new": np.array(is_new, np.bool_),
+            "is_new": is_new,
             "hosts": np.array(self._hosts, np.uint64),
         }
-
-
-@cache
-def _extractor(name: str) -> Extract:
-    return make_extractor(name)
-
-
-@contextmanager
-def _packed(path: Path) -> Iterator[gzip.GzipFile]:
-    with gzip.GzipFile(path, "wb", compresslevel=1, mtime=0) as file:
-        yield file
 
 
 @contextmanager

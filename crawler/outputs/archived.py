@@ -1,11 +1,16 @@
-"""The table `archived` of a run: one row for each exchange in its WARC files."""
+"""The table `archived` of a run: one row for each exchange in its WARC files.
+
+An exchange is written right before its URL is settled, so only the last one can lack that.
+"""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
-from crawler.errors import StorageError
+from crawler.errors import RunFolderError, StorageError
+from crawler.outputs.warc_files import file_of
 from crawler.outputs.warc_records import Original
 
 SAME_PAYLOAD_AS, NOT_MODIFIED_SINCE = 1, 2
@@ -33,6 +38,7 @@ _PLACES = ", ".join("?" * len(ArchivedRow._fields))
 _INSERT = f"INSERT INTO archived({_COLUMNS}) VALUES ({_PLACES})"  # noqa: S608
 _CHANGE = f"UPDATE archived SET ({_COLUMNS}) = ({_PLACES}) WHERE id = ?"  # noqa: S608
 _ALL = f"SELECT id, {_COLUMNS} FROM archived ORDER BY id"  # noqa: S608
+_ENDS = "SELECT file, MAX(finish) FROM archived WHERE id <> ? GROUP BY file ORDER BY file"
 _ORIGINAL = "SELECT url, date FROM archived WHERE digest = ? AND is_revisit = 0 LIMIT 1"
 _OF_EARLIER = "SELECT kept_url, kept_at FROM earlier WHERE url = ? AND kept_at IS NOT NULL"
 _UNSETTLED = """\
@@ -55,11 +61,6 @@ def add(connection: sqlite3.Connection, row: ArchivedRow) -> int:
     with storing():
         cursor = connection.execute(_INSERT, row)
     return cursor.lastrowid or 0
-
-
-def add_all(connection: sqlite3.Connection, rows: Iterable[ArchivedRow]) -> None:
-    """Store rows in the caller's transaction."""
-    connection.executemany(_INSERT, rows)
 
 
 def change(connection: sqlite3.Connection, number: int, row: ArchivedRow) -> None:
@@ -95,15 +96,40 @@ def read_archived(connection: sqlite3.Connection) -> Iterator[tuple[int, Archive
         yield number, ArchivedRow(*values)
 
 
-def unsettled(connection: sqlite3.Connection) -> list[int]:
-    """Return the id of the last row if its URL is not settled, [] if it is.
+def found_archived(
+    connection: sqlite3.Connection, where: str, *values: object
+) -> ArchivedRow | None:
+    """Return the first row with a condition, None without any."""
+    query = f"SELECT {_COLUMNS} FROM archived WHERE {where} ORDER BY id LIMIT 1"  # noqa: S608
+    row = connection.execute(query, values).fetchone()
+    return None if row is None else ArchivedRow(*row)
 
-    An exchange is written right before its URL is settled, so only the last one can lack that.
-    """
-    return [number for (number,) in connection.execute(_UNSETTLED)]
+
+def unsettled(connection: sqlite3.Connection) -> int:
+    """Return the id of the last row if its URL is not settled, 0 if it is."""
+    found = connection.execute(_UNSETTLED).fetchone()
+    return 0 if found is None else int(found[0])
 
 
 def forget_unsettled(connection: sqlite3.Connection) -> None:
     """Remove the last row if its URL was not settled."""
-    for number in unsettled(connection):
-        connection.execute("DELETE FROM archived WHERE id = ?", (number,))
+    connection.execute("DELETE FROM archived WHERE id = ?", (unsettled(connection),))
+
+
+def settled(connection: sqlite3.Connection) -> Iterator[ArchivedRow]:
+    """Yield the exchanges of settled URLs in their order, also while the run is crawled."""
+    last = unsettled(connection)
+    return (row for number, row in read_archived(connection) if number != last)
+
+
+def settled_files(connection: sqlite3.Connection, folder: Path) -> dict[Path, int]:
+    """Return the WARC files; the exchanges of settled URLs are their first so many bytes.
+
+    Raises `RunFolderError` for one that is missing.
+    """
+    ends = connection.execute(_ENDS, (unsettled(connection),))
+    sizes = {file_of(folder, name): size for name, size in ends.fetchall()}
+    for path, size in sizes.items():
+        if not path.exists() or path.stat().st_size < size:
+            raise RunFolderError(f"{path}: it is missing or shorter than its run says")
+    return sizes

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from crawler.errors import StorageError
-from crawler.outputs.archived import NOT_MODIFIED_SINCE, ArchivedRow
-from crawler.outputs.kept import kept_exchanges
+from crawler.outputs.archived import NOT_MODIFIED_SINCE, ArchivedRow, settled
 from crawler.outputs.warc_records import written_digest
+from crawler.run import reading
 from crawler.whole_file import replacing
 
 INDEX: Final = "index.cdxj"
@@ -22,17 +22,11 @@ def write_index(folder: Path) -> int:
 
     Raises `RunFolderError` for another folder, and `StorageError` if the index cannot be written.
     """
-    path = folder / INDEX
-    number = 0
+    path, number = folder / INDEX, 0
     try:
-        with (
-            replacing(path) as temporary,
-            kept_exchanges(folder) as kept,
-            temporary.open("wb") as file,
-        ):
-            for line in in_order(map(_line, kept.rows())):
+        with replacing(path) as temporary, reading(folder) as run, temporary.open("wb") as file:
+            for number, line in enumerate(in_order(map(_line, settled(run))), start=1):  # noqa: B007
                 file.write(line.encode() + b"\n")
-                number += 1
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
     return number
@@ -50,22 +44,18 @@ def in_order(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
-def _digest(row: ArchivedRow) -> dict[str, str]:
-    """Return the digest of the payload; none for an answer 304, whose payload is elsewhere."""
-    if row.is_revisit == NOT_MODIFIED_SINCE:
-        return {}
-    return {"digest": written_digest(bytes.fromhex(row.digest))}
-
-
 def _line(row: ArchivedRow) -> str:
     """Return the line of an answer, with the fields and their order of other indexers."""
     from surt import surt
 
+    # The payload of an answer 304 is elsewhere.
+    has_payload = row.is_revisit != NOT_MODIFIED_SINCE
+    digest = {"digest": written_digest(bytes.fromhex(row.digest))} if has_payload else {}
     fields = {
         "url": row.url,
         "mime": "warc/revisit" if row.is_revisit else row.mime,
         "status": str(row.status),
-        **_digest(row),
+        **digest,
         "length": str(row.length),
         "offset": str(row.start),
         "filename": row.file,

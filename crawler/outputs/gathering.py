@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from crawler.errors import RunFolderError
-from crawler.outputs.archived import ArchivedRow, add_all
-from crawler.outputs.kept import KeptFile, kept_exchanges
+from crawler.outputs import archived
 from crawler.outputs.warc_files import file_of
+from crawler.run import reading
 
 _IS_MISSING = """\
 SELECT EXISTS(SELECT 1 FROM pages WHERE fingerprint = :key)
@@ -23,28 +23,30 @@ def gather(connection: sqlite3.Connection, folder: Path, shares: Sequence[Path])
     exchange of a worker counts if its URL was settled and no other worker has kept it. Raises
     `RunFolderError`.
     """
-    last: list[tuple[Path, ArchivedRow]] = []
+    last: list[tuple[Path, archived.ArchivedRow]] = []
     for share in shares:
-        with kept_exchanges(share) as kept:
-            add_all(connection, kept.rows())
-            last += [(share, row) for row in kept.last()]
-            for file in kept.files():
-                _bring(file, folder / file.path.name)
+        with reading(share) as worker:
+            for row in archived.settled(worker):
+                archived.add(connection, row)
+            row_after = archived.found_archived(worker, "id = ?", archived.unsettled(worker))
+            last += [(share, row_after)] if row_after is not None else []
+            for path in archived.settled_files(worker, share):
+                _bring(path, folder / path.name)
     for share, row in last:
         if connection.execute(_IS_MISSING, {"key": row.fingerprint}).fetchone()[0]:
-            add_all(connection, [row])
-            _bring(KeptFile(file_of(share, row.file), row.finish), folder / row.file)
+            archived.add(connection, row)
+            _bring(file_of(share, row.file), folder / row.file)
 
 
-def _bring(file: KeptFile, target: Path) -> None:
+def _bring(path: Path, target: Path) -> None:
     """Make a link or a copy of a file, in place of an earlier one."""
     try:
-        if target.exists() and target.samefile(file.path):
+        if target.exists() and target.samefile(path):
             return
         target.unlink(missing_ok=True)
         try:
-            os.link(file.path, target)
+            os.link(path, target)
         except OSError:
-            shutil.copyfile(file.path, target)
+            shutil.copyfile(path, target)
     except OSError as error:
         raise RunFolderError(f"{target}: cannot be made: {error.strerror or error}") from error

@@ -4,16 +4,14 @@ A page whose language came from its URL or from its neighbours, as some methods 
 out: a URL model that learned from it would learn its own guesses.
 """
 
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from glob import glob, has_magic
+from glob import glob
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from crawler.errors import RunFolderError
-from crawler.frontier.base import PAGE
 from crawler.run import reading
 
 LEAST_CONFIDENCE: Final = 0.9
@@ -26,7 +24,10 @@ OF_PAGE: Final = frozenset(
 )
 """Evidence of the page itself; others are its URL and the pages around it."""
 
-_OK: Final = range(200, 300)
+_PAGES: Final = (
+    "SELECT url, language, status BETWEEN 200 AND 299, confidence, method FROM pages"
+    " WHERE outcome = 'page' ORDER BY id"
+)
 
 
 class VerifiedPage(NamedTuple):
@@ -51,22 +52,25 @@ class VerifiedPages:
     def __iter__(self) -> Iterator[VerifiedPage]:
         """Yield the pages, and count those that are left out in `reasons`."""
         self.reasons.clear()
-        names = _names(self.runs)
+        counts = Counter(run.resolve().name for run in self.runs)
         for run in self.runs:
+            # With the name of the parent folder where two names are alike.
+            path = run.resolve()
+            name = path.name if counts[path.name] == 1 else f"{path.parent.name}/{path.name}"
             with reading(run) as connection:
-                for url, status, language, confidence, method in _rows(connection, run):
-                    reason = _fault(status, language, confidence, method)
+                for url, language, *facts in connection.execute(_PAGES):
+                    reason = _fault(language, *facts)
                     if reason:
                         self.reasons[reason] += 1
                     else:
-                        yield VerifiedPage(url, language, names[run])
+                        yield VerifiedPage(url, language, name)
 
     def targets(self) -> list[str]:
         """Return the languages that the runs were crawled for, each once; a census has none."""
         found: dict[str, None] = {}
         for run in self.runs:
             with reading(run) as connection:
-                row = _read(connection, run, "SELECT value FROM meta WHERE key = 'lang'").fetchone()
+                row = connection.execute("SELECT value FROM meta WHERE key = 'lang'").fetchone()
             if row and row[0]:
                 found[row[0]] = None
         return list(found)
@@ -80,52 +84,20 @@ def named_runs(names: Sequence[str]) -> list[Path]:
     """
     found: dict[Path, None] = {}
     for name in names:
-        matches = [Path(name)]
-        if has_magic(name) and not _is_run(matches[0]):
-            paths = map(Path, sorted(glob(name)))  # noqa: PTH207  Path has no absolute patterns
-            matches = [path for path in paths if _is_run(path)]
-        if not all(map(_is_run, matches)) or not matches:
+        # A name with a bracket may be that of a folder, so it is tried first.
+        paths = [Path(name), *map(Path, sorted(glob(name)))]  # noqa: PTH207  a Path has no absolute patterns
+        runs = [path for path in paths if (path / "run.db").is_file()]
+        if not runs:
             raise RunFolderError(f"{name}: no folder of a run; it has no run.db")
-        found |= dict.fromkeys(matches)
+        found |= dict.fromkeys(runs)
     return list(found)
 
 
-def _is_run(path: Path) -> bool:
-    return (path / "run.db").is_file()
-
-
-def _names(runs: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of each run: that of its folder, with its parent's where two are alike."""
-    counts = Counter(run.resolve().name for run in runs)
-    return {
-        run: path.name if counts[path.name] == 1 else f"{path.parent.name}/{path.name}"
-        for run, path in ((run, run.resolve()) for run in runs)
-    }
-
-
-def _rows(connection: sqlite3.Connection, run: Path) -> sqlite3.Cursor:
-    return _read(
-        connection,
-        run,
-        "SELECT url, status, language, confidence, method FROM pages WHERE outcome = ? ORDER BY id",
-        (PAGE,),
-    )
-
-
-def _read(
-    connection: sqlite3.Connection, run: Path, query: str, values: Sequence[str] = ()
-) -> sqlite3.Cursor:
-    try:
-        return connection.execute(query, values)
-    except sqlite3.OperationalError as error:
-        raise RunFolderError(f"{run}: run.db is not the database of a crawl ({error})") from error
-
-
 def _fault(
-    status: int | None, language: str | None, confidence: float | None, method: str | None
+    language: str | None, is_success: int | None, confidence: float | None, method: str | None
 ) -> str:
     """Return why a page is no example, "" if it is one."""
-    if status not in _OK:
+    if not is_success:
         return "status of an error"
     if language is None:
         return "no language"

@@ -6,16 +6,18 @@ only the bytes of the files are copied here.
 
 import hashlib
 import json
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO, Final, NamedTuple
+from typing import Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from crawler.errors import RunFolderError, StorageError
+from crawler.outputs.archived import settled_files
 from crawler.outputs.cdxj import INDEX, write_index
-from crawler.outputs.kept import KeptExchanges, kept_exchanges
+from crawler.run import reading
 from crawler.whole_file import replacing
 
 PACKAGE: Final = "pages.wacz"
@@ -28,16 +30,8 @@ JOIN archived AS a ON a.fingerprint = p.fingerprint
 WHERE p.outcome = 'page' AND p.status BETWEEN 200 AND 299 ORDER BY p.id"""
 
 
-class _Resource(NamedTuple):
-    """A file in the package: its path, its SHA-256 and its size in bytes."""
-
-    path: str
-    hash: str
-    bytes: int
-
-    def as_json(self) -> dict[str, object]:
-        name = self.path.rpartition("/")[2]
-        return {"name": name, "path": self.path, "hash": self.hash, "bytes": self.bytes}
+Resource = dict[str, object]
+"""A file in the package: its name, path, SHA-256 and size in bytes."""
 
 
 def write_wacz(folder: Path, path: Path, software: str) -> int:
@@ -50,52 +44,42 @@ def write_wacz(folder: Path, path: Path, software: str) -> int:
         answers = write_index(folder)
         with (
             replacing(path) as temporary,
-            kept_exchanges(folder) as kept,
+            reading(folder) as run,
             ZipFile(temporary, "w") as package,
         ):
-            _fill(package, kept, software)
+            _fill(package, folder, run, software)
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror or error}") from error
     return answers
 
 
-def _fill(package: ZipFile, kept: KeptExchanges, software: str) -> None:
-    files = kept.files()
+def _fill(package: ZipFile, folder: Path, run: sqlite3.Connection, software: str) -> None:
+    files = settled_files(run, folder)
     if not files:
-        raise RunFolderError(
-            f"{kept.folder}: the run has no WARC files; crawl with LANGFOCUS_WARC=True"
-        )
-    resources = []
-    for file in files:
-        with file.path.open("rb") as source:
-            blocks = _blocks(source, file.size)
-            resources.append(_add(package, f"archive/{file.path.name}", blocks, ZIP_STORED))
-    with (kept.folder / INDEX).open("rb") as source:
-        size = (kept.folder / INDEX).stat().st_size
-        blocks = _blocks(source, size)
-        resources.append(_add(package, "indexes/index.cdxj", blocks, ZIP_DEFLATED))
-    resources.append(_add(package, "pages/pages.jsonl", _pages(kept), ZIP_DEFLATED))
-    described = _described(kept, resources, software)
-    data = json.dumps(described, indent=2).encode()
-    _add(package, "datapackage.json", [data], ZIP_DEFLATED)
-    digest = {"path": "datapackage.json", "hash": f"sha256:{hashlib.sha256(data).hexdigest()}"}
-    _add(package, "datapackage-digest.json", [json.dumps(digest).encode()], ZIP_DEFLATED)
-
-
-def _described(
-    kept: KeptExchanges, resources: Iterable[_Resource], software: str
-) -> Mapping[str, object]:
-    return {
+        raise RunFolderError(f"{folder}: the run has no WARC files; crawl with LANGFOCUS_WARC=True")
+    resources = [
+        _add(package, f"archive/{path.name}", _blocks(path, size), ZIP_STORED)
+        for path, size in files.items()
+    ]
+    index = folder / INDEX
+    blocks = _blocks(index, index.stat().st_size)
+    resources.append(_add(package, "indexes/index.cdxj", blocks, ZIP_DEFLATED))
+    resources.append(_add(package, "pages/pages.jsonl", _pages(run), ZIP_DEFLATED))
+    described = {
         "profile": "data-package",
         "wacz_version": "1.1.1",
-        "title": kept.folder.resolve().name,
+        "title": folder.resolve().name,
         "software": software,
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "resources": [resource.as_json() for resource in resources],
+        "resources": resources,
     }
+    data = [json.dumps(described, indent=2).encode()]
+    hashed = _add(package, "datapackage.json", data, ZIP_DEFLATED)["hash"]
+    digest = json.dumps({"path": "datapackage.json", "hash": hashed}).encode()
+    _add(package, "datapackage-digest.json", [digest], ZIP_DEFLATED)
 
 
-def _add(package: ZipFile, name: str, blocks: Iterable[bytes], compression: int) -> _Resource:
+def _add(package: ZipFile, name: str, blocks: Iterable[bytes], compression: int) -> Resource:
     entry = ZipInfo(name, time.gmtime()[:6])
     entry.compress_type = compression
     entry.external_attr = 0o644 << 16
@@ -105,20 +89,22 @@ def _add(package: ZipFile, name: str, blocks: Iterable[bytes], compression: int)
             target.write(block)
             digest.update(block)
             size += len(block)
-    return _Resource(name, f"sha256:{digest.hexdigest()}", size)
+    hashed = f"sha256:{digest.hexdigest()}"
+    return {"name": name.rpartition("/")[2], "path": name, "hash": hashed, "bytes": size}
 
 
-def _blocks(file: BinaryIO, size: int) -> Iterator[bytes]:
+def _blocks(path: Path, size: int) -> Iterator[bytes]:
     """Yield the first `size` bytes of a file; the crawl may still append to it."""
-    while size > 0 and (block := file.read(min(size, _BLOCK))):
-        size -= len(block)
-        yield block
+    with path.open("rb") as file:
+        while size > 0 and (block := file.read(min(size, _BLOCK))):
+            size -= len(block)
+            yield block
 
 
-def _pages(kept: KeptExchanges) -> Iterator[bytes]:
+def _pages(run: sqlite3.Connection) -> Iterator[bytes]:
     """Yield the lines of the list of pages; a viewer shows these pages first."""
     yield _json_line({"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
-    with closing(kept.connection.execute(_PAGES)) as rows:
+    with closing(run.execute(_PAGES)) as rows:
         for number, (url, date, language, confidence, method) in enumerate(rows, 1):
             values = {"language": language, "confidence": confidence, "method": method}
             told = {name: value for name, value in values.items() if value is not None}

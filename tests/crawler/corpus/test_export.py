@@ -209,7 +209,7 @@ def make_hostile(shard: Shard) -> int:
     """Make a shard with pages that no extractor survives; this runs in another process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "SLOW_S", 0.3)
-        patch.setattr(shards, "_extractor", hostile)
+        patch.setattr(shards, "make_extractor", hostile)
         return Shard.make(shard)
 
 
